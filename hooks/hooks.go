@@ -1,0 +1,14 @@
+// Package hooks lists the operators.
+package hooks
+
+import (
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// All returns every operator, in the order in which the documentation and the
+// generated manifests list them.
+func All() []metacontroller.Controller {
+	return []metacontroller.Controller{
+		
+	}
+}

@@ -1,0 +1,123 @@
+package metacontroller
+
+import (
+	"reflect"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Controller declares one operator: it is the single source of its routes, of
+// its CompositeController and of the permissions that Metacontroller needs for
+// it.
+type Controller struct {
+	// Parent is the custom resource that users write.
+	Parent Resource
+	// Children are all kinds that a hook may ask for, each with the exact
+	// apiVersion that its objects carry: a child of another version would be
+	// deleted and created again on every sync.
+	Children []Child
+	// Related are the kinds that the customize hook may select.
+	Related []Resource
+	// Grants are permissions that Metacontroller must hold only because a
+	// child (a Role, say) passes them on: the API server lets nobody grant what
+	// they do not have.
+	Grants []rbacv1.PolicyRule
+	// OrderedTeardown makes the CompositeController declare the finalize hook.
+	// Leave it false where garbage collection is enough: the finalizer that
+	// comes with it outlives a deleted CompositeController and then blocks the
+	// deletion of every parent.
+	OrderedTeardown bool
+
+	// Sync computes the children and the status. It is required.
+	Sync Hook
+	// Finalize computes what is left during deletion. When it is not set, the
+	// answer is that nothing is wanted, and that all is done once nothing is
+	// observed.
+	Finalize Hook
+	// Customize selects related objects. When it is not set, there is none.
+	Customize Hook
+}
+
+// Resource names a kind of Kubernetes object.
+type Resource struct {
+	// APIVersion is the group and version, "apps/v1" or just "v1".
+	APIVersion string
+	// Kind is the name in the singular, "Deployment".
+	Kind string
+	// Plural is the name in URLs and in RBAC rules, "deployments".
+	Plural string
+}
+
+// Group returns the API group, which is empty for the core kinds.
+func (r Resource) Group() string {
+	group, _, found := strings.Cut(r.APIVersion, "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// Key returns the key under which Metacontroller lists objects of this kind in
+// a request: "Pod.v1", "Deployment.apps/v1".
+func (r Resource) Key() string { return r.Kind + "." + r.APIVersion }
+
+// Child is a kind of object that a [Controller] may own.
+type Child struct {
+	Resource
+	// Update says what happens to an existing child whose desired form has
+	// changed.
+	Update UpdateMethod
+}
+
+// UpdateMethod is the part of Metacontroller's update strategies that keeps
+// its promises with both apply strategies. Recreate loops under server-side
+// apply, and the rolling methods stop after the first child of a namespaced
+// parent.
+type UpdateMethod string
+
+const (
+	// OnDelete never changes an existing child. It is for Pods and Jobs, whose
+	// names change with their content.
+	OnDelete UpdateMethod = "OnDelete"
+	// InPlace changes an existing child to what is desired.
+	InPlace UpdateMethod = "InPlace"
+)
+
+// HookName is one of the three hooks of a CompositeController, as it stands at
+// the end of its URL.
+type HookName string
+
+// The hooks that a [Controller] can answer.
+const (
+	SyncHook      HookName = "sync"
+	FinalizeHook  HookName = "finalize"
+	CustomizeHook HookName = "customize"
+)
+
+// Name returns the parent's kind in lower case: it is the operator's name in
+// routes, folders and files.
+func (c Controller) Name() string { return strings.ToLower(c.Parent.Kind) }
+
+// Hooks returns the names of the hooks that this Controller answers. Finalize
+// is always among them, see [Controller.Finalize].
+func (c Controller) Hooks() []HookName {
+	hooks := []HookName{SyncHook, FinalizeHook}
+	if c.Customize.customize != nil {
+		hooks = append(hooks, CustomizeHook)
+	}
+	return hooks
+}
+
+// ParentType returns the Go type of the parent, as the sync hook has it.
+func (c Controller) ParentType() reflect.Type { return c.Sync.parent }
+
+// child returns the declaration of a kind of child.
+func (c Controller) child(apiVersion, kind string) (Child, bool) {
+	for _, child := range c.Children {
+		if child.APIVersion == apiVersion && child.Kind == kind {
+			return child, true
+		}
+	}
+	return Child{}, false
+}

@@ -1,0 +1,76 @@
+package metacontroller
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// HashAnnotation is on every child and holds a hash of what was asked for.
+// Where an observed child carries another hash than the one that is asked for
+// now, the newest spec has not reached it yet, however healthy it is.
+const HashAnnotation = "operetta.dev/hash"
+
+// Hash returns the hash of an object's wire form without its [HashAnnotation]:
+// 16 hexadecimal digits, the same for equal content in every process. An error
+// means that the object has no form in JSON.
+func Hash(object Object) (string, error) {
+	if annotations := object.GetAnnotations(); annotations[HashAnnotation] != "" {
+		bare := make(map[string]string, len(annotations))
+		for key, value := range annotations {
+			if key != HashAnnotation {
+				bare[key] = value
+			}
+		}
+		object.SetAnnotations(bare)
+		defer object.SetAnnotations(annotations)
+	}
+	wire, err := appendObject(make([]byte, 0, 2048), object)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(wire)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// Stamp puts the hash of an object into its [HashAnnotation]. Every child of an
+// answer is stamped, unless it has been before: a hook that sets a field whose
+// value another controller rules (a number of replicas that is handed on from
+// the observed object) stamps the child first and sets the field then. The
+// error is that of [Hash].
+func Stamp(object Object) error {
+	if _, ok := object.(*kept); ok {
+		return nil
+	}
+	hash, err := Hash(object)
+	if err != nil {
+		return err
+	}
+	annotations := make(map[string]string, len(object.GetAnnotations())+1)
+	for key, value := range object.GetAnnotations() {
+		annotations[key] = value
+	}
+	annotations[HashAnnotation] = hash
+	object.SetAnnotations(annotations)
+	return nil
+}
+
+// stamped returns the hash that an object carries, and stamps it if it carries
+// none.
+func stamped(object Object) (string, error) {
+	if hash := object.GetAnnotations()[HashAnnotation]; hash != "" {
+		return hash, nil
+	}
+	if err := Stamp(object); err != nil {
+		return "", err
+	}
+	return object.GetAnnotations()[HashAnnotation], nil
+}
+
+// kept is a child that stays as it is, see [Keep].
+type kept struct {
+	unstructured.Unstructured
+
+	snapshot Snapshot
+}

@@ -1,0 +1,186 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Hook is a pure function wrapped so that it takes and gives bytes. Make one
+// with [Sync], [Finalize] or [Customize].
+type Hook struct {
+	parent    reflect.Type
+	sync      func(*request, Observed) (*outcome, error)
+	customize func(*request) ([]Rule, error)
+}
+
+// outcome is a Result whose status has its wire form.
+type outcome struct {
+	status    []byte
+	children  []Object
+	resync    time.Duration
+	finalized bool
+}
+
+// Sync wraps a function that computes what shall be. Its error means that the
+// whole desired state could not be computed, and leaves the world as it is; bad
+// news that was computed is a condition.
+func Sync[P, S any](sync func(parent *P, seen Observed) (Result[S], error)) Hook {
+	return Hook{
+		parent: reflect.TypeFor[P](),
+		sync: func(req *request, seen Observed) (*outcome, error) {
+			parent := new(P)
+			if err := decode(req.parent, parent); err != nil {
+				return nil, badRequest("the parent cannot be decoded: %s", err)
+			}
+			return resolve(sync(parent, seen))
+		},
+	}
+}
+
+// Finalize wraps a function that computes what shall be left during deletion:
+// a subset of what is observed, never anything new. A parent whose spec or
+// status cannot be decoded, and an error of the function, do not stop a
+// deletion. Then everything goes at once.
+func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], error)) Hook {
+	return Hook{
+		parent: reflect.TypeFor[P](),
+		sync: func(req *request, seen Observed) (*outcome, error) {
+			parent := new(P)
+			if decode(req.parent, parent) != nil {
+				return finalizeAll(req, seen)
+			}
+			result, err := finalize(parent, seen)
+			if IsRequestError(err) {
+				return nil, err // what is observed is damaged: touch nothing
+			}
+			if err != nil {
+				return finalizeAll(req, seen)
+			}
+			return resolve(result, nil)
+		},
+	}
+}
+
+// Customize wraps a function that selects related objects by the parent's spec
+// alone.
+func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
+	return Hook{
+		parent: reflect.TypeFor[P](),
+		customize: func(req *request) ([]Rule, error) {
+			parent := new(P)
+			if err := decode(req.parent, parent); err != nil {
+				return nil, badRequest("the parent cannot be decoded: %s", err)
+			}
+			return customize(parent)
+		},
+	}
+}
+
+// resolve gives a result's status its wire form.
+func resolve[S any](result Result[S], err error) (*outcome, error) {
+	if err != nil {
+		return nil, err
+	}
+	status, err := appendStatus(make([]byte, 0, 1024), result.Status)
+	if err != nil {
+		return nil, fmt.Errorf("the status cannot be encoded: %w", err)
+	}
+	return &outcome{status, result.Children, result.ResyncAfter, result.Finalized}, nil
+}
+
+// finalizeAll is the default finalize hook: nothing is wanted, and all is done
+// once nothing is observed. The status stays as it was, for there is nothing
+// that knows its fields.
+func finalizeAll(req *request, seen Observed) (*outcome, error) {
+	status := lookup(req.parent, "status")
+	if !isObject(status) {
+		status = []byte("{}")
+	}
+	return &outcome{status: status, finalized: seen.Children.Len() == 0}, nil
+}
+
+// Answer is the answer to a request, and what a log line says about it.
+type Answer struct {
+	// Parent is known as far as the request was understood, also beside an
+	// error.
+	Parent Identity
+	// Observed is the number of children in the request.
+	Observed int
+	// Children are the children in the answer. They are empty beside an error
+	// and for customize.
+	Children []AnsweredChild
+	// Body is the whole response in JSON. It is nil beside an error.
+	Body []byte
+}
+
+// AnsweredChild is a child of an [Answer].
+type AnsweredChild struct {
+	APIVersion, Kind, Name string
+	// Kept is set for a child that [Keep] made.
+	Kept bool
+}
+
+// Call answers one request of Metacontroller. The same body at the same now
+// gives the same answer, byte for byte. A [RequestError] means that the body
+// was not understood; any other error that no complete answer could be
+// computed. In both cases Metacontroller leaves the world as it is.
+func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, error) {
+	req, err := c.readRequest(hook, body)
+	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
+	if err != nil {
+		return answer, err
+	}
+	if hook == CustomizeHook {
+		answer.Body, err = c.customize(req)
+		return answer, err
+	}
+	seen := Observed{
+		Children: req.children,
+		Related:  req.related,
+		Now:      now.UTC().Truncate(time.Second),
+	}
+	run := c.Sync.sync
+	if hook == FinalizeHook {
+		if run = c.Finalize.sync; run == nil {
+			run = finalizeAll
+		}
+	}
+	out, err := run(req, seen)
+	if err != nil {
+		return answer, err
+	}
+	answer.Body, answer.Children, err = c.respond(req, out)
+	return answer, err
+}
+
+func (c Controller) customize(req *request) ([]byte, error) {
+	if c.Customize.customize == nil {
+		return nil, errors.New("there is no customize hook")
+	}
+	rules, err := c.Customize.customize(req)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range c.Related {
+		if !selects(rules, kind) {
+			return nil, fmt.Errorf("no rule selects %s", kind.Plural)
+		}
+	}
+	body, err := json.Marshal(map[string][]Rule{"relatedResources": append([]Rule{}, rules...)})
+	if err != nil {
+		return nil, fmt.Errorf("the rules cannot be encoded: %w", err)
+	}
+	return body, nil
+}
+
+func selects(rules []Rule, kind Resource) bool {
+	for _, rule := range rules {
+		if rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural {
+			return true
+		}
+	}
+	return false
+}

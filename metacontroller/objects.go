@@ -1,0 +1,220 @@
+package metacontroller
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Observed is what a hook sees of the world besides its parent.
+type Observed struct {
+	// Children are the objects that the parent owns, those that are being
+	// deleted included.
+	Children Objects
+	// Related are the objects that the customize hook has selected.
+	Related Objects
+	// Now is the time of the request, in whole seconds. It is the only clock
+	// of a hook.
+	Now time.Time
+}
+
+// Objects are observed objects by kind and in the order of their names. They
+// are decoded when a hook asks for them with [Get] or [List].
+type Objects struct {
+	byKind map[string][]Snapshot // by Resource.Key
+}
+
+// Snapshot is one observed object of which only the identity has been decoded.
+// A struct that a hook chooses to decode into may embed it, tagged `json:"-"`,
+// and then carries it.
+type Snapshot struct {
+	APIVersion, Kind, Namespace, Name string
+
+	UID types.UID
+	// Terminating is set while the object is being deleted.
+	Terminating bool
+
+	raw []byte // whole, as it came
+}
+
+// Ref returns the reference by which a message names the object.
+func (s Snapshot) Ref() string { return s.Kind + "/" + s.Name }
+
+// embed is found by [List] on structs that embed a Snapshot.
+func (s *Snapshot) embed(from Snapshot) { *s = from }
+
+// Decode decodes the object into a struct, often one with a few fields of a
+// big object. An error is a [RequestError] that names the object; a hook
+// returns it as it is.
+func (s Snapshot) Decode(into any) error {
+	if err := decode(s.raw, into); err != nil {
+		return badRequest("%s cannot be decoded: %s", s.Ref(), err)
+	}
+	if holder, ok := into.(interface{ embed(Snapshot) }); ok {
+		holder.embed(s)
+	}
+	return nil
+}
+
+// All returns the objects of a kind in the order of their names. The slice
+// belongs to the request and is not to be changed.
+func (o Objects) All(apiVersion, kind string) []Snapshot {
+	return o.byKind[kind+"."+apiVersion]
+}
+
+// Find returns the object of a kind and a name.
+func (o Objects) Find(apiVersion, kind, name string) (Snapshot, bool) {
+	objects := o.All(apiVersion, kind)
+	i, found := slices.BinarySearchFunc(objects, name, func(s Snapshot, name string) int {
+		return cmp.Compare(s.Name, name)
+	})
+	if !found {
+		return Snapshot{}, false
+	}
+	return objects[i], true
+}
+
+// Len returns the number of objects of all kinds.
+func (o Objects) Len() int {
+	n := 0
+	for _, objects := range o.byKind {
+		n += len(objects)
+	}
+	return n
+}
+
+// Get decodes the object of a kind and a name, and returns nil if it is not
+// observed. Errors are those of [Snapshot.Decode].
+func Get[T any](objects Objects, apiVersion, kind, name string) (*T, error) {
+	snapshot, found := objects.Find(apiVersion, kind, name)
+	if !found {
+		return nil, nil //nolint:nilnil // absence is nil, here as in every hook
+	}
+	into := new(T)
+	if err := snapshot.Decode(into); err != nil {
+		return nil, err
+	}
+	return into, nil
+}
+
+// List decodes all objects of a kind, in the order of their names. Errors are
+// those of [Snapshot.Decode].
+func List[T any](objects Objects, apiVersion, kind string) ([]T, error) {
+	snapshots := objects.All(apiVersion, kind)
+	list := make([]T, len(snapshots))
+	for i, snapshot := range snapshots {
+		if err := snapshot.Decode(&list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// readObjects reads the identities of all objects in a map of maps, kind by
+// kind. The inner keys are ignored: they are names in hook version v1 and
+// namespace/name in v2, and the objects know both. Where a namespace is given,
+// an object of another one is refused.
+func readObjects(field string, raw []byte, namespace string) (Objects, error) {
+	objects := Objects{byKind: map[string][]Snapshot{}}
+	if field == "related" && isNull(raw) {
+		return objects, nil
+	}
+	var failure error
+	ok := members(raw, func(kind, group []byte) bool {
+		list, err := readGroup(string(kind), group, namespace)
+		if err != nil {
+			failure = badRequest("%s[%q]: %s", field, kind, err)
+		}
+		if _, twice := objects.byKind[string(kind)]; twice {
+			failure = badRequest("%s[%q] stands twice", field, kind)
+		}
+		objects.byKind[string(kind)] = list
+		return failure == nil
+	})
+	if failure != nil {
+		return objects, failure
+	}
+	if !ok {
+		return objects, badRequest("%s is not an object of objects by kind", field)
+	}
+	return objects, nil
+}
+
+func readGroup(kind string, raw []byte, namespace string) ([]Snapshot, error) {
+	var list []Snapshot
+	var failure error
+	ok := members(raw, func(key, value []byte) bool {
+		snapshot, err := readSnapshot(value)
+		switch {
+		case err != nil:
+			failure = fmt.Errorf("%q %w", key, err)
+		case snapshot.Kind+"."+snapshot.APIVersion != kind:
+			failure = fmt.Errorf("%q is of another kind", key)
+		case namespace != "" && snapshot.Namespace != "" && snapshot.Namespace != namespace:
+			failure = fmt.Errorf("%q is not in the parent's namespace", key)
+		}
+		list = append(list, snapshot)
+		return failure == nil
+	})
+	if failure != nil {
+		return nil, failure
+	}
+	if !ok {
+		return nil, errors.New("is not an object of objects by name")
+	}
+	order := func(a, b Snapshot) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+	}
+	slices.SortFunc(list, order)
+	for i := 1; i < len(list); i++ {
+		if order(list[i-1], list[i]) == 0 {
+			return nil, fmt.Errorf("%q stands twice", list[i].Name)
+		}
+	}
+	return list, nil
+}
+
+// readSnapshot reads the identity of an object. Its error completes a sentence
+// that begins with the object's name.
+func readSnapshot(raw []byte) (Snapshot, error) {
+	s := Snapshot{raw: raw}
+	var metadata []byte
+	isString := true
+	ok := members(raw, func(key, value []byte) bool {
+		switch string(key) {
+		case "apiVersion":
+			s.APIVersion, isString = text(value)
+		case "kind":
+			s.Kind, isString = text(value)
+		case "metadata":
+			metadata = value
+		}
+		return isString
+	})
+	if !ok || !isObject(metadata) || s.APIVersion == "" || s.Kind == "" {
+		return s, errors.New("is no object with apiVersion, kind and metadata")
+	}
+	ok = members(metadata, func(key, value []byte) bool {
+		switch string(key) {
+		case "name":
+			s.Name, isString = text(value)
+		case "namespace":
+			s.Namespace, isString = text(value)
+		case "uid":
+			var uid string
+			uid, isString = text(value)
+			s.UID = types.UID(uid)
+		case "deletionTimestamp":
+			s.Terminating = !isNull(value)
+		}
+		return isString
+	})
+	if !ok || s.Name == "" {
+		return s, errors.New("has no metadata.name, or one that is no string")
+	}
+	return s, nil
+}

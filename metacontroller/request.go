@@ -1,0 +1,152 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
+)
+
+// Identity tells which parent a request is about.
+type Identity struct {
+	// Namespace and UID may be empty in a request written by hand.
+	Namespace, Name string
+	UID             types.UID
+	// Generation counts the changes of the parent's spec.
+	Generation int64
+}
+
+// request is a sync, finalize or customize request. Hook versions v1 and v2
+// differ in the keys of its objects only, which are not read.
+type request struct {
+	Identity
+	parent     json.RawMessage // whole, as it came
+	children   Objects
+	related    Objects
+	finalizing bool
+}
+
+// readRequest takes a request apart and makes sure that every object in it is
+// one that can be told apart from the others. It returns as much as it
+// understood together with a [RequestError].
+func (c Controller) readRequest(hook HookName, body []byte) (*request, error) {
+	req := &request{}
+	if !json.Valid(body) {
+		return req, badRequest("the request body is not valid JSON: %s", syntaxError(body))
+	}
+	var children, related, finalizing []byte
+	isEnvelope := members(body, func(key, value []byte) bool {
+		switch string(key) {
+		case "parent":
+			req.parent = value
+		case "children":
+			children = value
+		case "related":
+			related = value
+		case "finalizing":
+			finalizing = value
+		}
+		return true
+	})
+	if !isEnvelope || !isObject(req.parent) {
+		return req, badRequest("the request has no parent object")
+	}
+	if err := c.readParent(req); err != nil {
+		return req, err
+	}
+	if hook == CustomizeHook {
+		return req, nil
+	}
+	var err error
+	if req.children, err = readObjects("children", children, req.Namespace); err != nil {
+		return req, err
+	}
+	if req.related, err = readObjects("related", related, ""); err != nil {
+		return req, err
+	}
+	if err = c.checkKinds(req); err != nil {
+		return req, err
+	}
+	req.finalizing = string(finalizing) == "true"
+	if req.finalizing != (hook == FinalizeHook) {
+		return req, badRequest(`the %s hook was called with "finalizing": %t`, hook, req.finalizing)
+	}
+	return req, nil
+}
+
+// syntaxError says where a text stops being JSON.
+func syntaxError(body []byte) string {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(body, new(json.RawMessage)); errors.As(err, &syntax) {
+		return syntax.Error()
+	}
+	return "unknown error"
+}
+
+// readParent reads the parent's identity and refuses another kind.
+func (c Controller) readParent(req *request) error {
+	id, err := readSnapshot(req.parent)
+	if err != nil {
+		return badRequest("the parent %s", err)
+	}
+	req.Namespace, req.Name, req.UID = id.Namespace, id.Name, id.UID
+	if id.APIVersion != c.Parent.APIVersion || id.Kind != c.Parent.Kind {
+		return badRequest("the parent is not a %s of %s", c.Parent.Kind, c.Parent.APIVersion)
+	}
+	if generation := lookup(req.parent, "metadata", "generation"); generation != nil {
+		if json.Unmarshal(generation, &req.Generation) != nil {
+			return badRequest("the parent's metadata.generation is not an integer")
+		}
+	}
+	return nil
+}
+
+// checkKinds makes sure that what Metacontroller watches is what the
+// Controller declares. A declared kind that is missing would be created and
+// never seen again; one that is not declared would be deleted, because no
+// answer can carry it.
+func (c Controller) checkKinds(req *request) error {
+	for _, child := range c.Children {
+		if _, ok := req.children.byKind[child.Key()]; !ok {
+			return badRequest("the request has no children of kind %q: its CompositeController does not watch them", child.Key())
+		}
+	}
+	for key, objects := range req.children.byKind {
+		if len(objects) > 0 && !c.declares(key) {
+			return badRequest("the request has children of kind %q, which %s does not declare", key, c.Name())
+		}
+	}
+	for _, kind := range c.Related {
+		if _, ok := req.related.byKind[kind.Key()]; !ok {
+			return badRequest("the request has no related objects of kind %q: its CompositeController has no customize hook", kind.Key())
+		}
+	}
+	return nil
+}
+
+func (c Controller) declares(key string) bool {
+	for _, child := range c.Children {
+		if child.Key() == key {
+			return true
+		}
+	}
+	return false
+}
+
+// decode decodes a raw object as the API server would: names are
+// case-sensitive, integers stay integers, unknown fields are ignored.
+func decode(raw []byte, into any) error {
+	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, into)
+	if err == nil {
+		return nil
+	}
+	if reason, ok := strings.CutPrefix(err.Error(), "json: "); ok && !strings.Contains(reason, `"`) {
+		return badRequest("%s", reason)
+	}
+	// Quantities, times and their like quote the value, which must not reach
+	// an event.
+	reason, _, _ := strings.Cut(err.Error(), `"`)
+	return badRequest("a value cannot be read: %s", strings.TrimRight(reason, " :'"))
+}

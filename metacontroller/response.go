@@ -1,0 +1,125 @@
+package metacontroller
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxChildBytes is the size from which a child is refused. Under dynamic-apply
+// Metacontroller stores a copy of each child in one of its annotations, and all
+// annotations of an object together may have 256 KiB.
+const maxChildBytes = 250 << 10
+
+// respond builds the response, after it has made sure that each child is one
+// that Metacontroller can watch and that nothing else is wrong with the answer.
+// An error leaves the world as it is; a wrong answer would change it.
+func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild, error) {
+	if out.finalized && !req.finalizing {
+		return nil, nil, errors.New("a hook that is not finalizing answers finalized: true")
+	}
+	if out.finalized && req.children.Len() > 0 {
+		return nil, nil, errors.New("finalized: true is answered while children exist")
+	}
+	if req.finalizing {
+		out.children = slices.DeleteFunc(out.children, func(child Object) bool { return !req.observes(child) })
+	}
+	body := append(make([]byte, 0, 1024+2048*len(out.children)), `{"status":`...)
+	if !isObject(out.status) {
+		return nil, nil, errors.New("the status is no object")
+	}
+	body = append(append(body, out.status...), `,"children":[`...)
+	children := make([]AnsweredChild, 0, len(out.children))
+	seen := make(map[AnsweredChild]bool, len(out.children))
+	for i, object := range out.children {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		start := len(body)
+		child, err := c.checkChild(req, object)
+		if err == nil {
+			body, err = c.appendChild(body, object)
+		}
+		if err == nil && len(body)-start > maxChildBytes {
+			err = fmt.Errorf("its %d bytes are more than the %d that Metacontroller can apply", len(body)-start, maxChildBytes)
+		}
+		id := AnsweredChild{APIVersion: child.APIVersion, Kind: child.Kind, Name: child.Name}
+		if err == nil && seen[id] {
+			err = errors.New("it is asked for twice")
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
+		}
+		seen[id] = true
+		children = append(children, child)
+	}
+	body = append(body, ']')
+	if out.resync > 0 {
+		seconds := (out.resync + time.Second - 1) / time.Second
+		body = strconv.AppendInt(append(body, `,"resyncAfterSeconds":`...), int64(seconds), 10)
+	}
+	if req.finalizing {
+		body = strconv.AppendBool(append(body, `,"finalized":`...), out.finalized)
+	}
+	return append(body, '}'), children, nil
+}
+
+// appendChild appends a child in its wire form, stamped.
+func (c Controller) appendChild(body []byte, object Object) ([]byte, error) {
+	if keep, ok := object.(*kept); ok {
+		declared, _ := c.child(keep.snapshot.APIVersion, keep.snapshot.Kind)
+		whole, err := keep.wire(declared.Update)
+		if err != nil {
+			return body, err
+		}
+		return appendObject(body, whole)
+	}
+	if _, err := stamped(object); err != nil {
+		return body, err
+	}
+	return appendObject(body, object)
+}
+
+// checkChild makes sure that a child can be applied, seen and owned.
+func (c Controller) checkChild(req *request, object Object) (AnsweredChild, error) {
+	if object == nil {
+		return AnsweredChild{}, errors.New("it is nil")
+	}
+	apiVersion, kind := object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	_, isKept := object.(*kept)
+	child := AnsweredChild{APIVersion: apiVersion, Kind: kind, Name: object.GetName(), Kept: isKept}
+	if _, declared := c.child(apiVersion, kind); !declared {
+		return child, fmt.Errorf("%s does not declare the kind %s of apiVersion %q", c.Name(), kind, apiVersion)
+	}
+	if problems := validation.IsDNS1123Subdomain(object.GetName()); len(problems) > 0 {
+		return child, errors.New("its name is not a DNS name")
+	}
+	if namespace := object.GetNamespace(); namespace != "" && namespace != req.Namespace {
+		return child, errors.New("it is not in the parent's namespace")
+	}
+	if object.GetGenerateName() != "" || len(object.GetOwnerReferences()) > 0 {
+		return child, errors.New("generateName and ownerReferences are not a hook's to set")
+	}
+	if _, found := object.GetLabels()["controller-uid"]; found {
+		return child, errors.New("the label controller-uid is not a hook's to set")
+	}
+	if _, found := object.GetAnnotations()[LastAppliedAnnotation]; found {
+		return child, fmt.Errorf("the annotation %s is not a hook's to set", LastAppliedAnnotation)
+	}
+	return child, nil
+}
+
+// observes reports whether a desired child exists. During teardown one that
+// does not is left out of the answer: finalize never creates.
+func (req *request) observes(child Object) bool {
+	if child == nil {
+		return true // for checkChild to refuse
+	}
+	apiVersion, kind := child.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	_, found := req.children.Find(apiVersion, kind, child.GetName())
+	return found
+}

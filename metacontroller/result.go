@@ -1,0 +1,54 @@
+package metacontroller
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Object is a desired child: a pointer to a Kubernetes type with its
+// apiVersion, kind and name filled in, or what [Keep] returns. Its namespace may
+// be left out, its status is ignored.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Result is what a sync or finalize hook answers.
+type Result[S any] struct {
+	// Status replaces the parent's status as a whole. It reports what was
+	// observed, never what is asked for in the same answer.
+	Status S
+	// Children are all children that shall exist. An observed child that is
+	// not among them is deleted.
+	Children []Object
+	// ResyncAfter asks for another call after this time, which is rounded up
+	// to whole seconds. Zero asks for none.
+	ResyncAfter time.Duration
+	// Finalized says that teardown is complete. It is for finalize only.
+	Finalized bool
+}
+
+// Rule selects related objects, all of one kind. Names excludes the two
+// selectors, Namespace excludes NamespaceSelector, and a rule with neither
+// selects all objects of the kind.
+//
+// The rules must depend on the parent's spec alone: Metacontroller keeps them
+// for twenty minutes per generation of the parent. They must name each kind of
+// [Controller.Related] at least once.
+type Rule struct {
+	// APIVersion is that of the objects' own apiVersion field.
+	APIVersion string `json:"apiVersion"`
+	// Resource is the kind's plural name in lower case.
+	Resource string `json:"resource"`
+	// LabelSelector selects by labels.
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+	// Namespace selects one namespace. For a namespaced parent it should be
+	// the parent's own.
+	Namespace string `json:"namespace,omitempty"`
+	// Names selects by name.
+	Names []string `json:"names,omitempty"`
+	// NamespaceSelector selects namespaces by their labels.
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+}

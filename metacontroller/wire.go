@@ -1,0 +1,233 @@
+package metacontroller
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// The wire form of an object is its JSON with nothing in it that its author
+// did not mean. Go's own encoding of a Kubernetes type is full of leftovers
+// ("strategy": {}, "selector": null, "status": {}), and Metacontroller takes
+// each for a wish: it compares the merged object with the live one as text,
+// and a field that the API server drops makes it write on every sync.
+//
+// Told by Go's types: a nil pointer, slice or map and an empty struct value
+// mean nothing; a pointer to an empty struct ("emptyDir": {}), an element of a
+// list and a value of a map are meant. Scalars follow their omitempty tags, as
+// the API server does. Members stand in the order of their names, so that the
+// bytes, and with them the hash, outlive a new version of the Kubernetes types.
+
+// appendObject appends the wire form of a child, without its status.
+func appendObject(b []byte, object Object) ([]byte, error) {
+	if content, ok := object.(*unstructured.Unstructured); ok {
+		b, _, err := appendValue(b, reflect.ValueOf(content.Object), true, "status")
+		return b, err
+	}
+	b, _, err := appendValue(b, reflect.ValueOf(object).Elem(), true, "status")
+	return b, err
+}
+
+// appendStatus appends the wire form of a parent's status.
+func appendStatus(b []byte, status any) ([]byte, error) {
+	b, _, err := appendValue(b, reflect.ValueOf(status), true, "")
+	return b, err
+}
+
+// appendValue appends a value, unless it means nothing, and reports whether it
+// did. A value that is meant is written even when it is empty. The member
+// without is left out.
+func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
+	if v.IsValid() && v.Type().Implements(marshalerType) {
+		return appendMarshaler(b, v, meant)
+	}
+	switch v.Kind() {
+	case reflect.Invalid:
+		return b, false, nil
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return b, false, nil
+		}
+		return appendValue(b, v.Elem(), true, without)
+	case reflect.Struct:
+		return appendStruct(b, v, meant, without)
+	case reflect.Map:
+		return appendMap(b, v, meant, without)
+	case reflect.Slice:
+		return appendSlice(b, v, meant)
+	case reflect.String:
+		return appendString(b, v.String()), true, nil
+	case reflect.Bool:
+		return strconv.AppendBool(b, v.Bool()), true, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.AppendInt(b, v.Int(), 10), true, nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return strconv.AppendUint(b, v.Uint(), 10), true, nil
+	case reflect.Float32, reflect.Float64:
+		text, err := json.Marshal(v.Float())
+		return append(b, text...), true, err
+	default:
+		return b, false, fmt.Errorf("a %s has no form in JSON", v.Type())
+	}
+}
+
+var (
+	marshalerType   = reflect.TypeFor[json.Marshaler]()
+	intOrStringType = reflect.TypeFor[intstr.IntOrString]()
+)
+
+// appendMarshaler appends a value that knows its own form, as quantities and
+// times do. Their zero values are null, or 0 in the case of IntOrString.
+func appendMarshaler(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
+	if v.Kind() == reflect.Pointer && v.IsNil() || !meant && v.Type() == intOrStringType && v.IsZero() {
+		return b, false, nil
+	}
+	text, err := v.Interface().(json.Marshaler).MarshalJSON()
+	if err != nil || string(text) == "null" {
+		return b, false, err
+	}
+	return append(b, text...), true, nil
+}
+
+func appendStruct(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
+	start := len(b)
+	b = append(b, '{')
+	for _, f := range fieldsOf(v.Type()) {
+		value := v.FieldByIndex(f.index)
+		if f.name == without || f.omitempty && value.IsZero() {
+			continue
+		}
+		var err error
+		if b, err = appendMember(b, start, f.key, value, false); err != nil {
+			return b, false, fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return closeObject(b, start, meant)
+}
+
+func appendMap(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
+	if v.Type().Key().Kind() != reflect.String {
+		return b, false, errors.New("a map without string keys has no form in JSON")
+	}
+	start := len(b)
+	b = append(b, '{')
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+	for _, key := range keys {
+		if key.String() == without {
+			continue
+		}
+		var err error
+		if b, err = appendMember(b, start, appendString(nil, key.String()), v.MapIndex(key), true); err != nil {
+			return b, false, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return closeObject(b, start, meant)
+}
+
+// appendMember appends `"key":value` to the object that begins at start, or
+// nothing.
+func appendMember(b []byte, start int, key []byte, v reflect.Value, meant bool) ([]byte, error) {
+	before := len(b)
+	if before > start+1 {
+		b = append(b, ',')
+	}
+	b = append(append(b, key...), ':')
+	b, written, err := appendValue(b, v, meant, "")
+	if !written {
+		b = b[:before]
+	}
+	return b, err
+}
+
+func closeObject(b []byte, start int, meant bool) ([]byte, bool, error) {
+	if len(b) == start+1 && !meant {
+		return b[:start], false, nil
+	}
+	return append(b, '}'), true, nil
+}
+
+func appendSlice(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
+	if v.Len() == 0 && !meant {
+		return b, false, nil
+	}
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		return appendString(b, base64.StdEncoding.EncodeToString(v.Bytes())), true, nil
+	}
+	b = append(b, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var written bool
+		var err error
+		if b, written, err = appendValue(b, v.Index(i), true, ""); err != nil {
+			return b, false, fmt.Errorf("[%d]: %w", i, err)
+		}
+		if !written {
+			return b, false, fmt.Errorf("[%d] is null", i)
+		}
+	}
+	return append(b, ']'), true, nil
+}
+
+// appendString appends a JSON string.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(s) // a string cannot fail
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// field is a member of a struct's wire form.
+type field struct {
+	name      string
+	key       []byte // the name as a JSON string
+	index     []int
+	omitempty bool
+}
+
+var fieldsByType sync.Map // of reflect.Type to []field
+
+// fieldsOf returns the fields of a struct in the order of their JSON names.
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := fieldsByType.Load(t); ok {
+		return known.([]field)
+	}
+	fields := map[string]field{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported() && !f.Anonymous:
+		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			for _, inner := range fieldsOf(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				fields[inner.name] = inner
+			}
+		default:
+			name = cmp.Or(name, f.Name)
+			fields[name] = field{
+				name: name, key: appendString(nil, name), index: []int{i},
+				omitempty: strings.Contains(options, "omit"),
+			}
+		}
+	}
+	sorted := slices.SortedFunc(maps.Values(fields), func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	fieldsByType.Store(t, sorted)
+	return sorted
+}
