@@ -2,6 +2,7 @@
 package hooks
 
 import (
+	"github.com/operetta-dev/operetta/hooks/modelbox"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -9,6 +10,6 @@ import (
 // generated manifests list them.
 func All() []metacontroller.Controller {
 	return []metacontroller.Controller{
-		
+		modelbox.Controller(),
 	}
 }

@@ -183,7 +183,7 @@ func readGroup(kind string, raw []byte, namespace string) ([]Snapshot, error) {
 func readSnapshot(raw []byte) (Snapshot, error) {
 	s := Snapshot{raw: raw}
 	var metadata []byte
-	isString := true
+	isString, isWhole := true, true
 	ok := members(raw, func(key, value []byte) bool {
 		switch string(key) {
 		case "apiVersion":
@@ -192,9 +192,14 @@ func readSnapshot(raw []byte) (Snapshot, error) {
 			s.Kind, isString = text(value)
 		case "metadata":
 			metadata = value
+		case "spec", "status", "data":
+			isWhole = isObject(value)
 		}
-		return isString
+		return isString && isWhole
 	})
+	if !isWhole {
+		return s, errors.New("has a spec, status or data that is no object")
+	}
 	if !ok || !isObject(metadata) || s.APIVersion == "" || s.Kind == "" {
 		return s, errors.New("is no object with apiVersion, kind and metadata")
 	}
@@ -210,9 +215,14 @@ func readSnapshot(raw []byte) (Snapshot, error) {
 			s.UID = types.UID(uid)
 		case "deletionTimestamp":
 			s.Terminating = !isNull(value)
+		case "labels", "annotations":
+			isWhole = isNull(value) || isObject(value)
 		}
-		return isString
+		return isString && isWhole
 	})
+	if !isWhole {
+		return s, errors.New("has labels or annotations that are no object")
+	}
 	if !ok || s.Name == "" {
 		return s, errors.New("has no metadata.name, or one that is no string")
 	}

@@ -1,1 +1,305 @@
+// +groupName=model.github.com
+// +versionName=v1
+
 package modelbox
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// ModelBox runs one model server: a Deployment, and a Service in front of it
+// where it has ports.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=modelboxes,singular=modelbox,scope=Namespaced,shortName=mb,categories=operetta
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Ready Pods of those wanted"
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
+// +kubebuilder:printcolumn:name="Service type",type=string,JSONPath=`.status.serviceType`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also names a Service: write at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || self.spec.sidecars.all(c, c.name != self.metadata.name)",message="spec.sidecars: the main container has the ModelBox's name: give the sidecar another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || self.spec.initContainers.all(c, c.name != self.metadata.name)",message="spec.initContainers: the main container has the ModelBox's name: give the init container another name"
+type ModelBox struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +required
+	Spec Spec `json:"spec"`
+	// Status is what has been observed.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "no controller has seen this object yet", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status Status `json:"status,omitempty"`
+}
+
+// Spec is what is wanted of a ModelBox.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resourceClass) || self.resourceClass == 'custom'",message="resources go with resourceClass custom: leave out resources, or write resourceClass: custom"
+// +kubebuilder:validation:XValidation:rule="!has(self.resourceClass) || self.resourceClass != 'custom' || has(self.resources)",message="resourceClass custom takes its numbers from resources: write resources, or choose small, medium or large"
+// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer'] || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or leave nodePort out"
+// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType == 'None' || (has(self.ports) && size(self.ports) > 0)",message="a Service needs ports: write ports, or leave serviceType out"
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) == 0 || !has(oldSelf.ports) || size(oldSelf.ports) == 0 || (has(self.serviceType) && self.serviceType == 'None') || (has(oldSelf.serviceType) && oldSelf.serviceType == 'None') || (has(self.serviceType) && self.serviceType == 'Headless') == (has(oldSelf.serviceType) && oldSelf.serviceType == 'Headless')",message="a Service cannot become Headless, nor stop being it: set serviceType None first, and the new type when the Service is gone"
+// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || !has(self.initContainers) || self.sidecars.all(s, self.initContainers.all(i, i.name != s.name))",message="a sidecar and an init container have the same name: rename one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",message="each of volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('modelbox' in self.podLabels)",message="podLabels: the label modelbox selects the Pods: choose another key"
+type Spec struct {
+	// Name is the application's name and the value of the label
+	// app.kubernetes.io/name. It defaults to the name of the ModelBox.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the name becomes a label value: write at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit"
+	Name string `json:"name,omitempty"`
+	// Image is the image of the main container.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Image string `json:"image"`
+	// Replicas is the number of Pods. Leave it out where an autoscaler that
+	// targets the Deployment shall rule it. When it is taken out, the number
+	// stays what it was until the autoscaler changes it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replicas *int32 `json:"replicas,omitempty"`
+	// RollingUpdate is the share ("30%") or the number of Pods that an update
+	// may take away, and may add, at a time.
+	// +optional
+	// +kubebuilder:default="25%"
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 999999999 : self.matches('^([1-9][0-9]?%|100%|[1-9][0-9]{0,8})$')",message="write a share from 1% to 100%, or a number of Pods of at least 1: with less, no Pod could ever be updated"
+	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty"`
+	// Ports are the ports of the Service, and of the container behind it.
+	// Without ports there is no Service.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port))",message="a port number stands twice: write each number once, also where the protocols differ; a second ModelBox can serve the other protocol"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort))",message="a nodePort stands twice: write another number, or leave one out to have it chosen"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="a port name stands twice: rename one, or leave the name out to have it filled in"
+	Ports []Port `json:"ports,omitempty"`
+	// ServiceType is how the Service is reached. Headless is a ClusterIP
+	// Service without an address of its own, None means no Service. Where it is
+	// left out, it is NodePort if a port has a nodePort, else ClusterIP.
+	// +optional
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer;Headless;None
+	ServiceType ServiceType `json:"serviceType,omitempty"`
+
+	// ResourceClass sizes the main container. Small requests 250m CPU and 256Mi
+	// and is limited to 500m and 512Mi, medium 500m and 1Gi, limited to 1 and
+	// 2Gi, large 2 and 4Gi, limited to 4 and 8Gi. Custom takes resources, and is
+	// what resources alone mean.
+	// +optional
+	// +kubebuilder:validation:Enum=small;medium;large;custom
+	ResourceClass ResourceClass `json:"resourceClass,omitempty"`
+	// Resources are the requests and limits of the main container. They go
+	// with resourceClass custom.
+	// +optional
+	Resources *Resources `json:"resources,omitempty"`
+
+	// Command replaces the entrypoint of the image.
+	// +optional
+	// +listType=atomic
+	Command []string `json:"command,omitempty"`
+	// Args replaces the arguments of the image.
+	// +optional
+	// +listType=atomic
+	Args []string `json:"args,omitempty"`
+	// Envs are environment variables of the main container.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Envs []corev1.EnvVar `json:"envs,omitempty"`
+	// EnvFrom are ConfigMaps and Secrets whose entries become environment
+	// variables of the main container.
+	// +optional
+	// +listType=atomic
+	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
+	// VolumeMounts mount volumes into the main container.
+	// +optional
+	// +listType=map
+	// +listMapKey=mountPath
+	// +kubebuilder:validation:MaxItems=50
+	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
+	// SecurityContext is that of the main container.
+	// +optional
+	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
+
+	// LivenessProbe replaces the default one.
+	// +optional
+	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
+	// ReadinessProbe replaces the default one.
+	// +optional
+	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
+	// StartupProbe replaces the default one.
+	// +optional
+	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
+	// DefaultProbes gives the main container a TCP liveness and readiness
+	// probe on the first TCP port, for each of the two that is not written
+	// here, and a startup probe that grants it five minutes to open the port.
+	// +optional
+	// +kubebuilder:default=true
+	DefaultProbes *bool `json:"defaultProbes,omitempty"`
+
+	// Sidecars are further containers of the Pod.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	Sidecars []corev1.Container `json:"sidecars,omitempty"`
+	// InitContainers run before the others. One with restartPolicy Always
+	// keeps running beside them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	InitContainers []corev1.Container `json:"initContainers,omitempty"`
+	// Volumes can be mounted into all containers.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Volumes []corev1.Volume `json:"volumes,omitempty"`
+	// PodLabels are added to the labels of the Pods.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=50
+	PodLabels map[string]string `json:"podLabels,omitempty"`
+	// PodAnnotations are the annotations of the Pods.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=50
+	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
+	// PodSecurityContext is that of the Pods. The seccomp profile is
+	// RuntimeDefault where none is written.
+	// +optional
+	PodSecurityContext *corev1.PodSecurityContext `json:"podSecurityContext,omitempty"`
+	// ImagePullSecrets are Secrets for pulling the images.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// ServiceAccountName is the ServiceAccount of the Pods.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+	// NodeSelector chooses nodes by their labels.
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// Tolerations let the Pods run on tainted nodes.
+	// +optional
+	// +listType=atomic
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// Affinity draws the Pods to nodes and other Pods, or away from them.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+}
+
+// Port is a port of the Service.
+type Port struct {
+	// Name is filled in with port-<number> where several ports need one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="write lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+	Name string `json:"name,omitempty"`
+	// Port is the port of the Service.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+	// TargetPort is the port of the container, by number or by name. It
+	// defaults to port. A name that no sidecar gives to one of its ports
+	// becomes the name of the main container's port of number port.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="write a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and hyphens with a letter among them"
+	TargetPort *intstr.IntOrString `json:"targetPort,omitempty"`
+	// NodePort is the port on every node. It is chosen by the cluster where it
+	// is left out.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	NodePort int32 `json:"nodePort,omitempty"`
+	// Protocol is TCP, UDP or SCTP.
+	// +optional
+	// +kubebuilder:default=TCP
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	Protocol corev1.Protocol `json:"protocol,omitempty"`
+	// AppProtocol names the protocol above it, "kubernetes.io/h2c" for
+	// example.
+	// +optional
+	AppProtocol *string `json:"appProtocol,omitempty"`
+}
+
+// Resources are requests and limits.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="a request is higher than its limit: lower the request, or raise the limit"
+type Resources struct {
+	// Requests are reserved for the container.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=20
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+	// Limits are the most that the container gets.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=20
+	Limits corev1.ResourceList `json:"limits,omitempty"`
+}
+
+// ServiceType is how the Service is reached.
+type ServiceType string
+
+// The types of Service.
+const (
+	ServiceClusterIP    ServiceType = "ClusterIP"
+	ServiceNodePort     ServiceType = "NodePort"
+	ServiceLoadBalancer ServiceType = "LoadBalancer"
+	ServiceHeadless     ServiceType = "Headless"
+	ServiceNone         ServiceType = "None"
+)
+
+// Status is what has been observed of a ModelBox.
+type Status struct {
+	// ObservedGeneration is the generation that the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Ready is the number of ready Pods of those wanted, as in 3/4.
+	// +optional
+	Ready string `json:"ready,omitempty"`
+	// Replicas is the number of Pods.
+	Replicas int32 `json:"replicas"`
+	// ReadyReplicas is the number of Pods that are ready.
+	ReadyReplicas int32 `json:"readyReplicas"`
+	// UpdatedReplicas is the number of Pods of the newest template.
+	UpdatedReplicas int32 `json:"updatedReplicas"`
+	// AvailableReplicas is the number of Pods that have been ready for three
+	// seconds.
+	AvailableReplicas int32 `json:"availableReplicas"`
+	// Selector selects the Pods, as autoscalers read it.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+	// ServiceType is the type of the Service.
+	// +optional
+	ServiceType ServiceType `json:"serviceType,omitempty"`
+	// ClusterIP is the address of the Service in the cluster.
+	// +optional
+	ClusterIP string `json:"clusterIP,omitempty"`
+	// NodePorts are the ports on every node.
+	// +optional
+	// +listType=atomic
+	NodePorts []NodePort `json:"nodePorts,omitempty"`
+	// Conditions are Ready, Progressing, Degraded, ChildrenObserved and, while
+	// a rollout has failed for good, Stalled.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// NodePort is a port of the Service and its port on every node.
+type NodePort struct {
+	// Port is the port of the Service.
+	Port int32 `json:"port"`
+	// NodePort is the port on every node.
+	NodePort int32 `json:"nodePort"`
+}

@@ -1,0 +1,173 @@
+package hooks_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+const (
+	corpusDir  = "../testdata"
+	samplesDir = "../deploy/samples"
+
+	// askedFor stands in an observed child for the hash that the hook asks for
+	// now, so that a case can say "as wanted" without a hash that the next
+	// change of a builder makes stale.
+	askedFor = "asked-for"
+)
+
+// standardNow is the time of a case that names no other.
+var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// exchange is a request with the hook that it is for.
+type exchange struct {
+	name       string // podset/sync/scale-down-keeps-oldest, or a sample's path
+	controller metacontroller.Controller
+	hook       metacontroller.HookName
+	now        time.Time
+	request    []byte // JSON, complete
+}
+
+// call answers the request.
+func (e exchange) call() (metacontroller.Answer, error) {
+	return e.controller.Call(e.hook, e.now, e.request)
+}
+
+// cases returns every case below testdata, whose paths mirror the URLs:
+// testdata/<kind>/<hook>/<case>.in.yaml.
+func cases(t testing.TB) []exchange {
+	paths, err := filepath.Glob(filepath.Join(corpusDir, "*", "*", "*.in.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, paths, "no cases below %s", corpusDir)
+	list := make([]exchange, 0, len(paths))
+	for _, path := range paths {
+		list = append(list, readCase(t, path))
+	}
+	return list
+}
+
+func readCase(t testing.TB, path string) exchange {
+	relative, err := filepath.Rel(corpusDir, strings.TrimSuffix(path, ".in.yaml"))
+	require.NoError(t, err)
+	parts := strings.Split(filepath.ToSlash(relative), "/")
+	require.Len(t, parts, 3, "%s is not <kind>/<hook>/<case>.in.yaml", path)
+	controller, hook := controllerOf(t, parts[0]), metacontroller.HookName(parts[1])
+	require.Contains(t, controller.Hooks(), hook, "%s: %s has no such hook", path, parts[0])
+
+	source := readYAML(t, path)
+	var settings struct {
+		Now *time.Time `json:"now"`
+	}
+	require.NoError(t, json.Unmarshal(source, &settings), path)
+	e := exchange{name: strings.Join(parts, "/"), controller: controller, hook: hook, now: standardNow}
+	if settings.Now != nil {
+		e.now = *settings.Now
+	}
+	e.request, err = controller.Complete(hook, source)
+	require.NoError(t, err, path)
+	e.request = fillHashes(t, e)
+	return e
+}
+
+// fillHashes replaces each askedFor by the hash that the hook asks for.
+func fillHashes(t testing.TB, e exchange) []byte {
+	if !strings.Contains(string(e.request), askedFor) {
+		return e.request
+	}
+	answer, err := e.call()
+	require.NoError(t, err, "%s: %s can only stand in a request that is answered", e.name, askedFor)
+	hashes := map[string]any{}
+	for _, child := range childrenOf(t, answer.Body) {
+		hashes[refOf(child)] = annotationsOf(child)[metacontroller.HashAnnotation]
+	}
+	var request map[string]any
+	require.NoError(t, json.Unmarshal(e.request, &request))
+	for _, group := range request["children"].(map[string]any) {
+		for _, child := range group.(map[string]any) {
+			annotations := annotationsOf(child.(map[string]any))
+			if annotations[metacontroller.HashAnnotation] == askedFor {
+				annotations[metacontroller.HashAnnotation] = hashes[refOf(child.(map[string]any))]
+			}
+		}
+	}
+	filled, err := json.Marshal(request)
+	require.NoError(t, err)
+	return filled
+}
+
+// samples returns a sync request without children for every custom resource
+// below deploy/samples.
+func samples(t testing.TB) []exchange {
+	var list []exchange
+	require.NoError(t, filepath.WalkDir(samplesDir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" || entry.Name() == "kustomization.yaml" {
+			return err
+		}
+		source := readYAML(t, path)
+		controller := controllerFor(t, source)
+		request, err := controller.Complete(metacontroller.SyncHook, source)
+		list = append(list, exchange{
+			name: path, controller: controller, hook: metacontroller.SyncHook, now: standardNow, request: request,
+		})
+		return err
+	}))
+	require.NotEmpty(t, list, "no samples below %s", samplesDir)
+	return list
+}
+
+func controllerOf(t testing.TB, name string) metacontroller.Controller {
+	i := slices.IndexFunc(hooks.All(), func(c metacontroller.Controller) bool { return c.Name() == name })
+	require.GreaterOrEqual(t, i, 0, "testdata/%s: there is no operator of that name", name)
+	return hooks.All()[i]
+}
+
+func controllerFor(t testing.TB, parent []byte) metacontroller.Controller {
+	var id struct{ APIVersion, Kind string }
+	require.NoError(t, json.Unmarshal(parent, &id))
+	controller := controllerOf(t, strings.ToLower(id.Kind))
+	require.Equal(t, controller.Parent.APIVersion, id.APIVersion)
+	return controller
+}
+
+func readYAML(t testing.TB, path string) []byte {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	source, err := yaml.YAMLToJSON(text)
+	require.NoError(t, err, path)
+	return source
+}
+
+// childrenOf returns the children of a response.
+func childrenOf(t testing.TB, body []byte) []map[string]any {
+	var response struct {
+		Children []map[string]any `json:"children"`
+	}
+	require.NoError(t, json.Unmarshal(body, &response))
+	return response.Children
+}
+
+// refOf returns what tells a child from the others.
+func refOf(child map[string]any) string {
+	metadata, _ := child["metadata"].(map[string]any)
+	apiVersion, _ := child["apiVersion"].(string)
+	kind, _ := child["kind"].(string)
+	name, _ := metadata["name"].(string)
+	return kind + "." + apiVersion + "/" + name
+}
+
+// annotationsOf returns a child's annotations, which may be nil.
+func annotationsOf(child map[string]any) map[string]any {
+	metadata, _ := child["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	return annotations
+}

@@ -1,0 +1,275 @@
+package hooks_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// laws hold for every answered case and every sample, whatever the kind.
+var laws = []struct {
+	name  string
+	check func(t *testing.T, e exchange, answer metacontroller.Answer)
+}{
+	{"the same bytes every time", sameBytes},
+	{"both hook versions give the same answer", bothVersions},
+	{"children say only what is meant", childrenAreCanonical},
+	{"children can be watched", childrenAreDeclared},
+	{"a damaged request is never answered", damagedIsRefused},
+	{"a missing child drops no other", missingDropsNoOther},
+}
+
+func TestLaws(t *testing.T) {
+	answered := 0
+	for _, e := range append(cases(t), samples(t)...) {
+		answer, err := e.call()
+		if err != nil {
+			continue // a case of an error, which TestGolden holds to its text
+		}
+		answered++
+		t.Run(e.name, func(t *testing.T) {
+			for _, law := range laws {
+				t.Run(law.name, func(t *testing.T) { law.check(t, e, answer) })
+			}
+		})
+	}
+	require.Positive(t, answered)
+}
+
+func sameBytes(t *testing.T, e exchange, answer metacontroller.Answer) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 100 {
+		again := e
+		if i%2 == 1 {
+			again.request = shuffled(t, e.request, random)
+		}
+		next, err := again.call()
+		require.NoError(t, err)
+		require.Equal(t, string(answer.Body), string(next.Body))
+	}
+}
+
+// shuffled returns the same JSON with the members of every object in a random
+// order.
+func shuffled(t testing.TB, raw []byte, random *rand.Rand) []byte {
+	var object map[string]json.RawMessage
+	var list []json.RawMessage
+	switch {
+	case raw[0] == '{' && json.Unmarshal(raw, &object) == nil:
+		keys := make([]string, 0, len(object))
+		for key := range object {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys) // for the seed to decide
+		random.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		members := make([][]byte, len(keys))
+		for i, key := range keys {
+			members[i] = fmt.Appendf(nil, "%q: %s", key, shuffled(t, object[key], random))
+		}
+		return slices.Concat([]byte("{"), bytes.Join(members, []byte(", ")), []byte("}"))
+	case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
+		items := make([][]byte, len(list))
+		for i, item := range list {
+			items[i] = shuffled(t, item, random)
+		}
+		return slices.Concat([]byte("["), bytes.Join(items, []byte(",\n")), []byte("]"))
+	default:
+		return raw
+	}
+}
+
+func bothVersions(t *testing.T, e exchange, answer metacontroller.Answer) {
+	request := parsed(t, e.request)
+	children, _ := request["children"].(map[string]any)
+	for kind, group := range children {
+		byName := map[string]any{}
+		for key, child := range group.(map[string]any) {
+			_, name, found := strings.Cut(key, "/")
+			if !found {
+				name = "default/" + key
+			}
+			byName[name] = child
+		}
+		children[kind] = byName
+	}
+	e.request = encoded(t, request)
+	other, err := e.call()
+	require.NoError(t, err)
+	require.Equal(t, string(answer.Body), string(other.Body))
+}
+
+// emptyIsMeant are the members of which the presence of an empty object says
+// something.
+var emptyIsMeant = []string{"emptyDir", "securityContext"}
+
+func childrenAreCanonical(t *testing.T, _ exchange, answer metacontroller.Answer) {
+	for i, child := range childrenOf(t, answer.Body) {
+		if answer.Children[i].Kept {
+			continue
+		}
+		require.NotContains(t, child, "status", refOf(child))
+		require.NotEmpty(t, annotationsOf(child)[metacontroller.HashAnnotation], refOf(child))
+		requireMeant(t, refOf(child), "", child)
+	}
+}
+
+func requireMeant(t *testing.T, path, key string, value any) {
+	require.NotNil(t, value, path)
+	switch value := value.(type) {
+	case map[string]any:
+		require.True(t, len(value) > 0 || slices.Contains(emptyIsMeant, key), "%s is an empty object", path)
+		for name, member := range value {
+			require.NotEqual(t, "creationTimestamp", name, path)
+			requireMeant(t, path+"."+name, name, member)
+		}
+	case []any:
+		require.NotEmpty(t, value, "%s is an empty list", path)
+		for i, item := range value {
+			requireMeant(t, fmt.Sprintf("%s[%d]", path, i), "", item)
+		}
+	}
+}
+
+func childrenAreDeclared(t *testing.T, e exchange, answer metacontroller.Answer) {
+	for _, child := range answer.Children {
+		declared := slices.ContainsFunc(e.controller.Children, func(c metacontroller.Child) bool {
+			return c.APIVersion == child.APIVersion && c.Kind == child.Kind
+		})
+		require.True(t, declared, "%s is not declared", child.Kind)
+		problems := validation.IsDNS1123Subdomain(child.Name)
+		switch child.Kind {
+		case "Service":
+			problems = validation.IsDNS1035Label(child.Name)
+		case "Pod", "Job", "Deployment", "StatefulSet", "DaemonSet":
+			problems = validation.IsDNS1123Label(child.Name) // it ends up in a label or a host name
+		}
+		require.Empty(t, problems, "%s/%s", child.Kind, child.Name)
+	}
+}
+
+func damagedIsRefused(t *testing.T, e exchange, _ metacontroller.Answer) {
+	refuse := func(how string, request []byte) {
+		damaged := e
+		damaged.request = request
+		answer, err := damaged.call()
+		require.Error(t, err, how)
+		require.True(t, metacontroller.IsRequestError(err), "%s: %s", how, err)
+		require.Nil(t, answer.Body, how)
+		require.NotContains(t, err.Error(), "\n", how)
+	}
+	for cut := 0; cut < len(e.request); cut += 1 + len(e.request)/200 {
+		refuse(fmt.Sprintf("cut after %d bytes", cut), e.request[:cut])
+	}
+	refuse("trailing bytes", append(slices.Clone(e.request), '}'))
+	for _, body := range []string{"null", "{}", "[]", `""`, "1", `{"parent":null}`, `{"parent":[]}`} {
+		refuse(body, []byte(body))
+	}
+	for _, field := range []string{"apiVersion", "kind", "metadata"} {
+		for _, value := range []any{nil, 1.0, "other", []any{}, map[string]any{}} {
+			refuse(fmt.Sprintf("parent.%s is %v", field, value), changed(t, e, func(request map[string]any) {
+				request["parent"].(map[string]any)[field] = value
+			}))
+		}
+	}
+	if e.hook == metacontroller.CustomizeHook {
+		return
+	}
+	for _, value := range []any{nil, 1.0, "", []any{}, map[string]any{}} {
+		refuse(fmt.Sprintf("children is %v", value), changed(t, e, func(request map[string]any) {
+			request["children"] = value
+		}))
+	}
+	for kind, group := range parsed(t, e.request)["children"].(map[string]any) {
+		for _, value := range []any{nil, 1.0, "", []any{}} {
+			refuse(fmt.Sprintf("children[%s] is %v", kind, value), changed(t, e, func(request map[string]any) {
+				request["children"].(map[string]any)[kind] = value
+			}))
+		}
+		for key := range group.(map[string]any) {
+			damageChild(t, e, kind, key, refuse)
+		}
+	}
+}
+
+func damageChild(t *testing.T, e exchange, kind, key string, refuse func(how string, request []byte)) {
+	within := func(request map[string]any) map[string]any {
+		return request["children"].(map[string]any)[kind].(map[string]any)
+	}
+	for _, value := range []any{nil, 1.0, "", []any{}, map[string]any{}} {
+		refuse(fmt.Sprintf("%s %s is %v", kind, key, value), changed(t, e, func(request map[string]any) {
+			within(request)[key] = value
+		}))
+	}
+	for _, field := range []string{"apiVersion", "kind", "metadata", "spec", "status"} {
+		refuse(fmt.Sprintf("%s %s: %s is damaged", kind, key, field), changed(t, e, func(request map[string]any) {
+			within(request)[key].(map[string]any)[field] = "damaged"
+		}))
+	}
+	for _, field := range []string{"name", "namespace", "labels", "annotations"} {
+		refuse(fmt.Sprintf("%s %s: metadata.%s is damaged", kind, key, field), changed(t, e, func(request map[string]any) {
+			within(request)[key].(map[string]any)["metadata"].(map[string]any)[field] = 42
+		}))
+	}
+}
+
+func missingDropsNoOther(t *testing.T, e exchange, answer metacontroller.Answer) {
+	if e.hook == metacontroller.CustomizeHook {
+		return
+	}
+	answered := func(answer metacontroller.Answer) map[string]bool {
+		refs := map[string]bool{}
+		for _, child := range childrenOf(t, answer.Body) {
+			refs[refOf(child)] = true
+		}
+		return refs
+	}
+	before := answered(answer)
+	observed := parsed(t, e.request)["children"].(map[string]any)
+	for kind, group := range observed {
+		for key := range group.(map[string]any) {
+			without := e
+			without.request = changed(t, e, func(request map[string]any) {
+				delete(request["children"].(map[string]any)[kind].(map[string]any), key)
+			})
+			next, err := without.call()
+			require.NoError(t, err)
+			after := answered(next)
+			for otherKind, others := range observed {
+				for otherKey, other := range others.(map[string]any) {
+					ref := refOf(other.(map[string]any))
+					if otherKind+otherKey != kind+key && before[ref] {
+						require.True(t, after[ref], "without %s %s, %s is dropped", kind, key, ref)
+					}
+				}
+			}
+		}
+	}
+}
+
+// changed returns the request after a change to a copy of it.
+func changed(t testing.TB, e exchange, change func(request map[string]any)) []byte {
+	request := parsed(t, e.request)
+	change(request)
+	return encoded(t, request)
+}
+
+func parsed(t testing.TB, raw []byte) map[string]any {
+	var object map[string]any
+	require.NoError(t, json.Unmarshal(raw, &object))
+	return object
+}
+
+func encoded(t testing.TB, object map[string]any) []byte {
+	raw, err := json.Marshal(object)
+	require.NoError(t, err)
+	return raw
+}

@@ -1,0 +1,187 @@
+package modelbox
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// minReadySeconds is how long a Pod must have been ready to count as available.
+const minReadySeconds = 3
+
+// selectorLabel is the label that selects the Pods. Selectors are immutable, so
+// its name and value never change.
+const selectorLabel = "modelbox"
+
+// children returns the Deployment and, where one is wanted, the Service.
+func children(box *ModelBox, seen observed) ([]metacontroller.Object, error) {
+	if box.Spec.Image == "" {
+		return nil, errors.New("spec.image is missing: write the image that the main container shall run")
+	}
+	deployment := deployment(box)
+	if err := handOnReplicas(box, deployment, seen.deployment); err != nil {
+		return nil, err
+	}
+	wanted := []metacontroller.Object{deployment}
+	if service := service(box); service != nil {
+		wanted = append(wanted, service)
+	}
+	return wanted, nil
+}
+
+// withoutBlockedService leaves the Service out while the observed one cannot
+// become it because one of them is headless: a Service's clusterIP is
+// immutable. The schema lets a user get here through serviceType None only, so
+// it was asked to go.
+func withoutBlockedService(wanted []metacontroller.Object, observed *observedService) []metacontroller.Object {
+	for i, child := range wanted {
+		service, isService := child.(*corev1.Service)
+		if isService && observed != nil && observed.isHeadless() != (service.Spec.ClusterIP == corev1.ClusterIPNone) {
+			return slices.Delete(wanted, i, i+1)
+		}
+	}
+	return wanted
+}
+
+// deployment returns the Deployment that runs the Pods.
+func deployment(box *ModelBox) *appsv1.Deployment {
+	ratio := rollingUpdate(box.Spec.RollingUpdate)
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: deploymentKind.APIVersion, Kind: deploymentKind.Kind},
+		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: labels(box)},
+		Spec: appsv1.DeploymentSpec{
+			Replicas:        box.Spec.Replicas,
+			MinReadySeconds: minReadySeconds,
+			Selector:        &metav1.LabelSelector{MatchLabels: selector(box)},
+			Strategy: appsv1.DeploymentStrategy{
+				Type:          appsv1.RollingUpdateDeploymentStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &ratio, MaxSurge: &ratio},
+			},
+			Template: podTemplate(box),
+		},
+	}
+}
+
+// handOnReplicas hands the observed number of replicas on where the ModelBox
+// has none any more and the hook had set it. The hash leaves the number out: it
+// is an autoscaler's to change, and its change is no news.
+func handOnReplicas(box *ModelBox, deployment *appsv1.Deployment, observed *observedDeployment) error {
+	if box.Spec.Replicas != nil || observed == nil {
+		return nil
+	}
+	ours, err := observed.replicasAreOurs()
+	if err != nil || !ours {
+		return err
+	}
+	if err := metacontroller.Stamp(deployment); err != nil {
+		return err
+	}
+	deployment.Spec.Replicas = &observed.Spec.Replicas
+	return nil
+}
+
+// rollingUpdate returns the ratio in the form that a Deployment takes: a share
+// as a string, a number of Pods as a number.
+func rollingUpdate(ratio *intstr.IntOrString) intstr.IntOrString {
+	if ratio == nil {
+		return intstr.FromString("25%")
+	}
+	if count, err := strconv.ParseInt(ratio.StrVal, 10, 32); ratio.Type == intstr.String && err == nil {
+		return intstr.FromInt32(int32(count))
+	}
+	return *ratio
+}
+
+// service returns the Service, or nil where none is wanted.
+func service(box *ModelBox) *corev1.Service {
+	serviceType := wantedServiceType(box)
+	if serviceType == ServiceNone {
+		return nil
+	}
+	service := &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: serviceKind.APIVersion, Kind: serviceKind.Kind},
+		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: labels(box)},
+		Spec: corev1.ServiceSpec{
+			Type:     corev1.ServiceType(serviceType),
+			Selector: selector(box),
+			Ports:    servicePorts(box),
+		},
+	}
+	if serviceType == ServiceHeadless {
+		service.Spec.Type = corev1.ServiceTypeClusterIP
+		service.Spec.ClusterIP = corev1.ClusterIPNone
+	}
+	return service
+}
+
+// wantedServiceType returns the type with its default filled in.
+func wantedServiceType(box *ModelBox) ServiceType {
+	if len(box.Spec.Ports) == 0 {
+		return ServiceNone
+	}
+	if box.Spec.ServiceType != "" {
+		return box.Spec.ServiceType
+	}
+	for _, port := range box.Spec.Ports {
+		if port.NodePort != 0 {
+			return ServiceNodePort
+		}
+	}
+	return ServiceClusterIP
+}
+
+// servicePorts returns the Service's ports, each with all that the API server
+// would fill in. Where there are several, each needs a name.
+func servicePorts(box *ModelBox) []corev1.ServicePort {
+	taken := map[string]bool{}
+	for _, port := range box.Spec.Ports {
+		taken[port.Name] = true
+	}
+	ports := make([]corev1.ServicePort, len(box.Spec.Ports))
+	for i, port := range box.Spec.Ports {
+		name := port.Name
+		if name == "" && len(box.Spec.Ports) > 1 {
+			for name = "port-" + strconv.Itoa(int(port.Port)); taken[name]; name += "x" {
+			}
+		}
+		ports[i] = corev1.ServicePort{
+			Name:        name,
+			Protocol:    port.protocol(),
+			AppProtocol: port.AppProtocol,
+			Port:        port.Port,
+			TargetPort:  port.targetPort(),
+			NodePort:    port.NodePort,
+		}
+	}
+	return ports
+}
+
+// selector returns the labels that select the Pods.
+func selector(box *ModelBox) map[string]string {
+	return map[string]string{selectorLabel: box.Name}
+}
+
+// labels returns the labels of both children and of the Pods.
+func labels(box *ModelBox) map[string]string {
+	name := box.Spec.Name
+	if name == "" {
+		name = box.Name
+	}
+	labels := map[string]string{
+		"app.kubernetes.io/name":       name,
+		"app.kubernetes.io/instance":   box.Name,
+		"app.kubernetes.io/component":  "model-server",
+		"app.kubernetes.io/part-of":    "modelbox",
+		"app.kubernetes.io/managed-by": "operetta",
+	}
+	maps.Copy(labels, selector(box))
+	return labels
+}

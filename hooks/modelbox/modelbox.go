@@ -1,0 +1,34 @@
+// Package modelbox runs model servers.
+//
+// A ModelBox has two children, both of its own name: a Deployment always, and a
+// Service where it has ports and its serviceType is not None. The Pods are
+// selected by the label modelbox, whose value is that name.
+//
+// Ready is True when the Deployment and the Service carry what the newest spec
+// asks for, and the Deployment's controller has observed its newest generation
+// and reports all its replicas updated and available. A rollout past its
+// progress deadline is Degraded and Stalled, with the Deployment's own message.
+//
+// Both children are updated in place, field by field: what this package does
+// not set is left to its owner. Teardown needs no order, garbage collection does
+// it.
+package modelbox
+
+import "github.com/operetta-dev/operetta/metacontroller"
+
+// Controller declares the operator.
+func Controller() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "model.github.com/v1", Kind: "ModelBox", Plural: "modelboxes"},
+		Children: []metacontroller.Child{
+			{Resource: deploymentKind, Update: metacontroller.InPlace},
+			{Resource: serviceKind, Update: metacontroller.InPlace},
+		},
+		Sync: metacontroller.Sync(sync),
+	}
+}
+
+var (
+	deploymentKind = metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}
+	serviceKind    = metacontroller.Resource{APIVersion: "v1", Kind: "Service", Plural: "services"}
+)

@@ -1,0 +1,199 @@
+package modelbox
+
+import (
+	"cmp"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// podTemplate returns what the Deployment's Pods are made of.
+func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
+	podLabels := labels(box)
+	maps.Copy(podLabels, box.Spec.PodLabels)
+	maps.Copy(podLabels, selector(box)) // a user's label must not unselect the Pods
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: podLabels, Annotations: box.Spec.PodAnnotations},
+		Spec: corev1.PodSpec{
+			InitContainers:     box.Spec.InitContainers,
+			Containers:         append([]corev1.Container{mainContainer(box)}, box.Spec.Sidecars...),
+			Volumes:            volumes(box.Spec.Volumes),
+			SecurityContext:    podSecurityContext(box.Spec.PodSecurityContext),
+			ImagePullSecrets:   box.Spec.ImagePullSecrets,
+			ServiceAccountName: box.Spec.ServiceAccountName,
+			NodeSelector:       box.Spec.NodeSelector,
+			Tolerations:        box.Spec.Tolerations,
+			Affinity:           box.Spec.Affinity,
+		},
+	}
+}
+
+// mainContainer returns the container that runs the image, named as the
+// ModelBox.
+func mainContainer(box *ModelBox) corev1.Container {
+	container := corev1.Container{
+		Name:            box.Name,
+		Image:           box.Spec.Image,
+		Command:         box.Spec.Command,
+		Args:            box.Spec.Args,
+		Env:             box.Spec.Envs,
+		EnvFrom:         box.Spec.EnvFrom,
+		Resources:       resources(&box.Spec),
+		Ports:           containerPorts(box),
+		VolumeMounts:    box.Spec.VolumeMounts,
+		SecurityContext: box.Spec.SecurityContext,
+		LivenessProbe:   box.Spec.LivenessProbe,
+		ReadinessProbe:  box.Spec.ReadinessProbe,
+		StartupProbe:    box.Spec.StartupProbe,
+	}
+	addDefaultProbes(box, &container)
+	return container
+}
+
+// addDefaultProbes adds TCP probes where the user wrote none: readiness and
+// liveness, and with either a startup probe, so that a model that takes minutes
+// to load is not killed for it.
+func addDefaultProbes(box *ModelBox, container *corev1.Container) {
+	port, found := firstTCPPort(box)
+	off := box.Spec.DefaultProbes != nil && !*box.Spec.DefaultProbes
+	if off || !found || container.LivenessProbe != nil && container.ReadinessProbe != nil {
+		return
+	}
+	probe := func(period, failures int32) *corev1.Probe {
+		return &corev1.Probe{
+			ProbeHandler:     corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
+			PeriodSeconds:    period,
+			FailureThreshold: failures,
+		}
+	}
+	container.ReadinessProbe = cmp.Or(container.ReadinessProbe, probe(10, 3))
+	container.LivenessProbe = cmp.Or(container.LivenessProbe, probe(10, 3))
+	container.StartupProbe = cmp.Or(container.StartupProbe, probe(5, 60))
+}
+
+// firstTCPPort returns the number of the container port behind the first TCP
+// port.
+func firstTCPPort(box *ModelBox) (int32, bool) {
+	for _, port := range box.Spec.Ports {
+		if port.protocol() == corev1.ProtocolTCP {
+			return port.containerPort(box), true
+		}
+	}
+	return 0, false
+}
+
+// containerPorts returns the ports of the main container: each number once,
+// with a name where a Service's port refers to one, and without those that a
+// sidecar has.
+func containerPorts(box *ModelBox) []corev1.ContainerPort {
+	var ports []corev1.ContainerPort
+	index := map[int32]int{}
+	for _, port := range box.Spec.Ports {
+		target := port.targetPort()
+		if _, ofSidecar := sidecarPort(box, target); ofSidecar {
+			continue
+		}
+		number := port.containerPort(box)
+		if i, listed := index[number]; listed {
+			ports[i].Name = cmp.Or(ports[i].Name, target.StrVal)
+			continue
+		}
+		index[number] = len(ports)
+		ports = append(ports, corev1.ContainerPort{
+			Name: target.StrVal, ContainerPort: number, Protocol: port.protocol(),
+		})
+	}
+	return ports
+}
+
+// protocol returns the protocol with its default filled in.
+func (p *Port) protocol() corev1.Protocol { return cmp.Or(p.Protocol, corev1.ProtocolTCP) }
+
+// targetPort returns the target port with its default filled in.
+func (p *Port) targetPort() intstr.IntOrString {
+	if p.TargetPort == nil {
+		return intstr.FromInt32(p.Port)
+	}
+	return *p.TargetPort
+}
+
+// containerPort returns the number of the container port: that of the sidecar
+// that names it, or that of the first of the ports that refer to the name.
+func (p *Port) containerPort(box *ModelBox) int32 {
+	target := p.targetPort()
+	if target.Type == intstr.Int {
+		return target.IntVal
+	}
+	if number, found := sidecarPort(box, target); found {
+		return number
+	}
+	for i := range box.Spec.Ports {
+		if other := &box.Spec.Ports[i]; other.targetPort() == target {
+			return other.Port
+		}
+	}
+	return p.Port
+}
+
+// sidecarPort returns the number of the port of that name in a sidecar.
+func sidecarPort(box *ModelBox, target intstr.IntOrString) (int32, bool) {
+	if target.Type == intstr.Int {
+		return 0, false
+	}
+	for _, containers := range [][]corev1.Container{box.Spec.Sidecars, box.Spec.InitContainers} {
+		for _, container := range containers {
+			for _, port := range container.Ports {
+				if port.Name == target.StrVal {
+					return port.ContainerPort, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// podSecurityContext fills in the seccomp profile, which breaks no image.
+func podSecurityContext(wanted *corev1.PodSecurityContext) *corev1.PodSecurityContext {
+	context := &corev1.PodSecurityContext{}
+	if wanted != nil {
+		*context = *wanted
+	}
+	if context.SeccompProfile == nil {
+		context.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
+	}
+	return context
+}
+
+// volumes fills in what the API server would inside projected sources. A list
+// whose entries have no name is compared as a whole, and one default that the
+// server adds to it would be a difference for ever.
+func volumes(wanted []corev1.Volume) []corev1.Volume {
+	volumes := make([]corev1.Volume, len(wanted))
+	for i := range wanted {
+		wanted[i].DeepCopyInto(&volumes[i])
+		if volumes[i].Projected == nil {
+			continue
+		}
+		for _, source := range volumes[i].Projected.Sources {
+			if token := source.ServiceAccountToken; token != nil && token.ExpirationSeconds == nil {
+				token.ExpirationSeconds = new(int64)
+				*token.ExpirationSeconds = 3600
+			}
+			if certificate := source.PodCertificate; certificate != nil && certificate.MaxExpirationSeconds == nil {
+				certificate.MaxExpirationSeconds = new(int32)
+				*certificate.MaxExpirationSeconds = 86400
+			}
+			if source.DownwardAPI == nil {
+				continue
+			}
+			for _, file := range source.DownwardAPI.Items {
+				if file.FieldRef != nil {
+					file.FieldRef.APIVersion = cmp.Or(file.FieldRef.APIVersion, "v1")
+				}
+			}
+		}
+	}
+	return volumes
+}

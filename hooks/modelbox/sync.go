@@ -1,0 +1,29 @@
+package modelbox
+
+import "github.com/operetta-dev/operetta/metacontroller"
+
+// sync asks for the Deployment and the Service, and reports on those observed.
+func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[Status], error) {
+	var result metacontroller.Result[Status]
+	observed, err := observe(box, seen)
+	if err != nil {
+		return result, err
+	}
+	wanted, err := children(box, observed)
+	if err != nil {
+		return result, err
+	}
+	differs, err := seen.Compare(wanted)
+	if err != nil {
+		return result, err
+	}
+	conditions := metacontroller.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
+	settled, resync := conditions.Settle(differs)
+	judge(conditions, settled, observed)
+
+	result.Status = report(box, observed)
+	result.Status.Conditions = conditions.List()
+	result.Children = withoutBlockedService(wanted, observed.service)
+	result.ResyncAfter = resync
+	return result, nil
+}
