@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// document is one YAML or JSON document of a file.
+type document struct {
+	source string // for messages: the file, and which document of it
+	json   []byte
+}
+
+// readDocuments reads all documents of a file, or of the standard input where
+// the path is "-".
+func (p *program) readDocuments(path string) ([]document, error) {
+	text, err := p.readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var documents []document
+	reader := yamlutil.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for number := 1; ; number++ {
+		part, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		source := fmt.Sprintf("%s, document %d", path, number)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		content, err := yaml.YAMLToJSONStrict(part)
+		if err != nil {
+			return nil, fmt.Errorf("%s is neither YAML nor JSON: %w", source, err)
+		}
+		if !bytes.Equal(content, []byte("null")) {
+			documents = append(documents, document{source: source, json: content})
+		}
+	}
+	if len(documents) == 0 {
+		return nil, fmt.Errorf("%s has no document", path)
+	}
+	return documents, nil
+}
+
+func (p *program) readFile(path string) ([]byte, error) {
+	if path == "-" {
+		text, err := io.ReadAll(p.in)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return text, nil
+	}
+	return os.ReadFile(path)
+}
+
+// identify returns the apiVersion and kind of an object, or of the parent in a
+// request.
+func (d document) identify() (apiVersion, kind string, err error) {
+	type id struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	var object struct {
+		id
+		Parent *id `json:"parent"`
+	}
+	if err := json.Unmarshal(d.json, &object); err != nil {
+		return "", "", fmt.Errorf("%s is no object: %w", d.source, err)
+	}
+	if object.Parent != nil {
+		object.id = *object.Parent
+	}
+	if object.APIVersion == "" || object.Kind == "" {
+		return "", "", fmt.Errorf("%s is neither a custom resource nor a hook request: it has no apiVersion and kind, and no parent that has them", d.source)
+	}
+	return object.APIVersion, object.Kind, nil
+}
+
+// controllerFor returns the operator of a custom resource or a request.
+func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
+	apiVersion, kind, err := d.identify()
+	if err != nil {
+		return metacontroller.Controller{}, err
+	}
+	for _, controller := range p.controllers {
+		if controller.Parent.APIVersion == apiVersion && controller.Parent.Kind == kind {
+			return controller, nil
+		}
+	}
+	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s", d.source, kind, apiVersion)
+}

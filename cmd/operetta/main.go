@@ -1,0 +1,71 @@
+// Command operetta serves Kubernetes operators as webhooks of Metacontroller,
+// and shows what they do without a cluster.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
+	os.Exit(run(ctx, hooks.All(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// stdio are the standard streams.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// program is what every subcommand works with.
+type program struct {
+	stdio
+
+	controllers []metacontroller.Controller
+}
+
+// usageError is a wrong use of the command line.
+type usageError struct{ error }
+
+// usagef returns a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// run runs the command line and returns the exit code. A failure is told in
+// one line.
+func run(ctx context.Context, controllers []metacontroller.Controller, args []string, streams stdio) int {
+	root := newRootCommand(&program{stdio: streams, controllers: controllers})
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	message := strings.Join(strings.Fields(err.Error()), " ")
+	var usage usageError
+	if errors.As(err, &usage) || strings.HasPrefix(message, "unknown command") {
+		fmt.Fprintf(streams.err, "operetta: %s (see operetta --help)\n", message)
+		return exitUsage
+	}
+	fmt.Fprintf(streams.err, "operetta: %s\n", message)
+	return exitFailed
+}

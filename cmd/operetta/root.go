@@ -1,0 +1,41 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newRootCommand(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "operetta",
+		Short: "Kubernetes operators as pure functions, behind Metacontroller",
+		Long: `Operetta serves Kubernetes operators as webhooks: each takes a custom resource
+and its observed children, and answers with the desired children and the status.
+A Metacontroller in the cluster watches and applies.
+
+render, simulate and manifests need no cluster.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newServeCommand(p), newRenderCommand(p), newVersionCommand(p))
+	return root
+}
+
+// exactly returns an argument check that is a usage error.
+func exactly(count int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != count {
+			return usagef("%s takes %s", cmd.Name(), what)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// line is what the log says about a request, filled in on its way.
+type line struct {
+	kind   string
+	hook   metacontroller.HookName
+	answer metacontroller.Answer
+	err    error
+	panic  any
+	stack  string
+}
+
+type lineKey struct{}
+
+// lineOf returns the line of a request that has passed logRequests.
+func lineOf(r *http.Request) *line { return r.Context().Value(lineKey{}).(*line) }
+
+// logRequests writes one line for each request.
+func (s *Server) logRequests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		line := &line{}
+		wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		next.ServeHTTP(wrapped, r.WithContext(context.WithValue(r.Context(), lineKey{}, line)))
+		s.options.Log.LogAttrs(r.Context(), levelOf(wrapped.Status()), "request", line.attributes(r, wrapped.Status(), time.Since(start))...)
+	})
+}
+
+func levelOf(status int) slog.Level {
+	switch {
+	case status >= http.StatusInternalServerError:
+		return slog.LevelError
+	case status >= http.StatusBadRequest:
+		return slog.LevelWarn
+	default:
+		return slog.LevelInfo
+	}
+}
+
+func (l *line) attributes(r *http.Request, status int, took time.Duration) []slog.Attr {
+	attributes := []slog.Attr{
+		slog.String("kind", l.kind), slog.String("hook", string(l.hook)),
+		slog.String("namespace", l.answer.Parent.Namespace), slog.String("name", l.answer.Parent.Name),
+		slog.String("uid", string(l.answer.Parent.UID)), slog.Int64("generation", l.answer.Parent.Generation),
+		slog.Int("status", status), slog.Duration("duration", took),
+		slog.Int("childrenIn", l.answer.Observed), slog.Int("childrenOut", len(l.answer.Children)),
+	}
+	if l.kind == "" {
+		attributes = append(attributes, slog.String("method", r.Method), slog.String("path", r.URL.Path))
+	}
+	if l.err != nil {
+		attributes = append(attributes, slog.String("error", l.err.Error()))
+	}
+	if l.panic != nil {
+		attributes = append(attributes, slog.Any("panic", l.panic), slog.String("stack", l.stack))
+	}
+	return attributes
+}
+
+// recoverPanics turns a panic into a 500. What was panicked with may quote the
+// request, so it goes to the log and not into the answer.
+func (s *Server) recoverPanics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				line := lineOf(r)
+				line.panic, line.stack = reason, string(debug.Stack())
+				refuse(w, http.StatusInternalServerError, "the hook failed unexpectedly: see the log of the operetta server")
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refuseWhileClosing answers 503 once the drain delay is over.
+func (s *Server) refuseWhileClosing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.closing.Load() {
+			w.Header().Set("Connection", "close")
+			refuse(w, http.StatusServiceUnavailable, "draining: another replica will answer")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,126 @@
+// Package server is the HTTP edge: routes, limits, errors, logs, health and
+// drain. It knows no kind; it is handed the operators.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Defaults of [Options].
+const (
+	// DefaultMaxBodyBytes is 64 MiB. A request carries every child whole, at 5
+	// to 10 KB each.
+	DefaultMaxBodyBytes = 64 << 20
+	// DefaultMaxInFlight is the number of requests that are worked on at once.
+	// Metacontroller has five workers for each operator.
+	DefaultMaxInFlight = 64
+	// DefaultDrainDelay is the time from a failing readiness probe to the
+	// refusal of new requests, in which the cluster takes the Pod out of its
+	// Service.
+	DefaultDrainDelay = 5 * time.Second
+	// DefaultShutdownTimeout is the longest that requests in flight may take
+	// after that. Metacontroller gives up on one after 10 s.
+	DefaultShutdownTimeout = 15 * time.Second
+)
+
+// The timeouts of a connection. Metacontroller gives a request 10 s in all and
+// keeps idle connections for 90 s: were they closed here first, a request could
+// meet the closing, and a POST is not repeated.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 120 * time.Second
+	maxHeaderBytes    = 64 << 10
+)
+
+// Options are what a Server needs.
+type Options struct {
+	// Controllers are the operators to serve.
+	Controllers []metacontroller.Controller
+	// Now is the clock that hooks are handed.
+	Now func() time.Time
+	// Log takes one line for each request.
+	Log *slog.Logger
+	// MaxBodyBytes is the size of a body from which on it is refused.
+	MaxBodyBytes int64
+	// MaxInFlight is the number of requests that are worked on at once. As many
+	// again wait for two seconds; the others are told to come back.
+	MaxInFlight int
+	// DrainDelay and ShutdownTimeout are the two parts of a drain.
+	DrainDelay, ShutdownTimeout time.Duration
+}
+
+// Server answers hooks on one listener, and says how it is on another.
+type Server struct {
+	options  Options
+	serving  atomic.Bool // the hook listener accepts
+	draining atomic.Bool // readiness fails, requests are still answered
+	closing  atomic.Bool // new requests are refused
+}
+
+// New returns a Server.
+func New(options Options) *Server { return &Server{options: options} }
+
+// Run serves hooks and health until ctx ends, then drains: readiness fails at
+// once, new requests are refused after the drain delay, and those in flight
+// finish. It closes both listeners. The error is nil after a complete drain.
+func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
+	hookServer := s.httpServer(s.Hooks())
+	healthServer := s.httpServer(s.Health())
+	failed := make(chan error, 2)
+	for _, part := range []struct {
+		server   *http.Server
+		listener net.Listener
+	}{{hookServer, hooks}, {healthServer, health}} {
+		go func() {
+			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serving on %s: %w", part.listener.Addr(), err)
+			}
+		}()
+	}
+	s.serving.Store(true)
+	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String())
+	select {
+	case err := <-failed:
+		return errors.Join(err, hookServer.Close(), healthServer.Close())
+	case <-ctx.Done():
+	}
+	return errors.Join(s.drain(hookServer), healthServer.Close())
+}
+
+// drain ends the hook server without losing a request.
+func (s *Server) drain(hookServer *http.Server) error {
+	s.options.Log.Info("draining", "delay", s.options.DrainDelay.String())
+	s.draining.Store(true)
+	time.Sleep(s.options.DrainDelay)
+	s.closing.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.ShutdownTimeout)
+	defer cancel()
+	if err := hookServer.Shutdown(ctx); err != nil {
+		return fmt.Errorf("requests were still in flight after %s: %w", s.options.ShutdownTimeout, errors.Join(err, hookServer.Close()))
+	}
+	s.options.Log.Info("drained")
+	return nil
+}
+
+func (s *Server) httpServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
+	}
+}

@@ -1,0 +1,148 @@
+package metacontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+func wireOf(t *testing.T, object Object) string {
+	t.Helper()
+	wire, err := appendObject(nil, object)
+	require.NoError(t, err)
+	return string(wire)
+}
+
+func TestWireFormHasNothingThatWasNotMeant(t *testing.T) {
+	deployment := &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Status:     appsv1.DeploymentStatus{Replicas: 3},
+	}
+	require.JSONEq(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"}}`, wireOf(t, deployment),
+		"no strategy, selector, template or status that nobody wrote")
+}
+
+func TestWireFormKeepsEmptyObjectsThatWereMeant(t *testing.T) {
+	pod := &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{}, Annotations: map[string]string{"empty": ""}},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{
+				Name:            "main",
+				Command:         []string{},
+				SecurityContext: &corev1.SecurityContext{},
+				Ports:           []corev1.ContainerPort{{ContainerPort: 80}},
+			}},
+			Volumes:                      []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+			AutomountServiceAccountToken: new(bool),
+			Tolerations:                  []corev1.Toleration{{}},
+		},
+	}
+	require.JSONEq(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","annotations":{"empty":""}},"spec":{
+		"automountServiceAccountToken":false,
+		"containers":[{"name":"main","ports":[{"containerPort":80}],"securityContext":{}}],
+		"tolerations":[{}],
+		"volumes":[{"name":"scratch","emptyDir":{}}]}}`, wireOf(t, pod))
+}
+
+func TestWireFormIsThatOfTheAPIServer(t *testing.T) {
+	container := corev1.Container{
+		Name: "main",
+		Env:  []corev1.EnvVar{{Name: "EMPTY"}, {Name: "QUOTED", Value: "a \"b\"\n\\ ü <&>"}},
+		Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{
+			"memory": resource.MustParse("2048Mi"), "cpu": resource.MustParse("1000m"),
+		}},
+		LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{
+			TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("http")},
+		}},
+	}
+	set := &appsv1.StatefulSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
+		ObjectMeta: metav1.ObjectMeta{Name: "db"},
+		Spec: appsv1.StatefulSetSpec{
+			ServiceName: "db",
+			Template:    corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{container}}},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
+				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+				ObjectMeta: metav1.ObjectMeta{Name: "data"},
+				Status:     corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
+			}},
+		},
+	}
+	require.JSONEq(t, `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db"},"spec":{"serviceName":"db",
+		"template":{"spec":{"containers":[{"name":"main",
+			"env":[{"name":"EMPTY"},{"name":"QUOTED","value":"a \"b\"\n\\ ü <&>"}],
+			"livenessProbe":{"tcpSocket":{"port":"http"}},
+			"resources":{"limits":{"cpu":"1","memory":"2Gi"}}}]}},
+		"volumeClaimTemplates":[{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},"status":{"phase":"Pending"}}]}}`,
+		wireOf(t, set), "volumeClaimTemplates are merged whole, so they keep the status that the server returns")
+}
+
+func TestWireFormIsInTheOrderOfNames(t *testing.T) {
+	secret := &corev1.Secret{
+		Data:     map[string][]byte{"b": []byte("two"), "a": {}},
+		TypeMeta: metav1.TypeMeta{Kind: "Secret", APIVersion: "v1"},
+	}
+	secret.Name = "s"
+	require.Equal(t, `{"apiVersion":"v1","data":{"a":"","b":"dHdv"},"kind":"Secret","metadata":{"name":"s"}}`, wireOf(t, secret))
+}
+
+func TestWireFormOfUnstructuredContent(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"kind": "X", "status": map[string]any{"a": int64(1)}, "nothing": nil,
+		"list": []any{int64(1), 1.5, true, "x", map[string]any{}}, "empty": map[string]any{},
+	}}
+	require.Equal(t, `{"empty":{},"kind":"X","list":[1,1.5,true,"x",{}]}`, wireOf(t, object))
+
+	object.Object["list"] = []any{nil}
+	_, err := appendObject(nil, object)
+	require.ErrorContains(t, err, "[0] is null")
+}
+
+func TestWireFormRefusesWhatHasNone(t *testing.T) {
+	for reason, value := range map[string]any{
+		"has no form in JSON":    map[string]any{"c": make(chan int)},
+		"without string keys":    map[int]string{1: "a"},
+		"unsupported value: NaN": []float64{nan()},
+	} {
+		_, err := appendStatus(nil, value)
+		require.ErrorContains(t, err, reason)
+	}
+}
+
+func nan() float64 { zero := 0.0; return zero / zero }
+
+func TestHashKnowsContentOnly(t *testing.T) {
+	config := func(value string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+			ObjectMeta: metav1.ObjectMeta{Name: "c", Annotations: map[string]string{"kept": "yes"}},
+			Data:       map[string]string{"key": value},
+		}
+	}
+	one, err := Hash(config("1"))
+	require.NoError(t, err)
+	require.Len(t, one, 16)
+	two, err := Hash(config("2"))
+	require.NoError(t, err)
+	require.NotEqual(t, one, two)
+
+	object := config("1")
+	require.NoError(t, Stamp(object))
+	require.Equal(t, map[string]string{"kept": "yes", HashAnnotation: one}, object.Annotations)
+	again, err := Hash(object)
+	require.NoError(t, err)
+	require.Equal(t, one, again, "the hash does not know itself")
+	require.Equal(t, one, object.Annotations[HashAnnotation], "Hash leaves the object as it was")
+
+	// Pinned: a hash that changes with a new version would mark every child of
+	// every cluster as outdated.
+	require.Equal(t, "8cd06ff4a9e42e66", one)
+}
