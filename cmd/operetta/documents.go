@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -99,4 +100,22 @@ func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
 		}
 	}
 	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s", d.source, kind, apiVersion)
+}
+
+// identity returns what tells an object from others.
+func (d document) identity() (string, error) {
+	apiVersion, kind, err := d.identify()
+	if err != nil {
+		return "", err
+	}
+	var object struct {
+		Metadata struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(d.json, &object); err != nil || object.Metadata.Name == "" {
+		return "", fmt.Errorf("%s has no metadata.name", d.source)
+	}
+	return strings.Join([]string{apiVersion, kind, object.Metadata.Namespace, object.Metadata.Name}, " "), nil
 }

@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -239,11 +240,11 @@ type Resources struct {
 	// Requests are reserved for the container.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=20
-	Requests corev1.ResourceList `json:"requests,omitempty"`
+	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
 	// Limits are the most that the container gets.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=20
-	Limits corev1.ResourceList `json:"limits,omitempty"`
+	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 
 // ServiceType is how the Service is reached.

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// simulateFlags are the flags of simulate.
+type simulateFlags struct {
+	output, apply, hookVersion string
+	fail, vanish, flap         []string
+	deleteAfter, overHTTP      bool
+	maxSteps                   int
+}
+
+func newSimulateCommand(p *program) *cobra.Command {
+	var flags simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate FILE...",
+		Short: "Play reconciliation in memory until nothing changes",
+		Long: `Simulate plays what Metacontroller, the API server and the built-in controllers
+do with custom resources, and prints each step. The files, or - for the standard
+input, are applied in their order: a custom resource that comes a second time is
+an edit, applied when the first has converged, and an object of another kind is
+one that belongs to someone else.
+
+The exit code is 0 when every custom resource ends Ready, or when a fault was
+asked for and nothing keeps changing.`,
+		Example: `  operetta simulate deploy/samples/modelbox.yaml
+  operetta simulate deploy/samples/modelbox.yaml --vanish Service/sentiment
+  operetta simulate deploy/samples/modelbox.yaml --fail Deployment/sentiment`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("simulate takes at least one file")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
+	}
+	set := cmd.Flags()
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
+	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
+	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
+	set.StringArrayVar(&flags.fail, "fail", nil, "KIND/NAME of an object that never becomes ready")
+	set.StringArrayVar(&flags.vanish, "vanish", nil, "KIND/NAME of an object that is deleted by hand after all has converged")
+	set.StringArrayVar(&flags.flap, "flap", nil, "KIND/NAME of an object that fails for a while, twice, after all has converged")
+	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
+	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
+	set.IntVar(&flags.maxSteps, "max-steps", simulate.DefaultMaxSteps, "steps after which there is no fixed point")
+	return cmd
+}
+
+func (p *program) simulate(ctx context.Context, paths []string, flags *simulateFlags) error {
+	faults, err := flags.faults()
+	if err != nil {
+		return err
+	}
+	show, err := newReport(p, flags.output)
+	if err != nil {
+		return err
+	}
+	rounds, err := p.rounds(paths)
+	if err != nil {
+		return err
+	}
+	call, stop, err := p.hooks(ctx, flags.overHTTP)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	world := simulate.New(simulate.Options{
+		Controllers: p.controllers,
+		Call:        call,
+		Apply:       simulate.Strategy(flags.apply),
+		HookVersion: flags.hookVersion,
+		MaxSteps:    flags.maxSteps,
+		Faults:      faults,
+	})
+	err = playRounds(world, rounds, flags.deleteAfter, show)
+	if printErr := show.end(world, err); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return err
+	}
+	return verdict(world, len(faults) > 0)
+}
+
+// playRounds applies the documents round by round.
+func playRounds(world *simulate.World, rounds [][]document, deleteAfter bool, show *report) error {
+	for _, round := range rounds {
+		for _, d := range round {
+			if err := world.Apply(d.json); err != nil {
+				return fmt.Errorf("%s: %w", d.source, err)
+			}
+		}
+		err := world.Play()
+		show.outcomes(world)
+		if err != nil {
+			return err
+		}
+	}
+	if !deleteAfter {
+		return nil
+	}
+	world.DeleteParents()
+	return world.Play()
+}
+
+// verdict returns an error unless all is as it should be.
+func verdict(world *simulate.World, faults bool) error {
+	if unmet := world.UnmetFaults(); len(unmet) > 0 {
+		return fmt.Errorf("there never was a %s: a fault is for an object that exists", strings.Join(unmet, ", "))
+	}
+	var unready []string
+	for _, outcome := range world.Outcomes() {
+		name := outcome.Parent.GetKind() + " " + outcome.Parent.GetNamespace() + "/" + outcome.Parent.GetName()
+		switch {
+		case outcome.Failure != "":
+			unready = append(unready, name+": "+outcome.Failure)
+		case outcome.Ready != "True" && !faults:
+			unready = append(unready, name+" is not Ready: "+outcome.Reason+": "+outcome.Message)
+		}
+	}
+	if len(unready) > 0 {
+		return errors.New(strings.Join(unready, "; "))
+	}
+	return nil
+}
+
+func (f *simulateFlags) faults() ([]simulate.Fault, error) {
+	if f.apply != string(simulate.DynamicApply) && f.apply != string(simulate.ServerSideApply) {
+		return nil, usagef("--apply %q is neither dynamic-apply nor server-side-apply", f.apply)
+	}
+	if f.hookVersion != "v1" && f.hookVersion != "v2" {
+		return nil, usagef("--hook-version %q is neither v1 nor v2", f.hookVersion)
+	}
+	var faults []simulate.Fault
+	for _, group := range []struct {
+		what  simulate.FaultKind
+		names []string
+	}{{simulate.Fail, f.fail}, {simulate.Vanish, f.vanish}, {simulate.Flap, f.flap}} {
+		for _, name := range group.names {
+			fault, err := simulate.ParseFault(group.what, name)
+			if err != nil {
+				return nil, usagef("--%s: %w", group.what, err)
+			}
+			faults = append(faults, fault)
+		}
+	}
+	return faults, nil
+}
+
+// rounds reads the files. A custom resource that comes again begins the next
+// round.
+func (p *program) rounds(paths []string) ([][]document, error) {
+	rounds := [][]document{nil}
+	parents, seen := 0, map[string]bool{}
+	for _, path := range paths {
+		documents, err := p.readDocuments(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range documents {
+			id, err := d.identity()
+			if err != nil {
+				return nil, err
+			}
+			if _, err := p.controllerFor(d); err == nil {
+				parents++
+			}
+			if seen[id] {
+				rounds = append(rounds, nil)
+				seen = map[string]bool{}
+			}
+			seen[id] = true
+			rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
+		}
+	}
+	if parents == 0 {
+		return nil, fmt.Errorf("%s: there is no custom resource of a kind that operetta knows", strings.Join(paths, ", "))
+	}
+	return rounds, nil
+}
