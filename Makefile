@@ -1,0 +1,105 @@
+# `make help` lists the targets.
+
+GO            ?= go
+VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+IMAGE         ?= ghcr.io/operetta-dev/operetta
+# The newest linter that builds with the Go of go.mod. It is no dependency of
+# the product, so it stands here and not there.
+GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+BENCHSTAT     := $(GO) run golang.org/x/perf/cmd/benchstat@latest
+# The race detector needs a C compiler, which not every machine has.
+RACE          := $(if $(shell command -v gcc 2>/dev/null),-race)
+# Statements of the hooks and the protocol that tests must reach, in percent.
+MIN_COVERAGE  := 90
+
+.DEFAULT_GOAL := help
+
+##@ To see it work
+
+.PHONY: demo
+demo: build ## Play every sample to Ready, over HTTP, without a cluster
+	@for sample in deploy/samples/*.yaml deploy/samples/seed/*.yaml; do \
+	  echo "== operetta simulate --over-http $$sample"; \
+	  bin/operetta simulate --over-http $$sample || exit 1; \
+	  echo; \
+	done
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ To build
+
+.PHONY: build
+build: ## Build bin/operetta
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/operetta ./cmd/operetta
+
+.PHONY: image
+image: ## Build the container image for this machine's platform (needs Docker)
+	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE):$(VERSION) .
+
+##@ To test
+
+.PHONY: test
+test: unit cover verify lint e2e ## Everything that must pass
+
+.PHONY: unit
+unit: ## The fast inner loop: tests of the product, no cluster
+	$(GO) test $(RACE) ./...
+
+.PHONY: cover
+cover: ## Fail when tests reach too little of the hooks and the protocol
+	@$(GO) test -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/... >/dev/null
+	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
+	  covered = $$3 + 0; printf "coverage of hooks/ and metacontroller/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
+	  exit covered < least }'
+
+.PHONY: lint
+lint: ## Lint, with the rules that keep hooks pure
+	$(GOLANGCI_LINT) run ./...
+	cd e2e && $(GO) vet ./...
+
+.PHONY: e2e
+e2e: build ## Test against a real API server; the first time it is built, for minutes
+	cd e2e && $(GO) run ./cmd/prebuild && $(GO) test -count=1 -timeout 20m ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every hook, FUZZTIME=30s each
+	@for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' hooks/fuzz_test.go); do \
+	  $(GO) test ./hooks -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
+	done
+
+.PHONY: bench
+bench: ## Benchmark the hooks; BASE=<revision> compares with that one
+	@mkdir -p bin
+	$(GO) test ./hooks -run '^$$' -bench . -count $(or $(COUNT),6) | tee bin/bench.new
+ifdef BASE
+	@rm -rf bin/base && git worktree add --force --detach bin/base $(BASE) >/dev/null
+	@(cd bin/base && $(GO) test ./hooks -run '^$$' -bench . -count $(or $(COUNT),6)) > bin/bench.old; \
+	  status=$$?; git worktree remove --force bin/base; exit $$status
+	$(BENCHSTAT) bin/bench.old bin/bench.new
+else
+	$(BENCHSTAT) bin/bench.new
+endif
+
+##@ To change it
+
+.PHONY: generate
+generate: ## Write the CRDs, CompositeControllers, RBAC and the README's table
+	$(GO) run ./internal/manifests/generate
+
+.PHONY: verify
+verify: ## Fail when what is generated, formatted or tidied differs from what is committed
+	$(GO) run ./internal/manifests/generate --check
+	@unformatted="$$(gofmt -l cmd hooks internal metacontroller e2e)"; test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
+	$(GO) mod tidy -diff
+	cd e2e && $(GO) mod tidy -diff
+
+.PHONY: golden
+golden: ## Rewrite the expected outputs below testdata; read the diff
+	$(GO) test ./hooks -run '^TestGolden$$' -update
+	@git --no-pager diff --stat -- testdata
+
+.PHONY: clean
+clean: ## Remove what was built here
+	rm -rf bin coverage.out
