@@ -94,7 +94,7 @@ func post(ctx context.Context, url string, body []byte) (int, []byte, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)
 	return response.StatusCode, answer, err
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// line is what the log says about a request, filled in on its way.
+// line is what the log says about a request, filled in on its way. The duration
+// is in seconds.
 type line struct {
 	kind   string
 	hook   metacontroller.HookName
@@ -54,7 +55,7 @@ func (l *line) attributes(r *http.Request, status int, took time.Duration) []slo
 		slog.String("kind", l.kind), slog.String("hook", string(l.hook)),
 		slog.String("namespace", l.answer.Parent.Namespace), slog.String("name", l.answer.Parent.Name),
 		slog.String("uid", string(l.answer.Parent.UID)), slog.Int64("generation", l.answer.Parent.Generation),
-		slog.Int("status", status), slog.Duration("duration", took),
+		slog.Int("status", status), slog.Float64("duration", took.Seconds()),
 		slog.Int("childrenIn", l.answer.Observed), slog.Int("childrenOut", len(l.answer.Children)),
 	}
 	if l.kind == "" {

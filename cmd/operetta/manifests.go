@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+func newManifestsCommand(p *program) *cobra.Command {
+	var hookURL string
+	var rbac bool
+	cmd := &cobra.Command{
+		Use:   "manifests",
+		Short: "Print what tells Metacontroller of the operators",
+		Long: `Manifests prints a CompositeController for each operator, as a YAML stream. Its
+hooks are called through the Service operetta in the namespace operetta-system,
+or, with --hook-url, at a server that runs anywhere else.
+
+With --rbac it prints instead what Metacontroller must be allowed to do for
+these operators: a ClusterRole for each, bound to its ServiceAccount.`,
+		Example: `  operetta manifests --hook-url http://172.17.0.1:8080 | kubectl apply -f -`,
+		Args:    exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			elsewhere := cmd.Flags().Changed("hook-url")
+			if rbac && elsewhere {
+				return usagef("--rbac and --hook-url go with different manifests: leave one out")
+			}
+			if rbac {
+				return printEach(p, manifests.MetacontrollerRole)
+			}
+			if elsewhere {
+				var err error
+				if hookURL, err = manifests.ParseHookURL(hookURL); err != nil {
+					return usagef("--hook-url %w", err)
+				}
+			}
+			return printEach(p, func(c metacontroller.Controller) ([]byte, error) {
+				return manifests.CompositeController(c, hookURL)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&hookURL, "hook-url", "", "address of the server, as in http://host:port, instead of its Service")
+	cmd.Flags().BoolVar(&rbac, "rbac", false, "print the permissions of Metacontroller instead")
+	return cmd
+}
+
+// printEach prints a YAML stream with what is made of each operator.
+func printEach(p *program, print func(metacontroller.Controller) ([]byte, error)) error {
+	documents := make([][]byte, len(p.controllers))
+	for i, controller := range p.controllers {
+		var err error
+		if documents[i], err = print(controller); err != nil {
+			return fmt.Errorf("%s: %w", controller.Name(), err)
+		}
+	}
+	_, err := bytes.NewReader(manifests.Stream(documents...)).WriteTo(p.out)
+	return err
+}

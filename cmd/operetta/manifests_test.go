@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+)
+
+// runManifests runs the subcommand and returns its exit code and streams.
+func runManifests(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(t.Context(), hooks.All(), append([]string{"manifests"}, args...), stdio{strings.NewReader(""), &out, &err})
+	return code, out.String(), err.String()
+}
+
+func TestManifestsPrintsOneCompositeControllerForEachOperator(t *testing.T) {
+	code, stdout, stderr := runManifests(t)
+	require.Equal(t, exitDone, code, stderr)
+	require.Equal(t, len(hooks.All()), strings.Count(stdout, "kind: CompositeController\n"))
+	require.Equal(t, len(hooks.All())-1, strings.Count(stdout, "\n---\n"))
+	require.Contains(t, stdout, "namespace: operetta-system")
+	require.NotContains(t, stdout, "url:")
+}
+
+func TestManifestsPointsToAnotherServer(t *testing.T) {
+	code, stdout, stderr := runManifests(t, "--hook-url", "https://10.0.0.7:8443/")
+	require.Equal(t, exitDone, code, stderr)
+	for _, controller := range hooks.All() {
+		require.Contains(t, stdout, "url: https://10.0.0.7:8443/"+controller.Name()+"/sync\n")
+	}
+	require.NotContains(t, stdout, "service:")
+}
+
+func TestManifestsPrintsPermissions(t *testing.T) {
+	code, stdout, stderr := runManifests(t, "--rbac")
+	require.Equal(t, exitDone, code, stderr)
+	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRole\n"))
+	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRoleBinding\n"))
+}
+
+func TestManifestsTellsWrongUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"--hook-url=10.0.0.7:8080":         "write http://host:port",
+		"--hook-url=http://host/modelbox":  "has a path",
+		"--hook-url=":                      "write http://host:port",
+		"--rbac --hook-url=http://host:80": "leave one out",
+		"modelbox":                         "takes no arguments",
+	} {
+		code, stdout, stderr := runManifests(t, strings.Fields(args)...)
+		require.Equal(t, exitUsage, code, args)
+		require.Empty(t, stdout, args)
+		require.Contains(t, stderr, want, args)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+	}
+}

@@ -1,0 +1,147 @@
+package manifests
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// hookVersion is the version in which objects are keyed by namespace and name,
+// and in which Metacontroller refuses an answer with an unknown field.
+const hookVersion = "v2"
+
+// hookTimeout is what Metacontroller waits for an answer. It is its default,
+// written down because the server derives its own deadline from it.
+const hookTimeout = 10 * time.Second
+
+// CompositeController prints the manifest by which Metacontroller learns of an
+// operator. Its hooks are called at hookURL, as [ParseHookURL] returns it, or,
+// where that is empty, through the Service.
+func CompositeController(c metacontroller.Controller, hookURL string) ([]byte, error) {
+	object := compositeController{APIVersion: "metacontroller.k8s.io/v1alpha1", Kind: "CompositeController"}
+	object.Metadata.Name = Name(c)
+	object.Spec = compositeSpec{
+		GenerateSelector: true,
+		ParentResource: parentRule{
+			resourceRule: ruleFor(c.Parent),
+			// A hook answers from the spec and from what is observed, and of the status it reads
+			// only what it wrote: the sync after a status write would answer the same once more.
+			IgnoreStatusChanges: true,
+		},
+		Hooks: map[metacontroller.HookName]hook{metacontroller.SyncHook: hookFor(c, metacontroller.SyncHook, hookURL)},
+	}
+	for _, child := range c.Children {
+		rule := childRule{resourceRule: ruleFor(child.Resource)}
+		rule.UpdateStrategy.Method = child.Update
+		object.Spec.ChildResources = append(object.Spec.ChildResources, rule)
+	}
+	for _, name := range declared(c)[1:] {
+		object.Spec.Hooks[name] = hookFor(c, name, hookURL)
+	}
+	return document(object)
+}
+
+// declared returns the hooks that the CompositeController declares, sync first.
+// A declared finalize hook puts a finalizer on every parent, which is why the
+// one that every operator answers is declared only where teardown needs order.
+func declared(c metacontroller.Controller) []metacontroller.HookName {
+	return slices.DeleteFunc(c.Hooks(), func(name metacontroller.HookName) bool {
+		return name == metacontroller.FinalizeHook && !c.OrderedTeardown
+	})
+}
+
+func hookFor(c metacontroller.Controller, name metacontroller.HookName, hookURL string) hook {
+	path := fmt.Sprintf("/%s/%s", c.Name(), name)
+	webhook := webhook{Timeout: metav1.Duration{Duration: hookTimeout}}
+	if hookURL != "" {
+		webhook.URL = hookURL + path
+	} else {
+		webhook.Path = path
+		webhook.Service = &service{Name: Service, Namespace: Namespace, Port: ServicePort}
+	}
+	return hook{Version: hookVersion, Webhook: webhook}
+}
+
+func ruleFor(r metacontroller.Resource) resourceRule {
+	return resourceRule{APIVersion: r.APIVersion, Resource: r.Plural}
+}
+
+// ParseHookURL checks the address of a server and returns it in the form that
+// [CompositeController] takes. The error says what to write instead.
+func ParseHookURL(text string) (string, error) {
+	const want = "write http://host:port or https://host:port"
+	address, err := url.Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("%q is no URL: %s", text, want)
+	}
+	switch {
+	case address.Scheme != "http" && address.Scheme != "https":
+		err = errors.New("has neither the scheme http nor https")
+	case address.Hostname() == "":
+		err = errors.New("has no host")
+	case address.User != nil:
+		err = errors.New("has a user, which would be stored in the manifest")
+	case address.Path != "" && address.Path != "/":
+		err = errors.New("has a path, and the paths are those of the hooks")
+	case address.RawQuery != "" || address.ForceQuery || address.Fragment != "":
+		err = errors.New("has a query or a fragment")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%q %w: %s", address.Redacted(), err, want)
+	}
+	return address.Scheme + "://" + address.Host, nil
+}
+
+// The part of Metacontroller's API that is printed. Its own Go types are left
+// aside: they would bring the dependencies of the whole program with them.
+type (
+	compositeController struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+		Spec compositeSpec `json:"spec"`
+	}
+	compositeSpec struct {
+		ParentResource   parentRule                       `json:"parentResource"`
+		ChildResources   []childRule                      `json:"childResources"`
+		GenerateSelector bool                             `json:"generateSelector"`
+		Hooks            map[metacontroller.HookName]hook `json:"hooks"`
+	}
+	resourceRule struct {
+		APIVersion string `json:"apiVersion"`
+		Resource   string `json:"resource"`
+	}
+	parentRule struct {
+		resourceRule
+		IgnoreStatusChanges bool `json:"ignoreStatusChanges"`
+	}
+	childRule struct {
+		resourceRule
+		UpdateStrategy struct {
+			Method metacontroller.UpdateMethod `json:"method"`
+		} `json:"updateStrategy"`
+	}
+	hook struct {
+		Version string  `json:"version"`
+		Webhook webhook `json:"webhook"`
+	}
+	webhook struct {
+		URL     string          `json:"url,omitempty"`
+		Service *service        `json:"service,omitempty"`
+		Path    string          `json:"path,omitempty"`
+		Timeout metav1.Duration `json:"timeout"`
+	}
+	service struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+		Port      int    `json:"port"`
+	}
+)

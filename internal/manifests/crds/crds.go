@@ -1,0 +1,157 @@
+// Package crds prints CustomResourceDefinitions from the Go types of the
+// operators and the kubebuilder markers on them.
+//
+// controller-gen does the printing. What is done here is to hold the result
+// against what the Controller declares, and to cut the text of the embedded
+// types of Kubernetes: a PodTemplateSpec with it is 316,874 bytes long, and
+// kubectl apply keeps a copy of the object in an annotation, of which there may
+// be 262,144.
+package crds
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// controllerGen is the newest release that is built with the Kubernetes types
+// of go.mod: a newer one would print fields that these types do not have.
+const controllerGen = "sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0"
+
+// CRD is the CustomResourceDefinition of one operator.
+type CRD struct {
+	// ShortNames are those that kubectl takes for the kind.
+	ShortNames []string
+	// HasScale is set where there is a scale subresource.
+	HasScale bool
+	// YAML is the whole definition.
+	YAML []byte
+}
+
+// Generate prints the CRD of each Controller, in their order, from the packages
+// under hooks/ of the module in dir. It runs the go command, which downloads
+// controller-gen where it is not in the module cache.
+func Generate(ctx context.Context, dir string, controllers []metacontroller.Controller) ([]CRD, error) {
+	printed, err := run(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]CRD, len(controllers))
+	for i, c := range controllers {
+		name := fmt.Sprintf("%s_%s.yaml", c.Parent.Group(), c.Parent.Plural)
+		text, ok := printed[name]
+		if !ok {
+			return nil, fmt.Errorf("%s: no type has the markers of a resource %s of the group %s",
+				c.Name(), c.Parent.Plural, c.Parent.Group())
+		}
+		delete(printed, name)
+		if list[i], err = finish(c, text); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name(), err)
+		}
+	}
+	for name := range printed {
+		return nil, fmt.Errorf("hooks/ has the type of a resource that no Controller declares: %s", name)
+	}
+	return list, nil
+}
+
+// run returns what controller-gen prints, by file name.
+func run(ctx context.Context, dir string) (map[string][]byte, error) {
+	out, err := os.MkdirTemp("", "operetta-crds-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for controller-gen: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(out) }()
+	command := exec.CommandContext(ctx, "go", "run", controllerGen,
+		"crd:generateEmbeddedObjectMeta=true", "paths=./hooks/...", "output:crd:dir="+out)
+	command.Dir = dir
+	if said, err := command.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("controller-gen: %w\n%s", err, bytes.TrimSpace(said))
+	}
+	files, err := filepath.Glob(filepath.Join(out, "*.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("listing what controller-gen printed: %w", err)
+	}
+	printed := map[string][]byte{}
+	for _, file := range files {
+		if printed[filepath.Base(file)], err = os.ReadFile(file); err != nil {
+			return nil, fmt.Errorf("reading what controller-gen printed: %w", err)
+		}
+	}
+	return printed, nil
+}
+
+// finish checks a definition against the declaration and cuts its text.
+func finish(c metacontroller.Controller, text []byte) (CRD, error) {
+	var definition struct {
+		Spec struct {
+			Names struct {
+				Kind       string   `json:"kind"`
+				ShortNames []string `json:"shortNames"`
+			} `json:"names"`
+			Versions []struct {
+				Name         string `json:"name"`
+				Subresources struct {
+					Status *struct{} `json:"status"`
+					Scale  *struct{} `json:"scale"`
+				} `json:"subresources"`
+			} `json:"versions"`
+		} `json:"spec"`
+	}
+	if err := yaml.Unmarshal(text, &definition); err != nil {
+		return CRD{}, fmt.Errorf("reading what controller-gen printed: %w", err)
+	}
+	spec := definition.Spec
+	if len(spec.Versions) != 1 {
+		return CRD{}, fmt.Errorf("%d versions are marked: there is one Go type, and so one version", len(spec.Versions))
+	}
+	version := spec.Versions[0]
+	if apiVersion := c.Parent.Group() + "/" + version.Name; spec.Names.Kind != c.Parent.Kind || apiVersion != c.Parent.APIVersion {
+		return CRD{}, fmt.Errorf("the markers say %s %s, the Controller declares %s %s",
+			apiVersion, spec.Names.Kind, c.Parent.APIVersion, c.Parent.Kind)
+	}
+	if version.Subresources.Status == nil {
+		return CRD{}, fmt.Errorf("there is no status subresource, and without it Metacontroller does not start: add the marker")
+	}
+	text, err := cut(c, text)
+	return CRD{ShortNames: spec.Names.ShortNames, HasScale: version.Subresources.Scale != nil, YAML: text}, err
+}
+
+// cut takes the text of foreign types out of a definition.
+func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
+	var definition map[string]any
+	if err := yaml.Unmarshal(text, &definition); err != nil {
+		return nil, fmt.Errorf("reading what controller-gen printed: %w", err)
+	}
+	spec, _ := definition["spec"].(map[string]any)
+	versions, _ := spec["versions"].([]any)
+	version, _ := versions[0].(map[string]any)
+	schema := member(member(version, "schema"), "openAPIV3Schema")
+	cutter := cutter{module: moduleOf(c)}
+	cutter.walk(schema, c.ParentType(), "")
+	if len(cutter.silent) > 0 {
+		slices.Sort(cutter.silent)
+		return nil, fmt.Errorf("kubectl explain would have nothing to say about %s: add comments to the fields",
+			strings.Join(cutter.silent, ", "))
+	}
+	cut, err := yaml.Marshal(definition)
+	if err != nil {
+		return nil, fmt.Errorf("printing the definition: %w", err)
+	}
+	return cut, nil
+}
+
+// moduleOf returns the path under which the types count as ours.
+func moduleOf(c metacontroller.Controller) string {
+	module, _, _ := strings.Cut(c.ParentType().PkgPath(), "/hooks/")
+	return module
+}

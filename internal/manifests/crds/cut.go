@@ -1,0 +1,124 @@
+package crds
+
+import (
+	"reflect"
+	"strings"
+)
+
+// cutter walks a schema and the Go type that it was printed from side by side.
+// It takes out the descriptions that come from types of other modules, and
+// notes the fields of ours that have none.
+type cutter struct {
+	module string   // path of our module
+	silent []string // paths of our fields without a description
+}
+
+// walk goes on below a schema of type t. The schema's own description belongs
+// to the field or list that has it, and is not touched.
+func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if !c.isOurs(t) {
+			below(schema, mute)
+			return
+		}
+		c.fields(member(schema, "properties"), t, path)
+	case reflect.Slice, reflect.Array:
+		c.element(member(schema, "items"), t.Elem(), path+"[]")
+	case reflect.Map:
+		c.element(member(schema, "additionalProperties"), t.Elem(), path+"{}")
+	default: // has nothing below
+	}
+}
+
+// element walks the schema of what a list or map consists of, whose description
+// is that of its type.
+func (c *cutter) element(schema map[string]any, t reflect.Type, path string) {
+	if !c.isOurs(t) {
+		delete(schema, "description")
+	}
+	c.walk(schema, t, path)
+}
+
+func (c *cutter) fields(properties map[string]any, t reflect.Type, path string) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" && field.Anonymous {
+			c.inline(properties, field.Type, path)
+			continue
+		}
+		schema := member(properties, name)
+		if schema == nil || path == "" && name == "metadata" {
+			continue // the API server has its own text for an object's metadata
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if text, _ := schema["description"].(string); text == "" {
+			c.silent = append(c.silent, at)
+		}
+		c.walk(schema, field.Type, at)
+	}
+}
+
+// inline goes on with the fields of an embedded struct, which stand beside
+// those of the struct that embeds it.
+func (c *cutter) inline(properties map[string]any, t reflect.Type, path string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if c.isOurs(t) {
+		c.fields(properties, t, path)
+		return
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if schema := member(properties, name); schema != nil {
+			mute(schema)
+		}
+	}
+}
+
+// isOurs reports whether a type, or what it points to, is declared in our
+// module. Types without a name are.
+func (c *cutter) isOurs(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath() == "" || t.PkgPath() == c.module || strings.HasPrefix(t.PkgPath(), c.module+"/")
+}
+
+// mute takes the descriptions out of a schema and all below it.
+func mute(schema map[string]any) {
+	delete(schema, "description")
+	below(schema, mute)
+}
+
+// below calls visit with each schema that stands directly in another. It tells
+// schemas from fields that happen to have the name of a keyword.
+func below(schema map[string]any, visit func(map[string]any)) {
+	for _, keyword := range []string{"items", "additionalProperties", "not"} {
+		if inner := member(schema, keyword); inner != nil {
+			visit(inner)
+		}
+	}
+	for name := range member(schema, "properties") {
+		visit(member(member(schema, "properties"), name))
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		list, _ := schema[keyword].([]any)
+		for _, inner := range list {
+			if inner, ok := inner.(map[string]any); ok {
+				visit(inner)
+			}
+		}
+	}
+}
+
+// member returns a member that is an object, or nil.
+func member(object map[string]any, name string) map[string]any {
+	inner, _ := object[name].(map[string]any)
+	return inner
+}

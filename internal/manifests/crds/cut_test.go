@@ -1,0 +1,125 @@
+package crds
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+)
+
+type parent struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              spec `json:"spec"`
+}
+
+type spec struct {
+	// A field with the name of a keyword.
+	Description string                 `json:"description"`
+	Sidecars    []corev1.Container     `json:"sidecars"`
+	Parts       map[string]*part       `json:"parts"`
+	Template    corev1.PodTemplateSpec `json:"template"`
+	Port        *intstr.IntOrString    `json:"port"`
+	Limits      corev1.ResourceList    `json:"limits"`
+	shared      `json:",inline"`
+}
+
+type part struct {
+	Mount *corev1.VolumeMount `json:"mount"`
+}
+
+type shared struct {
+	Probe *corev1.Probe `json:"probe"`
+}
+
+const fullSchema = `
+description: ours
+properties:
+  apiVersion: {type: string, description: theirs}
+  kind: {type: string, description: theirs}
+  metadata: {type: object}
+  spec:
+    description: ours
+    properties:
+      description: {type: string, description: ours}
+      sidecars:
+        description: ours
+        items:
+          description: theirs
+          properties:
+            description: {type: string, description: theirs}
+            env: {description: theirs, items: {description: theirs, properties: {name: {type: string, description: theirs}}}}
+      parts:
+        description: ours
+        additionalProperties:
+          description: ours
+          properties:
+            mount: {description: ours, properties: {name: {type: string, description: theirs}}}
+      template:
+        description: ours
+        properties:
+          metadata: {description: theirs, properties: {labels: {description: theirs, additionalProperties: {type: string}}}}
+          spec: {description: theirs, allOf: [{description: theirs}], not: {description: theirs}}
+      port: {description: ours, anyOf: [{type: integer}, {type: string}]}
+      limits: {description: ours, additionalProperties: {description: theirs, anyOf: [{type: integer}, {type: string}]}}
+      probe: {description: ours, properties: {exec: {description: theirs}}}
+`
+
+func TestOnlyTheTextOfOtherModulesIsCut(t *testing.T) {
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(fullSchema), &schema))
+	c := cutter{module: "github.com/operetta-dev/operetta"}
+	c.walk(schema, reflect.TypeFor[parent](), "")
+	require.Empty(t, c.silent)
+
+	want := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+description: ours
+properties:
+  apiVersion: {type: string}
+  kind: {type: string}
+  metadata: {type: object}
+  spec:
+    description: ours
+    properties:
+      description: {type: string, description: ours}
+      sidecars:
+        description: ours
+        items: {properties: {description: {type: string}, env: {items: {properties: {name: {type: string}}}}}}
+      parts:
+        description: ours
+        additionalProperties:
+          description: ours
+          properties: {mount: {description: ours, properties: {name: {type: string}}}}
+      template:
+        description: ours
+        properties:
+          metadata: {properties: {labels: {additionalProperties: {type: string}}}}
+          spec: {allOf: [{}], not: {}}
+      port: {description: ours, anyOf: [{type: integer}, {type: string}]}
+      limits: {description: ours, additionalProperties: {anyOf: [{type: integer}, {type: string}]}}
+      probe: {description: ours, properties: {exec: {}}}
+`), &want))
+	require.Equal(t, want, schema)
+}
+
+func TestAFieldOfOursWithoutADescriptionIsNamed(t *testing.T) {
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+properties:
+  spec:
+    description: ours
+    properties:
+      sidecars: {items: {properties: {name: {type: string}}}}
+      parts:
+        description: ours
+        additionalProperties: {properties: {mount: {type: object}}}
+`), &schema))
+	c := cutter{module: "github.com/operetta-dev/operetta"}
+	c.walk(schema, reflect.TypeFor[parent](), "")
+	require.Equal(t, []string{"spec.sidecars", "spec.parts{}.mount"}, c.silent)
+}

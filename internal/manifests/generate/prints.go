@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/internal/manifests/crds"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// folders are those that hold one generated file for each kind and a
+// kustomization.yaml that lists them.
+var folders = [...]string{"deploy/crds", "deploy/controllers", "deploy/rbac"}
+
+// prints returns everything that is generated.
+func prints(ctx context.Context, root string, controllers []metacontroller.Controller) (tree, error) {
+	definitions, err := crds.Generate(ctx, root, controllers)
+	if err != nil {
+		return nil, err
+	}
+	files := tree{}
+	rows := make([]manifests.Row, len(controllers))
+	names := make([]string, len(controllers))
+	for i, c := range controllers {
+		if err := files.addKind(c, definitions[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name(), err)
+		}
+		rows[i] = manifests.Row{Controller: c, ShortNames: definitions[i].ShortNames}
+		names[i] = c.Name() + ".yaml"
+	}
+	for _, folder := range folders {
+		if err := files.addKustomization(folder, names); err != nil {
+			return nil, err
+		}
+	}
+	health, err := manifests.ArgoCDHealth(controllers)
+	if err != nil {
+		return nil, err
+	}
+	files.add("deploy/argocd/argocd-cm.yaml", health)
+	return files, files.addTable(root, rows)
+}
+
+func (t tree) addKind(c metacontroller.Controller, definition crds.CRD) error {
+	controller, err := manifests.CompositeController(c, "")
+	if err != nil {
+		return err
+	}
+	role, err := manifests.MetacontrollerRole(c)
+	if err != nil {
+		return err
+	}
+	users, err := manifests.UserRoles(c, definition.HasScale)
+	if err != nil {
+		return err
+	}
+	contents := [...][]byte{definition.YAML, controller, manifests.Stream(role, users)}
+	for i, folder := range folders {
+		t.add(folder+"/"+c.Name()+".yaml", contents[i])
+	}
+	return nil
+}
+
+func (t tree) addKustomization(folder string, resources []string) error {
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": "kustomize.config.k8s.io/v1beta1",
+		"kind":       "Kustomization",
+		"resources":  resources,
+	})
+	if err != nil {
+		return fmt.Errorf("printing %s/kustomization.yaml: %w", folder, err)
+	}
+	t.add(folder+"/kustomization.yaml", text)
+	return nil
+}
+
+// The table of kinds stands between these two lines of the README.
+const (
+	tableBegin = "<!-- kinds:begin -->\n"
+	tableEnd   = "<!-- kinds:end -->\n"
+)
+
+// addTable adds the README with the table of kinds in its place, if the README
+// has a place for it.
+func (t tree) addTable(root string, rows []manifests.Row) error {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the README: %w", err)
+	}
+	before, rest, begins := bytes.Cut(text, []byte(tableBegin))
+	_, after, ends := bytes.Cut(rest, []byte(tableEnd))
+	switch {
+	case !begins && !bytes.Contains(text, []byte(tableEnd)):
+		return nil
+	case !begins || !ends:
+		return errors.New("README.md has only one of the two lines that enclose the table of kinds, or in the wrong order")
+	}
+	t["README.md"] = bytes.Join([][]byte{
+		before, []byte(tableBegin), manifests.KindsTable(rows), []byte(tableEnd), after,
+	}, nil)
+	return nil
+}

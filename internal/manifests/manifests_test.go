@@ -1,0 +1,192 @@
+package manifests
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+type tune struct{}
+
+type tuneStatus struct{}
+
+// full is an operator with everything that can be declared.
+func full() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "example.org/v1", Kind: "Tune", Plural: "tunes"},
+		Children: []metacontroller.Child{
+			{Resource: metacontroller.Resource{APIVersion: "batch/v1", Kind: "Job", Plural: "jobs"}, Update: metacontroller.OnDelete},
+			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "Service", Plural: "services"}, Update: metacontroller.InPlace},
+			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: metacontroller.InPlace},
+		},
+		Related:         []metacontroller.Resource{{APIVersion: "v1", Kind: "Pod", Plural: "pods"}},
+		Grants:          []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"create"}}},
+		OrderedTeardown: true,
+		Sync: metacontroller.Sync(func(*tune, metacontroller.Observed) (metacontroller.Result[tuneStatus], error) {
+			return metacontroller.Result[tuneStatus]{}, nil
+		}),
+		Customize: metacontroller.Customize(func(*tune) ([]metacontroller.Rule, error) { return nil, nil }),
+	}
+}
+
+// decodeOnly decodes the one document of a kind in a stream.
+func decodeOnly(stream []byte, kind string, into any) error {
+	for _, document := range bytes.Split(stream, []byte("\n---\n")) {
+		if bytes.Contains(append([]byte("\n"), document...), []byte("\nkind: "+kind+"\n")) {
+			return yaml.UnmarshalStrict(document, into)
+		}
+	}
+	return fmt.Errorf("there is no %s", kind)
+}
+
+func TestACompositeControllerSaysWhatIsDeclared(t *testing.T) {
+	text, err := CompositeController(full(), "http://10.0.0.7:8080")
+	require.NoError(t, err)
+	require.Equal(t, `apiVersion: metacontroller.k8s.io/v1alpha1
+kind: CompositeController
+metadata:
+  name: operetta-tune
+spec:
+  childResources:
+  - apiVersion: batch/v1
+    resource: jobs
+    updateStrategy:
+      method: OnDelete
+  - apiVersion: v1
+    resource: services
+    updateStrategy:
+      method: InPlace
+  - apiVersion: v1
+    resource: configmaps
+    updateStrategy:
+      method: InPlace
+  generateSelector: true
+  hooks:
+    customize:
+      version: v2
+      webhook:
+        timeout: 10s
+        url: http://10.0.0.7:8080/tune/customize
+    finalize:
+      version: v2
+      webhook:
+        timeout: 10s
+        url: http://10.0.0.7:8080/tune/finalize
+    sync:
+      version: v2
+      webhook:
+        timeout: 10s
+        url: http://10.0.0.7:8080/tune/sync
+  parentResource:
+    apiVersion: example.org/v1
+    ignoreStatusChanges: true
+    resource: tunes
+`, string(text))
+}
+
+func TestAFinalizerIsForOrderedTeardownOnly(t *testing.T) {
+	c := full()
+	c.OrderedTeardown = false
+	text, err := CompositeController(c, "")
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "finalize")
+	require.Contains(t, string(text), "path: /tune/customize\n        service:\n          name: operetta\n          namespace: operetta-system\n          port: 80\n")
+}
+
+func TestMetacontrollerIsGrantedWhatAKindTakesAndNoMore(t *testing.T) {
+	text, err := MetacontrollerRole(full())
+	require.NoError(t, err)
+	var role rbacv1.ClusterRole
+	require.NoError(t, decodeOnly(text, "ClusterRole", &role))
+	require.Equal(t, "operetta-metacontroller-tune", role.Name)
+	all := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+	require.Equal(t, []rbacv1.PolicyRule{
+		rule("example.org", []string{"tunes"}, "get", "list", "watch", "update"),
+		rule("example.org", []string{"tunes/finalizers", "tunes/status"}, "update"),
+		rule("", []string{"configmaps", "services"}, all...),
+		rule("batch", []string{"jobs"}, all...),
+		rule("", []string{"pods"}, "list", "watch"),
+		rule("", []string{"pods/exec"}, "create"),
+	}, role.Rules)
+
+	var binding rbacv1.ClusterRoleBinding
+	require.NoError(t, decodeOnly(text, "ClusterRoleBinding", &binding))
+	require.Equal(t, role.Name, binding.RoleRef.Name)
+	require.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "metacontroller", Namespace: "metacontroller"}}, binding.Subjects)
+}
+
+func TestWhoMayWriteAKind(t *testing.T) {
+	const toEdit = "aggregate-to-edit"
+	cases := map[string]struct {
+		grants   []rbacv1.PolicyRule
+		hasScale bool
+		editors  int // how many of the two roles the ClusterRole edit takes in
+	}{
+		"plain":                     {editors: 2},
+		"with scale":                {hasScale: true, editors: 2},
+		"passes permissions on":     {grants: full().Grants, editors: 1},
+		"with scale and permission": {grants: full().Grants, hasScale: true, editors: 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			controller := full()
+			controller.Grants = c.grants
+			text, err := UserRoles(controller, c.hasScale)
+			require.NoError(t, err)
+			require.Equal(t, c.editors, strings.Count(string(text), toEdit))
+			require.Equal(t, 1, strings.Count(string(text), "aggregate-to-view"))
+			require.Equal(t, 2, strings.Count(string(text), "aggregate-to-admin"))
+			scale := 0
+			if c.hasScale {
+				scale = 2
+			}
+			require.Equal(t, scale, strings.Count(string(text), "tunes/scale"))
+		})
+	}
+}
+
+func TestHookURLs(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://127.0.0.1:8080":  "http://127.0.0.1:8080",
+		"https://hooks.example/": "https://hooks.example",
+		"http://[::1]:80":        "http://[::1]:80",
+		"127.0.0.1:8080":         "",
+		"hooks:8080":             "",
+		"ftp://hooks":            "",
+		"http://":                "",
+		"http://:8080":           "",
+		"http://hooks:http":      "",
+		"http://hooks/x":         "",
+		"http://hooks?":          "",
+		"http://hooks?x=1":       "",
+		"http://hooks#x":         "",
+		"http://user@hooks":      "",
+		"":                       "",
+	} {
+		got, err := ParseHookURL(text)
+		require.Equal(t, want, got, text)
+		if want == "" {
+			require.ErrorContains(t, err, "write http://host:port or https://host:port", text)
+		}
+	}
+}
+
+func TestArgoCDKnowsEachKindOnce(t *testing.T) {
+	text, err := ArgoCDHealth([]metacontroller.Controller{full()})
+	require.NoError(t, err)
+	require.Contains(t, string(text), "  resource.customizations.health.example.org_Tune: |\n    -- ")
+}
+
+func TestTheTableOfKinds(t *testing.T) {
+	require.Equal(t, `| kind | apiVersion | short name | children | hooks |
+| --- | --- | --- | --- | --- |
+| Tune | `+"`example.org/v1`"+` | tn | Job, Service, ConfigMap | sync, finalize, customize |
+`, string(KindsTable([]Row{{full(), []string{"tn"}}})))
+}
