@@ -239,11 +239,11 @@ type Port struct {
 type Resources struct {
 	// Requests are reserved for the container.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=20
+	// +kubebuilder:validation:MaxProperties=10
 	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
 	// Limits are the most that the container gets.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=20
+	// +kubebuilder:validation:MaxProperties=10
 	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 
@@ -268,13 +268,17 @@ type Status struct {
 	// +optional
 	Ready string `json:"ready,omitempty"`
 	// Replicas is the number of Pods.
+	// +optional
 	Replicas int32 `json:"replicas"`
 	// ReadyReplicas is the number of Pods that are ready.
+	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 	// UpdatedReplicas is the number of Pods of the newest template.
+	// +optional
 	UpdatedReplicas int32 `json:"updatedReplicas"`
 	// AvailableReplicas is the number of Pods that have been ready for three
 	// seconds.
+	// +optional
 	AvailableReplicas int32 `json:"availableReplicas"`
 	// Selector selects the Pods, as autoscalers read it.
 	// +optional

@@ -74,8 +74,10 @@ func metacontrollerGrants(c metacontroller.Controller) []grant {
 func UserRoles(c metacontroller.Controller, hasScale bool) ([]byte, error) {
 	group, plural := c.Parent.Group(), c.Parent.Plural
 	readable := []string{plural, plural + "/status"}
-	edit := []grant{{"", rule(group, []string{plural},
-		"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")}}
+	edit := []grant{
+		{"", rule(group, []string{plural}, "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")},
+		{"The status is Metacontroller's to write.", rule(group, []string{plural + "/status"}, "get")},
+	}
 	if hasScale {
 		readable = append(readable, plural+"/scale")
 		edit = append(edit, grant{"", rule(group, []string{plural + "/scale"}, "get", "update", "patch")})

@@ -23,6 +23,7 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 	case reflect.Struct:
 		if !c.isOurs(t) {
 			below(schema, mute)
+			bound(schema, t)
 			return
 		}
 		c.fields(member(schema, "properties"), t, path)
