@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -136,7 +138,7 @@ func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	versions, _ := spec["versions"].([]any)
 	version, _ := versions[0].(map[string]any)
 	schema := member(member(version, "schema"), "openAPIV3Schema")
-	cutter := cutter{module: moduleOf(c)}
+	cutter := cutter{module: module()}
 	cutter.walk(schema, c.ParentType(), "")
 	if len(cutter.silent) > 0 {
 		slices.Sort(cutter.silent)
@@ -150,8 +152,7 @@ func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	return cut, nil
 }
 
-// moduleOf returns the path under which the types count as ours.
-func moduleOf(c metacontroller.Controller) string {
-	module, _, _ := strings.Cut(c.ParentType().PkgPath(), "/hooks/")
-	return module
+// module returns the path below which a type counts as ours.
+func module() string {
+	return path.Dir(reflect.TypeFor[metacontroller.Controller]().PkgPath())
 }

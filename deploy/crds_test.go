@@ -1,0 +1,122 @@
+package deploy
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+)
+
+// annotationLimit is what all annotations of an object may take. kubectl apply
+// puts the whole object into one.
+const annotationLimit = 256 << 10
+
+// object is JSON of any kind.
+type object = map[string]any
+
+// at returns the object at a path.
+func at(t *testing.T, from object, path ...string) object {
+	t.Helper()
+	for _, name := range path {
+		inner, ok := from[name].(object)
+		require.True(t, ok, "there is no %s in %v", name, path)
+		from = inner
+	}
+	return from
+}
+
+// eachCRD runs a test for the CRD of each kind and its only version.
+func eachCRD(t *testing.T, test func(t *testing.T, crd, version object)) {
+	t.Helper()
+	for _, controller := range hooks.All() {
+		t.Run(controller.Name(), func(t *testing.T) {
+			crd := read[object](t, "crds/"+controller.Name()+".yaml")
+			versions, ok := at(t, crd, "spec")["versions"].([]any)
+			require.True(t, ok)
+			require.Len(t, versions, 1)
+			version, ok := versions[0].(object)
+			require.True(t, ok)
+			test(t, crd, version)
+		})
+	}
+}
+
+func TestPlainApplyTakesEachCRD(t *testing.T) {
+	eachCRD(t, func(t *testing.T, crd, _ object) {
+		copied, err := json.Marshal(crd)
+		require.NoError(t, err)
+		total := len("kubectl.kubernetes.io/last-applied-configuration") + len(copied) + len("\n")
+		for key, value := range at(t, crd, "metadata", "annotations") {
+			text, _ := value.(string)
+			total += len(key) + len(text)
+		}
+		t.Logf("%d of %d bytes", total, annotationLimit)
+		require.Less(t, total, annotationLimit)
+	})
+}
+
+func TestEachKindIsAtHomeAtTheTerminal(t *testing.T) {
+	eachCRD(t, func(t *testing.T, crd, version object) {
+		names := at(t, crd, "spec", "names")
+		require.Contains(t, names["categories"], "operetta")
+		require.NotEmpty(t, names["shortNames"])
+		require.NotEmpty(t, version["additionalPrinterColumns"])
+		at(t, version, "subresources", "status")
+	})
+}
+
+// A status field that the schema does not have is pruned, and Metacontroller
+// then writes the status again on every sync. A resource that no hook has seen
+// must not be taken for ready.
+func TestEachStatusCanBeRelatedToItsSpec(t *testing.T) {
+	eachCRD(t, func(t *testing.T, _, version object) {
+		status := at(t, version, "schema", "openAPIV3Schema", "properties", "status")
+		at(t, status, "properties", "observedGeneration")
+		at(t, status, "properties", "conditions")
+		require.Contains(t, status, "default")
+		conditions, ok := at(t, status, "default")["conditions"].([]any)
+		require.True(t, ok)
+		require.Len(t, conditions, 1)
+		ready, ok := conditions[0].(object)
+		require.True(t, ok)
+		require.Equal(t, "Ready", ready["type"])
+		require.Equal(t, "Unknown", ready["status"])
+	})
+}
+
+// The API server refuses a CRD with a default that is not valid itself.
+func TestDefaultsHaveWhatIsRequired(t *testing.T) {
+	eachCRD(t, func(t *testing.T, _, version object) {
+		requireWholeDefaults(t, at(t, version, "schema", "openAPIV3Schema"), "")
+	})
+}
+
+func requireWholeDefaults(t *testing.T, schema object, path string) {
+	t.Helper()
+	properties, _ := schema["properties"].(object)
+	if value, ok := schema["default"].(object); ok {
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			key, _ := name.(string)
+			property, _ := properties[key].(object)
+			require.True(t, value[key] != nil || property["default"] != nil,
+				"the default of %s has no %s, which is required", path, key)
+		}
+	}
+	names := make([]string, 0, len(properties))
+	for name := range properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		requireWholeDefaults(t, at(t, properties, name), path+"."+name)
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner, ok := schema[keyword].(object); ok {
+			requireWholeDefaults(t, inner, path+"[]")
+		}
+	}
+}
