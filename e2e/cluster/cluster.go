@@ -1,0 +1,179 @@
+// Package cluster runs a real Kubernetes control plane for tests: etcd and
+// kube-apiserver, without nodes, reachable from this machine only.
+//
+// The programs are started as plain processes instead of through envtest of
+// controller-runtime. That one starts these two programs only, while more are to
+// come here, switches the ServiceAccount admission off, leaves etcd open to all
+// users of the machine, and brings its own versions of the Kubernetes modules.
+//
+// It is meant for Linux; it compiles for macOS too, but has not been run there.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/operetta-dev/operetta/e2e/tools"
+)
+
+const (
+	// startTimeout bounds the wait for one component. They need about three
+	// seconds, but tests share slow machines with builds.
+	startTimeout = 2 * time.Minute
+	// stopGrace is how long a component may take to end by itself.
+	stopGrace = 20 * time.Second
+
+	// KeepVariable names the environment variable that, when set, keeps the
+	// directory of a cluster with all its logs for a look after the test.
+	KeepVariable = "OPERETTA_E2E_KEEP"
+)
+
+// Options say how a cluster differs from the default one.
+type Options struct {
+	// AuditPolicy is the text of an audit policy. If it is not empty, the API
+	// server writes the events that the policy selects to Cluster.AuditLog.
+	AuditPolicy string
+}
+
+// Cluster is a running control plane.
+type Cluster struct {
+	// Dir holds all files of the cluster; only the current user may enter it.
+	Dir string
+	// URL is the address of the API server.
+	URL string
+	// Kubeconfig is the path of a kubeconfig file with all permissions.
+	Kubeconfig string
+
+	options  Options
+	admin    credential
+	binaries map[tools.Tool]string
+	running  []*process
+	stopOnce sync.Once
+	stopErr  error
+}
+
+// component is one program of the control plane.
+type component struct {
+	tool tools.Tool
+	args []string
+	// ready returns nil once the component serves requests.
+	ready func(context.Context) error
+}
+
+// Start builds the programs if necessary, starts them one after the other and
+// returns once the API server can be used. If that fails nothing is left
+// running, and the error has the last lines of the log of what failed.
+func Start(ctx context.Context, options Options) (*Cluster, error) {
+	binaries, err := tools.Build(ctx, tools.ControlPlane()...)
+	if err != nil {
+		return nil, fmt.Errorf("get the control plane's binaries: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "operetta-e2e-")
+	if err != nil {
+		return nil, fmt.Errorf("create the cluster's directory: %w", err)
+	}
+	c := &Cluster{Dir: dir, options: options, binaries: binaries}
+	if err := c.start(ctx); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+func (c *Cluster) start(ctx context.Context) error {
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	c.URL = "https://" + address
+	c.Kubeconfig = c.path("admin.kubeconfig")
+	if err := c.writeFiles(); err != nil {
+		return err
+	}
+	// Each component needs those before it.
+	for _, component := range []component{c.etcd(), c.apiServer(address)} {
+		if err := c.run(ctx, component); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run starts a component and waits until it is ready.
+func (c *Cluster) run(ctx context.Context, component component) error {
+	name := component.tool.Name
+	p, err := startProcess(process{
+		name:    name,
+		path:    c.binaries[component.tool],
+		args:    component.args,
+		dir:     c.Dir,
+		logPath: c.path(name + ".log"),
+	})
+	if err != nil {
+		return err
+	}
+	c.running = append(c.running, p)
+
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := p.waitReady(ctx, component.ready); err != nil {
+		return fmt.Errorf("start %s: %w\nthe end of its log:\n%s", name, err, p.logTail())
+	}
+	return nil
+}
+
+// Stop ends the components, the last started first, and deletes their files.
+// It returns an error if a component had ended before or had to be killed.
+// Further calls do nothing and return the same.
+func (c *Cluster) Stop() error {
+	c.stopOnce.Do(func() {
+		for _, p := range slices.Backward(c.running) {
+			c.stopErr = errors.Join(c.stopErr, p.stop(stopGrace))
+		}
+		if os.Getenv(KeepVariable) != "" {
+			fmt.Fprintln(os.Stderr, "kept the files of the cluster in", c.Dir)
+			return
+		}
+		if err := os.RemoveAll(c.Dir); err != nil {
+			c.stopErr = errors.Join(c.stopErr, fmt.Errorf("delete the cluster's files: %w", err))
+		}
+	})
+	return c.stopErr
+}
+
+// PrintLogs writes the last lines of each component's log, which often tell why
+// a test failed.
+func (c *Cluster) PrintLogs(w io.Writer) {
+	for _, p := range c.running {
+		fmt.Fprintf(w, "--- the end of the log of %s\n%s\n", p.name, p.logTail())
+	}
+}
+
+// path returns the path of one of the cluster's files.
+func (c *Cluster) path(name string) string {
+	return filepath.Join(c.Dir, name)
+}
+
+// freeAddress returns a loopback address on which nothing listens. The API
+// server cannot choose a port by itself. That another program takes the port in
+// the moment before the API server does is possible, but unlikely: the kernel
+// picks ports at random, and Start then reports it.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		return "", fmt.Errorf("release the free port: %w", err)
+	}
+	return net.JoinHostPort(loopback, strconv.Itoa(port)), nil
+}

@@ -1,0 +1,26 @@
+// Command prebuild fills the cache of control plane binaries, so that the
+// minutes it takes do not count against the time limit of the tests.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/operetta-dev/operetta/e2e/tools"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+
+	paths, err := tools.Build(ctx, tools.ControlPlane()...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for _, tool := range tools.ControlPlane() {
+		fmt.Println(paths[tool])
+	}
+}

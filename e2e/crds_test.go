@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// installCRDs installs what deploy/ ships, as a person does. Every CRD has to
+// fit the annotation of a client-side apply, and each of its rules has to
+// compile and to stay within the API server's budget.
+func installCRDs() error {
+	paths, err := filepath.Glob("../deploy/crds/*.yaml")
+	if err != nil || len(paths) == 0 {
+		return fmt.Errorf("no CRDs below ../deploy/crds: %w", errors.Join(err, os.ErrNotExist))
+	}
+	for _, path := range paths {
+		if filepath.Base(path) == "kustomization.yaml" {
+			continue
+		}
+		if _, _, err := controlPlane.Kubectl("apply", "--filename="+path); err != nil {
+			return err
+		}
+	}
+	_, _, err = controlPlane.Kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+	return err
+}
+
+func TestCRDsApplyTwice(t *testing.T) {
+	output := kubectl(t, "apply", "--kustomize=../deploy/crds")
+	for line := range strings.Lines(output) {
+		require.Contains(t, line, "unchanged")
+	}
+}
+
+func TestExplainTellsOurFields(t *testing.T) {
+	output := kubectl(t, "explain", "modelbox.spec.rollingUpdate")
+	require.Contains(t, strings.Join(strings.Fields(output), " "), "that an update may take away, and may add, at a time")
+	require.Contains(t, kubectl(t, "explain", "modelbox.spec.sidecars.image"), "FIELD: image")
+}
+
+func TestModelBoxAtTheTerminal(t *testing.T) {
+	ns := "--namespace=" + namespace(t, "terminal")
+	apply(t, `{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, replicas: 2, ports: [{port: 80}]}}`, ns)
+	require.Regexp(t, regexp.MustCompile(`(?s)NAME +READY +IMAGE +SERVICE TYPE +AGE\nweb +nginx +\d+s`), kubectl(t, "get", "mb", ns))
+	require.Contains(t, kubectl(t, "get", "operetta", ns), "web")
+
+	conditions := kubectl(t, "get", "modelbox/web", ns, `--output=jsonpath={.status.conditions[?(@.type=="Ready")].status}`)
+	require.Equal(t, "Unknown", conditions, "what no hook has seen must not be taken for current")
+
+	kubectl(t, "scale", "modelbox/web", "--replicas=5", ns)
+	require.Equal(t, "5", kubectl(t, "get", "modelbox/web", ns, "--output=jsonpath={.spec.replicas}"))
+	require.Equal(t, "25%", kubectl(t, "get", "modelbox/web", ns, "--output=jsonpath={.spec.rollingUpdate}"), "a default")
+}

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// operetta runs the built binary and returns what it prints.
+func operetta(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	command := exec.Command("../bin/operetta", args...)
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &errOut
+	require.NoError(t, command.Run(), "operetta %s: %s (make build makes bin/operetta)", strings.Join(args, " "), errOut.String())
+	return out.String()
+}
+
+// apply applies a manifest that has to be accepted, and returns what kubectl
+// says of it.
+func apply(t *testing.T, manifest string, args ...string) string {
+	t.Helper()
+	stdout, _, err := controlPlane.KubectlWithInput(manifest, append([]string{"apply", "--filename=-"}, args...)...)
+	require.NoError(t, err, manifest)
+	return stdout
+}
+
+// namespace creates a namespace of the test's own, which is deleted with it.
+func namespace(t *testing.T, name string) string {
+	t.Helper()
+	kubectl(t, "create", "namespace", name)
+	return name
+}
+
+// samples are the custom resources that are shipped.
+func samples(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, pattern := range []string{"../deploy/samples/*.yaml", "../deploy/samples/seed/*.yaml"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		paths = append(paths, found...)
+	}
+	require.NotEmpty(t, paths)
+	return paths
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}

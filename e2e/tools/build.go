@@ -1,0 +1,139 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// CacheVariable names the environment variable that moves the cache of built
+// binaries, for instance to a directory that a CI system keeps between runs.
+const CacheVariable = "OPERETTA_E2E_CACHE"
+
+// Build returns the path of each tool's binary, building those that the cache
+// does not hold yet. The first build of a control plane takes minutes, all
+// later calls a fraction of a second. It must be called from within the module
+// that pins the tools.
+func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
+	cache, err := cacheDir(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Test binaries of several packages run at the same time: without the lock
+	// each of them would build everything.
+	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+
+	paths := make(map[Tool]string, len(tools))
+	for _, tool := range tools {
+		path, err := tool.build(ctx, cache)
+		if err != nil {
+			return nil, fmt.Errorf("build %s: %w", tool.Name, err)
+		}
+		paths[tool] = path
+	}
+	return paths, nil
+}
+
+// build makes the tool's binary in dir unless it is there, and returns its path.
+func (t Tool) build(ctx context.Context, dir string) (string, error) {
+	version, err := goCommand(ctx, "list", "-m", "-f", "{{.Version}}", t.Module)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, t.Name+"-"+version)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("look into the cache: %w", err)
+	}
+
+	fmt.Fprintf(os.Stderr, "building %s %s, which is needed once and can take minutes\n", t.Name, version)
+	begin := time.Now()
+	// An interrupted build must not leave half a binary under the final name.
+	unfinished := path + ".unfinished"
+	if _, err := goCommand(ctx, "build", "-ldflags="+t.linkerFlags(version), "-o", unfinished, t.Package); err != nil {
+		return "", err
+	}
+	if err := os.Rename(unfinished, path); err != nil {
+		return "", fmt.Errorf("put the binary into the cache: %w", err)
+	}
+	fmt.Fprintf(os.Stderr, "built %s in %s\n", t.Name, time.Since(begin).Round(time.Second))
+	return path, nil
+}
+
+// cacheDir returns the directory for the binaries of this very go.mod, go.sum
+// and Go version, and makes it. Any change of these may change the binaries, so
+// it leads to another directory; old ones are never reused and can be deleted.
+func cacheDir(ctx context.Context) (string, error) {
+	root := os.Getenv(CacheVariable)
+	if root == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("find a cache directory (or set %s): %w", CacheVariable, err)
+		}
+		root = filepath.Join(user, "operetta-e2e")
+	}
+	key, err := cacheKey(ctx)
+	if err != nil {
+		return "", fmt.Errorf("compute the key of the binary cache: %w", err)
+	}
+	dir, err := filepath.Abs(filepath.Join(root, key))
+	if err != nil {
+		return "", fmt.Errorf("resolve the cache directory %s: %w", root, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("create the cache directory: %w", err)
+	}
+	return dir, nil
+}
+
+// cacheKey hashes everything that the content of the binaries depends on.
+func cacheKey(ctx context.Context) (string, error) {
+	platform, err := goCommand(ctx, "env", "GOVERSION", "GOOS", "GOARCH")
+	if err != nil {
+		return "", err
+	}
+	goMod, err := goCommand(ctx, "env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	fmt.Fprintln(hash, platform, KubeAPIServer.linkerFlags(""))
+	for _, path := range []string{goMod, filepath.Join(filepath.Dir(goMod), "go.sum")} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("read what pins the tools: %w", err)
+		}
+		hash.Write(content)
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:16], nil
+}
+
+// goCommand runs the go command and returns what it wrote to standard output,
+// without the final line break.
+func goCommand(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	// A go.work of the developer would replace the pinned versions, and without
+	// cgo no C compiler is needed, as in the official releases.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, stderr.String())
+	}
+	return strings.TrimSpace(string(output)), nil
+}
