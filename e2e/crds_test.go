@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,7 +29,18 @@ func installCRDs() error {
 			return err
 		}
 	}
-	_, _, err = controlPlane.Kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+	return established()
+}
+
+// established waits until every CRD is served. One that was created a moment
+// ago has no conditions yet, which kubectl wait takes for an error.
+func established() error {
+	var err error
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if _, _, err = controlPlane.Kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"); err == nil {
+			return nil
+		}
+	}
 	return err
 }
 
