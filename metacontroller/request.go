@@ -142,8 +142,10 @@ func decode(raw []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	if reason, ok := strings.CutPrefix(err.Error(), "json: "); ok && !strings.Contains(reason, `"`) {
-		return badRequest("%s", reason)
+	if got, rest, ok := strings.Cut(err.Error(), " into Go struct field "); ok {
+		field, want, _ := strings.Cut(rest, " of type ")
+		_, path, _ := strings.Cut(field, ".") // behind the Go type
+		return badRequest("%s is %s, and %s is wanted", path, strings.TrimPrefix(got, "json: cannot unmarshal "), want)
 	}
 	// Quantities, times and their like quote the value, which must not reach
 	// an event.

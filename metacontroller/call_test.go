@@ -1,0 +1,330 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// greeting is a parent.
+type greeting struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		Text     string `json:"text"`
+		Replicas int64  `json:"replicas"`
+	} `json:"spec"`
+	Status map[string]any `json:"status"`
+}
+
+type greetingResult = Result[map[string]any]
+
+// controllerOf returns an operator whose sync and finalize hook is a function.
+func controllerOf(hook func(*greeting, Observed) (greetingResult, error)) Controller {
+	return Controller{
+		Parent: Resource{APIVersion: "example.com/v1", Kind: "Greeting", Plural: "greetings"},
+		Children: []Child{
+			{Resource{"v1", "ConfigMap", "configmaps"}, InPlace},
+			{Resource{"v1", "Pod", "pods"}, OnDelete},
+		},
+		Sync: Sync(hook), Finalize: Finalize(hook),
+	}
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// ask returns a request with config maps and Pods, each given in JSON by name.
+func ask(finalizing bool, configMaps, pods string) []byte {
+	return fmt.Appendf(nil, `{"parent":{"apiVersion":"example.com/v1","kind":"Greeting",
+		"metadata":{"name":"hi","namespace":"ns","uid":"u","generation":3},"spec":{"text":"hello","replicas":9007199254740993},"status":{"old":true}},
+		"children":{"ConfigMap.v1":{%s},"Pod.v1":{%s}},"related":{},"finalizing":%t,"unknown":1}`, configMaps, pods, finalizing)
+}
+
+func observed(kind, name, more string) string {
+	return fmt.Sprintf(`"ns/%s":{"apiVersion":"v1","kind":%q,"metadata":{"name":%q,"namespace":"ns"%s}}`, name, kind, name, more)
+}
+
+func TestCallRefusesWrongAnswers(t *testing.T) {
+	with := func(change func(*corev1.ConfigMap)) []Object {
+		child := configMap("a")
+		change(child)
+		return []Object{child}
+	}
+	for reason, result := range map[string]greetingResult{
+		`child Secret/s: greeting does not declare the kind Secret of apiVersion "v1"`: {Children: []Object{&corev1.Secret{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: metav1.ObjectMeta{Name: "s"}}}},
+		`child ConfigMap/a: greeting does not declare the kind ConfigMap of apiVersion "v2"`: {Children: with(func(c *corev1.ConfigMap) { c.APIVersion = "v2" })},
+		"child ConfigMap/: its name is not a DNS name":                                       {Children: with(func(c *corev1.ConfigMap) { c.Name = "" })},
+		"child ConfigMap/A_b: its name is not a DNS name":                                    {Children: with(func(c *corev1.ConfigMap) { c.Name = "A_b" })},
+		"child ConfigMap/a: it is not in the parent's namespace":                             {Children: with(func(c *corev1.ConfigMap) { c.Namespace = "other" })},
+		"child ConfigMap/a: generateName and ownerReferences are not a hook's to set":        {Children: with(func(c *corev1.ConfigMap) { c.GenerateName = "a-" })},
+		"child ConfigMap/a: the label controller-uid is not a hook's to set":                 {Children: with(func(c *corev1.ConfigMap) { c.Labels = map[string]string{"controller-uid": "x"} })},
+		"child ConfigMap/a: the annotation metacontroller.k8s.io/last-applied-configuration is not a hook's to set": {
+			Children: with(func(c *corev1.ConfigMap) { c.Annotations = map[string]string{LastAppliedAnnotation: "{}"} })},
+		"child /: it is nil":                       {Children: []Object{nil}},
+		"child ConfigMap/a: it is asked for twice": {Children: []Object{configMap("a"), configMap("a")}},
+		"child ConfigMap/a: its 256133 bytes are more than the 256000 that Metacontroller can apply": {
+			Children: with(func(c *corev1.ConfigMap) { c.Data = map[string]string{"k": strings.Repeat("x", 256000)} })},
+		"a hook that is not finalizing answers finalized: true": {Finalized: true},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			result.Status = map[string]any{}
+			answer, err := controllerOf(func(*greeting, Observed) (greetingResult, error) { return result, nil }).
+				Call(SyncHook, noon, ask(false, "", ""))
+			require.EqualError(t, err, reason)
+			require.False(t, IsRequestError(err), "it is the hook's fault")
+			require.Nil(t, answer.Body)
+			require.Equal(t, "hi", answer.Parent.Name)
+		})
+	}
+}
+
+func TestCallRefusesAStatusThatIsNoObject(t *testing.T) {
+	for _, status := range []any{nil, 1, "x", []string{"x"}} {
+		controller := controllerOf(nil)
+		controller.Sync = Sync(func(*greeting, Observed) (Result[any], error) { return Result[any]{Status: status}, nil })
+		_, err := controller.Call(SyncHook, noon, ask(false, "", ""))
+		require.EqualError(t, err, "the status is no object")
+	}
+}
+
+func TestCallAnswersWhole(t *testing.T) {
+	controller := controllerOf(func(g *greeting, seen Observed) (greetingResult, error) {
+		require.Equal(t, int64(9007199254740993), g.Spec.Replicas, "integers stay integers")
+		require.Equal(t, noon, seen.Now)
+		pods, err := List[struct {
+			Snapshot `json:"-"`
+			Metadata struct {
+				Labels map[string]string `json:"labels"`
+			} `json:"metadata"`
+		}](seen.Children, "v1", "Pod")
+		require.NoError(t, err)
+		require.Len(t, pods, 2)
+		require.Equal(t, "Pod/a", pods[0].Ref(), "in the order of names")
+		require.Equal(t, "1", pods[1].Metadata.Labels["n"])
+		require.True(t, pods[1].Terminating)
+		absent, err := Get[corev1.Pod](seen.Children, "v1", "Pod", "c")
+		require.NoError(t, err)
+		require.Nil(t, absent)
+		return greetingResult{Status: map[string]any{}, Children: []Object{configMap("m"), Keep(pods[0].Snapshot)}, ResyncAfter: 1500 * time.Millisecond}, nil
+	})
+	answer, err := controller.Call(SyncHook, noon.Add(time.Millisecond), ask(false, "",
+		observed("Pod", "b", `,"labels":{"n":"1"},"deletionTimestamp":"2026-01-01T00:00:00Z"`)+","+observed("Pod", "a", "")))
+	require.NoError(t, err)
+	hash, err := Hash(configMap("m"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"status":{},"children":[
+		{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m","annotations":{"operetta.dev/hash":"`+hash+`"}}},
+		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"resyncAfterSeconds":2}`, string(answer.Body))
+	require.Equal(t, 2, answer.Observed)
+	require.Equal(t, []AnsweredChild{{"v1", "ConfigMap", "m", false}, {"v1", "Pod", "a", true}}, answer.Children)
+	require.Equal(t, Identity{Namespace: "ns", Name: "hi", UID: "u", Generation: 3}, answer.Parent)
+}
+
+func TestFinalizeNeverRefuses(t *testing.T) {
+	pod := observed("Pod", "a", "")
+	broken := strings.Replace(string(ask(true, "", pod)), `"text":"hello"`, `"text":[]`, 1)
+	fails := controllerOf(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, errors.New("no") })
+	creates := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		snapshot, _ := seen.Children.Find("v1", "Pod", "a")
+		return greetingResult{Status: map[string]any{}, Children: []Object{configMap("new"), Keep(snapshot)}}, nil
+	})
+	byDefault := Controller{Parent: fails.Parent, Children: fails.Children, Sync: fails.Sync}
+	for name, test := range map[string]struct {
+		controller Controller
+		request    string
+		want       string
+	}{
+		"what does not exist is left out":      {creates, string(ask(true, "", pod)), `{"status":{},"children":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"finalized":false}`},
+		"a failing hook lets everything go":    {fails, string(ask(true, "", pod)), `{"status":{"old":true},"children":[],"finalized":false}`},
+		"a failing hook is done without any":   {fails, string(ask(true, "", "")), `{"status":{"old":true},"children":[],"finalized":true}`},
+		"a broken spec lets everything go":     {creates, broken, `{"status":{"old":true},"children":[],"finalized":false}`},
+		"the default lets everything go":       {byDefault, string(ask(true, "", pod)), `{"status":{"old":true},"children":[],"finalized":false}`},
+		"the default is done when all is gone": {byDefault, string(ask(true, "", "")), `{"status":{"old":true},"children":[],"finalized":true}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer, err := test.controller.Call(FinalizeHook, noon, []byte(test.request))
+			require.NoError(t, err)
+			require.JSONEq(t, test.want, string(answer.Body))
+		})
+	}
+}
+
+func TestFinalizeTouchesNothingItCannotRead(t *testing.T) {
+	reads := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		_, err := List[corev1.Pod](seen.Children, "v1", "Pod")
+		return greetingResult{Status: map[string]any{}}, err
+	})
+	_, err := reads.Call(FinalizeHook, noon, ask(true, "", observed("Pod", "a", `,"generation":"secret"`)))
+	require.EqualError(t, err, "Pod/a cannot be decoded: metadata.generation is string, and int64 is wanted")
+	require.True(t, IsRequestError(err))
+
+	early := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: map[string]any{}, Finalized: true}, nil
+	})
+	_, err = early.Call(FinalizeHook, noon, ask(true, "", observed("Pod", "a", "")))
+	require.EqualError(t, err, "finalized: true is answered while children exist")
+}
+
+func TestKeepOfAnInPlaceChild(t *testing.T) {
+	keeps := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		snapshot, _ := seen.Children.Find("v1", "ConfigMap", "a")
+		return greetingResult{Status: map[string]any{}, Children: []Object{Keep(snapshot)}}, nil
+	})
+	last := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"controller-uid":"u"}},"data":{"k":"v"},"empty":{}}`
+	annotation := func(text string) string {
+		quoted, _ := json.Marshal(text)
+		return `,"annotations":{"metacontroller.k8s.io/last-applied-configuration":` + string(quoted) + `}`
+	}
+	for name, test := range map[string]struct{ metadata, want, err string }{
+		"as it was last applied": {metadata: annotation(last), want: last},
+		"as it was observed": {
+			metadata: `,"uid":"x","resourceVersion":"5","managedFields":[{}],"labels":{"l":"1"},"ownerReferences":[{"uid":"u"}]`,
+			want:     `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","labels":{"l":"1"}}}`,
+		},
+		"damaged":           {metadata: annotation("{"), err: "child ConfigMap/a: cannot keep ConfigMap/a: its metacontroller.k8s.io/last-applied-configuration annotation is damaged"},
+		"of another object": {metadata: annotation(`{"kind":"ConfigMap","metadata":{"name":"b"}}`), err: "child ConfigMap/a: cannot keep ConfigMap/a: its metacontroller.k8s.io/last-applied-configuration annotation is of another object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer, err := keeps.Call(SyncHook, noon, ask(false, observed("ConfigMap", "a", test.metadata), ""))
+			if test.err != "" {
+				require.EqualError(t, err, test.err)
+				return
+			}
+			require.NoError(t, err)
+			require.JSONEq(t, `{"status":{},"children":[`+test.want+`]}`, string(answer.Body))
+			require.True(t, answer.Children[0].Kept)
+		})
+	}
+}
+
+func TestCompare(t *testing.T) {
+	controller := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		kept, _ := seen.Children.Find("v1", "Pod", "kept")
+		wanted := []Object{configMap("missing"), configMap("same"), configMap("old"), configMap("going"), configMap("unseen"), configMap("odd"), Keep(kept)}
+		diff, err := seen.Compare(wanted)
+		require.NoError(t, err)
+		require.Equal(t, Difference{
+			Missing:  []string{"ConfigMap/missing"},
+			Outdated: []string{"ConfigMap/old", "ConfigMap/going", "ConfigMap/unseen"},
+		}, diff)
+		return greetingResult{Status: map[string]any{}, Children: wanted}, nil
+	})
+	hash := func(name string) string {
+		h, err := Hash(configMap(name))
+		require.NoError(t, err)
+		return `,"generation":2,"annotations":{"operetta.dev/hash":"` + h + `"}`
+	}
+	status := func(child, status string) string { return strings.TrimSuffix(child, "}") + `,"status":` + status + "}" }
+	children := strings.Join([]string{
+		status(observed("ConfigMap", "same", hash("same")), `{"observedGeneration":2}`),
+		observed("ConfigMap", "old", `,"annotations":{"operetta.dev/hash":"0"}`),
+		observed("ConfigMap", "going", hash("going")+`,"deletionTimestamp":"2026-01-01T00:00:00Z"`),
+		status(observed("ConfigMap", "unseen", hash("unseen")), `{"observedGeneration":1}`),
+		status(observed("ConfigMap", "odd", hash("odd")), `{"observedGeneration":"x"}`),
+	}, ",")
+	_, err := controller.Call(SyncHook, noon, ask(false, children, observed("Pod", "kept", "")))
+	require.NoError(t, err)
+}
+
+func TestCustomize(t *testing.T) {
+	controller := controllerOf(nil)
+	controller.Related = []Resource{{"v1", "Pod", "pods"}}
+	rules := []Rule{{APIVersion: "v1", Resource: "pods", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}}}
+	controller.Customize = Customize(func(g *greeting) ([]Rule, error) {
+		if g.Spec.Text == "fail" {
+			return nil, errors.New("no")
+		}
+		return rules, nil
+	})
+	require.Equal(t, []HookName{SyncHook, FinalizeHook, CustomizeHook}, controller.Hooks())
+	request := func(text string) []byte {
+		return []byte(`{"parent":{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"name":"hi"},"spec":{"text":` + text + `}}}`)
+	}
+	answer, err := controller.Call(CustomizeHook, noon, request(`"x"`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"relatedResources":[{"apiVersion":"v1","resource":"pods","labelSelector":{"matchLabels":{"a":"b"}}}]}`, string(answer.Body))
+
+	_, err = controller.Call(CustomizeHook, noon, request(`"fail"`))
+	require.EqualError(t, err, "no")
+	_, err = controller.Call(CustomizeHook, noon, request(`1`))
+	require.EqualError(t, err, "the parent cannot be decoded: spec.text is number, and string is wanted")
+	rules = nil
+	_, err = controller.Call(CustomizeHook, noon, request(`"x"`))
+	require.EqualError(t, err, "no rule selects pods")
+	_, err = controllerOf(nil).Call(CustomizeHook, noon, request(`"x"`))
+	require.EqualError(t, err, "there is no customize hook")
+	_, err = controller.Call(SyncHook, noon, ask(false, "", ""))
+	require.EqualError(t, err, `the request has no related objects of kind "Pod.v1": its CompositeController has no customize hook`)
+}
+
+func TestRequestErrorsAreShortAndSilent(t *testing.T) {
+	good := string(ask(false, observed("ConfigMap", "a", ""), ""))
+	for name, test := range map[string]struct{ request, reason string }{
+		"other namespace":   {strings.Replace(good, `"name":"a","namespace":"ns"`, `"name":"a","namespace":"secret"`, 1), `children["ConfigMap.v1"]: "ns/a" is not in the parent's namespace`},
+		"twice":             {strings.Replace(good, `"Pod.v1":{}`, `"Pod.v1":{},"Pod.v1":{}`, 1), `children["Pod.v1"] stands twice`},
+		"same name twice":   {strings.Replace(good, `"ConfigMap.v1":{`, `"ConfigMap.v1":{`+strings.Replace(observed("ConfigMap", "a", ""), "ns/a", "a", 1)+",", 1), `children["ConfigMap.v1"]: "a" stands twice`},
+		"not watched":       {strings.Replace(good, `,"Pod.v1":{}`, "", 1), `the request has no children of kind "Pod.v1": its CompositeController does not watch them`},
+		"not declared":      {strings.Replace(good, `"Pod.v1":{}`, `"Pod.v1":{},"Secret.v1":{`+observed("Secret", "s", "")+`}`, 1), `the request has children of kind "Secret.v1", which greeting does not declare`},
+		"children a list":   {strings.Replace(good, `"children":{`, `"children":[],"x":{`, 1), "children is not an object of objects by kind"},
+		"a kind a list":     {strings.Replace(good, `"Pod.v1":{}`, `"Pod.v1":[]`, 1), `children["Pod.v1"]: is not an object of objects by name`},
+		"related a list":    {strings.Replace(good, `"related":{}`, `"related":[]`, 1), "related is not an object of objects by kind"},
+		"generation a text": {strings.Replace(good, `"generation":3`, `"generation":"3"`, 1), "the parent's metadata.generation is not an integer"},
+		"finalizing":        {strings.Replace(good, `"finalizing":false`, `"finalizing":true`, 1), `the sync hook was called with "finalizing": true`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := controllerOf(nil).Call(SyncHook, noon, []byte(test.request))
+			require.EqualError(t, err, test.reason)
+			require.True(t, IsRequestError(err))
+			require.NotContains(t, err.Error(), "secret")
+		})
+	}
+	var into struct {
+		At metav1.Time `json:"at"`
+	}
+	require.EqualError(t, decode([]byte(`{"at":"secret"}`), &into), "a value cannot be read: parsing time")
+}
+
+func TestComplete(t *testing.T) {
+	controller := controllerOf(nil)
+	controller.Related = []Resource{{"v1", "Node", "nodes"}}
+	parent := `{"apiVersion":"example.com/v1","kind":"Greeting"}`
+	for name, test := range map[string]struct {
+		hook       HookName
+		body, want string
+	}{
+		"a bare parent":  {SyncHook, parent, `{"parent":` + parent + `,"children":{"ConfigMap.v1":{},"Pod.v1":{}},"related":{"Node.v1":{}},"finalizing":false}`},
+		"a part of it":   {FinalizeHook, `{"parent":` + parent + `,"children":{"Pod.v1":{"a":{}},"X":{}},"related":null}`, `{"parent":` + parent + `,"children":{"ConfigMap.v1":{},"Pod.v1":{"a":{}},"X":{}},"related":{"Node.v1":{}},"finalizing":true}`},
+		"for customize":  {CustomizeHook, `{"parent":` + parent + `,"children":{}}`, `{"parent":` + parent + `}`},
+		"a null of kind": {SyncHook, `{"parent":1,"children":{"Pod.v1":null}}`, `{"parent":1,"children":{"ConfigMap.v1":{},"Pod.v1":{}},"related":{"Node.v1":{}},"finalizing":false}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := controller.Complete(test.hook, []byte(test.body))
+			require.NoError(t, err)
+			require.JSONEq(t, test.want, string(got))
+		})
+	}
+	for _, body := range []string{`[]`, `{"parent":1,"children":[]}`, `{"parent":1,"related":[]}`} {
+		_, err := controller.Complete(SyncHook, []byte(body))
+		require.True(t, IsRequestError(err), body)
+	}
+}
+
+func TestControllerNames(t *testing.T) {
+	controller := controllerOf(nil)
+	require.Equal(t, "greeting", controller.Name())
+	require.Equal(t, "greeting", controller.ParentType().Name())
+	require.Equal(t, "", controller.Children[0].Group())
+	require.Equal(t, "example.com", controller.Parent.Group())
+	require.Equal(t, "Greeting.example.com/v1", controller.Parent.Key())
+}
