@@ -46,5 +46,5 @@ func TestGuideBuildsAndPlays(t *testing.T) {
 	run.Dir = root
 	output, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	require.Contains(t, string(output), "= Greeting default/hello: Ready")
+	require.Contains(t, string(output), "= Greeting default/hello: Ready and quiet")
 }

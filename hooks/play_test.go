@@ -54,9 +54,40 @@ func TestCasesComeToRest(t *testing.T) {
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
 			t.Run(e.name+"/"+string(apply), func(t *testing.T) {
 				world := newWorld(apply, "v2")
-				require.NoError(t, world.Restore(e.request))
+				require.NoError(t, world.Restore(wholeChildren(t, e)))
 				require.NoError(t, world.Play())
 			})
+		}
+	}
+}
+
+// wholeChildren returns the request with what its children leave out because the
+// hook does not read it: a case shows only what it is about, and an API server
+// takes whole objects only.
+func wholeChildren(t *testing.T, e exchange) []byte {
+	answer, err := e.call()
+	require.NoError(t, err)
+	asked := map[string]map[string]any{}
+	for _, child := range childrenOf(t, answer.Body) {
+		asked[refOf(child)] = child
+	}
+	return changed(t, e, func(request map[string]any) {
+		for _, group := range request["children"].(map[string]any) {
+			for _, child := range group.(map[string]any) {
+				fillIn(child.(map[string]any), asked[refOf(child.(map[string]any))])
+			}
+		}
+	})
+}
+
+// fillIn adds the members that an object does not have.
+func fillIn(object, from map[string]any) {
+	for name, value := range from {
+		inner, isMap := object[name].(map[string]any)
+		if fromInner, ok := value.(map[string]any); ok && isMap {
+			fillIn(inner, fromInner)
+		} else if object[name] == nil {
+			object[name] = value
 		}
 	}
 }
@@ -85,7 +116,9 @@ func requireLife(t *testing.T, e exchange, world *simulate.World) {
 	}
 	world.DeleteParents()
 	require.NoError(t, world.Play())
-	require.Empty(t, world.Objects())
+	for _, object := range world.Objects() {
+		require.Equal(t, "Namespace", object.GetKind(), "%s is left behind", object.GetName())
+	}
 }
 
 // vanishing returns a fault for each child that is asked for at first.

@@ -32,14 +32,15 @@ func newReport(p *program, output string) (*report, error) {
 }
 
 // outcomes prints the steps since the last call and how each custom resource
-// ended.
+// ended. Quiet is what the simulation has made sure of: another sync changes
+// nothing.
 func (r *report) outcomes(world *simulate.World) {
 	if r.output != "text" {
 		return
 	}
 	r.steps(world)
 	for _, o := range world.Outcomes() {
-		state := "Ready"
+		state := "Ready and quiet"
 		switch {
 		case o.Failure != "":
 			state = "FAILED"

@@ -14,7 +14,8 @@ import (
 // simulateFlags are the flags of simulate.
 type simulateFlags struct {
 	output, apply, hookVersion string
-	fail, vanish, flap         []string
+	fail, hold                 []string
+	vanish, flap, evict        []string
 	deleteAfter, overHTTP      bool
 	maxSteps                   int
 }
@@ -28,7 +29,8 @@ func newSimulateCommand(p *program) *cobra.Command {
 do with custom resources, and prints each step. The files, or - for the standard
 input, are applied in their order: a custom resource that comes a second time is
 an edit, applied when the first has converged, and an object of another kind is
-one that belongs to someone else.
+one that belongs to someone else. What goes wrong can be told a step from which
+on it does, as in Deployment/web@3.
 
 The exit code is 0 when every custom resource ends Ready, or when a fault was
 asked for and nothing keeps changing.`,
@@ -47,9 +49,11 @@ asked for and nothing keeps changing.`,
 	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
 	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
-	set.StringArrayVar(&flags.fail, "fail", nil, "KIND/NAME of an object that never becomes ready")
+	set.StringArrayVar(&flags.fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
+	set.StringArrayVar(&flags.hold, "hold", nil, "KIND/NAME of an object whose Pods run and become neither ready nor done")
 	set.StringArrayVar(&flags.vanish, "vanish", nil, "KIND/NAME of an object that is deleted by hand after all has converged")
 	set.StringArrayVar(&flags.flap, "flap", nil, "KIND/NAME of an object that fails for a while, twice, after all has converged")
+	set.StringArrayVar(&flags.evict, "evict", nil, "KIND/NAME of an object whose Pods are evicted after all has converged")
 	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
 	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
 	set.IntVar(&flags.maxSteps, "max-steps", simulate.DefaultMaxSteps, "steps after which there is no fixed point")
@@ -145,7 +149,10 @@ func (f *simulateFlags) faults() ([]simulate.Fault, error) {
 	for _, group := range []struct {
 		what  simulate.FaultKind
 		names []string
-	}{{simulate.Fail, f.fail}, {simulate.Vanish, f.vanish}, {simulate.Flap, f.flap}} {
+	}{
+		{simulate.Fail, f.fail}, {simulate.Hold, f.hold}, {simulate.Vanish, f.vanish},
+		{simulate.Flap, f.flap}, {simulate.Evict, f.evict},
+	} {
 		for _, name := range group.names {
 			fault, err := simulate.ParseFault(group.what, name)
 			if err != nil {

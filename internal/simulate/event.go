@@ -1,189 +1,249 @@
 package simulate
 
 import (
+	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Verb is what happened.
-type Verb string
-
-// The verbs of an [Event].
-const (
-	Created  Verb = "created"
-	Changed  Verb = "changed"
-	Reported Verb = "reported" // the status changed
-	Deleting Verb = "deleting"
-	Deleted  Verb = "deleted"
-	Failed   Verb = "failed" // a hook, or applying what it asked for
-	Struck   Verb = "struck" // a fault
-)
-
-// Step is one round of everyone.
+// Step is a moment in which something happened.
 type Step struct {
+	// Number counts from 1.
 	Number int
+	// Time is the time inside the World.
 	Time   time.Time
 	Events []Event
 }
 
-// Event is something that happened to an object.
+// Verb is what happened to an object.
+type Verb string
+
+// The verbs of events.
+const (
+	Created  Verb = "created"
+	Changed  Verb = "changed"  // its spec, data or metadata
+	Reported Verb = "reported" // its status has changed
+	Deleting Verb = "deleting" // it has been asked to go
+	Deleted  Verb = "deleted"  // it is gone
+	Failed   Verb = "failed"   // its sync has failed, Detail says why
+	Struck   Verb = "struck"   // by a fault, Detail says which
+)
+
+// Event is what happened to an object in one step. All changes of one kind in
+// one step are one event.
 type Event struct {
 	Verb Verb
-	// Object is the object afterwards, Before the one before a change.
-	Object, Before *unstructured.Unstructured
-	// By tells who did it.
-	By string
-	// Detail is the text of a failure or a fault.
+	// Object is as it is after the event, or was before it went. It is not to be
+	// modified, and nil for a fault.
+	Object Object
+	// Before is the object as it was, or nil.
+	Before Object
+	// By is who did it: "applied" and "deleted by hand" stand for a user, "the
+	// hook" for Metacontroller on behalf of one, "Kubernetes" for the rest.
+	By     string
 	Detail string
 }
 
-// begin begins a step.
-func (w *World) begin() {
-	w.Steps = append(w.Steps, Step{Number: w.step, Time: w.now})
-	w.inStep = true
-}
-
-func (w *World) note(event Event) {
-	if !w.inStep { // someone outside acts between two steps
-		w.begin()
+// record notes a change as an event of the present step.
+func (w *World) record(c change) {
+	w.recent = append(w.recent, c)
+	by := string(c.by)
+	switch {
+	case c.before == nil:
+		w.events = append(w.events, Event{Verb: Created, Object: c.after, By: by})
+		return
+	case c.after == nil:
+		w.events = append(w.events, Event{Verb: Deleted, Object: c.before, Before: c.before, By: by})
+		return
+	case c.before.GetDeletionTimestamp() == nil && c.after.GetDeletionTimestamp() != nil:
+		w.addEvent(Event{Verb: Deleting, Object: c.after, Before: c.before, By: by})
+		return
 	}
-	last := &w.Steps[len(w.Steps)-1]
-	last.Events = append(last.Events, event)
-}
-
-// IsOfParent reports whether the object is a custom resource of an operator.
-func (w *World) IsOfParent(o *unstructured.Unstructured) bool {
-	_, ok := w.controllerOf(o.GetAPIVersion(), o.GetKind())
-	return ok
-}
-
-// IsChild reports whether the object belongs to a custom resource directly.
-func (w *World) IsChild(o *unstructured.Unstructured) bool {
-	owner := metav1.GetControllerOfNoCopy(o)
-	if owner == nil {
-		return false
+	if !sameBut(c.before, c.after, "metadata", "status") || len(metadataPaths(c.before, c.after)) > 0 {
+		w.addEvent(Event{Verb: Changed, Object: c.after, Before: c.before, By: by})
 	}
-	_, ok := w.controllerOf(owner.APIVersion, owner.Kind)
-	return ok
+	if !equal(c.before.Object["status"], c.after.Object["status"]) {
+		w.addEvent(Event{Verb: Reported, Object: c.after, Before: c.before, By: by})
+	}
 }
 
-// noise are members that change with every write.
-var noise = []string{
-	"metadata.resourceVersion", "metadata.generation", "metadata.managedFields",
-	"metadata.annotations." + metacontroller.LastAppliedAnnotation,
-	"metadata.annotations." + metacontroller.HashAnnotation,
+// addEvent adds an event, or makes an earlier one of the step tell it too.
+func (w *World) addEvent(event Event) {
+	for i := len(w.events) - 1; i >= 0 && i >= len(w.events)-16; i-- {
+		other := &w.events[i]
+		if other.Verb == event.Verb && other.By == event.By && other.Object != nil && RefOf(other.Object) == RefOf(event.Object) {
+			other.Object = event.Object
+			return
+		}
+	}
+	w.events = append(w.events, event)
 }
 
-// Paths returns the members that a change has changed, with their old and new
-// values, without those that change with every write.
+// hidden are the members of metadata that say nothing to a person.
+var hidden = []string{"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp", "deletionGracePeriodSeconds"}
+
+// hiddenAnnotations are written with every change.
+var hiddenAnnotations = []string{
+	metacontroller.LastAppliedAnnotation, metacontroller.HashAnnotation, revisionAnnotation,
+	"deprecated.daemonset.template.generation",
+}
+
+func metadataPaths(before, after Object) []string {
+	return difference([]string{}, "metadata", visibleMetadata(before), visibleMetadata(after))
+}
+
+func visibleMetadata(object Object) map[string]any {
+	visible := map[string]any{}
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	for key, value := range metadata {
+		if slices.Contains(hidden, key) {
+			continue
+		}
+		if annotations, ok := value.(map[string]any); ok && key == "annotations" {
+			shown := map[string]any{}
+			for name, text := range annotations {
+				if !slices.Contains(hiddenAnnotations, name) {
+					shown[name] = text
+				}
+			}
+			value = shown
+			if len(shown) == 0 {
+				continue
+			}
+		}
+		visible[key] = value
+	}
+	return visible
+}
+
+// Paths returns what has changed, field by field, as in "spec.replicas: 3 -> 4",
+// in the order of the paths. It is empty for an event that is no change.
 func (e Event) Paths() []string {
-	if e.Before == nil || e.Object == nil {
+	if e.Before == nil || e.Object == nil || e.Verb != Changed && e.Verb != Reported {
 		return nil
 	}
-	var paths []string
-	differences("", e.Before.Object, e.Object.Object, &paths)
+	if e.Verb == Reported {
+		return difference(nil, "status", e.Before.Object["status"], e.Object.Object["status"])
+	}
+	before, after := shallow(e.Before).Object, shallow(e.Object).Object
+	for _, content := range []map[string]any{before, after} {
+		delete(content, "metadata")
+		delete(content, "status")
+	}
+	return append(metadataPaths(e.Before, e.Object), difference(nil, "", before, after)...)
+}
+
+// difference appends the fields in which two values differ.
+func difference(paths []string, path string, before, after any) []string {
+	if equal(before, after) {
+		return paths
+	}
+	old, oldIsMap := before.(map[string]any)
+	now, nowIsMap := after.(map[string]any)
+	if oldIsMap && nowIsMap {
+		for _, key := range keysOf(old, now) {
+			paths = difference(paths, strings.TrimPrefix(path+"."+key, "."), old[key], now[key])
+		}
+		return paths
+	}
+	oldList, oldIsList := before.([]any)
+	nowList, nowIsList := after.([]any)
+	if oldIsList && nowIsList {
+		return differenceOfLists(paths, path, oldList, nowList)
+	}
+	return append(paths, fmt.Sprintf("%s: %s -> %s", path, brief(before), brief(after)))
+}
+
+// differenceOfLists compares items by their names or types where they have one.
+func differenceOfLists(paths []string, path string, old, now []any) []string {
+	key := mergeKey(old, now)
+	if isTyped(old) && isTyped(now) {
+		key = "type"
+	}
+	if key == "" || len(itemsByKey(key, old)) != len(old) || len(itemsByKey(key, now)) != len(now) {
+		return append(paths, fmt.Sprintf("%s: %s -> %s", path, brief(old), brief(now)))
+	}
+	before, after := itemsByKey(key, old), itemsByKey(key, now)
+	for _, name := range keysOf(before, after) {
+		paths = difference(paths, path+"["+name+"]", before[name], after[name])
+	}
 	return paths
 }
 
-func differences(path string, before, after any, paths *[]string) {
-	if slices.Contains(noise, path) || reflect.DeepEqual(before, after) {
-		return
-	}
-	old, wasMap := before.(map[string]any)
-	next, isMap := after.(map[string]any)
-	if wasMap && isMap {
-		names := sortedKeys(old)
-		for name := range next {
-			if _, known := old[name]; !known {
-				names = append(names, name)
-			}
+func isTyped(list []any) bool {
+	for _, item := range list {
+		if fields, _ := item.(map[string]any); fields["type"] == nil {
+			return false
 		}
-		slices.Sort(names)
-		for _, name := range names {
-			differences(strings.TrimPrefix(path+"."+name, "."), old[name], next[name], paths)
-		}
-		return
 	}
-	oldList, wasList := before.([]any)
-	nextList, isList := after.([]any)
-	if wasList && isList && len(oldList) == len(nextList) {
-		for i := range oldList {
-			differences(fmt.Sprintf("%s[%d]", path, i), oldList[i], nextList[i], paths)
-		}
-		return
-	}
-	*paths = append(*paths, fmt.Sprintf("%s: %s -> %s", path, brief(before), brief(after)))
+	return true
 }
 
-// brief prints a value in a few characters.
-func brief(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return "(none)"
-	case map[string]any:
-		return fmt.Sprintf("{%s}", strings.Join(sortedKeys(value), ", "))
-	case []any:
-		return fmt.Sprintf("[%d items]", len(value))
-	case string:
-		const most = 60
-		if len(value) > most {
-			return value[:most] + "..."
+func keysOf(maps ...map[string]any) []string {
+	var keys []string
+	for _, m := range maps {
+		for key := range m {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
 		}
-		return value
-	default:
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// brief returns a value in one short line.
+func brief(value any) string {
+	const most = 60
+	if value == nil {
+		return "(none)"
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-}
-
-func sortedKeys(object map[string]any) []string {
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
+	if s, ok := value.(string); ok && s != "" && !strings.ContainsAny(s, " \n\t") {
+		text = []byte(s)
 	}
-	slices.Sort(names)
-	return names
-}
-
-// Condition returns a condition of an object, or an empty one.
-func Condition(o *unstructured.Unstructured, conditionType string) metav1.Condition {
-	c := conditionsOf(o)[conditionType]
-	text := func(field string) string { value, _ := c[field].(string); return value }
-	return metav1.Condition{
-		Type: conditionType, Status: metav1.ConditionStatus(text("status")), Reason: text("reason"), Message: text("message"),
+	if runes := []rune(string(text)); len(runes) > most {
+		return string(runes[:most]) + "…"
 	}
+	return string(text)
 }
 
-// Progress returns how far an object is, as kubectl get would show it, or
-// nothing for a kind that just exists.
-func Progress(o *unstructured.Unstructured) string {
-	number := func(name string) int64 { n, _, _ := unstructured.NestedInt64(o.Object, "status", name); return n }
-	switch keyKind(o) {
-	case "Deployment.apps/v1", "StatefulSet.apps/v1":
-		want, _, _ := unstructured.NestedInt64(o.Object, "spec", "replicas")
-		return fmt.Sprintf("%d/%d ready, %d updated, %d available", number("readyReplicas"), want, number("updatedReplicas"), number("availableReplicas"))
-	case "DaemonSet.apps/v1":
-		return fmt.Sprintf("%d/%d ready", number("numberReady"), number("desiredNumberScheduled"))
-	case "Job.batch/v1":
-		for _, conditionType := range []string{"Complete", "Failed"} {
-			if c := Condition(o, conditionType); c.Status == metav1.ConditionTrue {
-				return c.Type + ": " + c.Message
-			}
+// ConditionText is a condition of any kind of object.
+type ConditionText struct{ Status, Reason, Message string }
+
+// Condition returns an object's condition of a type, or an empty one.
+func Condition(object Object, conditionType string) ConditionText {
+	for _, c := range conditionsOf(object) {
+		if c["type"] == conditionType {
+			status, _ := c["status"].(string)
+			reason, _ := c["reason"].(string)
+			message, _ := c["message"].(string)
+			return ConditionText{status, reason, message}
 		}
-		return fmt.Sprintf("%d active, %d failed", number("active"), number("failed"))
-	case "Pod.v1":
-		phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
-		if isReady(o) {
-			phase += ", ready"
-		}
-		return phase
 	}
-	return ""
+	return ConditionText{}
+}
+
+func conditionsOf(object Object) []map[string]any {
+	if object == nil {
+		return nil
+	}
+	list, _, _ := unstructured.NestedFieldNoCopy(object.Object, "status", "conditions")
+	items, _ := list.([]any)
+	conditions := make([]map[string]any, 0, len(items))
+	for _, item := range items {
+		if c, ok := item.(map[string]any); ok {
+			conditions = append(conditions, c)
+		}
+	}
+	return conditions
 }

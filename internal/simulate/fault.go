@@ -2,114 +2,139 @@ package simulate
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// FaultKind is what goes wrong.
+// FaultKind is a kind of trouble.
 type FaultKind string
 
-// The faults.
+// The kinds of trouble. Where an object controls Pods, they are what is struck.
 const (
-	// Fail keeps an object, and the Pods below it, from becoming ready; what
-	// runs to completion fails.
+	// Fail keeps an object from becoming ready: its Pods crash, or fail if they
+	// are not restarted; a load balancer gets no address, a claim no volume.
 	Fail FaultKind = "fail"
-	// Vanish deletes an object by hand once everything has converged.
+	// Hold keeps running Pods from becoming ready or done.
+	Hold FaultKind = "hold"
+	// Vanish deletes an object by hand, once.
 	Vanish FaultKind = "vanish"
-	// Flap makes an object unready twice after everything has converged.
+	// Flap makes Pods not ready and ready again, twice.
 	Flap FaultKind = "flap"
+	// Evict fails a Pod as a node does that is short of memory, once.
+	Evict FaultKind = "evict"
 )
 
-const (
-	flaps     = 2
-	flapSteps = 3
-)
+// flaps is how many times a flapping object is not ready.
+const flaps = 2
 
-// Fault is something that goes wrong with one object.
+// Fault strikes the objects of a kind and name, in every namespace.
 type Fault struct {
 	What FaultKind
-	// Object is KIND/NAME, as in Deployment/web.
-	Object string
-
-	hit    bool // there has been such an object
-	done   bool
-	rounds int
-	until  int // the step until which a flapping object is unready
+	// Kind and Name name the object, as in Deployment/web.
+	Kind, Name string
+	// Step is the number of the step from which on it strikes. Zero means from
+	// the beginning for Fail and Hold, and after all has converged for the
+	// others.
+	Step int
 }
 
-// ParseFault reads KIND/NAME.
+// String returns the form that [ParseFault] reads.
+func (f Fault) String() string {
+	if f.Step > 0 {
+		return fmt.Sprintf("%s/%s@%d", f.Kind, f.Name, f.Step)
+	}
+	return f.Kind + "/" + f.Name
+}
+
+// ParseFault reads KIND/NAME or KIND/NAME@STEP. The error says what to write.
 func ParseFault(what FaultKind, text string) (Fault, error) {
-	kind, name, found := strings.Cut(text, "/")
-	if !found || kind == "" || name == "" {
-		return Fault{}, fmt.Errorf("%q is not KIND/NAME, as in Deployment/web", text)
+	target, step, hasStep := strings.Cut(text, "@")
+	fault := Fault{What: what}
+	if hasStep {
+		number, err := strconv.Atoi(step)
+		if err != nil || number < 1 {
+			return fault, fmt.Errorf("%q has no step: write KIND/NAME@STEP, as in Deployment/web@3", text)
+		}
+		fault.Step = number
 	}
-	return Fault{What: what, Object: text}, nil
+	kind, name, found := strings.Cut(target, "/")
+	if !found || kind == "" || name == "" || strings.Contains(name, "/") {
+		return fault, fmt.Errorf("%q is no object: write KIND/NAME, as in Deployment/web", text)
+	}
+	fault.Kind, fault.Name = kind, name
+	return fault, nil
 }
 
-func ref(o *unstructured.Unstructured) string { return o.GetKind() + "/" + o.GetName() }
-
-// isFailing reports whether a fault keeps a Pod, or what owns it, down.
-func (w *World) isFailing(pod *unstructured.Unstructured) bool {
-	if len(w.faults) == 0 {
-		return false
-	}
-	names := map[string]bool{ref(pod): true}
-	for owner := metav1.GetControllerOfNoCopy(pod); owner != nil; {
-		names[owner.Kind+"/"+owner.Name] = true
-		parent := w.store.get(key{owner.APIVersion, owner.Kind, pod.GetNamespace(), owner.Name})
-		if parent == nil {
-			break
-		}
-		owner = metav1.GetControllerOfNoCopy(parent)
-	}
-	failing := false
-	for _, fault := range w.faults {
-		if names[fault.Object] {
-			fault.hit = true
-			failing = failing || fault.What == Fail || fault.What == Flap && w.step < fault.until
-		}
-	}
-	return failing
+// matches reports whether an object is the one.
+func (f Fault) matches(object Object) bool {
+	return object.GetKind() == f.Kind && object.GetName() == f.Name
 }
 
-// strike lets the next fault happen that waits for a converged world. It
-// reports false when there is none left.
-func (w *World) strike() bool {
-	for _, fault := range w.faults {
-		if fault.done || fault.What == Fail {
-			continue
-		}
+// trouble is a Fault in a simulation.
+type trouble struct {
+	Fault
+
+	active bool // for those that last
+	met    bool // it has found its object
+	left   int  // changes to come, of those that are triggered
+}
+
+// faults are all troubles of a simulation.
+type faults struct{ list []*trouble }
+
+func newFaults(list []Fault) *faults {
+	f := &faults{}
+	for _, fault := range list {
+		t := &trouble{Fault: fault}
 		switch fault.What {
-		case Vanish:
-			fault.done = true
-			for _, k := range w.store.keys() {
-				if k.kind+"/"+k.name == fault.Object {
-					fault.hit = true
-					w.store.delete(k, "deleted by hand")
-					return true
-				}
+		case Fail, Hold:
+			t.active = fault.Step == 0
+			if !t.active {
+				t.left = 1
 			}
 		case Flap:
-			fault.rounds++
-			fault.done = fault.rounds == flaps
-			fault.until = w.step + flapSteps
-			w.note(Event{Verb: Struck, Detail: fault.Object + " is made to fail for a while"})
-			return true
-		case Fail:
+			t.left = 2 * flaps
+		case Vanish, Evict:
+			t.left = 1
 		}
+		f.list = append(f.list, t)
 	}
-	return false
+	return f
 }
 
-// UnmetFaults returns the objects of faults that never existed.
-func (w *World) UnmetFaults() []string {
-	var unmet []string
-	for _, fault := range w.faults {
-		if !fault.hit {
-			unmet = append(unmet, fault.Object)
+// strikes reports whether a lasting fault strikes an object, or what controls
+// it.
+func (f *faults) strikes(s *store, what FaultKind, object Object) bool {
+	struck := false
+	for _, t := range f.list {
+		if t.What != what || t.met && !t.active {
+			continue
+		}
+		for o := object; o != nil; o = controllerObject(s, o) {
+			if t.matches(o) {
+				t.met = true
+				struck = struck || t.active
+			}
 		}
 	}
-	return unmet
+	return struck
+}
+
+func controllerObject(s *store, object Object) Object {
+	owner, found := controllerOf(object)
+	if !found {
+		return nil
+	}
+	return s.get(owner)
+}
+
+// unmet returns the faults that found nothing to strike.
+func (f *faults) unmet() []string {
+	var list []string
+	for _, t := range f.list {
+		if !t.met {
+			list = append(list, t.Kind+"/"+t.Name)
+		}
+	}
+	return list
 }

@@ -1,86 +1,117 @@
 package simulate
 
-import "fmt"
+import (
+	"fmt"
 
-// mergeKeys are the members by which Metacontroller's dynamic apply guesses
-// that a list is a map in disguise, in the order of their precedence.
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// mergeKeys are the members by which Metacontroller guesses that a list of
+// objects is a map. The first one that all items have is the key.
 var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
-// merge applies what is desired to what is live, as Metacontroller's dynamic
-// apply does: what was applied before and is desired no more goes, what others
-// added stays. The live value may be changed.
-func merge(live, applied, desired any) any {
+// merge returns the live object with the difference from what was last applied
+// to what is desired. Whatever neither names is left alone. It knows no types:
+// where a desired value is not of the live one's kind, the live one loses its
+// fields as if nothing were desired.
+func merge(live, last, desired map[string]any) map[string]any {
+	merged := runtime.DeepCopyJSON(live)
+	mergeObject(merged, last, desired)
+	return merged
+}
+
+func mergeValue(live, last, desired any) any {
 	switch live := live.(type) {
 	case map[string]any:
-		desiredMap, _ := desired.(map[string]any)
-		appliedMap, _ := applied.(map[string]any)
-		return mergeMap(live, appliedMap, desiredMap)
+		last, _ := last.(map[string]any)
+		desired, _ := desired.(map[string]any)
+		mergeObject(live, last, desired)
+		return live
 	case []any:
-		desiredList, _ := desired.([]any)
-		appliedList, _ := applied.([]any)
-		if key := mergeKey(live, appliedList, desiredList); key != "" {
-			return mergeList(key, live, appliedList, desiredList)
-		}
-		return desiredList
+		last, _ := last.([]any)
+		desired, _ := desired.([]any)
+		return mergeList(live, last, desired)
 	default:
 		return desired
 	}
 }
 
-func mergeMap(live, applied, desired map[string]any) map[string]any {
-	for name := range applied {
-		if _, still := desired[name]; !still {
-			delete(live, name)
+// mergeObject merges into live.
+func mergeObject(live, last, desired map[string]any) {
+	for key := range last {
+		if _, wanted := desired[key]; !wanted {
+			delete(live, key)
 		}
 	}
-	for name, value := range desired {
-		live[name] = merge(live[name], applied[name], value)
+	for key, value := range desired {
+		live[key] = mergeValue(live[key], last[key], value)
 	}
-	return live
 }
 
-// mergeList merges entries of the same key, which makes two entries of one key
-// into one. Live entries keep their order, new ones follow.
-func mergeList(key string, live, applied, desired []any) []any {
-	merged := mergeMap(byKey(key, live), byKey(key, applied), byKey(key, desired))
-	list := make([]any, 0, len(merged))
-	for _, entries := range [][]any{live, desired} {
-		for _, entry := range entries {
-			name := fmt.Sprint(entry.(map[string]any)[key])
-			if value, left := merged[name]; left {
-				list = append(list, value)
-				delete(merged, name)
-			}
+// mergeList merges lists that look like maps item by item, in the live order,
+// and replaces all others.
+func mergeList(live, last, desired []any) any {
+	key := mergeKey(live, last, desired)
+	if key == "" {
+		return desired
+	}
+	items := itemsByKey(key, live)
+	mergeObject(items, itemsByKey(key, last), itemsByKey(key, desired))
+	merged := make([]any, 0, len(items))
+	taken := map[string]bool{}
+	for _, item := range live {
+		name := keyOf(key, item)
+		if _, stays := items[name]; stays {
+			merged = append(merged, items[name])
+			taken[name] = true
 		}
 	}
-	return list
-}
-
-func byKey(key string, list []any) map[string]any {
-	entries := make(map[string]any, len(list))
-	for _, entry := range list {
-		entries[fmt.Sprint(entry.(map[string]any)[key])] = entry
+	for _, item := range desired {
+		if name := keyOf(key, item); !taken[name] {
+			merged = append(merged, items[name])
+			taken[name] = true
+		}
 	}
-	return entries
+	return merged
 }
 
-// mergeKey returns the first of the mergeKeys that every entry has, or nothing.
+// mergeKey returns the key of the items, or nothing.
 func mergeKey(lists ...[]any) string {
 	for _, key := range mergeKeys {
-		entries, having := 0, 0
+		common, count := true, 0
 		for _, list := range lists {
-			for _, entry := range list {
-				entries++
-				if object, ok := entry.(map[string]any); ok {
-					if _, has := object[key]; has {
-						having++
-					}
+			for _, item := range list {
+				fields, isObject := item.(map[string]any)
+				if !isObject {
+					return ""
 				}
+				_, found := fields[key]
+				common = common && found
+				count++
 			}
 		}
-		if entries > 0 && having == entries {
+		if common && count > 0 {
 			return key
 		}
 	}
 	return ""
+}
+
+// itemsByKey makes a map of a list. Of two items with one key the later stays,
+// which is how a Service's TCP port and its UDP port of the same number become
+// one.
+func itemsByKey(key string, list []any) map[string]any {
+	items := make(map[string]any, len(list))
+	for _, item := range list {
+		items[keyOf(key, item)] = item
+	}
+	return items
+}
+
+func keyOf(key string, item any) string {
+	value := item.(map[string]any)[key]
+	if text, ok := value.(string); ok {
+		return text
+	}
+	return fmt.Sprint(value)
 }

@@ -1,167 +1,219 @@
 package simulate
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// maxIdleJumps is how often the clock may jump to a timer that then changes
-// nothing.
-const maxIdleJumps = 3
-
-// Play plays until nothing changes, with every fault that waits for that. The
-// error says that there is no fixed point and what keeps changing, or that the
-// world did not stay quiet.
+// Play plays until nothing changes any more, strikes the faults that wait for
+// that, and makes sure that all is quiet then: another sync of a parent asks for
+// no write, and answers the same bytes twice. The error says what keeps
+// changing, or which of that does not hold.
 func (w *World) Play() error {
-	for {
-		if err := w.settle(); err != nil {
+	for range w.options.MaxSteps {
+		if w.Step() {
+			continue
+		}
+		if w.wait() || w.strikeNext() {
+			continue
+		}
+		if err := w.checkGone(); err != nil {
 			return err
 		}
-		if !w.strike() {
-			break
+		return w.checkQuiet()
+	}
+	return fmt.Errorf("no fixed point after %d steps: %s", w.options.MaxSteps, w.whatChanges())
+}
+
+// Step plays one step, and reports whether anything happened or is about to.
+func (w *World) Step() bool {
+	w.clock.now = w.clock.now.Add(time.Second)
+	w.kubernetes.steps++
+	w.strikeDue(len(w.Steps) + 1)
+	w.composite.step()
+	w.kubernetes.step()
+	if len(w.events) > 0 {
+		w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.clock.now, Events: w.events})
+		w.events = nil
+	}
+	w.recent = w.recent[max(0, len(w.recent)-remembered):]
+	return w.composite.isBusy() || w.kubernetes.isBusy()
+}
+
+// wait moves the clock to the next timer, if there is one.
+func (w *World) wait() bool {
+	var next time.Time
+	for _, at := range []time.Time{w.composite.nextTimer(), w.kubernetes.nextTimer()} {
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
 		}
 	}
-	for _, parent := range w.parents() {
-		p := w.playerOf(parent)
-		if p.failure != "" {
-			continue // it is frozen, not converged
+	if next.IsZero() {
+		return false
+	}
+	// The step itself takes a second.
+	if at := next.Add(-time.Second); at.After(w.clock.now) {
+		w.clock.now = at
+	}
+	return true
+}
+
+// strikeDue strikes the faults whose step has come.
+func (w *World) strikeDue(step int) {
+	for _, t := range w.faults.list {
+		if t.Step > 0 && t.Step <= step && t.left > 0 {
+			t.Step = 0
+			w.strike(t)
 		}
-		if err := p.again(w.store.get(keyOf(parent))); err != nil {
-			return fmt.Errorf("%s is not quiet: %w", ref(parent), err)
+	}
+}
+
+// strikeNext strikes the next fault that waits for all to converge.
+func (w *World) strikeNext() bool {
+	for _, t := range w.faults.list {
+		if t.left > 0 {
+			w.strike(t)
+			return true
 		}
+	}
+	return false
+}
+
+func (w *World) strike(t *trouble) {
+	t.left--
+	detail := string(t.What) + " " + t.Kind + "/" + t.Name
+	switch t.What {
+	case Fail, Hold:
+		t.active = true
+	case Flap:
+		t.active = !t.active
+		if !t.active {
+			detail += " is over"
+		}
+	case Vanish, Evict:
+	}
+	targets := slices.DeleteFunc(w.Objects(), func(object Object) bool { return !t.matches(object) })
+	if len(targets) == 0 {
+		return
+	}
+	t.met = true
+	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
+	if t.What == Vanish || t.What == Evict {
+		for _, object := range targets {
+			w.hit(t.What, RefOf(object))
+		}
+	}
+	w.kubernetes.enqueuePods()
+}
+
+func (w *World) hit(what FaultKind, ref Ref) {
+	if what == Evict {
+		w.kubernetes.evict(ref)
+		return
+	}
+	if err := w.Delete(ref); err != nil && !apierrors.IsNotFound(err) {
+		panic(err) // there is nothing else to refuse
+	}
+}
+
+// checkGone makes sure that nothing waits for its end.
+func (w *World) checkGone() error {
+	for _, p := range w.composite.ordered() {
+		object := w.store.get(p.ref)
+		if object == nil || object.GetDeletionTimestamp() == nil {
+			continue
+		}
+		reason := p.failure
+		if reason == "" {
+			reason = "the finalizers " + strings.Join(object.GetFinalizers(), ", ") + " hold it"
+		}
+		return fmt.Errorf("%s is being deleted and does not go: %s", w.describe(p.ref), reason)
 	}
 	return nil
 }
 
-// settle advances until a step changes nothing and no timer will.
-func (w *World) settle() error {
-	first, idleJumps := w.step, 0
-	for w.step-first < w.options.MaxSteps {
-		version := w.store.version
-		w.advance()
-		if w.store.version != version {
-			idleJumps = 0
+// checkQuiet syncs every parent twice more.
+func (w *World) checkQuiet() error {
+	var failures []error
+	for _, p := range w.composite.ordered() {
+		object := w.store.get(p.ref)
+		if object == nil || p.failure != "" {
 			continue
 		}
-		due, waiting := w.nextTimer()
-		if !waiting || idleJumps == maxIdleJumps {
-			return nil
+		if err := w.checkParent(p, object); err != nil {
+			failures = append(failures, fmt.Errorf("%s is not quiet: %w", w.describe(p.ref), err))
 		}
-		idleJumps++
-		w.now = due
 	}
-	return fmt.Errorf("no fixed point after %d steps: %s", w.options.MaxSteps, w.restless())
+	w.events = nil
+	return errors.Join(failures...)
 }
 
-// advance plays one step: Metacontroller first, then everything else.
-func (w *World) advance() {
-	w.step++
-	w.now = w.now.Add(stepTime)
-	w.begin()
-	w.wakeAt = time.Time{}
-	for _, parent := range w.parents() {
-		w.playerOf(parent).sync(parent)
+func (w *World) checkParent(p *parent, object Object) error {
+	calls, due, idle := p.calls, p.due, p.idle
+	defer func() { p.calls, p.due, p.idle = calls, due, idle }()
+	requests, seen := w.composite.requests, len(w.recent)
+	if err := w.composite.reconcile(p, object); err != nil {
+		return fmt.Errorf("another sync fails: %w", err)
 	}
-	for _, k := range slices.Clone(w.store.keys()) {
-		o := w.store.get(k)
-		if o == nil {
-			continue
+	if w.composite.requests != requests {
+		if changes := w.changesOf(w.recent[seen:]); len(changes) > 0 {
+			return fmt.Errorf("another sync writes %s", strings.Join(changes, "; "))
 		}
-		switch keyKind(o) {
-		case "Deployment.apps/v1", "StatefulSet.apps/v1", "DaemonSet.apps/v1":
-			w.stepWorkload(o)
-		case "Job.batch/v1":
-			w.stepJob(o)
-		case "Pod.v1":
-			w.stepPod(o)
-		}
+		return errors.New("another sync writes something that the API server drops, and so would every other")
 	}
-	w.collectGarbage()
-	w.inStep = false
-	if len(w.Steps[len(w.Steps)-1].Events) == 0 {
-		w.Steps = w.Steps[:len(w.Steps)-1]
+	first := p.answer
+	if err := w.composite.reconcile(p, w.store.get(p.ref)); err != nil {
+		return fmt.Errorf("another sync fails: %w", err)
 	}
+	if !bytes.Equal(first, p.answer) {
+		return errors.New("two syncs of the same world have different answers")
+	}
+	return nil
 }
 
-// wake asks for a step at a time, for a controller that waits.
-func (w *World) wake(at time.Time) {
-	if at.After(w.now) && (w.wakeAt.IsZero() || at.Before(w.wakeAt)) {
-		w.wakeAt = at
-	}
-}
+// remembered is how many changes are kept to tell what keeps changing.
+const remembered = 200
 
-// nextTimer returns the earliest time at which someone wants to look again.
-func (w *World) nextTimer() (time.Time, bool) {
-	due := w.wakeAt
-	for _, parent := range w.parents() {
-		p := w.playerOf(parent)
-		if !p.due.IsZero() && (due.IsZero() || p.due.Before(due)) {
-			due = p.due
-		}
-	}
-	if due.IsZero() {
-		return due, false
-	}
-	if due = due.Add(-stepTime); due.Before(w.now) {
-		due = w.now
-	}
-	return due, true
-}
-
-// restless names what changed in the last steps.
-func (w *World) restless() string {
-	var names []string
-	for _, step := range w.Steps[max(0, len(w.Steps)-4):] {
-		for _, event := range step.Events {
-			if event.Object == nil {
-				continue
-			}
-			name := ref(event.Object) + " is " + string(event.Verb)
-			if paths := event.Paths(); len(paths) > 0 {
-				name += fmt.Sprintf(" at %s", paths[0])
-			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+// whatChanges names the objects and fields of the latest changes.
+func (w *World) whatChanges() string {
+	changes := w.changesOf(w.recent[max(0, len(w.recent)-40):])
+	if len(changes) == 0 {
+		return "the hooks are called again and again"
 	}
 	const most = 6
-	if len(names) > most {
-		names = append(names[:most], fmt.Sprintf("and %d more", len(names)-most))
+	if len(changes) > most {
+		changes = append(changes[:most], fmt.Sprintf("and %d more", len(changes)-most))
 	}
-	return fmt.Sprintf("these keep changing: %q", names)
+	return strings.Join(changes, "; ")
 }
 
-// Outcome is how a parent ended.
-type Outcome struct {
-	Parent *unstructured.Unstructured
-	// Ready is the status of its condition Ready, with reason and message.
-	Ready, Reason, Message string
-	// Failure is the error of its hook, or empty.
-	Failure string
-	// Calls is the number of sync and finalize calls.
-	Calls int
-	// Children is the number of children.
-	Children int
-	// After is the time from the first step to the last that changed anything.
-	After time.Duration
-}
-
-// Outcomes returns how each parent that is left ended.
-func (w *World) Outcomes() []Outcome {
-	var list []Outcome
-	for _, parent := range w.parents() {
-		p := w.playerOf(parent)
-		ready := conditionsOf(parent)["Ready"]
-		text := func(field string) string { value, _ := ready[field].(string); return value }
-		list = append(list, Outcome{
-			Parent: parent, Ready: text("status"), Reason: text("reason"), Message: text("message"),
-			Failure: p.failure, Calls: p.calls, Children: len(p.children(parent)),
-			After: w.Steps[len(w.Steps)-1].Time.Sub(w.Steps[0].Time),
-		})
+// changesOf describes changes, each once.
+func (w *World) changesOf(list []change) []string {
+	var lines []string
+	add := func(line string) {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
-	return list
+	for _, c := range list {
+		switch {
+		case c.before == nil:
+			add(c.ref.String() + " appears")
+		case c.after == nil:
+			add(c.ref.String() + " goes")
+		default:
+			for _, verb := range []Verb{Changed, Reported} {
+				for _, path := range (Event{Verb: verb, Object: c.after, Before: c.before}).Paths() {
+					add(c.ref.String() + " " + path)
+				}
+			}
+		}
+	}
+	return lines
 }

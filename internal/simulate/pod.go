@@ -2,184 +2,206 @@ package simulate
 
 import (
 	"fmt"
-	"time"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// nodeName is the only node.
+// nodeName is the only node. It has room for everything.
 const nodeName = "node-1"
 
-// stepPod lets a Pod advance by one stage: scheduled, running and ready, or
-// running and done. One that is being deleted goes.
-func (w *World) stepPod(pod *unstructured.Unstructured) {
-	if pod.GetDeletionTimestamp() != nil {
-		w.store.remove(keyOf(pod), "kubelet")
+// crashes is the number of restarts after which a crashing container is looked
+// at: more than any usual backoffLimit.
+const crashes = 10
+
+// pod advances a Pod: scheduled, running, ready or done, and gone when it is to
+// go.
+func (k *kubernetes) pod(ref Ref) {
+	object := k.store.get(ref)
+	if object == nil {
 		return
 	}
-	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-	policy, _, _ := unstructured.NestedString(pod.Object, "spec", "restartPolicy")
-	fails := w.isFailing(pod)
+	if object.GetDeletionTimestamp() != nil {
+		if len(object.GetFinalizers()) == 0 {
+			k.store.remove(byKubernetes, ref)
+		}
+		return
+	}
+	pod := load[corev1.Pod](k, ref)
+	if pod.Spec.NodeName == "" {
+		k.schedule(object, pod)
+		return
+	}
+	k.advance(object, pod)
+	k.report(ref, &pod.Status)
+}
+
+// schedule binds a Pod to the node, which is no change of its generation.
+func (k *kubernetes) schedule(object Object, pod *corev1.Pod) {
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+	bound := object.DeepCopy()
+	bound.Object["spec"].(map[string]any)["nodeName"] = nodeName
+	bound.Object["status"] = mustEncode(&pod.Status).Object
+	_, _ = k.store.replace(byKubernetes, RefOf(object), bound, object)
+}
+
+func (k *kubernetes) advance(object Object, pod *corev1.Pod) {
+	failing := k.faults.strikes(k.store, Fail, object)
 	switch {
-	case phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed):
-	case phase == "":
-		w.schedule(pod)
-	case phase == string(corev1.PodPending):
-		ready := !fails && policy == string(corev1.RestartPolicyAlways)
-		w.setPodStatus(pod, corev1.PodRunning, ready)
-	case policy == string(corev1.RestartPolicyAlways):
-		w.setPodStatus(pod, corev1.PodRunning, !fails)
-	case fails:
-		w.setPodStatus(pod, corev1.PodFailed, false)
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case pod.Status.Phase == corev1.PodPending:
+		k.start(pod)
+	case k.faults.strikes(k.store, Hold, object):
+	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
+		k.serve(pod, failing, k.faults.strikes(k.store, Flap, object))
+	case failing && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+		k.crash(pod)
+	case failing:
+		k.finish(pod, corev1.PodFailed, 1)
 	default:
-		w.setPodStatus(pod, corev1.PodSucceeded, false)
+		k.finish(pod, corev1.PodSucceeded, 0)
 	}
 }
 
-func (w *World) schedule(pod *unstructured.Unstructured) {
-	next := pod.DeepCopy()
-	spec := next.Object["spec"].(map[string]any)
-	spec["nodeName"] = nodeName
-	if w.store.update(next, "scheduler") == nil {
-		w.setPodStatus(w.store.get(keyOf(pod)), corev1.PodPending, false)
-	}
-}
-
-// setPodStatus writes the status of a Pod whose containers are all in the same
-// state.
-func (w *World) setPodStatus(pod *unstructured.Unstructured, phase corev1.PodPhase, ready bool) {
-	old := conditionsOf(pod)
-	isReady := "False"
-	if ready {
-		isReady = "True"
-	}
-	var conditions []any
-	for _, c := range []map[string]any{
-		{"type": "PodScheduled", "status": "True"}, {"type": "Initialized", "status": "True"},
-		{"type": "ContainersReady", "status": isReady}, {"type": "Ready", "status": isReady},
-	} {
-		c["lastProbeTime"] = nil
-		c["lastTransitionTime"] = w.now.Format(time.RFC3339)
-		if before := old[c["type"].(string)]; before != nil && before["status"] == c["status"] {
-			c["lastTransitionTime"] = before["lastTransitionTime"]
+// start runs the containers. Those of a Pod that ends by itself are ready at
+// once.
+func (k *kubernetes) start(pod *corev1.Pod) {
+	now := k.now()
+	status := &pod.Status
+	status.Phase = corev1.PodRunning
+	status.ObservedGeneration = pod.Generation
+	status.StartTime = &now
+	status.HostIP, status.HostIPs = "192.0.2.1", []corev1.HostIP{{IP: "192.0.2.1"}}
+	address := fmt.Sprintf("10.244.%d.%d", (k.store.version/250)%250, 1+k.store.version%250)
+	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
+	ready := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
+	for _, c := range pod.Spec.InitContainers {
+		s := k.running(c, true)
+		if c.RestartPolicy == nil {
+			s.State = k.terminated(0, now)
+			s.Started = new(bool)
 		}
-		conditions = append(conditions, c)
+		status.InitContainerStatuses = append(status.InitContainerStatuses, s)
 	}
-	started, found, _ := unstructured.NestedString(pod.Object, "status", "startTime")
-	if !found {
-		started = w.now.Format(time.RFC3339)
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, k.running(c, ready))
 	}
-	w.store.updateStatus(keyOf(pod), map[string]any{
-		"phase": string(phase), "startTime": started, "conditions": conditions, "qosClass": "Burstable",
-		"containerStatuses": w.containerStatuses(pod, phase, ready), "hostIP": "10.0.0.1", "podIP": "10.244.0.1",
-	}, "kubelet")
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
+	k.setReady(pod, ready)
 }
 
-func (w *World) containerStatuses(pod *unstructured.Unstructured, phase corev1.PodPhase, ready bool) []any {
-	containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
-	before, _, _ := unstructured.NestedSlice(pod.Object, "status", "containerStatuses")
-	var list []any
-	for i, item := range containers {
-		container := item.(map[string]any)
-		state := map[string]any{"waiting": map[string]any{"reason": "ContainerCreating"}}
-		switch phase {
-		case corev1.PodRunning:
-			state = map[string]any{"running": map[string]any{}}
-		case corev1.PodSucceeded:
-			state = map[string]any{"terminated": w.terminated(before, i, 0, "Completed")}
-		case corev1.PodFailed:
-			state = map[string]any{"terminated": w.terminated(before, i, 1, "Error")}
-		case corev1.PodPending, corev1.PodUnknown:
-		}
-		list = append(list, map[string]any{
-			"name": container["name"], "image": container["image"], "imageID": "", "ready": ready,
-			"restartCount": int64(0), "started": phase == corev1.PodRunning, "state": state,
-		})
+func (k *kubernetes) running(c corev1.Container, ready bool) corev1.ContainerStatus {
+	started := true
+	return corev1.ContainerStatus{
+		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64), Ready: ready, Started: &started,
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: k.now()}},
 	}
-	return list
 }
 
-// terminated keeps the time at which a container ended.
-func (w *World) terminated(before []any, i int, code int64, reason string) map[string]any {
-	ended := w.now.Format(time.RFC3339)
-	if i < len(before) {
-		if at, found, _ := unstructured.NestedString(before[i].(map[string]any), "state", "terminated", "finishedAt"); found {
-			ended = at
-		}
+func (k *kubernetes) terminated(exitCode int32, startedAt metav1.Time) corev1.ContainerState {
+	reason := "Completed"
+	if exitCode != 0 {
+		reason = "Error"
 	}
-	return map[string]any{"exitCode": code, "reason": reason, "finishedAt": ended}
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: exitCode, Reason: reason, StartedAt: startedAt, FinishedAt: k.now(),
+	}}
 }
 
-// jobBackoff is the number of Pods after which a Job that always fails gives
-// up, whatever its backoffLimit is beyond that.
-const jobBackoff = 3
-
-// stepJob runs the Pods of a Job one after the other until one succeeds.
-func (w *World) stepJob(o *unstructured.Unstructured) {
-	if finished := conditionsOf(o); finished["Complete"] != nil || finished["Failed"] != nil {
+// serve makes a Pod ready that runs for ever, unless something is wrong.
+func (k *kubernetes) serve(pod *corev1.Pod, failing, flapping bool) {
+	if failing {
+		k.crash(pod)
 		return
 	}
-	var active, succeeded, failed int64
-	for _, pod := range w.store.owned(o.GetUID()) {
-		switch phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase"); phase {
-		case string(corev1.PodSucceeded):
-			succeeded++
-		case string(corev1.PodFailed):
-			failed++
-		default:
-			active++
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		s.Ready = !flapping
+		if s.State.Running == nil {
+			*s = k.running(pod.Spec.Containers[i], !flapping)
+			s.RestartCount = crashes
 		}
 	}
-	limit, _, _ := unstructured.NestedInt64(o.Object, "spec", "backoffLimit")
-	limit = min(limit, jobBackoff)
-	started, found, _ := unstructured.NestedString(o.Object, "status", "startTime")
-	if !found {
-		started = w.now.Format(time.RFC3339)
-	}
-	status := map[string]any{"startTime": started}
-	now := w.now.Format(time.RFC3339)
-	switch {
-	case succeeded > 0:
-		status["completionTime"] = now
-		status["conditions"] = []any{w.jobCondition("Complete", "CompletionsReached", "Reached expected number of succeeded pods")}
-	case failed > limit:
-		status["conditions"] = []any{w.jobCondition("Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit")}
-	case active == 0:
-		pod := podOf(o, fmt.Sprintf("%s-%d", o.GetName(), failed))
-		labels := pod.GetLabels()
-		labels["batch.kubernetes.io/job-name"], labels["job-name"] = o.GetName(), o.GetName()
-		labels["batch.kubernetes.io/controller-uid"] = string(o.GetUID())
-		pod.SetLabels(labels)
-		if w.store.create(pod, "Job") == nil {
-			active++
-		}
-	}
-	for name, number := range map[string]int64{"active": active, "succeeded": succeeded, "failed": failed} {
-		if number > 0 {
-			status[name] = number
-		}
-	}
-	w.store.updateStatus(keyOf(o), status, "Job")
+	k.setReady(pod, !flapping)
 }
 
-func (w *World) jobCondition(conditionType, reason, message string) map[string]any {
-	c := condition(conditionType, "True", reason, message)
-	c["lastTransitionTime"], c["lastProbeTime"] = w.now.Format(time.RFC3339), w.now.Format(time.RFC3339)
-	return c
+// crash makes the containers restart and fail for ever.
+func (k *kubernetes) crash(pod *corev1.Pod) {
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		if s.State.Waiting != nil {
+			continue
+		}
+		started := false
+		s.Ready, s.Started, s.RestartCount = false, &started, crashes
+		s.LastTerminationState = k.terminated(1, *pod.Status.StartTime)
+		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			Reason:  "CrashLoopBackOff",
+			Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s pod=%s", s.Name, pod.Name),
+		}}
+	}
+	k.setReady(pod, false)
 }
 
-// collectGarbage deletes objects whose controller is gone.
-func (w *World) collectGarbage() {
-	alive := map[string]bool{}
-	for _, k := range w.store.keys() {
-		alive[string(w.store.get(k).GetUID())] = true
+// finish ends a Pod.
+func (k *kubernetes) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
+	pod.Status.Phase = phase
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		started := false
+		s.Ready, s.Started = false, &started
+		s.State = k.terminated(exitCode, *pod.Status.StartTime)
 	}
-	for _, k := range w.store.keys() {
-		owner := metav1.GetControllerOfNoCopy(w.store.get(k))
-		if owner != nil && !alive[string(owner.UID)] {
-			w.store.delete(k, "garbage collection")
+	reason := "PodCompleted"
+	if phase == corev1.PodFailed {
+		reason = "PodFailed"
+	}
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason})
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
+}
+
+// evict fails a Pod as a node does that runs out of memory.
+func (k *kubernetes) evict(ref Ref) {
+	pod := load[corev1.Pod](k, ref)
+	if pod == nil {
+		return
+	}
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.Reason = "Evicted"
+	pod.Status.Message = "The node was low on resource: memory. "
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
+	k.report(ref, &pod.Status)
+}
+
+// setReady sets both conditions of readiness.
+func (k *kubernetes) setReady(pod *corev1.Pod, ready bool) {
+	status, reason, message := corev1.ConditionTrue, "", ""
+	if !ready {
+		names := make([]string, len(pod.Spec.Containers))
+		for i, c := range pod.Spec.Containers {
+			names[i] = c.Name
+		}
+		status, reason = corev1.ConditionFalse, "ContainersNotReady"
+		message = "containers with unready status: [" + strings.Join(names, " ") + "]"
+	}
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: status, Reason: reason, Message: message})
+	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: status, Reason: reason, Message: message})
+}
+
+// setPodCondition sets a condition. One whose status stays keeps its time.
+func (k *kubernetes) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
+	condition.LastTransitionTime, condition.ObservedGeneration = k.now(), pod.Generation
+	for i, old := range pod.Status.Conditions {
+		if old.Type == condition.Type {
+			if old.Status == condition.Status {
+				condition.LastTransitionTime = old.LastTransitionTime
+			}
+			pod.Status.Conditions[i] = condition
+			return
 		}
 	}
+	pod.Status.Conditions = append(pod.Status.Conditions, condition)
 }

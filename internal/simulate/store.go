@@ -1,189 +1,275 @@
 package simulate
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
+	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	kjson "sigs.k8s.io/json"
 )
 
-// decode keeps integers as integers, as the API server does.
-func decode(raw []byte, into any) error { return kjson.UnmarshalCaseSensitivePreserveInts(raw, into) }
+// actor is who writes to the store, in the words of a report.
+type actor string
 
-// key names an object.
-type key struct{ apiVersion, kind, namespace, name string }
+const (
+	byUser       actor = "applied"
+	byHand       actor = "deleted by hand"
+	byHook       actor = "the hook"
+	byKubernetes actor = "Kubernetes"
+)
 
-func keyOf(o *unstructured.Unstructured) key {
-	return key{o.GetAPIVersion(), o.GetKind(), o.GetNamespace(), o.GetName()}
+// change is a write that changed something. Its objects are not to be modified.
+type change struct {
+	by            actor
+	ref           Ref
+	before, after Object // nil where the object is new, and where it is gone
 }
 
-// store is the API server with its database.
+// record is an object in the store, which is replaced and never modified.
+type record struct {
+	object Object
+	raw    json.RawMessage // its JSON, made when it is first asked for
+	// owned are the fields that Metacontroller has applied on the server, and
+	// that nobody else has written since.
+	owned map[string]any
+}
+
+// store is the part of the API server that matters.
 type store struct {
-	world    *World
-	objects  map[key]*unstructured.Unstructured
-	byOwner  map[types.UID]map[key]bool
-	sorted   []key // nil when it must be made anew
-	version  int64 // the resource version of the last write
-	lastUID  int
-	lastAddr int
+	clock     *clock
+	kinds     *catalogue
+	objects   map[Ref]*record
+	byKind    map[schema.GroupVersionKind]map[Ref]*record
+	byOwner   map[types.UID]map[Ref]*record
+	adoptable map[types.UID]map[Ref]*record // without a controller, by the UID in selectorLabel
+	nodePorts map[int64]Ref
+	addresses int
+	version   int64 // the newest resource version
+	uids      int
+	observers []func(change)
 }
 
-// keys returns the names of all objects in order.
-func (s *store) keys() []key {
-	if s.sorted == nil {
-		s.sorted = slices.SortedFunc(maps.Keys(s.objects), func(a, b key) int {
-			return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.apiVersion, b.apiVersion),
-				cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-		})
-	}
-	return s.sorted
-}
-
-// get returns an object that is not to be changed, or nil.
-func (s *store) get(k key) *unstructured.Unstructured { return s.objects[k] }
-
-// owned returns the objects that an owner controls, in order.
-func (s *store) owned(owner types.UID) []*unstructured.Unstructured {
-	names := slices.SortedFunc(maps.Keys(s.byOwner[owner]), func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
-	})
-	list := make([]*unstructured.Unstructured, len(names))
-	for i, name := range names {
-		list[i] = s.objects[name]
-	}
-	return list
-}
-
-// put stores an object under a new resource version.
-func (s *store) put(o *unstructured.Unstructured) {
-	k := keyOf(o)
-	if _, known := s.objects[k]; !known {
-		s.sorted = nil
-	}
-	s.unindex(k)
-	s.version++
-	o.SetResourceVersion(fmt.Sprint(s.version))
-	s.objects[k] = o
-	if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
-		if s.byOwner[owner.UID] == nil {
-			s.byOwner[owner.UID] = map[key]bool{}
-		}
-		s.byOwner[owner.UID][k] = true
+func newStore(clock *clock, kinds *catalogue) *store {
+	return &store{
+		clock:     clock,
+		kinds:     kinds,
+		objects:   map[Ref]*record{},
+		byKind:    map[schema.GroupVersionKind]map[Ref]*record{},
+		byOwner:   map[types.UID]map[Ref]*record{},
+		adoptable: map[types.UID]map[Ref]*record{},
+		nodePorts: map[int64]Ref{},
 	}
 }
 
-func (s *store) unindex(k key) {
-	if old := s.objects[k]; old != nil {
-		if owner := metav1.GetControllerOfNoCopy(old); owner != nil {
-			delete(s.byOwner[owner.UID], k)
-		}
+// get returns an object, or nil.
+func (s *store) get(ref Ref) Object {
+	if r := s.objects[ref]; r != nil {
+		return r.object
 	}
-}
-
-// create stores a new object with its defaults filled in. The error is what
-// the API server would say.
-func (s *store) create(o *unstructured.Unstructured, by string) error {
-	k := keyOf(o)
-	if s.objects[k] != nil {
-		return errExists
-	}
-	o = o.DeepCopy()
-	if err := s.admit(nil, o); err != nil {
-		return fmt.Errorf("%s/%s: %w", k.kind, k.name, err)
-	}
-	s.lastUID++
-	o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", s.lastUID)))
-	o.SetCreationTimestamp(metav1.NewTime(s.world.now))
-	if hasGeneration(k) {
-		o.SetGeneration(1)
-	}
-	s.put(o)
-	s.world.note(Event{Verb: Created, Object: o, By: by})
 	return nil
 }
 
-// update stores a changed object, unless nothing has changed. Its status is
-// left as it is.
-func (s *store) update(o *unstructured.Unstructured, by string) error {
-	live := s.objects[keyOf(o)]
-	if err := s.admit(live, o); err != nil {
-		return fmt.Errorf("%s/%s: %w", o.GetKind(), o.GetName(), err)
+// raw returns an object's JSON.
+func (s *store) raw(ref Ref) json.RawMessage {
+	r := s.objects[ref]
+	if r.raw == nil {
+		text, err := json.Marshal(r.object.Object)
+		if err != nil {
+			panic(err) // it was JSON when it came
+		}
+		r.raw = text
 	}
-	if status, has := live.Object["status"]; has {
-		o.Object["status"] = status
-	} else {
-		delete(o.Object, "status")
+	return r.raw
+}
+
+// list returns all objects of a kind in the order of their names.
+func (s *store) list(apiVersion, kind string) []Object {
+	return sorted(s.byKind[schema.FromAPIVersionAndKind(apiVersion, kind)])
+}
+
+// ownedBy returns the objects that have an owner of that UID.
+func (s *store) ownedBy(uid types.UID) []Object { return sorted(s.byOwner[uid]) }
+
+// orphans returns the objects without a controller that carry the label of that
+// UID.
+func (s *store) orphans(uid types.UID) []Object { return sorted(s.adoptable[uid]) }
+
+func sorted(records map[Ref]*record) []Object {
+	refs := make([]Ref, 0, len(records))
+	for ref := range records {
+		refs = append(refs, ref)
 	}
-	o.SetResourceVersion(live.GetResourceVersion())
-	if reflect.DeepEqual(live.Object, o.Object) {
+	slices.SortFunc(refs, Ref.compare)
+	objects := make([]Object, len(refs))
+	for i, ref := range refs {
+		objects[i] = records[ref].object
+	}
+	return objects
+}
+
+// create stores a new object. Errors are those of the API server.
+func (s *store) create(by actor, object Object) (Object, error) {
+	kind := s.kinds.of(object.GetAPIVersion(), object.GetKind())
+	object = object.DeepCopy()
+	if kind.cluster {
+		object.SetNamespace("")
+	} else if object.GetNamespace() == "" {
+		object.SetNamespace(metav1.NamespaceDefault)
+	}
+	ref := RefOf(object)
+	if s.objects[ref] != nil {
+		return nil, apierrors.NewAlreadyExists(kind.groupResource(), ref.Name)
+	}
+	object.SetUID(s.nextUID())
+	object.SetCreationTimestamp(metav1.NewTime(s.clock.Now()))
+	for _, field := range []string{"resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+		delete(object.Object["metadata"].(map[string]any), field)
+	}
+	delete(object.Object, "status")
+	if kind.generation {
+		object.SetGeneration(1)
+	}
+	object, err := s.admit(kind, object, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.put(by, ref, object, nil)
+	return s.get(ref), nil
+}
+
+// update replaces all of an object but its status and the metadata that the
+// server sets. A resource version that is not the newest is a conflict.
+func (s *store) update(by actor, object Object) (Object, error) {
+	ref := RefOf(object)
+	kind := s.kinds.of(ref.APIVersion, ref.Kind)
+	old := s.get(ref)
+	if old == nil {
+		return nil, apierrors.NewNotFound(kind.groupResource(), ref.Name)
+	}
+	if version := object.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
+		return nil, apierrors.NewConflict(kind.groupResource(), ref.Name, fmt.Errorf(
+			"the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	object = object.DeepCopy()
+	keepServerSet(object, old)
+	object, err := s.admit(kind, object, old)
+	if err != nil {
+		return nil, err
+	}
+	if kind.generation && !sameBut(object, old, "metadata", "status") {
+		object.SetGeneration(old.GetGeneration() + 1)
+	}
+	return s.replace(by, ref, object, old)
+}
+
+// updateStatus replaces an object's status.
+func (s *store) updateStatus(by actor, ref Ref, status map[string]any) (Object, error) {
+	old := s.get(ref)
+	if old == nil {
+		return nil, apierrors.NewNotFound(s.kinds.of(ref.APIVersion, ref.Kind).groupResource(), ref.Name)
+	}
+	object := shallow(old)
+	object.Object["status"] = status
+	return s.replace(by, ref, object, old)
+}
+
+// replace stores the successor of an object, unless they are the same. An
+// object that is being deleted goes with its last finalizer.
+func (s *store) replace(by actor, ref Ref, object, old Object) (Object, error) {
+	if old.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && !isGraceful(object) {
+		s.remove(by, ref)
+		return object, nil
+	}
+	if equal(object.Object, old.Object) {
+		return old, nil
+	}
+	s.put(by, ref, object, old)
+	return s.get(ref), nil
+}
+
+// delete asks for an object's end. One with finalizers, and a Pod that has a
+// node, is only marked.
+func (s *store) delete(by actor, ref Ref, uid types.UID) error {
+	old := s.get(ref)
+	kind := s.kinds.of(ref.APIVersion, ref.Kind)
+	switch {
+	case old == nil:
+		return apierrors.NewNotFound(kind.groupResource(), ref.Name)
+	case uid != "" && old.GetUID() != uid:
+		return apierrors.NewConflict(kind.groupResource(), ref.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s)", uid, old.GetUID()))
+	case old.GetDeletionTimestamp() != nil:
+		return nil
+	case len(old.GetFinalizers()) == 0 && !isGraceful(old):
+		s.remove(by, ref)
 		return nil
 	}
-	if hasGeneration(keyOf(o)) && !reflect.DeepEqual(live.Object["spec"], o.Object["spec"]) {
-		o.SetGeneration(live.GetGeneration() + 1)
+	object := shallow(old)
+	object.Object["metadata"] = runtime.DeepCopyJSONValue(object.Object["metadata"])
+	now := metav1.NewTime(s.clock.Now())
+	object.SetDeletionTimestamp(&now)
+	var grace int64
+	if isGraceful(old) {
+		grace = 30
 	}
-	s.put(o)
-	s.world.note(Event{Verb: Changed, Object: o, Before: live, By: by})
-	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
-		s.remove(keyOf(o), by)
+	object.SetDeletionGracePeriodSeconds(&grace)
+	if object.GetGeneration() > 0 {
+		object.SetGeneration(object.GetGeneration() + 1)
 	}
+	s.put(by, ref, object, old)
 	return nil
-}
-
-// updateStatus stores a changed status, unless nothing has changed.
-func (s *store) updateStatus(k key, status map[string]any, by string) {
-	live := s.objects[k]
-	if live == nil || reflect.DeepEqual(live.Object["status"], any(status)) {
-		return
-	}
-	next := live.DeepCopy()
-	next.Object["status"] = status
-	s.put(next)
-	s.world.note(Event{Verb: Reported, Object: next, Before: live, By: by})
-}
-
-// delete removes an object, or marks it where it has finalizers. A Pod takes a
-// step to go.
-func (s *store) delete(k key, by string) {
-	live := s.objects[k]
-	if live == nil || live.GetDeletionTimestamp() != nil {
-		return
-	}
-	if len(live.GetFinalizers()) == 0 && k.kind != "Pod" {
-		s.remove(k, by)
-		return
-	}
-	next := live.DeepCopy()
-	now := metav1.NewTime(s.world.now)
-	next.SetDeletionTimestamp(&now)
-	s.put(next)
-	s.world.note(Event{Verb: Deleting, Object: next, Before: live, By: by})
 }
 
 // remove takes an object out of the store.
-func (s *store) remove(k key, by string) {
-	live := s.objects[k]
-	if live == nil {
-		return
-	}
-	s.unindex(k)
-	delete(s.objects, k)
-	s.sorted = nil
+func (s *store) remove(by actor, ref Ref) {
+	before := s.objects[ref].object
+	s.unindex(ref, before)
+	delete(s.objects, ref)
 	s.version++
-	s.world.note(Event{Verb: Deleted, Object: live, By: by})
+	s.notify(change{by: by, ref: ref, before: before})
 }
 
-// hasGeneration reports whether the API server counts the changes of a kind's
-// spec.
-func hasGeneration(k key) bool {
-	switch k.kind {
-	case "ConfigMap", "Secret", "Service", "ServiceAccount", "Role", "RoleBinding", "PersistentVolumeClaim":
-		return false
+func (s *store) put(by actor, ref Ref, object, old Object) {
+	s.version++
+	metadata := map[string]any{}
+	for key, value := range object.Object["metadata"].(map[string]any) {
+		metadata[key] = value
 	}
-	return true
+	metadata["resourceVersion"] = strconv.FormatInt(s.version, 10)
+	object = shallow(object)
+	object.Object["metadata"] = metadata
+	r := &record{object: object}
+	if old != nil {
+		r.owned = s.disowned(by, ref, old, object)
+		s.unindex(ref, old)
+	}
+	s.objects[ref] = r
+	s.index(ref, r)
+	s.notify(change{by: by, ref: ref, before: old, after: object})
+}
+
+// disowned returns what Metacontroller still owns after a write.
+func (s *store) disowned(by actor, ref Ref, old, object Object) map[string]any {
+	owned := s.objects[ref].owned
+	if owned == nil || by == byHook {
+		return owned
+	}
+	left, _ := disown("", owned, old.Object, object.Object)
+	return left.(map[string]any)
+}
+
+func (s *store) notify(what change) {
+	for _, observe := range s.observers {
+		observe(what)
+	}
+}
+
+// nextUID returns a UID that is the same in every run.
+func (s *store) nextUID() types.UID {
+	s.uids++
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", s.uids))
 }

@@ -1,0 +1,213 @@
+package simulate
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// jobRun is a Job with its Pods.
+type jobRun struct {
+	*batchv1.Job
+
+	ref                       Ref
+	active                    []replica
+	succeeded, failed, ending int32
+	restarts                  int64
+}
+
+// job starts the next Pods of a Job, and finishes it.
+func (k *kubernetes) job(ref Ref) {
+	j := load[batchv1.Job](k, ref)
+	if j == nil {
+		return
+	}
+	if finished, at := finishedJob(j); finished {
+		k.expire(j, ref, at)
+		return
+	}
+	run := k.runOf(j, ref)
+	if !*j.Spec.Suspend {
+		j.Status.Conditions = slices.DeleteFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobSuspended })
+	}
+	if !*j.Spec.Suspend && j.Status.StartTime == nil {
+		now := k.now()
+		j.Status.StartTime = &now
+	}
+	switch reason, message := k.failureOf(run); {
+	case reason != "":
+		k.failJob(run, reason, message)
+	case *j.Spec.Suspend:
+		k.suspend(run)
+	case run.isComplete():
+		k.setJobCondition(j, batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods")
+		if len(run.active) == 0 && run.ending == 0 {
+			now := k.now()
+			j.Status.CompletionTime = &now
+			k.setJobCondition(j, batchv1.JobComplete, "CompletionsReached", "Reached expected number of succeeded pods")
+		}
+	default:
+		k.startPods(run)
+	}
+	k.reportJob(run)
+}
+
+func (k *kubernetes) runOf(j *batchv1.Job, ref Ref) *jobRun {
+	run := &jobRun{Job: j, ref: ref, failed: k.lost[j.UID]}
+	for _, r := range k.replicas(j.UID) {
+		switch {
+		case r.phase == string(corev1.PodSucceeded):
+			run.succeeded++
+		case r.phase == string(corev1.PodFailed):
+			run.failed++
+		case r.terminating:
+			run.ending++
+		default:
+			run.active = append(run.active, r)
+		}
+		containers, _, _ := unstructured.NestedSlice(r.object.Object, "status", "containerStatuses")
+		for _, c := range containers {
+			restarts, _ := c.(map[string]any)["restartCount"].(int64)
+			run.restarts += restarts
+		}
+	}
+	return run
+}
+
+// wanted returns how many Pods have to succeed.
+func (run *jobRun) wanted() int32 {
+	if run.Spec.Completions == nil {
+		return 1
+	}
+	return *run.Spec.Completions
+}
+
+func (run *jobRun) isComplete() bool { return run.succeeded >= run.wanted() }
+
+// failureOf returns why the Job has failed for good, or nothing.
+func (k *kubernetes) failureOf(run *jobRun) (reason, message string) {
+	for _, c := range run.Status.Conditions {
+		if c.Type == batchv1.JobFailureTarget {
+			return c.Reason, c.Message
+		}
+	}
+	limit := *run.Spec.BackoffLimit
+	crashing := run.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure &&
+		run.restarts > 0 && run.restarts >= int64(limit)
+	if run.failed > limit || crashing {
+		return batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit"
+	}
+	if run.Spec.ActiveDeadlineSeconds == nil || run.Status.StartTime == nil {
+		return "", ""
+	}
+	deadline := run.Status.StartTime.Add(time.Duration(*run.Spec.ActiveDeadlineSeconds) * time.Second)
+	if k.store.clock.Now().Before(deadline) {
+		k.at(run.ref, deadline)
+		return "", ""
+	}
+	return batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline"
+}
+
+// failJob ends the Pods that still run, and then the Job.
+func (k *kubernetes) failJob(run *jobRun, reason, message string) {
+	k.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
+	for _, r := range run.active {
+		k.drop(r)
+	}
+	if len(run.active) == 0 && run.ending == 0 {
+		k.setJobCondition(run.Job, batchv1.JobFailed, reason, message)
+	}
+}
+
+func (k *kubernetes) suspend(run *jobRun) {
+	for _, r := range run.active {
+		k.drop(r)
+	}
+	run.Status.StartTime = nil
+	k.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")
+}
+
+// startPods starts Pods up to the parallelism, after a failure with a delay
+// that grows.
+func (k *kubernetes) startPods(run *jobRun) {
+	now := k.store.clock.Now()
+	missing := min(*run.Spec.Parallelism, run.wanted()-run.succeeded) - int32(len(run.active))
+	if *run.Spec.PodReplacementPolicy == batchv1.Failed {
+		missing -= run.ending
+	}
+	if missing <= 0 {
+		return
+	}
+	if run.failed > run.Status.Failed {
+		k.retries[run.ref] = now.Add(10 * time.Second << min(run.failed-1, 5))
+	}
+	if retry := k.retries[run.ref]; retry.After(now) {
+		k.at(run.ref, retry)
+		return
+	}
+	for range missing {
+		k.create(newPod(&run.Spec.Template, k.generated(run.Name), k.store.get(run.ref)))
+	}
+}
+
+func (k *kubernetes) reportJob(run *jobRun) {
+	status := &run.Status
+	status.Active, status.Succeeded, status.Failed = int32(len(run.active)), run.succeeded, run.failed
+	ready := count(run.active, func(r replica) bool { return r.ready })
+	status.Ready, status.Terminating = &ready, &run.ending
+	status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	k.report(run.ref, status)
+}
+
+func finishedJob(j *batchv1.Job) (bool, time.Time) {
+	for _, c := range j.Status.Conditions {
+		if c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed {
+			return true, c.LastTransitionTime.Time
+		}
+	}
+	return false, time.Time{}
+}
+
+// expire deletes a finished Job when its time is over.
+func (k *kubernetes) expire(j *batchv1.Job, ref Ref, finished time.Time) {
+	if j.Spec.TTLSecondsAfterFinished == nil {
+		return
+	}
+	end := finished.Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
+	if k.store.clock.Now().Before(end) {
+		k.at(ref, end)
+		return
+	}
+	_ = k.store.delete(byKubernetes, ref, j.UID) // it was there a moment ago
+}
+
+// countLost counts a Job's Pod that has gone before it was done as failed.
+func (k *kubernetes) countLost(object Object) {
+	owner, found := controllerOf(object)
+	if !found || owner.Kind != "Job" || object.GetKind() != "Pod" || replicaOf(object).isFinished() {
+		return
+	}
+	if job := k.store.get(owner); job != nil && job.GetDeletionTimestamp() == nil {
+		suspended, _, _ := unstructured.NestedBool(job.Object, "spec", "suspend")
+		if !suspended {
+			k.lost[job.GetUID()]++
+		}
+	}
+}
+
+func (k *kubernetes) setJobCondition(j *batchv1.Job, kind batchv1.JobConditionType, reason, message string) {
+	for _, c := range j.Status.Conditions {
+		if c.Type == kind {
+			return
+		}
+	}
+	now := k.now()
+	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
+		Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message,
+		LastProbeTime: now, LastTransitionTime: metav1.NewTime(now.Time),
+	})
+}

@@ -1,0 +1,166 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// finalizerOf returns the finalizer of an operator's CompositeController.
+func finalizerOf(c *metacontroller.Controller) string {
+	return "metacontroller.io/compositecontroller-operetta-" + c.Name()
+}
+
+// reconcile is one sync of a live parent. An error of a hook leaves the
+// children and the status untouched.
+func (m *composite) reconcile(p *parent, object Object) error {
+	object, err := m.syncFinalizer(p, object)
+	if err != nil {
+		return fmt.Errorf("can't sync finalizer: %w", err)
+	}
+	observed, err := m.claimChildren(p, object)
+	if err != nil {
+		return err
+	}
+	related, err := m.related(p, object)
+	if err != nil {
+		return err
+	}
+	answer, err := m.ask(p, object, observed, related)
+	if err != nil {
+		return err
+	}
+	if answer.ResyncAfterSeconds > 0 {
+		p.after(m.store.clock.Now(), time.Duration(answer.ResyncAfterSeconds*float64(time.Second)))
+	}
+	if answer.Finalized {
+		if object, err = m.setFinalizer(p, object, false); err != nil {
+			return fmt.Errorf("can't remove finalizer: %w", err)
+		}
+	}
+	if err := labelChildren(object, answer.Children); err != nil {
+		return err
+	}
+	var failure error
+	if m.isManaged(p, object) {
+		if err := m.manage(p, object, observed, answer.Children); err != nil {
+			failure = fmt.Errorf("can't reconcile children: %w", err)
+		}
+	}
+	if err := m.writeStatus(object, answer.Status); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil // and what went wrong with the children is lost
+		}
+		return fmt.Errorf("can't update status: %w", err)
+	}
+	return failure
+}
+
+// ask calls the sync hook, or finalize for a parent that is being deleted.
+func (m *composite) ask(p *parent, object Object, observed, related []group) (*response, error) {
+	hook, finalizing := metacontroller.SyncHook, false
+	if p.controller.OrderedTeardown && object.GetDeletionTimestamp() != nil {
+		hook, finalizing = metacontroller.FinalizeHook, true
+	}
+	var answer response
+	body, err := m.call(p, hook, m.requestBody(p, observed, related, finalizing), &answer)
+	if err != nil {
+		return nil, err
+	}
+	p.answer = body
+	if err := checkResponse(&answer); err != nil {
+		return nil, err
+	}
+	for _, child := range answer.Children {
+		if child.GetNamespace() == "" && !m.store.kinds.of(child.GetAPIVersion(), child.GetKind()).cluster {
+			child.SetNamespace(object.GetNamespace())
+		}
+	}
+	return &answer, nil
+}
+
+// labelChildren puts the label of the generated selector on each child.
+func labelChildren(object Object, children []*unstructured.Unstructured) error {
+	for _, child := range children {
+		labels, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
+		if err != nil {
+			return fmt.Errorf("invalid labels on desired child %s: %w", RefOf(child), err)
+		}
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		if labels[selectorLabel] == "" {
+			labels[selectorLabel] = string(object.GetUID())
+			child.SetLabels(labels)
+		}
+		if labels[selectorLabel] != string(object.GetUID()) {
+			return fmt.Errorf("labels on desired child %s don't match parent selector", RefOf(child))
+		}
+	}
+	return nil
+}
+
+// syncFinalizer makes the parent carry the finalizer where teardown has an
+// order. One that is being deleted gets none any more.
+func (m *composite) syncFinalizer(p *parent, object Object) (Object, error) {
+	has := slices.Contains(object.GetFinalizers(), finalizerOf(p.controller))
+	if has == p.controller.OrderedTeardown || !has && object.GetDeletionTimestamp() != nil {
+		return object, nil
+	}
+	return m.setFinalizer(p, object, p.controller.OrderedTeardown)
+}
+
+func (m *composite) setFinalizer(p *parent, object Object, wanted bool) (Object, error) {
+	name := finalizerOf(p.controller)
+	if slices.Contains(object.GetFinalizers(), name) == wanted {
+		return object, nil
+	}
+	successor := object.DeepCopy()
+	finalizers := slices.DeleteFunc(successor.GetFinalizers(), func(other string) bool { return other == name })
+	if wanted {
+		finalizers = append(finalizers, name)
+	}
+	successor.SetFinalizers(finalizers)
+	if len(finalizers) == 0 {
+		unstructured.RemoveNestedField(successor.Object, "metadata", "finalizers")
+	}
+	m.requests++
+	return m.store.update(byHook, successor)
+}
+
+// isManaged reports whether the parent's children are created, updated and
+// deleted: while it lives, and while its own finalizer holds it.
+func (m *composite) isManaged(p *parent, object Object) bool {
+	if object.GetDeletionTimestamp() == nil {
+		return true
+	}
+	finalizers := object.GetFinalizers()
+	return p.controller.OrderedTeardown && slices.Contains(finalizers, finalizerOf(p.controller)) &&
+		!slices.Contains(finalizers, metav1.FinalizerDeleteDependents) &&
+		!slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
+}
+
+// writeStatus replaces the parent's status as a whole.
+func (m *composite) writeStatus(object Object, status map[string]any) error {
+	ref := RefOf(object)
+	live := m.store.get(ref)
+	if live == nil || live.GetUID() != object.GetUID() {
+		return apierrors.NewNotFound(m.store.kinds.of(ref.APIVersion, ref.Kind).groupResource(), ref.Name)
+	}
+	if status == nil {
+		status = map[string]any{}
+	}
+	status["observedGeneration"] = object.GetGeneration()
+	if old, _ := live.Object["status"].(map[string]any); old != nil && equal(old, status) {
+		return nil
+	}
+	m.requests++
+	_, err := m.store.updateStatus(byHook, ref, status)
+	return err
+}

@@ -1,0 +1,66 @@
+package simulate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Restore puts the parent and the children of a sync request into the World, so
+// that Play goes on from what the request tells. What it does not tell, as the
+// Pods of a Deployment, comes into being anew. A parent that is being deleted is
+// not any more.
+func (w *World) Restore(request []byte) error {
+	content, err := parseJSON(request)
+	if err != nil {
+		return fmt.Errorf("it is no JSON object: %w", err)
+	}
+	parent, err := w.restore(byUser, content["parent"], nil)
+	if err != nil {
+		return fmt.Errorf("the parent: %w", err)
+	}
+	groups, _ := content["children"].(map[string]any)
+	for _, kind := range keysOf(groups) {
+		objects, _ := groups[kind].(map[string]any)
+		for _, name := range keysOf(objects) {
+			if _, err := w.restore(byHook, objects[name], parent); err != nil {
+				return fmt.Errorf("the child %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// restore stores an object with its status, and with its owner if it has one.
+func (w *World) restore(by actor, content any, owner Object) (Object, error) {
+	fields, ok := content.(map[string]any)
+	if !ok {
+		return nil, errors.New("it is no object")
+	}
+	object := (&unstructured.Unstructured{Object: fields}).DeepCopy()
+	object.SetNamespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
+	if err := w.addNamespace(object.GetNamespace()); err != nil {
+		return nil, err
+	}
+	if owner != nil {
+		object.SetNamespace(owner.GetNamespace())
+		object.SetOwnerReferences([]metav1.OwnerReference{ownedBy(owner)})
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[selectorLabel] = string(owner.GetUID())
+		object.SetLabels(labels)
+	}
+	stored, err := w.store.create(by, object)
+	if err != nil {
+		return nil, err
+	}
+	if status, ok := fields["status"].(map[string]any); ok {
+		return w.store.updateStatus(by, RefOf(stored), status)
+	}
+	return stored, nil
+}

@@ -1,0 +1,183 @@
+package simulate
+
+import (
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// statefulSet creates, replaces or deletes the next Pod of a StatefulSet, or
+// all at once where it manages them in parallel.
+func (k *kubernetes) statefulSet(ref Ref) {
+	s := load[appsv1.StatefulSet](k, ref)
+	if s == nil {
+		return
+	}
+	revision := s.Name + "-" + templateHash(&s.Spec.Template)
+	pods := map[int]replica{}
+	for _, r := range k.replicas(s.UID) {
+		if ordinal, err := strconv.Atoi(strings.TrimPrefix(r.name(), s.Name+"-")); err == nil {
+			pods[ordinal] = r
+		}
+	}
+	k.reportStatefulSet(s, ref, pods, revision)
+	if k.fill(s, ref, pods, revision) {
+		k.shrink(s, pods)
+		k.rollStatefulSet(s, pods, revision)
+	}
+	k.keepClaims(s, ref)
+	list := []replica{}
+	for _, r := range pods {
+		list = append(list, r)
+	}
+	k.awaitAvailable(ref, list, s.Spec.MinReadySeconds)
+}
+
+// ordinals returns the first ordinal and the one behind the last.
+func ordinals(s *appsv1.StatefulSet) (first, end int) {
+	if s.Spec.Ordinals != nil {
+		first = int(s.Spec.Ordinals.Start)
+	}
+	return first, first + int(*s.Spec.Replicas)
+}
+
+// fill creates Pods that are missing, and reports whether none is missing and
+// each is available.
+func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, revision string) bool {
+	parallel := s.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
+	whole := true
+	first, end := ordinals(s)
+	for i := first; i < end; i++ {
+		r, found := pods[i]
+		switch {
+		case !found:
+			k.createOrdinal(s, ref, i, revision)
+		case r.isFinished() && !r.terminating:
+			k.drop(r)
+		case r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds):
+			continue
+		}
+		whole = false
+		if !parallel {
+			return false
+		}
+	}
+	return whole
+}
+
+func (k *kubernetes) createOrdinal(s *appsv1.StatefulSet, ref Ref, ordinal int, revision string) {
+	name := s.Name + "-" + strconv.Itoa(ordinal)
+	pod := newPod(&s.Spec.Template, name, k.store.get(ref))
+	pod.Labels["apps.kubernetes.io/pod-index"] = strconv.Itoa(ordinal)
+	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
+	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = revision
+	pod.Spec.Hostname, pod.Spec.Subdomain = name, s.Spec.ServiceName
+	for i := range s.Spec.VolumeClaimTemplates {
+		template := &s.Spec.VolumeClaimTemplates[i]
+		claim := template.DeepCopy()
+		claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+		claim.Name, claim.Namespace = template.Name+"-"+name, s.Namespace
+		if claim.Labels == nil {
+			claim.Labels = map[string]string{}
+		}
+		for key, value := range s.Spec.Selector.MatchLabels {
+			claim.Labels[key] = value
+		}
+		k.create(claim) // it is there already after the first time
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
+		}})
+	}
+	k.create(pod)
+}
+
+// shrink deletes Pods that are too many, the last first.
+func (k *kubernetes) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
+	first, end := ordinals(s)
+	last := -1
+	for ordinal, r := range pods {
+		if ordinal >= first && ordinal < end {
+			continue
+		}
+		if r.terminating && s.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
+			return
+		}
+		last = max(last, ordinal)
+	}
+	if last >= 0 {
+		k.drop(pods[last])
+	}
+}
+
+// rollStatefulSet deletes the last Pod of an older revision, to be made anew.
+func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
+	if s.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType {
+		return
+	}
+	first, end := ordinals(s)
+	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		first = max(first, int(*rolling.Partition))
+	}
+	for i := end - 1; i >= first; i-- {
+		if r := pods[i]; r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] != revision {
+			k.drop(r)
+			return
+		}
+	}
+}
+
+// keepClaims makes the claims go with the StatefulSet where its retention
+// policy wants that, and stay where it does not.
+func (k *kubernetes) keepClaims(s *appsv1.StatefulSet, ref Ref) {
+	goes := s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	owner := ownedBy(k.store.get(ref))
+	owner.Controller, owner.BlockOwnerDeletion = nil, nil
+	first, end := ordinals(s)
+	for _, template := range s.Spec.VolumeClaimTemplates {
+		for i := first; i < end; i++ {
+			claim := k.store.get(Ref{"v1", "PersistentVolumeClaim", s.Namespace, template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
+			if claim == nil || len(claim.GetOwnerReferences()) > 0 == goes {
+				continue
+			}
+			claim = claim.DeepCopy()
+			claim.SetOwnerReferences(nil)
+			if goes {
+				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
+			}
+			_, _ = k.store.update(byKubernetes, claim) // owners are never refused
+		}
+	}
+}
+
+func (k *kubernetes) reportStatefulSet(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, revision string) {
+	none := int32(0)
+	status := appsv1.StatefulSetStatus{
+		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: &none,
+	}
+	set(&status.CurrentRevision, revision)
+	for _, r := range pods {
+		status.Replicas++
+		if r.ready {
+			status.ReadyReplicas++
+		}
+		if r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds) {
+			status.AvailableReplicas++
+		}
+		switch r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] {
+		case revision:
+			status.UpdatedReplicas++
+		case status.CurrentRevision:
+			status.CurrentReplicas++
+		}
+	}
+	if status.UpdatedReplicas == *s.Spec.Replicas && status.ReadyReplicas == *s.Spec.Replicas {
+		status.CurrentRevision = revision
+	}
+	if status.CurrentRevision == revision {
+		status.CurrentReplicas = status.UpdatedReplicas
+	}
+	k.report(ref, &status)
+}

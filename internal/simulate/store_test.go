@@ -1,0 +1,206 @@
+package simulate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func emptyStore() *store { return newStore(&clock{now: start}, newCatalogue(nil)) }
+
+// put creates or updates an object in a store.
+func put(t testing.TB, s *store, content map[string]any) (Object, error) {
+	t.Helper()
+	object := &unstructured.Unstructured{Object: content}
+	if object.GetNamespace() == "" {
+		object.SetNamespace("default")
+	}
+	if s.get(RefOf(object)) != nil {
+		return s.update(byUser, object)
+	}
+	return s.create(byUser, object)
+}
+
+func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
+	s := emptyStore()
+	d, err := put(t, s, deployment("web", "nginx:1", nil))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, d.GetGeneration())
+	version := d.GetResourceVersion()
+
+	d, err = put(t, s, deployment("web", "nginx:1", nil))
+	require.NoError(t, err)
+	require.Equal(t, version, d.GetResourceVersion(), "a write of what is there already is no change")
+
+	d, err = s.updateStatus(byKubernetes, RefOf(d), map[string]any{"replicas": int64(1)})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, d.GetGeneration())
+	require.NotEqual(t, version, d.GetResourceVersion())
+
+	d, err = put(t, s, deployment("web", "nginx:2", nil))
+	require.NoError(t, err)
+	require.EqualValues(t, 2, d.GetGeneration())
+	require.Equal(t, "1", text(t, d, "status", "replicas"), "an update keeps the status")
+
+	c, err := put(t, s, configMap("c", "1"))
+	require.NoError(t, err)
+	require.Zero(t, c.GetGeneration(), "a ConfigMap counts nothing")
+}
+
+func TestUpdateOfAnOlderVersionIsAConflict(t *testing.T) {
+	s := emptyStore()
+	old, err := put(t, s, configMap("c", "1"))
+	require.NoError(t, err)
+	_, err = put(t, s, configMap("c", "2"))
+	require.NoError(t, err)
+	_, err = s.update(byUser, old)
+	require.True(t, apierrors.IsConflict(err), err)
+	_, err = s.create(byUser, old)
+	require.True(t, apierrors.IsAlreadyExists(err), err)
+}
+
+func TestDeletionWaitsForFinalizersAndForRunningPods(t *testing.T) {
+	s := emptyStore()
+	held := configMap("c", "1")
+	held["metadata"].(map[string]any)["finalizers"] = []any{"example.com/hold"}
+	c, err := put(t, s, held)
+	require.NoError(t, err)
+	require.NoError(t, s.delete(byUser, RefOf(c), c.GetUID()))
+	c = s.get(RefOf(c))
+	require.NotNil(t, c.GetDeletionTimestamp())
+	released := c.DeepCopy()
+	released.SetFinalizers(nil)
+	_, err = s.update(byUser, released)
+	require.NoError(t, err)
+	require.Nil(t, s.get(RefOf(c)))
+
+	p, err := put(t, s, object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")}))
+	require.NoError(t, err)
+	require.NoError(t, s.delete(byUser, RefOf(p), ""))
+	require.Nil(t, s.get(RefOf(p)), "nobody has to stop a Pod without a node")
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct{ name, first, second, want string }{
+		{
+			"a Deployment's selector",
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {selector: {matchLabels: {a: c}}, template: {metadata: {labels: {a: c}}, spec: {containers: [{name: c, image: x}]}}}}`,
+			"spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"c\"}}: field is immutable",
+		},
+		{
+			"a selector that misses its own Pods", "",
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: c}}, spec: {containers: [{name: c, image: x}]}}}}`,
+			"`selector` does not match template `labels`",
+		},
+		{
+			"a Job's template",
+			`{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: "x:1"}]}}}}`,
+			`{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: "x:2"}]}}}}`,
+			"spec.template: Invalid value",
+		},
+		{
+			"a Pod's command",
+			`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x}]}}`,
+			`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x, command: [a]}]}}`,
+			"pod updates may not change fields other than",
+		},
+		{
+			"a StatefulSet's service name",
+			`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {serviceName: a, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}}}`,
+			`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {serviceName: b, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}}}`,
+			"updates to statefulset spec for fields other than",
+		},
+		{
+			"a Service that becomes headless",
+			`{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 80}]}}`,
+			`{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {clusterIP: None, ports: [{port: 80}]}}`,
+			"spec.clusterIPs[0]: Invalid value: [\"None\"]: may not change once set",
+		},
+		{
+			"a node port that is taken",
+			`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30010}]}}`,
+			`{apiVersion: v1, kind: Service, metadata: {name: b}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30010}]}}`,
+			"spec.ports[0].nodePort: Invalid value: 30010: provided port is already allocated",
+		},
+		{
+			"a label value that is too long", "",
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {l: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}}}`,
+			"must be no more than 63",
+		},
+		{
+			"a number that is text", "",
+			`{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: "80"}]}}`,
+			"cannot be handled as a Service",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := emptyStore()
+			if c.first != "" {
+				_, err := put(t, s, parse(t, c.first))
+				require.NoError(t, err)
+			}
+			_, err := put(t, s, parse(t, c.second))
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestServicesKeepWhatTheyWereGiven(t *testing.T) {
+	s := emptyStore()
+	first, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, ports: [{port: 80, name: a}, {port: 81, name: b}]}}`))
+	require.NoError(t, err)
+	require.Equal(t, `"10.96.1.2"`, text(t, first, "spec", "clusterIP"))
+	require.Equal(t, []int64{30086, 30087}, nodePortsOf(first))
+
+	again, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, ports: [{port: 81, name: b}]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []int64{30087}, nodePortsOf(again))
+	require.Equal(t, text(t, first, "spec", "clusterIP"), text(t, again, "spec", "clusterIP"))
+
+	other, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: o}, spec: {type: NodePort, ports: [{port: 80}]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []int64{30086}, nodePortsOf(other), "a port that was given up is free")
+
+	plain, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ClusterIP, ports: [{port: 81, name: b, nodePort: 30087}]}}`))
+	require.NoError(t, err)
+	require.Empty(t, nodePortsOf(plain), "a type without node ports drops those that it was given")
+}
+
+func TestPullPolicy(t *testing.T) {
+	for image, want := range map[string]string{
+		"nginx": "Always", "nginx:latest": "Always", "nginx:1": "IfNotPresent", "host:5000/nginx": "Always",
+		"host:5000/nginx:1": "IfNotPresent", "nginx@sha256:0": "IfNotPresent", "nginx:latest@sha256:0": "Always",
+	} {
+		require.EqualValues(t, want, pullPolicy(image), image)
+	}
+}
+
+func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
+	s := emptyStore()
+	first := &unstructured.Unstructured{Object: deployment("web", "nginx:1", int64(4))}
+	first.SetNamespace("default")
+	d, err := s.apply(byHook, first)
+	require.NoError(t, err)
+	require.Equal(t, `{}`, text(t, &unstructured.Unstructured{Object: map[string]any{
+		"x": d.Object["metadata"].(map[string]any)["managedFields"].([]any)[0],
+	}}, "x", "fieldsV1", "f:spec", "f:replicas"))
+
+	dropped := &unstructured.Unstructured{Object: deployment("web", "nginx:1", nil)}
+	dropped.SetNamespace("default")
+	d, err = s.apply(byHook, dropped)
+	require.NoError(t, err)
+	require.Equal(t, "1", text(t, d, "spec", "replicas"), "a field that is applied no more gets its default")
+
+	_, err = s.apply(byHook, first)
+	require.NoError(t, err)
+	scaled := s.get(RefOf(first)).DeepCopy()
+	require.NoError(t, unstructured.SetNestedField(scaled.Object, int64(7), "spec", "replicas"))
+	_, err = s.update(byUser, scaled)
+	require.NoError(t, err)
+	d, err = s.apply(byHook, dropped)
+	require.NoError(t, err)
+	require.Equal(t, "7", text(t, d, "spec", "replicas"), "somebody else has scaled it")
+}

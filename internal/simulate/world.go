@@ -1,0 +1,212 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Strategy is how Metacontroller applies children.
+type Strategy string
+
+// The strategies of Metacontroller.
+const (
+	DynamicApply    Strategy = "dynamic-apply"
+	ServerSideApply Strategy = "server-side-apply"
+)
+
+// DefaultMaxSteps is how many steps [World.Play] plays before it gives up.
+const DefaultMaxSteps = 200
+
+// Options are what a World needs.
+type Options struct {
+	// Controllers are the operators. Their parents are what is played.
+	Controllers []metacontroller.Controller
+	// Call is the way to their hooks.
+	Call Call
+	// Apply is DynamicApply where it is empty.
+	Apply Strategy
+	// HookVersion is v1 or v2, which is the one where it is empty.
+	HookVersion string
+	// MaxSteps is DefaultMaxSteps where it is zero.
+	MaxSteps int
+	// Faults are what goes wrong.
+	Faults []Fault
+}
+
+// World is a cluster in memory.
+type World struct {
+	// Steps are those in which something happened.
+	Steps []Step
+
+	options    Options
+	clock      *clock
+	store      *store
+	composite  *composite
+	kubernetes *kubernetes
+	faults     *faults
+	events     []Event // of the present step
+	recent     []change
+	foreign    map[Ref]bool
+}
+
+// New returns an empty World.
+func New(options Options) *World {
+	options.Apply = cmp.Or(options.Apply, DynamicApply)
+	options.HookVersion = cmp.Or(options.HookVersion, "v2")
+	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
+	clock := &clock{now: start}
+	s := newStore(clock, newCatalogue(options.Controllers))
+	f := newFaults(options.Faults)
+	w := &World{
+		options: options, clock: clock, store: s, faults: f,
+		kubernetes: newKubernetes(s, f), foreign: map[Ref]bool{},
+	}
+	w.composite = newComposite(s, options)
+	w.composite.failed = w.hookFailed
+	s.observers = []func(change){w.composite.observe, w.kubernetes.observe, w.record}
+	return w
+}
+
+// Apply creates or edits an object as a user does with kubectl. One that is not
+// a parent belongs to someone else. The error is that of the API server.
+func (w *World) Apply(text []byte) error {
+	object, err := ParseObject(text)
+	if err != nil {
+		return err
+	}
+	k := w.store.kinds.of(object.GetAPIVersion(), object.GetKind())
+	if k.cluster {
+		object.SetNamespace("")
+	} else {
+		object.SetNamespace(cmp.Or(object.GetNamespace(), "default"))
+		if err := w.addNamespace(object.GetNamespace()); err != nil {
+			return err
+		}
+	}
+	ref := RefOf(object)
+	live := w.store.get(ref)
+	if live == nil {
+		if !w.isParentKind(ref) {
+			w.foreign[ref] = true
+		}
+		_, err = w.store.create(byUser, object)
+		return err
+	}
+	if object.GetFinalizers() == nil && live.GetFinalizers() != nil {
+		object.SetFinalizers(live.GetFinalizers())
+	}
+	if object.GetOwnerReferences() == nil && live.GetOwnerReferences() != nil {
+		object.SetOwnerReferences(live.GetOwnerReferences())
+	}
+	unstructured.RemoveNestedField(object.Object, "metadata", "resourceVersion")
+	_, err = w.store.update(byUser, object)
+	return err
+}
+
+// addNamespace makes sure that a namespace is there.
+func (w *World) addNamespace(name string) error {
+	namespace := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
+	}}
+	w.foreign[RefOf(namespace)] = true
+	_, err := w.store.create(byKubernetes, namespace)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// Delete deletes an object by hand. An error means that it is not there.
+func (w *World) Delete(ref Ref) error { return w.store.delete(byHand, ref, "") }
+
+// DeleteParents deletes all custom resources. Play then plays the teardown.
+func (w *World) DeleteParents() {
+	for _, p := range w.composite.ordered() {
+		if w.store.get(p.ref) != nil {
+			_ = w.store.delete(byHand, p.ref, "") // it is there
+		}
+	}
+}
+
+// Get returns an object, which is not to be modified, or nil.
+func (w *World) Get(ref Ref) Object { return w.store.get(ref) }
+
+// Now returns the time inside the World.
+func (w *World) Now() time.Time { return w.clock.now }
+
+// Objects returns all objects in the order of kinds and names. They are not to
+// be modified.
+func (w *World) Objects() []Object { return sorted(w.store.objects) }
+
+// UnmetFaults returns the faults that found nothing to strike, as KIND/NAME.
+func (w *World) UnmetFaults() []string { return w.faults.unmet() }
+
+// IsOfParent reports whether an object is a custom resource that is played.
+func (w *World) IsOfParent(object Object) bool { return w.isParentKind(RefOf(object)) }
+
+// IsChild reports whether an object is, or was, owned by a custom resource that
+// is played.
+func (w *World) IsChild(object Object) bool {
+	owner, found := controllerOf(object)
+	return found && w.isParentKind(owner)
+}
+
+// IsForeign reports whether an object was there without a hook having asked for
+// it.
+func (w *World) IsForeign(object Object) bool { return w.foreign[RefOf(object)] }
+
+func (w *World) isParentKind(ref Ref) bool {
+	return slices.ContainsFunc(w.options.Controllers, func(c metacontroller.Controller) bool {
+		return c.Parent.APIVersion == ref.APIVersion && c.Parent.Kind == ref.Kind
+	})
+}
+
+// Outcome is how a custom resource ended.
+type Outcome struct {
+	Parent Object
+	// Ready, Reason and Message are those of its condition Ready.
+	Ready, Reason, Message string
+	// Failure is why its last sync failed, or empty.
+	Failure string
+	// Calls counts the calls of its hooks, Children the objects it owns.
+	Calls, Children int
+	// After is the time from the first step to the last.
+	After time.Duration
+}
+
+// Outcomes returns how the custom resources that still exist ended, in the
+// order of their names.
+func (w *World) Outcomes() []Outcome {
+	var list []Outcome
+	var after time.Duration
+	if len(w.Steps) > 0 {
+		after = w.Steps[len(w.Steps)-1].Time.Sub(w.Steps[0].Time)
+	}
+	for _, p := range w.composite.ordered() {
+		object := w.store.get(p.ref)
+		if object == nil {
+			continue
+		}
+		ready := Condition(object, metacontroller.ConditionReady)
+		list = append(list, Outcome{
+			Parent: object, Ready: ready.Status, Reason: ready.Reason, Message: ready.Message,
+			Failure: p.failure, Calls: p.calls, Children: len(w.store.ownedBy(object.GetUID())),
+			After: after,
+		})
+	}
+	return list
+}
+
+// hookFailed notes the failure of a sync.
+func (w *World) hookFailed(p *parent, reason string) {
+	w.events = append(w.events, Event{Verb: Failed, Object: w.store.get(p.ref), By: "Metacontroller", Detail: reason})
+}
+
+func (w *World) describe(ref Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.key()) }
