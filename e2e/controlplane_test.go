@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -24,6 +25,10 @@ rules:
 `
 
 func TestMain(m *testing.M) {
+	if err := buildOperetta(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	options := cluster.Options{AuditPolicy: auditPolicy}
 	os.Exit(cluster.RunTests(m, options, func(c *cluster.Cluster) error {
 		controlPlane = c

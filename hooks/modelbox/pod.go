@@ -12,7 +12,9 @@ import (
 // podTemplate returns what the Deployment's Pods are made of.
 func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 	podLabels := labels(box)
-	maps.Copy(podLabels, box.Spec.PodLabels)
+	for key, value := range box.Spec.PodLabels {
+		podLabels[key] = string(value)
+	}
 	maps.Copy(podLabels, selector(box)) // a user's label must not unselect the Pods
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: podLabels, Annotations: box.Spec.PodAnnotations},

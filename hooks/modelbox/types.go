@@ -166,7 +166,8 @@ type Spec struct {
 	// PodLabels are added to the labels of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
-	PodLabels map[string]string `json:"podLabels,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key has at most 63 letters, digits, hyphens, underscores and dots, begins and ends with a letter or digit, and may have a domain and a slash before it"
+	PodLabels map[string]LabelValue `json:"podLabels,omitempty"`
 	// PodAnnotations are the annotations of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
@@ -183,6 +184,7 @@ type Spec struct {
 	// ServiceAccountName is the ServiceAccount of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$')",message="write the name of a ServiceAccount: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 	// NodeSelector chooses nodes by their labels.
 	// +optional
@@ -195,6 +197,12 @@ type Spec struct {
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 }
+
+// LabelValue is the value of a label.
+//
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a label's value has at most 63 letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit"
+type LabelValue string
 
 // Port is a port of the Service.
 type Port struct {
@@ -222,9 +230,8 @@ type Port struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	NodePort int32 `json:"nodePort,omitempty"`
-	// Protocol is TCP, UDP or SCTP.
+	// Protocol is TCP, which is the default, UDP or SCTP.
 	// +optional
-	// +kubebuilder:default=TCP
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
 	Protocol corev1.Protocol `json:"protocol,omitempty"`
 	// AppProtocol names the protocol above it, "kubernetes.io/h2c" for
@@ -235,6 +242,7 @@ type Port struct {
 
 // Resources are requests and limits.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !r.contains('/') || (has(self.limits) && r in self.limits))",message="a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="a request is higher than its limit: lower the request, or raise the limit"
 type Resources struct {
 	// Requests are reserved for the container.
