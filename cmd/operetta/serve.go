@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/server"
@@ -31,7 +30,7 @@ func newServeCommand(p *program) *cobra.Command {
 		Short: "Answer Metacontroller's hooks over HTTP",
 		Args:  exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := readConfig(cmd.Flags(), flags.config); err != nil {
+			if err := readConfig(cmd, flags.config); err != nil {
 				return err
 			}
 			return serve(cmd, p, &flags)
@@ -95,7 +94,7 @@ func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
 }
 
 // readConfig sets the flags that stand in a file and not on the command line.
-func readConfig(flags *pflag.FlagSet, path string) error {
+func readConfig(cmd *cobra.Command, path string) error {
 	if path == "" {
 		return nil
 	}
@@ -113,14 +112,14 @@ func readConfig(flags *pflag.FlagSet, path string) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		flag := flags.Lookup(name)
+		flag := cmd.Flags().Lookup(name)
 		if flag == nil || name == "config" || name == "help" {
 			return fmt.Errorf("--config: %s: there is no setting %q", path, name)
 		}
 		if flag.Changed {
 			continue
 		}
-		if err := flags.Set(name, settingText(settings[name])); err != nil {
+		if err := cmd.Flags().Set(name, settingText(settings[name])); err != nil {
 			return fmt.Errorf("--config: %s: %s: %w", path, name, err)
 		}
 	}
