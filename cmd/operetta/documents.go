@@ -36,7 +36,7 @@ func (p *program) readDocuments(path string) ([]document, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		source := fmt.Sprintf("%s, document %d", path, number)
+		source := fmt.Sprintf("%s, document %d", sourceOf(path), number)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
@@ -49,20 +49,28 @@ func (p *program) readDocuments(path string) ([]document, error) {
 		}
 	}
 	if len(documents) == 0 {
-		return nil, fmt.Errorf("%s has no document", path)
+		return nil, fmt.Errorf("%s has no document", sourceOf(path))
 	}
 	return documents, nil
 }
 
 func (p *program) readFile(path string) ([]byte, error) {
-	if path == "-" {
-		text, err := io.ReadAll(p.in)
-		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
-		}
-		return text, nil
+	if path != "-" {
+		return os.ReadFile(path)
 	}
-	return os.ReadFile(path)
+	text, err := io.ReadAll(p.in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", sourceOf(path), err)
+	}
+	return text, nil
+}
+
+// sourceOf returns what messages call a file.
+func sourceOf(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
 }
 
 // identify returns the apiVersion and kind of an object, or of the parent in a
@@ -99,7 +107,12 @@ func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
 			return controller, nil
 		}
 	}
-	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s", d.source, kind, apiVersion)
+	known := make([]string, len(p.controllers))
+	for i, controller := range p.controllers {
+		known[i] = controller.Parent.Kind + " of " + controller.Parent.APIVersion
+	}
+	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s, only for %s",
+		d.source, kind, apiVersion, strings.Join(known, ", "))
 }
 
 // identity returns what tells an object from others.

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -24,12 +22,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		<-ctx.Done()
-		stop() // a second signal ends the process at once
-	}()
-	os.Exit(run(ctx, hooks.All(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(context.Background(), hooks.All(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }
 
 // stdio are the standard streams.
@@ -56,14 +49,13 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func run(ctx context.Context, controllers []metacontroller.Controller, args []string, streams stdio) int {
 	root := newRootCommand(&program{stdio: streams, controllers: controllers})
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
 	message := strings.Join(strings.Fields(err.Error()), " ")
-	var usage usageError
-	if errors.As(err, &usage) || strings.HasPrefix(message, "unknown command") {
-		fmt.Fprintf(streams.err, "operetta: %s (see operetta --help)\n", message)
+	if _, ok := errors.AsType[usageError](err); ok {
+		fmt.Fprintf(streams.err, "operetta: %s (see %s --help)\n", message, cmd.CommandPath())
 		return exitUsage
 	}
 	fmt.Fprintf(streams.err, "operetta: %s\n", message)

@@ -39,6 +39,9 @@ filled in.`,
 }
 
 func render(p *program, path string, flags *renderFlags) error {
+	if flags.childrenOnly && flags.hook == string(metacontroller.CustomizeHook) {
+		return usagef("--children-only is for sync and finalize: customize answers with no children")
+	}
 	now := time.Now()
 	if flags.now != "" {
 		var err error
@@ -51,7 +54,7 @@ func render(p *program, path string, flags *renderFlags) error {
 		return err
 	}
 	if len(documents) > 1 {
-		return fmt.Errorf("%s has %d documents: render takes one", path, len(documents))
+		return fmt.Errorf("%s has %d documents, and render takes one: split the file", sourceOf(path), len(documents))
 	}
 	controller, err := p.controllerFor(documents[0])
 	if err != nil {
@@ -63,11 +66,11 @@ func render(p *program, path string, flags *renderFlags) error {
 	}
 	request, err := controller.Complete(hook, documents[0].json)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", documents[0].source, err)
 	}
 	answer, err := controller.Call(hook, now, request)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", documents[0].source, err)
 	}
 	if flags.childrenOnly {
 		return p.printChildren(answer)

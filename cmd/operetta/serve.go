@@ -1,15 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"slices"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/server"
 )
@@ -28,20 +29,25 @@ func newServeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer Metacontroller's hooks over HTTP",
-		Args:  exactly(0, "no arguments"),
+		Long: `Serve answers the hooks of all operators, and on a second port says how it is.
+
+SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
+new requests are refused, and when those in flight have been answered it exits
+with 0. A second signal ends it at once.`,
+		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := readConfig(cmd, flags.config); err != nil {
 				return err
 			}
-			return serve(cmd, p, &flags)
+			return serve(cmd.Context(), p, &flags)
 		},
 	}
 	set := cmd.Flags()
 	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz and /readyz")
 	set.StringVar(&flags.config, "config", "", "YAML file with these flags' names as keys; the command line wins")
-	set.Int64Var(&flags.maxBodyBytes, "max-body-bytes", server.DefaultMaxBodyBytes, "size of a request body from which on it is refused with 413")
-	set.IntVar(&flags.maxInFlight, "max-in-flight", server.DefaultMaxInFlight, "requests that are worked on at once; more are told to come back with 429")
+	set.Int64Var(&flags.maxBodyBytes, "max-body-bytes", server.DefaultMaxBodyBytes, "size of the largest request body that is read; a larger one is refused with 413")
+	set.IntVar(&flags.maxInFlight, "max-in-flight", server.DefaultMaxInFlight, "requests that are worked on at once; as many again wait, more are told to come back with 429")
 	set.DurationVar(&flags.drainDelay, "drain-delay", server.DefaultDrainDelay, "time from failing readiness to refusing requests, after SIGTERM")
 	set.DurationVar(&flags.shutdownTimeout, "shutdown-timeout", server.DefaultShutdownTimeout, "longest time for requests in flight to finish after that")
 	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
@@ -49,7 +55,7 @@ func newServeCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func serve(cmd *cobra.Command, p *program, flags *serveFlags) error {
+func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	log, err := newLogger(p, flags)
 	if err != nil {
 		return err
@@ -57,14 +63,19 @@ func serve(cmd *cobra.Command, p *program, flags *serveFlags) error {
 	if flags.maxBodyBytes < 1 || flags.maxInFlight < 1 {
 		return usagef("max-body-bytes and max-in-flight must be at least 1")
 	}
+	if flags.drainDelay < 0 || flags.shutdownTimeout <= 0 {
+		return usagef("drain-delay must not be negative, and shutdown-timeout must be more than 0")
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	hooks, err := net.Listen("tcp", flags.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	health, err := net.Listen("tcp", flags.metricsListen)
 	if err != nil {
-		_ = hooks.Close()
-		return fmt.Errorf("--metrics-listen: %w", err)
+		return errors.Join(fmt.Errorf("--metrics-listen: %w", err), hooks.Close())
 	}
 	return server.New(server.Options{
 		Controllers:     p.controllers,
@@ -74,7 +85,7 @@ func serve(cmd *cobra.Command, p *program, flags *serveFlags) error {
 		MaxInFlight:     flags.maxInFlight,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
-	}).Run(cmd.Context(), hooks, health)
+	}).Run(ctx, hooks, health)
 }
 
 func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
@@ -91,46 +102,4 @@ func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
 	default:
 		return nil, usagef("log-format %q is neither json nor text", flags.logFormat)
 	}
-}
-
-// readConfig sets the flags that stand in a file and not on the command line.
-func readConfig(cmd *cobra.Command, path string) error {
-	if path == "" {
-		return nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("--config: %w", err)
-	}
-	var settings map[string]any
-	if err := yaml.Unmarshal(text, &settings); err != nil {
-		return fmt.Errorf("--config: %s: %w", path, err)
-	}
-	names := make([]string, 0, len(settings))
-	for name := range settings {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		flag := cmd.Flags().Lookup(name)
-		if flag == nil || name == "config" || name == "help" {
-			return fmt.Errorf("--config: %s: there is no setting %q", path, name)
-		}
-		if flag.Changed {
-			continue
-		}
-		if err := cmd.Flags().Set(name, settingText(settings[name])); err != nil {
-			return fmt.Errorf("--config: %s: %s: %w", path, name, err)
-		}
-	}
-	return nil
-}
-
-// settingText returns a setting as it would stand on the command line. YAML
-// reads every number as a floating one.
-func settingText(value any) string {
-	if number, ok := value.(float64); ok {
-		return fmt.Sprintf("%.0f", number)
-	}
-	return fmt.Sprint(value)
 }

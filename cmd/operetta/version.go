@@ -1,14 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
 // version is set at build time, with -ldflags "-X main.version=v1.2.3".
-var version = "devel"
+var version string
 
 func newVersionCommand(p *program) *cobra.Command {
 	return &cobra.Command{
@@ -16,8 +18,18 @@ func newVersionCommand(p *program) *cobra.Command {
 		Short: "Print the version",
 		Args:  exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.out, "operetta %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(p.out, "operetta %s (%s, %s/%s)\n", cmp.Or(version, moduleVersion(), "devel"),
+				runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+}
+
+// moduleVersion is known where go install has built the program.
+func moduleVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "(devel)" {
+		return ""
+	}
+	return info.Main.Version
 }

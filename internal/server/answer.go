@@ -16,24 +16,20 @@ import (
 func (s *Server) answer(controller metacontroller.Controller, hook metacontroller.HookName) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		line := lineOf(r)
-		line.kind, line.hook = controller.Name(), hook
-		body, err := s.readBody(w, r)
+		body, err := readBody(w, r, s.options.MaxBodyBytes)
 		if err != nil {
 			line.err = err
-			code, reason := bodyError(err, s.options.MaxBodyBytes)
-			if code == http.StatusRequestEntityTooLarge {
-				s.discardBody(r)
-			}
-			refuse(w, code, reason)
+			code, reason := bodyError(err)
+			writeLine(w, code, reason)
 			return
 		}
 		answer, err := controller.Call(hook, s.options.Now(), body)
 		line.answer, line.err = answer, err
 		switch {
 		case metacontroller.IsRequestError(err):
-			refuse(w, http.StatusBadRequest, err.Error())
+			writeLine(w, http.StatusBadRequest, err.Error())
 		case err != nil:
-			refuse(w, http.StatusInternalServerError, err.Error())
+			writeLine(w, http.StatusInternalServerError, err.Error())
 		default:
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Length", strconv.Itoa(len(answer.Body)))
@@ -43,38 +39,41 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 	}
 }
 
-// readBody reads the whole body, up to the limit. A body that declares itself
-// too large is not read at all.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > s.options.MaxBodyBytes {
-		return nil, &http.MaxBytesError{Limit: s.options.MaxBodyBytes}
+const (
+	// mostPresized is the part of a declared length that is allocated in
+	// advance. Beyond it, memory is for bytes that come.
+	mostPresized = 4 << 20
+	// mostDiscarded is how much of a body that is too large is read all the
+	// same.
+	mostDiscarded = 256 << 20
+)
+
+// readBody reads the whole body. One that is larger than the limit, in bytes,
+// is read on without being kept: a client that is still sending when its
+// connection closes sees a broken pipe and not the answer. Only one that asks
+// before it sends is told at once.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		if r.Header.Get("Expect") == "" {
+			_, _ = io.CopyN(io.Discard, r.Body, mostDiscarded)
+		}
+		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	body := http.MaxBytesReader(w, r.Body, s.options.MaxBodyBytes)
-	// What is declared is believed up to a point: memory is for bytes that come.
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), mostPresized)+bytes.MinRead))
-	if _, err := buffer.ReadFrom(body); err != nil {
+	_, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		_, _ = io.CopyN(io.Discard, r.Body, mostDiscarded)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return buffer.Bytes(), nil
 }
 
-// mostPresized is the part of a declared length that is allocated in advance.
-const mostPresized = 4 << 20
-
-// discardBody reads on, up to three times the limit, without keeping anything.
-// A client that is still sending when the connection closes sees a broken pipe
-// and not the answer. One that asked first whether it may send is just told.
-func (s *Server) discardBody(r *http.Request) {
-	if r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, 3*s.options.MaxBodyBytes)
-	}
-}
-
-func bodyError(err error, limit int64) (code int, reason string) {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return http.StatusRequestEntityTooLarge,
-			"the request body is larger than the limit of " + strconv.FormatInt(limit, 10) + " bytes: raise it with --max-body-bytes"
+func bodyError(err error) (code int, reason string) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge, "the request body is larger than the limit of " +
+			strconv.FormatInt(tooLarge.Limit, 10) + " bytes: raise it with --max-body-bytes"
 	}
 	return http.StatusBadRequest, "the request body could not be read to its end"
 }
@@ -83,16 +82,16 @@ func bodyError(err error, limit int64) (code int, reason string) {
 // message has 1024.
 const mostReason = 900
 
-// refuse answers with one short line of plain text. Metacontroller publishes it
-// in an event on the parent.
-func refuse(w http.ResponseWriter, code int, reason string) {
-	reason = strings.Join(strings.Fields(reason), " ")
-	if len(reason) > mostReason {
-		reason = strings.ToValidUTF8(reason[:mostReason], "") + "..."
+// writeLine answers with one short line of plain text. Metacontroller publishes
+// that of an error in an event on the parent.
+func writeLine(w http.ResponseWriter, code int, text string) {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > mostReason {
+		text = strings.ToValidUTF8(text[:mostReason], "") + "..."
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Length", strconv.Itoa(len(reason)+1))
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
 	w.WriteHeader(code)
-	_, _ = io.WriteString(w, reason+"\n")
+	_, _ = io.WriteString(w, text+"\n")
 }

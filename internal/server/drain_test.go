@@ -1,9 +1,6 @@
 package server_test
 
 import (
-	"bytes"
-	"context"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,90 +11,84 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/internal/server"
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// running is a server with both its listeners.
-type running struct {
-	hooks, health string
-	stop          context.CancelFunc
-	ended         chan error
-}
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func run(t *testing.T, g *greetings, drainDelay, shutdownTimeout time.Duration) running {
-	t.Helper()
-	hooks, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	health, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	r := running{"http://" + hooks.Addr().String(), "http://" + health.Addr().String(), stop, make(chan error, 1)}
-	srv := server.New(server.Options{
-		Controllers: []metacontroller.Controller{g.controller()}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		MaxBodyBytes: 1 << 20, MaxInFlight: 8, DrainDelay: drainDelay, ShutdownTimeout: shutdownTimeout,
-	})
-	go func() { r.ended <- srv.Run(ctx, hooks, health) }()
-	require.Eventually(t, func() bool { return get(r.health+"/readyz") == "200 ok" }, 10*time.Second, time.Millisecond)
-	return r
-}
+// TestDrain follows a drain step by step, with a request in flight that does
+// not end before the test lets it.
+func TestDrain(t *testing.T) {
+	const delay = 500 * time.Millisecond
+	e := start(t, func(o *server.Options) { o.DrainDelay = delay })
+	inFlight := e.later("/greeting/sync", request("block"))
+	<-e.reached
+	require.Equal(t, http.StatusOK, e.probe(t, "/readyz").code)
 
-func get(url string) string {
-	response, err := http.Get(url)
-	if err != nil {
-		return err.Error()
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, _ := io.ReadAll(response.Body)
-	return response.Status[:3] + " " + string(bytes.TrimSpace(text))
-}
-
-func TestDrainLosesNoRequest(t *testing.T) {
-	g := newGreetings()
-	r := run(t, g, 300*time.Millisecond, 10*time.Second)
-	require.Equal(t, "200 ok", get(r.health+"/healthz"))
-	require.Equal(t, "404 404 page not found", get(r.health+"/metrics"))
-
-	inFlight := make(chan int, 1)
-	go func() {
-		response, err := http.Post(r.hooks+"/greeting/sync", "application/json", strings.NewReader(requestFor("wait")))
-		if err != nil {
-			inFlight <- 0
-			return
-		}
-		_ = response.Body.Close()
-		inFlight <- response.StatusCode
-	}()
-	<-g.entered
-	r.stop()
-	require.Eventually(t, func() bool { return get(r.health+"/readyz") == "503 draining" }, 10*time.Second, time.Millisecond)
-	require.Equal(t, "200 ok", get(r.health+"/healthz"), "alive all the same")
-	response, _ := post(t, r.hooks+"/greeting/sync", strings.NewReader(requestFor("hello")))
-	require.Equal(t, http.StatusOK, response.StatusCode, "the cluster may not have noticed yet")
+	stopped := time.Now()
+	e.stop()
+	require.Eventually(t, func() bool { return e.probe(t, "/readyz").code == http.StatusServiceUnavailable },
+		delay/2, time.Millisecond, "readiness fails first")
+	require.Equal(t, http.StatusOK, e.probe(t, "/healthz").code, "it is alive all the same")
+	got := e.post(t, "/greeting/sync", request("hi"))
+	require.Less(t, time.Since(stopped), delay, "the test is too slow for its own delay")
+	require.Equal(t, http.StatusOK, got.code, "requests are answered while the Service forgets the Pod")
 
 	require.Eventually(t, func() bool {
-		response, err := http.Post(r.hooks+"/greeting/sync", "application/json", strings.NewReader(requestFor("hello")))
-		if err != nil {
-			return true // it no longer listens
-		}
-		_ = response.Body.Close()
-		return response.StatusCode == http.StatusServiceUnavailable
-	}, 10*time.Second, time.Millisecond)
-	close(g.leave)
-	require.Equal(t, http.StatusOK, <-inFlight)
-	require.NoError(t, <-r.ended)
+		got = e.post(t, "/greeting/sync", request("hi"))
+		return got.code != http.StatusOK
+	}, 5*time.Second, 10*time.Millisecond)
+	require.GreaterOrEqual(t, time.Since(stopped), delay)
+	require.Equal(t, http.StatusServiceUnavailable, got.code, "then they are refused")
+	require.Equal(t, "draining: another replica will answer\n", got.body)
+	require.Equal(t, http.StatusServiceUnavailable, e.probe(t, "/readyz").code)
+	require.Empty(t, e.ended, "it waits for the request in flight")
+
+	close(e.release)
+	require.Equal(t, http.StatusOK, (<-inFlight).code, "which is answered")
+	require.NoError(t, <-e.ended)
+	for _, address := range []string{e.hooks, e.health} {
+		_, err := net.Dial("tcp", address)
+		require.Error(t, err, "both listeners are closed")
+	}
 }
 
-func TestDrainEndsInTime(t *testing.T) {
-	g := newGreetings()
-	r := run(t, g, 0, time.Millisecond)
-	go func() {
-		response, err := http.Post(r.hooks+"/greeting/sync", "application/json", strings.NewReader(requestFor("wait")))
-		if err == nil {
-			_ = response.Body.Close()
-		}
-	}()
-	<-g.entered
-	r.stop()
-	require.ErrorContains(t, <-r.ended, "requests were still in flight after 1ms")
-	close(g.leave)
+// TestDrainMovesKeptConnections: a connection that is kept open would come back
+// until its request is refused.
+func TestDrainMovesKeptConnections(t *testing.T) {
+	e := start(t, func(o *server.Options) { o.DrainDelay = time.Second })
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	closes := func() bool {
+		post, err := http.NewRequest(http.MethodPost, "http://"+e.hooks+"/greeting/sync", strings.NewReader(request("hi")))
+		require.NoError(t, err)
+		response, err := client.Do(post)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		return response.Close
+	}
+	require.False(t, closes())
+	e.stop()
+	require.Eventually(t, closes, 500*time.Millisecond, time.Millisecond)
+	require.NoError(t, <-e.ended)
+}
+
+func TestDrainWithoutRequestsIsQuick(t *testing.T) {
+	e := start(t, nil)
+	e.post(t, "/greeting/sync", request("hi"))
+	stopped := time.Now()
+	e.stop()
+	require.NoError(t, <-e.ended)
+	require.Less(t, time.Since(stopped), 5*time.Second, "it does not wait for its timeout")
+}
+
+// TestDrainEnds: a request that never ends does not hold the server for ever.
+func TestDrainEnds(t *testing.T) {
+	e := start(t, func(o *server.Options) { o.ShutdownTimeout = 50 * time.Millisecond })
+	inFlight := e.later("/greeting/sync", request("block"))
+	<-e.reached
+	e.stop()
+	require.ErrorContains(t, <-e.ended, "requests were still in flight after 50ms")
+	require.NotEqual(t, http.StatusOK, (<-inFlight).code)
+	close(e.release)
 }

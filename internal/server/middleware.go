@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -19,8 +20,7 @@ type line struct {
 	hook   metacontroller.HookName
 	answer metacontroller.Answer
 	err    error
-	panic  any
-	stack  string
+	stack  string // of a panic
 }
 
 type lineKey struct{}
@@ -64,10 +64,21 @@ func (l *line) attributes(r *http.Request, status int, took time.Duration) []slo
 	if l.err != nil {
 		attributes = append(attributes, slog.String("error", l.err.Error()))
 	}
-	if l.panic != nil {
-		attributes = append(attributes, slog.Any("panic", l.panic), slog.String("stack", l.stack))
+	if l.stack != "" {
+		attributes = append(attributes, slog.String("stack", l.stack))
 	}
 	return attributes
+}
+
+// named notes which hook a request is for, also where it is refused.
+func named(kind string, hook metacontroller.HookName) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			line := lineOf(r)
+			line.kind, line.hook = kind, hook
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
 // recoverPanics turns a panic into a 500. What was panicked with may quote the
@@ -77,22 +88,10 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 		defer func() {
 			if reason := recover(); reason != nil {
 				line := lineOf(r)
-				line.panic, line.stack = reason, string(debug.Stack())
-				refuse(w, http.StatusInternalServerError, "the hook failed unexpectedly: see the log of the operetta server")
+				line.err, line.stack = fmt.Errorf("panic: %v", reason), string(debug.Stack())
+				writeLine(w, http.StatusInternalServerError, "the hook failed unexpectedly: see the log of the operetta server")
 			}
 		}()
-		next.ServeHTTP(w, r)
-	})
-}
-
-// refuseWhileClosing answers 503 once the drain delay is over.
-func (s *Server) refuseWhileClosing(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.closing.Load() {
-			w.Header().Set("Connection", "close")
-			refuse(w, http.StatusServiceUnavailable, "draining: another replica will answer")
-			return
-		}
 		next.ServeHTTP(w, r)
 	})
 }

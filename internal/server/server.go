@@ -32,13 +32,14 @@ const (
 	DefaultShutdownTimeout = 15 * time.Second
 )
 
-// The timeouts of a connection. Metacontroller gives a request 10 s in all and
-// keeps idle connections for 90 s: were they closed here first, a request could
-// meet the closing, and a POST is not repeated.
+// The timeouts of a connection. Metacontroller gives a request 10 s in all, so
+// one that takes much longer has nobody left to answer. It keeps idle
+// connections for 90 s: were they closed here first, a request could meet the
+// closing, and a POST is not repeated.
 const (
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 30 * time.Second
-	writeTimeout      = 60 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 20 * time.Second
 	idleTimeout       = 120 * time.Second
 	maxHeaderBytes    = 64 << 10
 )
@@ -51,7 +52,7 @@ type Options struct {
 	Now func() time.Time
 	// Log takes one line for each request.
 	Log *slog.Logger
-	// MaxBodyBytes is the size of a body from which on it is refused.
+	// MaxBodyBytes is the size of the largest body that is read.
 	MaxBodyBytes int64
 	// MaxInFlight is the number of requests that are worked on at once. As many
 	// again wait for two seconds; the others are told to come back.
@@ -65,15 +66,16 @@ type Server struct {
 	options  Options
 	serving  atomic.Bool // the hook listener accepts
 	draining atomic.Bool // readiness fails, requests are still answered
-	closing  atomic.Bool // new requests are refused
+	gate     gate        // shut when new requests are refused
 }
 
 // New returns a Server.
 func New(options Options) *Server { return &Server{options: options} }
 
-// Run serves hooks and health until ctx ends, then drains: readiness fails at
-// once, new requests are refused after the drain delay, and those in flight
-// finish. It closes both listeners. The error is nil after a complete drain.
+// Run serves hooks and health until ctx ends, and then drains: readiness fails
+// at once, new requests are refused after the drain delay, and those in flight
+// finish. It closes both listeners; one that speaks TLS is handed in as such.
+// The error is nil after a complete drain.
 func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	hookServer := s.httpServer(s.Hooks())
 	healthServer := s.httpServer(s.Health())
@@ -96,21 +98,6 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	case <-ctx.Done():
 	}
 	return errors.Join(s.drain(hookServer), healthServer.Close())
-}
-
-// drain ends the hook server without losing a request.
-func (s *Server) drain(hookServer *http.Server) error {
-	s.options.Log.Info("draining", "delay", s.options.DrainDelay.String())
-	s.draining.Store(true)
-	time.Sleep(s.options.DrainDelay)
-	s.closing.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), s.options.ShutdownTimeout)
-	defer cancel()
-	if err := hookServer.Shutdown(ctx); err != nil {
-		return fmt.Errorf("requests were still in flight after %s: %w", s.options.ShutdownTimeout, errors.Join(err, hookServer.Close()))
-	}
-	s.options.Log.Info("drained")
-	return nil
 }
 
 func (s *Server) httpServer(handler http.Handler) *http.Server {

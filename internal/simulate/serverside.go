@@ -54,7 +54,7 @@ func (m *composite) applyOnServer(p *parent, object, live, desired Object) error
 		}
 	}
 	m.requests++
-	patched, err := m.store.apply(byHook, desired)
+	patched, err := m.store.apply(desired)
 	if apierrors.IsConflict(err) {
 		return nil
 	}
@@ -65,30 +65,30 @@ func (m *composite) applyOnServer(p *parent, object, live, desired Object) error
 	return nil
 }
 
-// apply is a server-side apply with force. What was applied before and is not
+// apply is a server-side apply with force, as the one applier does it. What was applied before and is not
 // any more goes away, unless somebody else has written it since.
-func (s *store) apply(by actor, desired Object) (Object, error) {
+func (s *store) apply(desired Object) (Object, error) {
 	ref := RefOf(desired)
 	owned := ownable(desired.Object)
 	r := s.objects[ref]
 	if r == nil {
-		object, err := s.create(by, desired)
+		object, err := s.create(byHook, desired)
 		if err != nil {
 			return nil, err
 		}
-		return s.own(by, object, owned), nil
+		return s.own(object, owned), nil
 	}
 	merged := r.object.DeepCopy()
 	applyObject(merged.Object, r.owned, owned)
-	object, err := s.update(by, merged)
+	object, err := s.update(byHook, merged)
 	if err != nil {
 		return nil, err
 	}
-	return s.own(by, object, owned), nil
+	return s.own(object, owned), nil
 }
 
 // own records which fields an apply has named.
-func (s *store) own(by actor, object Object, owned map[string]any) Object {
+func (s *store) own(object Object, owned map[string]any) Object {
 	ref := RefOf(object)
 	fields := []any{map[string]any{
 		"manager": "metacontroller", "operation": "Apply", "apiVersion": ref.APIVersion,
@@ -101,7 +101,7 @@ func (s *store) own(by actor, object Object, owned map[string]any) Object {
 	}
 	successor := object.DeepCopy()
 	successor.Object["metadata"].(map[string]any)["managedFields"] = fields
-	s.put(by, ref, successor, object)
+	s.put(byHook, ref, successor, object)
 	s.objects[ref].owned = owned
 	return s.get(ref)
 }

@@ -182,7 +182,7 @@ func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
 	s := emptyStore()
 	first := &unstructured.Unstructured{Object: deployment("web", "nginx:1", int64(4))}
 	first.SetNamespace("default")
-	d, err := s.apply(byHook, first)
+	d, err := s.apply(first)
 	require.NoError(t, err)
 	require.Equal(t, `{}`, text(t, &unstructured.Unstructured{Object: map[string]any{
 		"x": d.Object["metadata"].(map[string]any)["managedFields"].([]any)[0],
@@ -190,17 +190,17 @@ func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
 
 	dropped := &unstructured.Unstructured{Object: deployment("web", "nginx:1", nil)}
 	dropped.SetNamespace("default")
-	d, err = s.apply(byHook, dropped)
+	d, err = s.apply(dropped)
 	require.NoError(t, err)
 	require.Equal(t, "1", text(t, d, "spec", "replicas"), "a field that is applied no more gets its default")
 
-	_, err = s.apply(byHook, first)
+	_, err = s.apply(first)
 	require.NoError(t, err)
 	scaled := s.get(RefOf(first)).DeepCopy()
 	require.NoError(t, unstructured.SetNestedField(scaled.Object, int64(7), "spec", "replicas"))
 	_, err = s.update(byUser, scaled)
 	require.NoError(t, err)
-	d, err = s.apply(byHook, dropped)
+	d, err = s.apply(dropped)
 	require.NoError(t, err)
 	require.Equal(t, "7", text(t, d, "spec", "replicas"), "somebody else has scaled it")
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// readConfig sets the flags that stand in a file and not on the command line.
+func readConfig(cmd *cobra.Command, path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("--config: %w", err)
+	}
+	var settings map[string]any
+	if err := yaml.UnmarshalStrict(text, &settings); err != nil {
+		return fmt.Errorf("--config: %s: %w", path, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		flag := cmd.Flags().Lookup(name)
+		if flag == nil || name == "config" || name == "help" {
+			return fmt.Errorf("--config: %s: there is no setting %q: see operetta serve --help", path, name)
+		}
+		value, err := settingText(settings[name])
+		if err == nil && !flag.Changed {
+			err = cmd.Flags().Set(name, value)
+		}
+		if err != nil {
+			return fmt.Errorf("--config: %s: %s: %w", path, name, err)
+		}
+	}
+	return nil
+}
+
+// settingText returns a setting as it would stand on the command line.
+func settingText(value any) (string, error) {
+	switch value := value.(type) {
+	case string:
+		return value, nil
+	case bool:
+		return strconv.FormatBool(value), nil
+	case float64: // as every number is read
+		return strconv.FormatFloat(value, 'f', -1, 64), nil
+	default:
+		return "", fmt.Errorf("a single value is wanted")
+	}
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// gate counts the requests in flight. Once it is shut it lets no more in.
+type gate struct {
+	mu       sync.Mutex
+	inFlight int
+	empty    chan struct{} // made when the gate is shut, closed when all have left
+}
+
+// enter reports whether the gate is open. One who has entered has to leave.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.empty != nil {
+		return false
+	}
+	g.inFlight++
+	return true
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inFlight--
+	g.closeIfEmpty()
+}
+
+// shut shuts the gate, once. The channel is closed when all have left.
+func (g *gate) shut() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.empty = make(chan struct{})
+	g.closeIfEmpty()
+	return g.empty
+}
+
+func (g *gate) closeIfEmpty() {
+	if g.empty != nil && g.inFlight == 0 {
+		close(g.empty)
+	}
+}
+
+// admit refuses requests while the gate is shut. While the server drains it
+// answers them, and tells their connections to go and find another replica.
+func (s *Server) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		if !s.gate.enter() {
+			writeLine(w, http.StatusServiceUnavailable, "draining: another replica will answer")
+			return
+		}
+		defer s.gate.leave()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// drain ends the hook server without losing a request. The listener stays open
+// until the last request in flight has been answered, so that whoever still
+// comes is told why he is refused.
+func (s *Server) drain(hookServer *http.Server) error {
+	s.options.Log.Info("draining", "delay", s.options.DrainDelay.String())
+	s.draining.Store(true)
+	time.Sleep(s.options.DrainDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.ShutdownTimeout)
+	defer cancel()
+	select {
+	case <-s.gate.shut():
+	case <-ctx.Done():
+	}
+	if err := hookServer.Shutdown(ctx); err != nil {
+		return fmt.Errorf("requests were still in flight after %s: %w", s.options.ShutdownTimeout, errors.Join(err, hookServer.Close()))
+	}
+	s.options.Log.Info("drained")
+	return nil
+}
