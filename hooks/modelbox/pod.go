@@ -178,24 +178,32 @@ func volumes(wanted []corev1.Volume) []corev1.Volume {
 		if volumes[i].Projected == nil {
 			continue
 		}
-		for _, source := range volumes[i].Projected.Sources {
-			if token := source.ServiceAccountToken; token != nil && token.ExpirationSeconds == nil {
-				token.ExpirationSeconds = new(int64)
-				*token.ExpirationSeconds = 3600
-			}
-			if certificate := source.PodCertificate; certificate != nil && certificate.MaxExpirationSeconds == nil {
-				certificate.MaxExpirationSeconds = new(int32)
-				*certificate.MaxExpirationSeconds = 86400
-			}
-			if source.DownwardAPI == nil {
-				continue
-			}
-			for _, file := range source.DownwardAPI.Items {
-				if file.FieldRef != nil {
-					file.FieldRef.APIVersion = cmp.Or(file.FieldRef.APIVersion, "v1")
-				}
-			}
+		for j := range volumes[i].Projected.Sources {
+			completeSource(&volumes[i].Projected.Sources[j])
 		}
 	}
 	return volumes
+}
+
+// The API server's defaults in projected sources, in seconds.
+const (
+	tokenExpiration          = int64(3600)
+	certificateMaxExpiration = int32(86400)
+)
+
+func completeSource(source *corev1.VolumeProjection) {
+	if token := source.ServiceAccountToken; token != nil && token.ExpirationSeconds == nil {
+		token.ExpirationSeconds = new(tokenExpiration)
+	}
+	if certificate := source.PodCertificate; certificate != nil && certificate.MaxExpirationSeconds == nil {
+		certificate.MaxExpirationSeconds = new(certificateMaxExpiration)
+	}
+	if source.DownwardAPI == nil {
+		return
+	}
+	for _, file := range source.DownwardAPI.Items {
+		if file.FieldRef != nil {
+			file.FieldRef.APIVersion = cmp.Or(file.FieldRef.APIVersion, "v1")
+		}
+	}
 }

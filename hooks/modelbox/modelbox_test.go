@@ -1,0 +1,53 @@
+package modelbox
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+func TestResourceClasses(t *testing.T) {
+	own := &Resources{Limits: map[corev1.ResourceName]resource.Quantity{"cpu": resource.MustParse("3")}}
+	for name, test := range map[string]struct {
+		spec                           Spec
+		cpu, memory, cpuMax, memoryMax string
+	}{
+		"small":           {Spec{ResourceClass: ClassSmall}, "250m", "256Mi", "500m", "512Mi"},
+		"medium":          {Spec{ResourceClass: ClassMedium}, "500m", "1Gi", "1", "2Gi"},
+		"large":           {Spec{ResourceClass: ClassLarge}, "2", "4Gi", "4", "8Gi"},
+		"custom":          {Spec{ResourceClass: ClassCustom, Resources: own}, "0", "0", "3", "0"},
+		"resources alone": {Spec{Resources: own}, "0", "0", "3", "0"},
+		"neither":         {Spec{}, "0", "0", "0", "0"},
+	} {
+		got := resources(&test.spec)
+		require.Equal(t, []string{test.cpu, test.memory, test.cpuMax, test.memoryMax}, []string{
+			got.Requests.Cpu().String(), got.Requests.Memory().String(), got.Limits.Cpu().String(), got.Limits.Memory().String(),
+		}, name)
+	}
+}
+
+func TestContainerPortsStandOnce(t *testing.T) {
+	named := intstr.FromString("http")
+	proxied := intstr.FromString("proxy")
+	numbered := intstr.FromInt32(8080)
+	box := &ModelBox{Spec: Spec{
+		Ports: []Port{
+			{Port: 80, TargetPort: &numbered},
+			{Port: 8080, TargetPort: &named},
+			{Port: 81, TargetPort: &named},
+			{Port: 443, TargetPort: &proxied},
+			{Port: 53, Protocol: corev1.ProtocolUDP},
+		},
+		InitContainers: []corev1.Container{{Name: "envoy", Ports: []corev1.ContainerPort{{Name: "proxy", ContainerPort: 10000}}}},
+	}}
+	require.Equal(t, []corev1.ContainerPort{
+		{ContainerPort: 8080, Name: "http", Protocol: corev1.ProtocolTCP},
+		{ContainerPort: 53, Protocol: corev1.ProtocolUDP},
+	}, containerPorts(box), "8080 is asked for by number, and twice by a name; proxy is the native sidecar's")
+	port, found := firstTCPPort(box)
+	require.True(t, found)
+	require.Equal(t, int32(8080), port)
+}
