@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
@@ -141,10 +142,35 @@ func parentLines(event simulate.Event) []string {
 		return append([]string{"> " + name + "  edited"}, changes(event)...)
 	case simulate.Reported:
 		ready := simulate.Condition(event.Object, "Ready")
-		return []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, ready.Message)}
+		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, ready.Message)}
+		if others := otherConditions(event); others != "" {
+			lines = append(lines, "      "+others)
+		}
+		return lines
 	case simulate.Failed, simulate.Struck:
 	}
 	return nil
+}
+
+// otherConditions returns the conditions beside Ready whose status has changed.
+func otherConditions(event simulate.Event) string {
+	conditions, _, _ := unstructured.NestedSlice(event.Object.Object, "status", "conditions")
+	var changed []string
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		name, _ := condition["type"].(string)
+		if name == "" || name == "Ready" {
+			continue
+		}
+		before := ""
+		if event.Before != nil {
+			before = string(simulate.Condition(event.Before, name).Status)
+		}
+		if now := string(simulate.Condition(event.Object, name).Status); now != before {
+			changed = append(changed, name+"="+now)
+		}
+	}
+	return strings.Join(changed, ", ")
 }
 
 func childLines(event simulate.Event) []string {

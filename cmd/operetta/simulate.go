@@ -32,6 +32,10 @@ an edit, applied when the first has converged, and an object of another kind is
 one that belongs to someone else. What goes wrong can be told a step from which
 on it does, as in Deployment/web@3.
 
+Of the output's marks, > is what a person did, + ~ and - are children that come,
+change and go, * is how far they are, ? the conditions of the custom resource,
+and ! trouble.
+
 The exit code is 0 when every custom resource ends Ready, or when a fault was
 asked for and nothing keeps changing.`,
 		Example: `  operetta simulate deploy/samples/modelbox.yaml
