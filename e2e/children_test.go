@@ -42,7 +42,7 @@ func parse(t *testing.T, text string) map[string]any {
 func versions(t *testing.T, stream, in string) string {
 	t.Helper()
 	stdout, _, err := controlPlane.KubectlWithInput(stream, "get", in, "--filename=-",
-		`--output=jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion}{"\n"}{end}`)
+		"--no-headers", "--output=custom-columns=KIND:.kind,NAME:.metadata.name,VERSION:.metadata.resourceVersion")
 	require.NoError(t, err)
 	return stdout
 }
@@ -119,6 +119,9 @@ func TestServerKeepsChildrenAsTheyAreWritten(t *testing.T) {
 				raw, err := yaml.Marshal(wanted)
 				require.NoError(t, err)
 				stored := parse(t, apply(t, string(raw), "--dry-run=server", "--output=yaml"))
+				if wanted["kind"] == "Pod" {
+					continue // it is never updated, and is given tokens and tolerations
+				}
 				requireKept(t, wanted, stored, fmt.Sprint(wanted["kind"]))
 			}
 		})

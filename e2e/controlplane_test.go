@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	options := cluster.Options{AuditPolicy: auditPolicy}
 	os.Exit(cluster.RunTests(m, options, func(c *cluster.Cluster) error {
 		controlPlane = c
-		return installCRDs()
+		return prepare()
 	}))
 }
 

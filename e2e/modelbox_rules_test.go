@@ -1,6 +1,6 @@
 package e2e
 
-// rule is one thing that the schema of ModelBox refuses.
+// rule is one thing that the schema of a kind refuses.
 type rule struct {
 	// message is what kubectl prints, in part: for a rule of types.go, the
 	// message that is written there.

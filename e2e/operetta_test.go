@@ -34,7 +34,19 @@ func apply(t *testing.T, manifest string, args ...string) string {
 func namespace(t *testing.T, name string) string {
 	t.Helper()
 	kubectl(t, "create", "namespace", name)
+	kubectl(t, "create", "serviceaccount", "default", "--namespace="+name)
 	return name
+}
+
+// prepare makes of a control plane a cluster for these tests: with our CRDs, and
+// with the ServiceAccount without which no Pod is admitted, and which a
+// controller would create that does not run here.
+func prepare() error {
+	if err := installCRDs(); err != nil {
+		return err
+	}
+	_, _, err := controlPlane.Kubectl("create", "serviceaccount", "default", "--namespace=default")
+	return err
 }
 
 // samples are the custom resources that are shipped.

@@ -33,17 +33,23 @@ func ruleMessages(t *testing.T) []string {
 	return messages
 }
 
-// modelBox returns a ModelBox with a spec in YAML's flow style.
-func modelBox(name, spec string) string {
-	return fmt.Sprintf("apiVersion: model.github.com/v1\nkind: ModelBox\nmetadata: {name: %q}\nspec: %s\n", name, spec)
+// kinds are the kinds with the tables of their rules.
+var kinds = []struct {
+	apiVersion, kind string
+	rules            map[string]rule
+}{
+	{"model.github.com/v1", "ModelBox", modelBoxRules},
+	{"myjob.github.com/v1beta1", "MyJob", myJobRules},
 }
 
 // A new rule needs an entry in the table: what has not refused anything on a
 // real API server, nor let anything pass, may do either.
 func TestEachRuleIsTested(t *testing.T) {
 	var tested []string
-	for _, rule := range modelBoxRules {
-		tested = append(tested, rule.message)
+	for _, kind := range kinds {
+		for _, rule := range kind.rules {
+			tested = append(tested, rule.message)
+		}
 	}
 	for _, message := range ruleMessages(t) {
 		require.Contains(t, tested, message)
@@ -52,27 +58,37 @@ func TestEachRuleIsTested(t *testing.T) {
 
 func TestRulesRefuseWhatTheySayAndNothingElse(t *testing.T) {
 	messages := ruleMessages(t)
-	for _, name := range slices.Sorted(maps.Keys(modelBoxRules)) {
-		rule := modelBoxRules[name]
-		t.Run(name, func(t *testing.T) {
-			if rule.before != "" {
-				apply(t, modelBox("rule", rule.before))
-				t.Cleanup(func() { kubectl(t, "delete", "modelbox", "rule") })
-			}
-			apply(t, modelBox("rule", rule.good), "--dry-run=server")
+	for _, kind := range kinds {
+		manifest := func(name, spec string) string {
+			return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %q}\nspec: %s\n", kind.apiVersion, kind.kind, name, spec)
+		}
+		for _, name := range slices.Sorted(maps.Keys(kind.rules)) {
+			t.Run(kind.kind+"/"+name, func(t *testing.T) { requireRule(t, kind.rules[name], manifest, messages) })
+		}
+	}
+}
 
-			box := "rule"
-			if rule.badName != "" {
-				box = rule.badName
-			}
-			_, stderr, err := controlPlane.KubectlWithInput(modelBox(box, rule.bad), "apply", "--dry-run=server", "--filename=-")
-			require.Error(t, err, "nothing refuses %s", rule.bad)
-			require.Contains(t, stderr, rule.message)
-			for _, other := range messages {
-				if other != rule.message {
-					require.NotContains(t, stderr, other, "another rule refuses it too")
-				}
-			}
+func requireRule(t *testing.T, rule rule, manifest func(name, spec string) string, messages []string) {
+	t.Helper()
+	if rule.before != "" {
+		apply(t, manifest("rule", rule.before))
+		t.Cleanup(func() {
+			_, _, err := controlPlane.KubectlWithInput(manifest("rule", rule.before), "delete", "--filename=-")
+			require.NoError(t, err)
 		})
+	}
+	apply(t, manifest("rule", rule.good), "--dry-run=server")
+
+	name := "rule"
+	if rule.badName != "" {
+		name = rule.badName
+	}
+	_, stderr, err := controlPlane.KubectlWithInput(manifest(name, rule.bad), "apply", "--dry-run=server", "--filename=-")
+	require.Error(t, err, "nothing refuses %s", rule.bad)
+	require.Contains(t, stderr, rule.message)
+	for _, other := range messages {
+		if other != rule.message {
+			require.NotContains(t, stderr, other, "another rule refuses it too")
+		}
 	}
 }

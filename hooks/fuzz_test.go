@@ -23,6 +23,8 @@ import (
 
 func FuzzModelBoxSync(f *testing.F)     { fuzz(f, "modelbox", metacontroller.SyncHook) }
 func FuzzModelBoxFinalize(f *testing.F) { fuzz(f, "modelbox", metacontroller.FinalizeHook) }
+func FuzzMyJobSync(f *testing.F)        { fuzz(f, "myjob", metacontroller.SyncHook) }
+func FuzzMyJobFinalize(f *testing.F)    { fuzz(f, "myjob", metacontroller.FinalizeHook) }
 
 // TestEveryHookIsFuzzed fails when a hook has no target above.
 func TestEveryHookIsFuzzed(t *testing.T) {

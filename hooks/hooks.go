@@ -3,6 +3,7 @@ package hooks
 
 import (
 	"github.com/operetta-dev/operetta/hooks/modelbox"
+	"github.com/operetta-dev/operetta/hooks/myjob"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -11,5 +12,6 @@ import (
 func All() []metacontroller.Controller {
 	return []metacontroller.Controller{
 		modelbox.Controller(),
+		myjob.Controller(),
 	}
 }

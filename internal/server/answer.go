@@ -43,32 +43,39 @@ const (
 	// mostPresized is the part of a declared length that is allocated in
 	// advance. Beyond it, memory is for bytes that come.
 	mostPresized = 4 << 20
-	// mostDiscarded is how much of a body that is too large is read all the
-	// same.
+	// mostDiscarded is how much is read of a body that nobody wants.
 	mostDiscarded = 256 << 20
 )
 
-// readBody reads the whole body. One that is larger than the limit, in bytes,
-// is read on without being kept: a client that is still sending when its
-// connection closes sees a broken pipe and not the answer. Only one that asks
-// before it sends is told at once.
+// readBody reads the whole body, up to the limit in bytes.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
-		if r.Header.Get("Expect") == "" {
-			_, _ = io.CopyN(io.Discard, r.Body, mostDiscarded)
-		}
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), mostPresized)+bytes.MinRead))
 	_, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		_, _ = io.CopyN(io.Discard, r.Body, mostDiscarded)
+		discardBody(r)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return buffer.Bytes(), nil
 }
+
+// discardRest reads on what a refusal has left of a body: a client that is
+// still sending when its connection closes sees a broken pipe and not the
+// answer. Only one that asks before it sends is told at once.
+func discardRest(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r)
+		if r.Header.Get("Expect") == "" {
+			discardBody(r)
+		}
+	})
+}
+
+func discardBody(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, mostDiscarded) }
 
 func bodyError(err error) (code int, reason string) {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {

@@ -83,7 +83,7 @@ func named(kind string, hook metacontroller.HookName) func(http.Handler) http.Ha
 
 // recoverPanics turns a panic into a 500. What was panicked with may quote the
 // request, so it goes to the log and not into the answer.
-func (s *Server) recoverPanics(next http.Handler) http.Handler {
+func recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if reason := recover(); reason != nil {

@@ -17,9 +17,10 @@ const backlogWait = 2 * time.Second
 func (s *Server) Hooks() http.Handler {
 	router := chi.NewRouter()
 	// From the outside in: every request is logged, also one that panics or has
-	// no route. Authentication belongs behind these two, before anything that
-	// tells a stranger what there is or lets him fill the throttle.
-	router.Use(s.logRequests, s.recoverPanics)
+	// no route, and every refusal is seen. Authentication belongs behind these,
+	// before anything that tells a stranger what there is or lets him fill the
+	// throttle.
+	router.Use(s.logRequests, recoverPanics, discardRest)
 	// All hooks share one throttle.
 	throttle := middleware.ThrottleWithOpts(middleware.ThrottleOpts{
 		Limit:          s.options.MaxInFlight,

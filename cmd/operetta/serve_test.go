@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+// asProgram makes this test binary behave as the program itself.
+const asProgram = "OPERETTA_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// process is a server in a process of its own, which can be sent signals.
+type process struct {
+	*exec.Cmd
+
+	hooks, health string
+	log           *bufio.Scanner
+}
+
+func serveInProcess(t *testing.T, flags ...string) *process {
+	t.Helper()
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, flags...)
+	p := &process{Cmd: exec.Command(os.Args[0], args...)}
+	p.Env = append(os.Environ(), asProgram+"=yes")
+	stderr, err := p.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.Start())
+	t.Cleanup(func() { _ = p.Process.Kill() }) // in case the test has failed
+	p.log = bufio.NewScanner(stderr)
+	line := p.waitFor(t, "serving")
+	p.hooks, p.health = "http://"+line["hooks"].(string), "http://"+line["health"].(string)
+	return p
+}
+
+// waitFor returns the next log line with a message.
+func (p *process) waitFor(t *testing.T, message string) map[string]any {
+	t.Helper()
+	for p.log.Scan() {
+		var line map[string]any
+		require.NoError(t, json.Unmarshal(p.log.Bytes(), &line), p.log.Text())
+		if line["msg"] == message {
+			return line
+		}
+	}
+	require.Fail(t, "the log ended before it said "+message)
+	return nil
+}
+
+func status(t *testing.T, url string) int {
+	t.Helper()
+	response, err := http.Get(url)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return response.StatusCode
+}
+
+func TestSignalDrains(t *testing.T) {
+	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		p := serveInProcess(t, "--drain-delay", "500ms")
+		require.Equal(t, http.StatusOK, status(t, p.health+"/readyz"))
+		signaled := time.Now()
+		require.NoError(t, p.Process.Signal(signal))
+		p.waitFor(t, "draining")
+		require.Eventually(t, func() bool { return status(t, p.health+"/readyz") == http.StatusServiceUnavailable },
+			400*time.Millisecond, time.Millisecond)
+		require.Equal(t, http.StatusMethodNotAllowed, status(t, p.hooks+"/modelbox/sync"), "it still answers")
+		p.waitFor(t, "drained")
+		require.NoError(t, p.Wait(), "the exit code is 0")
+		require.GreaterOrEqual(t, time.Since(signaled), 500*time.Millisecond)
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	p := serveInProcess(t, "--drain-delay", "1m")
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	p.waitFor(t, "draining")
+	ended := make(chan error, 1)
+	go func() { ended <- p.Wait() }()
+	require.Eventually(t, func() bool {
+		_ = p.Process.Signal(syscall.SIGTERM)
+		return len(ended) > 0
+	}, 10*time.Second, 10*time.Millisecond)
+	require.ErrorContains(t, <-ended, "signal: terminated")
+}
+
+func TestServeTellsATakenPort(t *testing.T) {
+	p := serveInProcess(t)
+	taken := strings.TrimPrefix(p.hooks, "http://")
+	for _, flag := range []string{"--listen", "--metrics-listen"} {
+		code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", flag, taken)
+		require.Equal(t, exitFailed, code)
+		require.Equal(t, "operetta: "+flag+": listen tcp "+taken+": bind: address already in use\n", stderr)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for text, want := range map[string]string{
+		"max-body-bytes: 1000000\n":              "",
+		"max-body-bytes: 134217728\n":            "",
+		"{}\n":                                   "",
+		"":                                       "",
+		"max-in-flight: 1.5\n":                   `max-in-flight: invalid argument "1.5"`,
+		"listen:\n":                              "listen: a single value is wanted",
+		"listen: [a, b]\n":                       "listen: a single value is wanted",
+		"drain-delay: 5\n":                       `drain-delay: invalid argument "5"`,
+		"config: other.yaml\n":                   `there is no setting "config"`,
+		"help: true\n":                           `there is no setting "help"`,
+		"listen: a:1\nlisten: b:1\n":             `key "listen" already set`,
+		"[]\n":                                   "cannot unmarshal array",
+		"log-level: x\n\tlog-format: y\n":        "found a tab character that violates indentation",
+		"log-level: debug\nLog-Format: \"text\"": `there is no setting "Log-Format"`,
+	} {
+		cmd := newServeCommand(&program{})
+		path := write(t, "config.yaml", text)
+		err := readConfig(cmd, path)
+		if want == "" {
+			require.NoError(t, err, text)
+			continue
+		}
+		require.ErrorContains(t, err, want, text)
+		require.ErrorContains(t, err, path, text)
+	}
+}
+
+func TestCommandLineWinsOverConfig(t *testing.T) {
+	cmd := newServeCommand(&program{})
+	require.NoError(t, cmd.ParseFlags([]string{"--listen", "command-line:1"}))
+	require.NoError(t, readConfig(cmd, write(t, "config.yaml", "listen: file:1\nmetrics-listen: file:2\nmax-body-bytes: 134217728\n")))
+	require.Equal(t, "command-line:1", flagText(cmd, "listen"))
+	require.Equal(t, "file:2", flagText(cmd, "metrics-listen"))
+	require.Equal(t, "134217728", flagText(cmd, "max-body-bytes"))
+	require.Equal(t, "5s", flagText(cmd, "drain-delay"))
+}
+
+func flagText(cmd *cobra.Command, name string) string { return cmd.Flags().Lookup(name).Value.String() }
+
+func TestServeRefusesLimitsThatMakeNoSense(t *testing.T) {
+	for _, flag := range []string{"--max-in-flight=0", "--max-body-bytes=0", "--drain-delay=-1s", "--shutdown-timeout=0", "--log-format=xml"} {
+		code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", flag)
+		require.Equal(t, exitUsage, code, flag)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	}
+}

@@ -1,0 +1,25 @@
+// Package myjob runs one Pod to completion, once.
+//
+// A MyJob has one child, a Pod of its own name. It is asked for until it has
+// been seen, and never again: a Pod that vanishes while it runs completes the
+// MyJob as Failed, with reason PodDeleted where its deletion was seen and
+// PodLost after 30 seconds of absence where it was not. What a completed MyJob's
+// status says is never revised, and its Pod is kept for its logs until the time
+// to live is over.
+//
+// Ready is True when the Pod has succeeded. A failure is Stalled, for nothing
+// will mend it.
+package myjob
+
+import "github.com/operetta-dev/operetta/metacontroller"
+
+// Controller declares the operator.
+func Controller() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent:   metacontroller.Resource{APIVersion: "myjob.github.com/v1beta1", Kind: "MyJob", Plural: "myjobs"},
+		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
+		Sync:     metacontroller.Sync(sync),
+	}
+}
+
+var podKind = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}

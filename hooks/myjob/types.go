@@ -1,0 +1,120 @@
+// +groupName=myjob.github.com
+// +versionName=v1beta1
+
+package myjob
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// MyJob runs one Pod to completion, once.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=myjobs,singular=myjob,scope=Namespaced,shortName=mj,categories=operetta
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.result`
+// +kubebuilder:printcolumn:name="Exit code",type=integer,JSONPath=`.status.exitCode`
+// +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.duration`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also names the Pod and its host: write at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+type MyJob struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +required
+	Spec Spec `json:"spec"`
+	// Status is what has been observed.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "no controller has seen this object yet", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status Status `json:"status,omitempty"`
+}
+
+// Spec is what is wanted of a MyJob.
+type Spec struct {
+	// Template is what the Pod is made of. Its labels and annotations reach the
+	// Pod; its name does not, for the Pod has the name of the MyJob. It cannot
+	// be changed. Its restartPolicy is Never where it is left out, or OnFailure.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a MyJob runs once, so its template cannot be changed: create a new MyJob, under another name or after deleting this one"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy in ['Never', 'OnFailure']",message="a Pod with restartPolicy Always never completes: write Never or OnFailure, or leave restartPolicy out"
+	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="a Pod needs containers: write template.spec.containers"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !('controller-uid' in self.metadata.labels)",message="the label controller-uid tells whose the Pod is: choose another key"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || (!('operetta.dev/hash' in self.metadata.annotations) && !('metacontroller.k8s.io/last-applied-configuration' in self.metadata.annotations))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are written by the controller: leave them out"
+	Template corev1.PodTemplateSpec `json:"template"`
+	// ActiveDeadlineSeconds is the longest that the Pod may run. It then fails
+	// with reason DeadlineExceeded.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
+	// TTLSecondsAfterFinished is how long the Pod, and with it its logs, is kept
+	// after it has finished. It is kept as long as the MyJob where this is left
+	// out.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+}
+
+// Phase is how far a MyJob is.
+type Phase string
+
+// The phases.
+const (
+	// PhasePending is from the first sync until the Pod exists.
+	PhasePending Phase = "pending"
+	// PhaseRunning is while the Pod exists and is not done.
+	PhaseRunning Phase = "running"
+	// PhaseCompleted is for good.
+	PhaseCompleted Phase = "completed"
+)
+
+// Result is how a completed MyJob ended.
+type Result string
+
+// The results.
+const (
+	ResultSucceeded Result = "Succeeded"
+	ResultFailed    Result = "Failed"
+)
+
+// Status is what has been observed of a MyJob. Once its phase is completed, its
+// result is never revised.
+type Status struct {
+	// ObservedGeneration is the generation that the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Phase is pending, running or completed.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+	// Result is Succeeded or Failed, once the phase is completed.
+	// +optional
+	Result Result `json:"result,omitempty"`
+	// Reason tells in one word why it ended: Completed, Error, OOMKilled,
+	// DeadlineExceeded, Evicted, PodDeleted, PodLost or what the Pod says.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// ExitCode is that of the first container that failed, or 0.
+	// +optional
+	ExitCode *int32 `json:"exitCode,omitempty"`
+	// PodName is the name of the Pod, once it has been observed.
+	// +optional
+	PodName string `json:"podName,omitempty"`
+	// StartTime is when a node took the Pod on.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// CompletionTime is when the last container ended or, where the Pod does not
+	// tell, when its end was observed.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	// Duration is the time from startTime to completionTime, as in 1m30s.
+	// +optional
+	Duration string `json:"duration,omitempty"`
+	// Conditions are Ready, which is True after success, ChildrenObserved and,
+	// once the phase is completed, Complete or Failed and Stalled.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
