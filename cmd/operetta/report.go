@@ -164,9 +164,9 @@ func otherConditions(event simulate.Event) string {
 		}
 		before := ""
 		if event.Before != nil {
-			before = string(simulate.Condition(event.Before, name).Status)
+			before = simulate.Condition(event.Before, name).Status
 		}
-		if now := string(simulate.Condition(event.Object, name).Status); now != before {
+		if now := simulate.Condition(event.Object, name).Status; now != before {
 			changed = append(changed, name+"="+now)
 		}
 	}
