@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,9 +32,14 @@ func apply(t *testing.T, manifest string, args ...string) string {
 	return stdout
 }
 
-// namespace creates a namespace of the test's own, which is deleted with it.
+// namespaces counts those that tests have made. No controller runs here that
+// would delete one, so that a test that runs again needs another.
+var namespaces atomic.Int32
+
+// namespace creates a namespace of the test's own.
 func namespace(t *testing.T, name string) string {
 	t.Helper()
+	name = fmt.Sprintf("%s-%d", name, namespaces.Add(1))
 	kubectl(t, "create", "namespace", name)
 	kubectl(t, "create", "serviceaccount", "default", "--namespace="+name)
 	return name

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,7 +18,8 @@ import (
 
 func TestAnswerIsWhole(t *testing.T) {
 	e := start(t, nil)
-	got := e.post(t, "/greeting/sync", request("good morning"))
+	morning := strings.Repeat("good morning ", 1000) // more than net/http holds back to count it
+	got := e.post(t, "/greeting/sync", request(morning))
 	require.Equal(t, http.StatusOK, got.code, got.body)
 	require.Equal(t, "application/json", got.header.Get("Content-Type"))
 	require.Equal(t, strconv.Itoa(len(got.body)), got.header.Get("Content-Length"))
@@ -33,7 +35,7 @@ func TestAnswerIsWhole(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(got.body), &answer))
 	require.Equal(t, map[string]any{"seen": 1.0, "now": "03:04:05"}, answer.Status, "the clock is the one that is handed in")
 	require.Len(t, answer.Children, 1)
-	require.Equal(t, "good morning", answer.Children[0].Data["text"])
+	require.Equal(t, morning, answer.Children[0].Data["text"])
 }
 
 func TestEveryHookHasItsRoute(t *testing.T) {
@@ -208,6 +210,8 @@ func TestTooLargeBody(t *testing.T) {
 // TestTooLargeBodyIsNotAskedFor: a client that asks first sends nothing.
 func TestTooLargeBodyIsNotAskedFor(t *testing.T) {
 	e := start(t, nil)
+	asked := time.Now()
 	got := sendThenRead(t, e.hooks, "Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n", nil)
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
+	require.Less(t, time.Since(asked), 5*time.Second, "the server does not wait for it either")
 }

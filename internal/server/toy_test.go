@@ -62,7 +62,7 @@ func (t *toy) sync(g *greeting, seen metacontroller.Observed) (metacontroller.Re
 	case "fail":
 		return result, errors.New("spec.text cannot be said:\n\tsay it otherwise")
 	case "fail at length":
-		return result, errors.New(strings.Repeat("ä", 2000))
+		return result, errors.New("x" + strings.Repeat("ä", 2000))
 	case "undeclared":
 		result.Children = append(result.Children, &corev1.Secret{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: metav1.ObjectMeta{Name: name},
