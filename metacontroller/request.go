@@ -135,6 +135,9 @@ func (c Controller) declares(key string) bool {
 	return false
 }
 
+// cannotUnmarshalNumber is how the decoder begins to say so.
+const cannotUnmarshalNumber = "json: cannot unmarshal number"
+
 // decode decodes a raw object as the API server would: names are
 // case-sensitive, integers stay integers, unknown fields are ignored.
 func decode(raw []byte, into any) error {
@@ -142,13 +145,19 @@ func decode(raw []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	if got, rest, ok := strings.Cut(err.Error(), " into Go struct field "); ok {
+	message := err.Error()
+	// A number that does not fit its type is quoted, too.
+	if after, ok := strings.CutPrefix(message, cannotUnmarshalNumber); ok {
+		_, after, _ = strings.Cut(after, " into ")
+		message = cannotUnmarshalNumber + " into " + after
+	}
+	if got, rest, ok := strings.Cut(message, " into Go struct field "); ok {
 		field, want, _ := strings.Cut(rest, " of type ")
 		_, path, _ := strings.Cut(field, ".") // behind the Go type
 		return badRequest("%s is %s, and %s is wanted", path, strings.TrimPrefix(got, "json: cannot unmarshal "), want)
 	}
 	// Quantities, times and their like quote the value, which must not reach
 	// an event.
-	reason, _, _ := strings.Cut(err.Error(), `"`)
+	reason, _, _ := strings.Cut(message, `"`)
 	return badRequest("a value cannot be read: %s", strings.TrimRight(reason, " :'"))
 }
