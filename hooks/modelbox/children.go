@@ -1,6 +1,7 @@
 package modelbox
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/operetta-dev/operetta/internal/labels"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -56,7 +58,7 @@ func deployment(box *ModelBox) *appsv1.Deployment {
 	ratio := rollingUpdate(box.Spec.RollingUpdate)
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: deploymentKind.APIVersion, Kind: deploymentKind.Kind},
-		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: labels(box)},
+		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)},
 		Spec: appsv1.DeploymentSpec{
 			Replicas:        box.Spec.Replicas,
 			MinReadySeconds: minReadySeconds,
@@ -108,7 +110,7 @@ func service(box *ModelBox) *corev1.Service {
 	}
 	service := &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: serviceKind.APIVersion, Kind: serviceKind.Kind},
-		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: labels(box)},
+		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)},
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceType(serviceType),
 			Selector: selector(box),
@@ -169,19 +171,10 @@ func selector(box *ModelBox) map[string]string {
 	return map[string]string{selectorLabel: box.Name}
 }
 
-// labels returns the labels of both children and of the Pods.
-func labels(box *ModelBox) map[string]string {
-	name := box.Spec.Name
-	if name == "" {
-		name = box.Name
-	}
-	labels := map[string]string{
-		"app.kubernetes.io/name":       name,
-		"app.kubernetes.io/instance":   box.Name,
-		"app.kubernetes.io/component":  "model-server",
-		"app.kubernetes.io/part-of":    "modelbox",
-		"app.kubernetes.io/managed-by": "operetta",
-	}
-	maps.Copy(labels, selector(box))
-	return labels
+// childLabels returns the labels of both children and of the Pods.
+func childLabels(box *ModelBox) map[string]string {
+	name := cmp.Or(box.Spec.Name, box.Name)
+	all := labels.App{Name: name, Instance: box.Name, Component: "model-server", PartOf: "modelbox"}.Labels()
+	maps.Copy(all, selector(box))
+	return all
 }

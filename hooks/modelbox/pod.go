@@ -7,11 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/internal/pods"
 )
 
 // podTemplate returns what the Deployment's Pods are made of.
 func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
-	podLabels := labels(box)
+	podLabels := childLabels(box)
 	for key, value := range box.Spec.PodLabels {
 		podLabels[key] = string(value)
 	}
@@ -22,7 +24,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			InitContainers:     box.Spec.InitContainers,
 			Containers:         append([]corev1.Container{mainContainer(box)}, box.Spec.Sidecars...),
 			Volumes:            volumes(box.Spec.Volumes),
-			SecurityContext:    podSecurityContext(box.Spec.PodSecurityContext),
+			SecurityContext:    pods.SecurityContext(box.Spec.PodSecurityContext),
 			ImagePullSecrets:   box.Spec.ImagePullSecrets,
 			ServiceAccountName: box.Spec.ServiceAccountName,
 			NodeSelector:       box.Spec.NodeSelector,
@@ -154,18 +156,6 @@ func sidecarPort(box *ModelBox, target intstr.IntOrString) (int32, bool) {
 		}
 	}
 	return 0, false
-}
-
-// podSecurityContext fills in the seccomp profile, which breaks no image.
-func podSecurityContext(wanted *corev1.PodSecurityContext) *corev1.PodSecurityContext {
-	context := &corev1.PodSecurityContext{}
-	if wanted != nil {
-		*context = *wanted
-	}
-	if context.SeccompProfile == nil {
-		context.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
-	}
-	return context
 }
 
 // volumes fills in what the API server would inside projected sources. A list

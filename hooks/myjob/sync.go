@@ -68,7 +68,7 @@ func watched(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions
 		pod.conclude(&status, now)
 		return completed(&MyJob{ObjectMeta: job.ObjectMeta, Spec: job.Spec, Status: status}, pod, conditions, now)
 	}
-	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "Running", "the Pod has not finished: "+pod.activity())
+	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "Running", "the Pod has not finished: "+pod.Status.Activity())
 	status.Conditions = conditions.List()
 	return result{Status: status, Children: []metacontroller.Object{metacontroller.Keep(pod.Snapshot)}}
 }

@@ -1,0 +1,34 @@
+// Package names derives the names of children and the values of labels.
+package names
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Limits of Kubernetes, in characters.
+const (
+	// MaxLabel is the longest that a label's value and the names of most objects
+	// that end up as host names (a Service, a container) may be. See RFC 1123
+	// and https://kubernetes.io/docs/concepts/overview/working-with-objects/names/.
+	MaxLabel = 63
+	// MaxSubdomain is the longest name that other objects may have.
+	MaxSubdomain = 253
+)
+
+const hashLength = 8
+
+// Join joins parts with hyphens. Where that is longer than most characters, it
+// is cut and ends in a hash of the whole, so that two long names which begin
+// alike stay two names. The result begins and ends as the parts do or, cut, ends
+// in a hexadecimal digit. Most must be more than 9.
+func Join(most int, parts ...string) string {
+	whole := strings.Join(parts, "-")
+	if len(whole) <= most {
+		return whole
+	}
+	sum := sha256.Sum256([]byte(whole))
+	kept := strings.TrimRight(whole[:most-hashLength-1], "-._")
+	return kept + "-" + hex.EncodeToString(sum[:])[:hashLength]
+}

@@ -1,0 +1,32 @@
+// Package pods holds what operators share about Pods: how one is kept safe, and
+// what an observed one tells.
+package pods
+
+import corev1 "k8s.io/api/core/v1"
+
+// SecurityContext returns what a user wrote, with the seccomp profile
+// RuntimeDefault where they wrote none: it breaks no image.
+func SecurityContext(wanted *corev1.PodSecurityContext) *corev1.PodSecurityContext {
+	context := &corev1.PodSecurityContext{}
+	if wanted != nil {
+		*context = *wanted
+	}
+	if context.SeccompProfile == nil {
+		context.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
+	}
+	return context
+}
+
+// Restricted returns the security context of a container whose image the hook
+// itself chooses. Together with [SecurityContext] for its Pod it meets the
+// restricted Pod Security Standard, and its root file system is read-only. The
+// user must be another than 0.
+func Restricted(user int64) *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		RunAsNonRoot:             new(true),
+		RunAsUser:                &user,
+		AllowPrivilegeEscalation: new(false),
+		ReadOnlyRootFilesystem:   new(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
