@@ -28,11 +28,48 @@ const (
 	targetPortMessage = "write a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and hyphens with a letter among them"
 	volumeMessage     = "each of volumeMounts names a volume: add the missing one to volumes"
 	requestMessage    = "a request is higher than its limit: lower the request, or raise the limit"
+	probeMessage      = "a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"
+	imageMessage      = "a container has no image: write the image that it shall run"
 	portTwiceMessage  = "a port number stands twice: write each number once, also where the protocols differ; a second ModelBox can serve the other protocol"
 )
 
 // modelBoxRules maps a name of its own to each rule.
 var modelBoxRules = map[string]rule{
+	"liveness probe that does nothing": {
+		message: probeMessage,
+		bad:     `{image: nginx, livenessProbe: {periodSeconds: 5}}`,
+		good:    `{image: nginx, livenessProbe: {periodSeconds: 5, grpc: {port: 80}}}`,
+	},
+	"readiness probe that does two things": {
+		message: probeMessage,
+		bad:     `{image: nginx, readinessProbe: {tcpSocket: {port: 80}, exec: {command: ["true"]}}}`,
+		good:    `{image: nginx, readinessProbe: {exec: {command: ["true"]}}}`,
+	},
+	"startup probe that does nothing": {
+		message: probeMessage,
+		bad:     `{image: nginx, startupProbe: {}}`,
+		good:    `{image: nginx, startupProbe: {httpGet: {port: 80}}}`,
+	},
+	"sidecar without an image": {
+		message: imageMessage,
+		bad:     `{image: nginx, sidecars: [{name: a, image: busybox}, {name: b}]}`,
+		good:    `{image: nginx, sidecars: [{name: a, image: busybox}, {name: b, image: busybox}]}`,
+	},
+	"init container with an empty image": {
+		message: imageMessage,
+		bad:     `{image: nginx, initContainers: [{name: a, image: ""}]}`,
+		good:    `{image: nginx, initContainers: [{name: a, image: busybox}]}`,
+	},
+	"volume in capitals": {
+		message: "the name of a volume has lower-case letters, digits and hyphens, and begins and ends with a letter or digit",
+		bad:     `{image: nginx, volumes: [{name: A_b, emptyDir: {}}]}`,
+		good:    `{image: nginx, volumes: [{name: a-b, emptyDir: {}}]}`,
+	},
+	"application protocol in two words": {
+		message: "write a name as in http or kubernetes.io/h2c: at most 63 letters, digits, hyphens, underscores and dots, perhaps with a domain and a slash before it",
+		bad:     `{image: nginx, ports: [{port: 80, appProtocol: my protocol}]}`,
+		good:    `{image: nginx, ports: [{port: 80, appProtocol: kubernetes.io/h2c}]}`,
+	},
 	"label with a value in two words": {
 		message: "a label's value has at most 63 letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit",
 		bad:     `{image: nginx, podLabels: {team: a b}}`,
@@ -161,13 +198,13 @@ var modelBoxRules = map[string]rule{
 	},
 	"sidecar and init container of one name": {
 		message: "a sidecar and an init container have the same name: rename one of them",
-		bad:     `{image: nginx, sidecars: [{name: proxy}], initContainers: [{name: first}, {name: proxy}]}`,
-		good:    `{image: nginx, sidecars: [{name: proxy}], initContainers: [{name: first}, {name: second}]}`,
+		bad:     `{image: nginx, sidecars: [{name: proxy, image: busybox}], initContainers: [{name: first, image: busybox}, {name: proxy, image: busybox}]}`,
+		good:    `{image: nginx, sidecars: [{name: proxy, image: busybox}], initContainers: [{name: first, image: busybox}, {name: second, image: busybox}]}`,
 	},
 	"two sidecars of one name": {
 		message: `spec.sidecars[1]: Duplicate value: {"name":"proxy"}`,
-		bad:     `{image: nginx, sidecars: [{name: proxy}, {name: proxy}]}`,
-		good:    `{image: nginx, sidecars: [{name: proxy}, {name: other}]}`,
+		bad:     `{image: nginx, sidecars: [{name: proxy, image: busybox}, {name: proxy, image: busybox}]}`,
+		good:    `{image: nginx, sidecars: [{name: proxy, image: busybox}, {name: other, image: busybox}]}`,
 	},
 	"mount without volumes": {
 		message: volumeMessage,

@@ -130,12 +130,15 @@ type Spec struct {
 
 	// LivenessProbe replaces the default one.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
 	// ReadinessProbe replaces the default one.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 	// StartupProbe replaces the default one.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 	// DefaultProbes gives the main container a TCP liveness and readiness
 	// probe on the first TCP port, for each of the two that is not written
@@ -149,6 +152,7 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(c, has(c.image) && c.image != '')",message="a container has no image: write the image that it shall run"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
 	// keeps running beside them.
@@ -156,12 +160,14 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(c, has(c.image) && c.image != '')",message="a container has no image: write the image that it shall run"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))",message="the name of a volume has lower-case letters, digits and hyphens, and begins and ends with a letter or digit"
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 	// PodLabels are added to the labels of the Pods.
 	// +optional
@@ -237,6 +243,8 @@ type Port struct {
 	// AppProtocol names the protocol above it, "kubernetes.io/h2c" for
 	// example.
 	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="write a name as in http or kubernetes.io/h2c: at most 63 letters, digits, hyphens, underscores and dots, perhaps with a domain and a slash before it"
 	AppProtocol *string `json:"appProtocol,omitempty"`
 }
 

@@ -1,0 +1,50 @@
+package pods_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/pods"
+)
+
+func status(t *testing.T, text string) *pods.Status {
+	var status pods.Status
+	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &status))
+	return &status
+}
+
+func TestActivity(t *testing.T) {
+	for text, want := range map[string]string{
+		"{}":               "its phase is Pending",
+		"{phase: Running}": "its phase is Running",
+		"{phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: 0/3 nodes}]}": "it is not scheduled: Unschedulable",
+		"{phase: Pending, initContainerStatuses: [{name: clone, state: {waiting: {reason: ErrImagePull}}}]}":               "clone is waiting: ErrImagePull",
+		"{phase: Running, containerStatuses: [{name: a, state: {}}, {name: b, state: {waiting: {reason: Crash}}}]}":        "b is waiting: Crash",
+	} {
+		require.Equal(t, want, status(t, text).Activity())
+	}
+}
+
+func TestHowAPodEnded(t *testing.T) {
+	ended := status(t, `
+phase: Failed
+initContainerStatuses:
+- {name: clone, state: {terminated: {exitCode: 0, finishedAt: "2026-01-01T10:00:00Z"}}}
+containerStatuses:
+- {name: build, state: {terminated: {exitCode: 2, reason: Error, finishedAt: "2026-01-01T10:05:00Z"}}}
+- {name: side, state: {terminated: {exitCode: 137, finishedAt: "2026-01-01T10:04:00Z"}}}
+`)
+	require.True(t, ended.IsDone())
+	require.Equal(t, "build", ended.Failed().Name)
+	require.Equal(t, "2026-01-01T10:05:00Z", ended.Finished().UTC().Format("2006-01-02T15:04:05Z07:00"))
+
+	running := status(t, "{phase: Running, conditions: [{type: Ready, status: 'True'}]}")
+	require.False(t, running.IsDone())
+	require.True(t, running.IsReady())
+	require.Nil(t, running.Failed())
+	finished := running.Finished()
+	require.True(t, finished.IsZero())
+	require.False(t, status(t, "{conditions: [{type: Ready, status: 'False'}]}").IsReady())
+}
