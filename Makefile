@@ -72,10 +72,10 @@ fuzz: ## Fuzz every hook, FUZZTIME=30s each
 .PHONY: bench
 bench: ## Benchmark the hooks; BASE=<revision> compares with that one
 	@mkdir -p bin
-	$(GO) test ./hooks -run '^$$' -bench . -count $(or $(COUNT),6) | tee bin/bench.new
+	$(GO) test ./hooks/... -run '^$$' -bench . -count $(or $(COUNT),6) | tee bin/bench.new
 ifdef BASE
 	@rm -rf bin/base && git worktree add --force --detach bin/base $(BASE) >/dev/null
-	@(cd bin/base && $(GO) test ./hooks -run '^$$' -bench . -count $(or $(COUNT),6)) > bin/bench.old; \
+	@(cd bin/base && $(GO) test ./hooks/... -run '^$$' -bench . -count $(or $(COUNT),6)) > bin/bench.old; \
 	  status=$$?; git worktree remove --force bin/base; exit $$status
 	$(BENCHSTAT) bin/bench.old bin/bench.new
 else

@@ -25,6 +25,8 @@ func FuzzModelBoxSync(f *testing.F)     { fuzz(f, "modelbox", metacontroller.Syn
 func FuzzModelBoxFinalize(f *testing.F) { fuzz(f, "modelbox", metacontroller.FinalizeHook) }
 func FuzzMyJobSync(f *testing.F)        { fuzz(f, "myjob", metacontroller.SyncHook) }
 func FuzzMyJobFinalize(f *testing.F)    { fuzz(f, "myjob", metacontroller.FinalizeHook) }
+func FuzzPodSetSync(f *testing.F)       { fuzz(f, "podset", metacontroller.SyncHook) }
+func FuzzPodSetFinalize(f *testing.F)   { fuzz(f, "podset", metacontroller.FinalizeHook) }
 
 // TestEveryHookIsFuzzed fails when a hook has no target above.
 func TestEveryHookIsFuzzed(t *testing.T) {

@@ -1,0 +1,101 @@
+package podset
+
+import (
+	"cmp"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/labels"
+	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// What is written on a Pod.
+const (
+	selectorLabel      = "podset"
+	templateHashLabel  = "podset.apps.jicki.cn/template-hash"
+	failuresAnnotation = "podset.apps.jicki.cn/failures"
+)
+
+// nobody is the user and group of the default container.
+const nobody = 65534
+
+// templateHash returns what tells Pods of one template from those of another.
+// It is of what the user wrote and nothing else: a release of this operator that
+// makes Pods in another way is no reason to restart them.
+func templateHash(set *PodSet) (string, error) {
+	var template corev1.PodTemplate
+	if set.Spec.Template != nil {
+		template.Template = *set.Spec.Template
+	}
+	return metacontroller.Hash(&template)
+}
+
+// freshPods returns the Pods that are to be made.
+func freshPods(set *PodSet, plan plan, hash string) []metacontroller.Object {
+	template := podTemplate(set, hash)
+	fresh := make([]metacontroller.Object, len(plan.fresh))
+	for i, wanted := range plan.fresh {
+		// They share what lies below: nobody writes to it.
+		pod := &corev1.Pod{
+			TypeMeta:   metav1.TypeMeta{APIVersion: podKind.APIVersion, Kind: podKind.Kind},
+			ObjectMeta: template.ObjectMeta,
+			Spec:       template.Spec,
+		}
+		pod.Name = set.Name + "-" + strconv.Itoa(wanted.number)
+		pod.Namespace = set.Namespace
+		if wanted.failures > 0 {
+			pod.Annotations = maps.Clone(pod.Annotations)
+			if pod.Annotations == nil {
+				pod.Annotations = map[string]string{}
+			}
+			pod.Annotations[failuresAnnotation] = strconv.Itoa(wanted.failures)
+		}
+		fresh[i] = pod
+	}
+	return fresh
+}
+
+// podTemplate returns what the Pods are made of.
+func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
+	template := set.Spec.Template
+	if template == nil {
+		template = defaultTemplate()
+	}
+	podLabels := labels.App{Name: set.Name, Instance: set.Name, Component: "pod", PartOf: "podset"}.Labels()
+	maps.Copy(podLabels, template.Labels)
+	podLabels[selectorLabel] = set.Name
+	podLabels[templateHashLabel] = hash
+	made := &corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: podLabels, Annotations: template.Annotations},
+		Spec:       template.Spec,
+	}
+	made.Spec.RestartPolicy = cmp.Or(made.Spec.RestartPolicy, corev1.RestartPolicyAlways)
+	made.Spec.SecurityContext = pods.SecurityContext(made.Spec.SecurityContext)
+	return made
+}
+
+// defaultTemplate returns what the Pods of a PodSet without a template are made
+// of.
+func defaultTemplate() *corev1.PodTemplateSpec {
+	user := int64(nobody)
+	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{
+			Name:    "busybox",
+			Image:   "busybox:1.37",
+			Command: []string{"sleep", "3600"},
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{
+					corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("16Mi"),
+				},
+				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")},
+			},
+			SecurityContext: pods.Restricted(user),
+		}},
+		AutomountServiceAccountToken: new(false),
+	}}
+}

@@ -1,0 +1,169 @@
+package podset
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// plan says which Pods stay and how many are made. Taking a Pod out of what is
+// observed never makes another one go: what is dropped follows from how many are
+// too many, which only becomes less.
+type plan struct {
+	stay   []*observedPod // live ones, by number
+	failed []*observedPod // failed ones that wait for their replacement
+	fresh  []freshPod
+	excess int       // Pods that go because there are too many
+	rolled int       // Pods that go because their template is outdated
+	retry  time.Time // when the next failed Pod is due to be replaced, if later than now
+}
+
+// freshPod is a Pod to be made.
+type freshPod struct {
+	number int
+	// failures counts the failed Pods in a row of which this one replaces the
+	// last.
+	failures int
+}
+
+// decide makes the plan.
+func decide(set *PodSet, there observed, now time.Time) plan {
+	size := int(*set.Spec.Size)
+	var p plan
+	p.stay = slices.Clone(there.live)
+	p.dropDispensable(size)
+	p.dropOutdated(size - maxUnavailable(set))
+	slices.SortFunc(p.stay, byNumber)
+
+	missing := max(0, size-len(p.stay))
+	replacements := p.replaceFailed(there.failed, missing, now)
+	waiting := len(p.failed) - len(replacements)
+	for range missing - len(replacements) - waiting {
+		replacements = append(replacements, freshPod{})
+	}
+	number := -1
+	for i := range replacements {
+		for number++; there.taken[number]; number++ {
+		}
+		replacements[i].number = number
+	}
+	p.fresh = replacements
+	return p
+}
+
+// dropDispensable lets those go that are too many.
+func (p *plan) dropDispensable(size int) {
+	p.excess = max(0, len(p.stay)-size)
+	slices.SortFunc(p.stay, byDispensability)
+	p.stay = p.stay[p.excess:]
+}
+
+// dropOutdated lets Pods of an older template go: all that are not ready, and
+// of the ready ones as many as leave the least number of ready Pods. The order
+// is that in which they are dispensable.
+func (p *plan) dropOutdated(least int) {
+	ready := 0
+	for _, pod := range p.stay {
+		if pod.ready {
+			ready++
+		}
+	}
+	budget := max(0, ready-least)
+	p.stay = slices.DeleteFunc(p.stay, func(pod *observedPod) bool {
+		if pod.current || pod.ready && budget == 0 {
+			return false
+		}
+		if pod.ready {
+			budget--
+		}
+		p.rolled++
+		return true
+	})
+}
+
+// The pause before a failed Pod is replaced. The first failure costs none: a
+// node that is drained of memory is no fault of the Pod.
+const (
+	firstPause  = 10 * time.Second
+	longestWait = 5 * time.Minute
+	// steady is how long a Pod must have run for its failure to count as a
+	// first one.
+	steady = 10 * time.Minute
+)
+
+// replaceFailed keeps as many failed Pods as replacements are missing, those
+// that are due last, and returns the replacements of those that are due. The
+// others have been replaced.
+func (p *plan) replaceFailed(failed []*observedPod, missing int, now time.Time) []freshPod {
+	failed = slices.Clone(failed)
+	slices.SortStableFunc(failed, func(a, b *observedPod) int {
+		if order := a.due().Compare(b.due()); order != 0 {
+			return order
+		}
+		return byNumber(a, b)
+	})
+	p.failed = failed[max(0, len(failed)-missing):]
+	var replacements []freshPod
+	for _, pod := range p.failed {
+		if due := pod.due(); due.After(now) {
+			p.retry = due
+			break
+		}
+		replacements = append(replacements, freshPod{failures: pod.failures() + 1})
+	}
+	return replacements
+}
+
+// failures returns how many Pods in a row had failed when this one was made. A
+// Pod that has run for long ends the row.
+func (p *observedPod) failures() int {
+	if p.changed.Sub(p.Metadata.CreationTimestamp.Time) > steady {
+		return 0
+	}
+	count, err := strconv.Atoi(p.Metadata.Annotations.Failures)
+	if err != nil || count < 0 {
+		return 0
+	}
+	return min(count, 20) // longer pauses than the longest are all the same
+}
+
+// due returns when a failed Pod is to be replaced. It failed when it stopped
+// being ready or, if it never was, when it was made, as far as it tells.
+func (p *observedPod) due() time.Time {
+	failures := p.failures()
+	if failures == 0 {
+		return p.changed
+	}
+	return p.changed.Add(min(firstPause<<(failures-1), longestWait))
+}
+
+// maxUnavailable returns how many Pods an update may take away at a time.
+func maxUnavailable(set *PodSet) int {
+	if set.Spec.MaxUnavailable == nil {
+		return 1
+	}
+	count, err := intstr.GetScaledValueFromIntOrPercent(set.Spec.MaxUnavailable, int(*set.Spec.Size), false)
+	if err != nil {
+		return 1 // the schema lets nothing else through
+	}
+	return max(1, count)
+}
+
+// isIdle reports whether there is nothing to do but to wait.
+func (p plan) isIdle() bool { return len(p.fresh) == 0 && p.excess == 0 && p.rolled == 0 }
+
+// kept returns the observed Pods that stay.
+func (p plan) kept() []metacontroller.Object {
+	kept := make([]metacontroller.Object, 0, len(p.stay)+len(p.failed)+len(p.fresh))
+	for _, pod := range p.stay {
+		kept = append(kept, metacontroller.Keep(pod.Snapshot))
+	}
+	for _, pod := range p.failed {
+		kept = append(kept, metacontroller.Keep(pod.Snapshot))
+	}
+	return kept
+}

@@ -1,0 +1,28 @@
+// Package podset keeps a number of identical Pods.
+//
+// The children of a PodSet are Pods named <podset>-<n>, with the lowest numbers
+// that are free; the number of a Pod that is being deleted is not. A Pod that
+// stays is kept as it is, whatever its content.
+//
+// Where there are too many, those go that a ReplicaSet would let go first. A Pod
+// that has failed is replaced under another number, at growing intervals if its
+// replacements fail too, and goes when its replacement is observed. Pods of an
+// older template go maxUnavailable at a time, and the next ones when as many are
+// ready again; those that are not ready go at once, for nobody misses them.
+//
+// Ready is True when as many Pods as wanted are ready and of the newest
+// template, and no other is left.
+package podset
+
+import "github.com/operetta-dev/operetta/metacontroller"
+
+// Controller declares the operator.
+func Controller() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
+		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
+		Sync:     metacontroller.Sync(sync),
+	}
+}
+
+var podKind = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}

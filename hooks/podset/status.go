@@ -1,0 +1,160 @@
+package podset
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+const conditionProgressing = "Progressing"
+
+// Reasons of Ready and Progressing.
+const (
+	reasonReady            = "Ready"
+	reasonComplete         = "Complete"
+	reasonScaling          = "Scaling"
+	reasonRollingOut       = "RollingOut"
+	reasonReplacing        = "Replacing"
+	reasonStarting         = "Starting"
+	reasonPodsNotReady     = "PodsNotReady"
+	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
+)
+
+// progressDeadline is how long an update may go without a Pod that is made or
+// becomes ready. It is that of a Deployment.
+const progressDeadline = 10 * time.Minute
+
+// report tells what is observed, and when to look again.
+func report(set *PodSet, there observed, plan plan, now time.Time, differs metacontroller.Difference) (Status, time.Duration) {
+	ready, current := there.readiness()
+	status := Status{
+		Ready:           fmt.Sprintf("%d/%d", ready, *set.Spec.Size),
+		Replicas:        int32(len(there.live)),
+		ReadyReplicas:   int32(ready),
+		UpdatedReplicas: int32(current),
+		Selector:        selectorLabel + "=" + set.Name,
+	}
+	for _, pod := range there.live {
+		status.Nodes = append(status.Nodes, pod.Name)
+	}
+	conditions := metacontroller.NewConditions(set.Status.Conditions, set.Generation, now)
+	settled, resync := conditions.Settle(differs)
+	reason, message := activity(set, there, plan)
+	left := judge(conditions, judgement{
+		set: set, reason: reason, message: message, settled: settled,
+		deadline: there.lastChange().Add(progressDeadline).Sub(now), idle: plan.isIdle() && !there.lastChange().IsZero(),
+	})
+	status.Conditions = conditions.List()
+	return status, soonest(resync, left, plan.retry.Sub(now))
+}
+
+// activity tells what is being done, or why the Pods are not ready. The reason
+// is Ready where nothing is to be said.
+func activity(set *PodSet, there observed, plan plan) (reason, message string) {
+	size := int(*set.Spec.Size)
+	ready, current := there.readiness()
+	waits := there.waitsFor()
+	switch outdated := len(there.live) - current; {
+	case plan.excess > 0:
+		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(there.live), size)
+	case outdated > 0:
+		return reasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
+	case len(plan.failed) > 0:
+		return reasonReplacing, plan.replacing()
+	case len(there.live) < size:
+		return reasonScaling, fmt.Sprintf("%d of %d Pods exist", len(there.live), size)
+	case ready < size:
+		return reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", ready, size, waits)
+	}
+	return reasonReady, fmt.Sprintf("%d of %d Pods are ready", ready, size)
+}
+
+// replacing tells which failed Pods are being replaced, or why they are not yet.
+func (p plan) replacing() string {
+	first := p.failed[0].Name
+	if len(p.failed) > 1 {
+		first += fmt.Sprintf(" and %d more", len(p.failed)-1)
+	}
+	if !p.retry.IsZero() && len(p.fresh) == 0 {
+		return first + " failed as the Pods before, so there is a pause before the next"
+	}
+	return first + " failed and is being replaced"
+}
+
+// waitsFor names the first Pod that is not ready.
+func (o observed) waitsFor() string {
+	for _, pod := range o.live {
+		if !pod.ready {
+			return "; " + pod.Name + ": " + pod.trouble()
+		}
+	}
+	return ""
+}
+
+// lastChange returns when a Pod was made or became ready or not, last.
+func (o observed) lastChange() time.Time {
+	var last time.Time
+	for _, pod := range o.live {
+		if pod.changed.After(last) {
+			last = pod.changed
+		}
+	}
+	return last
+}
+
+// judgement is what Ready, Progressing and Stalled follow from.
+type judgement struct {
+	set             *PodSet
+	reason, message string
+	settled         bool          // nothing that was asked for is missing
+	deadline        time.Duration // what is left of the time to make progress
+	idle            bool          // there is nothing to do but to wait for Pods
+}
+
+// judge sets the conditions, and returns when the deadline passes, if it is yet
+// to.
+func judge(conditions *metacontroller.Conditions, j judgement) time.Duration {
+	if j.settled {
+		status := metav1.ConditionFalse
+		if j.reason == reasonReady {
+			status = metav1.ConditionTrue
+		}
+		conditions.Set(metacontroller.ConditionReady, status, j.reason, j.message)
+	}
+	before := meta.FindStatusCondition(j.set.Status.Conditions, conditionProgressing)
+	wasComplete := before != nil && before.Reason == reasonComplete
+	switch {
+	case j.reason == reasonReady || wasComplete && j.reason == reasonPodsNotReady:
+		// Once all were ready, one that is not any more is no update.
+		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonComplete, "there is nothing to change")
+		return 0
+	case j.idle && j.deadline <= 0 && (j.reason == reasonRollingOut || j.reason == reasonPodsNotReady):
+		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)
+		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)
+		return 0
+	}
+	reason := j.reason
+	if reason == reasonPodsNotReady {
+		reason = reasonStarting
+	}
+	conditions.Set(conditionProgressing, metav1.ConditionTrue, reason, j.message)
+	if !j.idle {
+		return 0
+	}
+	return j.deadline
+}
+
+// soonest returns the least of the durations that are positive, or 0.
+func soonest(durations ...time.Duration) time.Duration {
+	var least time.Duration
+	for _, d := range durations {
+		if d > 0 && (least == 0 || d < least) {
+			least = d
+		}
+	}
+	return least
+}

@@ -1,0 +1,100 @@
+// +groupName=apps.jicki.cn
+// +versionName=v1alpha1
+
+package podset
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// PodSet keeps a number of identical Pods.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=podsets,singular=podset,scope=Namespaced,shortName=pset,categories=operetta
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Ready Pods of those wanted"
+// +kubebuilder:printcolumn:name="Up-to-date",type=integer,JSONPath=`.status.updatedReplicas`,description="Pods of the newest template"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,55}[a-z0-9])?$')",message="metadata.name and a number name the Pods: write at most 57 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+type PodSet struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +required
+	Spec Spec `json:"spec"`
+	// Status is what has been observed.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "no controller has seen this object yet", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status Status `json:"status,omitempty"`
+}
+
+// Spec is what is wanted of a PodSet.
+type Spec struct {
+	// Size is the number of Pods, from 0 to 5000. It is what kubectl scale and
+	// autoscalers set. When it becomes smaller, those Pods go that a ReplicaSet
+	// would let go: not scheduled before scheduled, pending before running, not
+	// ready before ready, the lower annotation
+	// controller.kubernetes.io/pod-deletion-cost first, then those of an older
+	// template, then the younger.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=5000
+	Size *int32 `json:"size"`
+	// Template is what the Pods are made of. Its labels and annotations reach
+	// the Pods, its name does not. Without it, the Pods run busybox with sleep
+	// 3600. A change replaces the Pods, maxUnavailable at a time; a Pod that is
+	// not ready is replaced at once.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy == 'Always'",message="the Pods of a PodSet are kept running: write restartPolicy Always, or leave it out; a MyJob runs a Pod once"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.activeDeadlineSeconds)",message="the Pods of a PodSet are kept running: leave activeDeadlineSeconds out"
+	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="without containers there is no Pod: write template.spec.containers, or leave template out"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !(['controller-uid', 'podset', 'podset.apps.jicki.cn/template-hash'].exists(k, k in self.metadata.labels))",message="the labels controller-uid, podset and podset.apps.jicki.cn/template-hash tell whose the Pods are: choose another key"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || !(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration', 'podset.apps.jicki.cn/failures'].exists(k, k in self.metadata.annotations))",message="the annotations operetta.dev/hash, metacontroller.k8s.io/last-applied-configuration and podset.apps.jicki.cn/failures are written by the controller: leave them out"
+	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
+	// MaxUnavailable is how many Pods a change of the template may take away at
+	// a time, as a number or as a share of size ("25%"), which is rounded down,
+	// but to no less than 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 5000 : self.matches('^([1-9][0-9]?|100)%$')",message="write a number of Pods from 1 to 5000, or a share from 1% to 100%"
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+}
+
+// Status is what has been observed of a PodSet. Pods that are being deleted or
+// have failed are not counted.
+type Status struct {
+	// ObservedGeneration is the generation that the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Nodes are the names of the Pods, by their numbers.
+	// +optional
+	// +listType=atomic
+	Nodes []string `json:"nodes,omitempty"`
+	// Ready is the number of ready Pods of those wanted, as in 3/4.
+	// +optional
+	Ready string `json:"ready,omitempty"`
+	// Replicas is the number of Pods.
+	// +optional
+	Replicas int32 `json:"replicas"`
+	// ReadyReplicas is the number of Pods that are ready.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+	// UpdatedReplicas is the number of Pods of the newest template.
+	// +optional
+	UpdatedReplicas int32 `json:"updatedReplicas"`
+	// Selector selects the Pods, as autoscalers read it.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+	// Conditions are Ready, Progressing, ChildrenObserved and, while a new
+	// template gets no Pod ready for ten minutes, Stalled.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
