@@ -21,6 +21,9 @@ import (
 // One target for each hook of each kind, as the fuzzer takes one at a time:
 // go test ./hooks -run '^$' -fuzz '^FuzzModelBoxSync$' -fuzztime 1m
 
+func FuzzBuildSync(f *testing.F)        { fuzz(f, "build", metacontroller.SyncHook) }
+func FuzzBuildFinalize(f *testing.F)    { fuzz(f, "build", metacontroller.FinalizeHook) }
+func FuzzBuildCustomize(f *testing.F)   { fuzz(f, "build", metacontroller.CustomizeHook) }
 func FuzzModelBoxSync(f *testing.F)     { fuzz(f, "modelbox", metacontroller.SyncHook) }
 func FuzzModelBoxFinalize(f *testing.F) { fuzz(f, "modelbox", metacontroller.FinalizeHook) }
 func FuzzMyJobSync(f *testing.F)        { fuzz(f, "myjob", metacontroller.SyncHook) }

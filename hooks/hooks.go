@@ -2,6 +2,7 @@
 package hooks
 
 import (
+	"github.com/operetta-dev/operetta/hooks/build"
 	"github.com/operetta-dev/operetta/hooks/modelbox"
 	"github.com/operetta-dev/operetta/hooks/myjob"
 	"github.com/operetta-dev/operetta/hooks/podset"
@@ -12,6 +13,7 @@ import (
 // generated manifests list them.
 func All() []metacontroller.Controller {
 	return []metacontroller.Controller{
+		build.Controller(),
 		modelbox.Controller(),
 		myjob.Controller(),
 		podset.Controller(),

@@ -1,10 +1,7 @@
 package hooks_test
 
 import (
-	"errors"
-	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,29 +17,9 @@ const enoughSteps = 120
 // newWorld returns a world in which all operators play along.
 func newWorld(apply simulate.Strategy, hookVersion string, faults ...simulate.Fault) *simulate.World {
 	return simulate.New(simulate.Options{
-		Controllers: hooks.All(), Call: callInProcess, Apply: apply, HookVersion: hookVersion,
+		Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...), Apply: apply, HookVersion: hookVersion,
 		MaxSteps: enoughSteps, Faults: faults,
 	})
-}
-
-// callInProcess answers as the server would.
-func callInProcess(now time.Time, path string, body []byte) (int, []byte, error) {
-	for _, controller := range hooks.All() {
-		for _, hook := range controller.Hooks() {
-			if path != "/"+controller.Name()+"/"+string(hook) {
-				continue
-			}
-			answer, err := controller.Call(hook, now, body)
-			switch {
-			case metacontroller.IsRequestError(err):
-				return http.StatusBadRequest, []byte(err.Error()), nil
-			case err != nil:
-				return http.StatusInternalServerError, []byte(err.Error()), nil
-			}
-			return http.StatusOK, answer.Body, nil
-		}
-	}
-	return 0, nil, errors.New("no such hook")
 }
 
 // TestCasesComeToRest goes on from every case until nothing changes.

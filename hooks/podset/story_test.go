@@ -3,7 +3,6 @@ package podset_test
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -29,19 +28,15 @@ type story struct {
 }
 
 func tell(t *testing.T, faults ...simulate.Fault) *story {
-	controller := podset.Controller()
+	call := simulate.Direct(podset.Controller())
 	s := &story{T: t}
 	s.world = simulate.New(simulate.Options{
-		Controllers: []metacontroller.Controller{controller},
+		Controllers: []metacontroller.Controller{podset.Controller()},
 		Faults:      faults,
 		MaxSteps:    1000,
 		Call: func(now time.Time, path string, body []byte) (int, []byte, error) {
 			s.count()
-			answer, err := controller.Call(metacontroller.HookName(path[strings.LastIndex(path, "/")+1:]), now, body)
-			if err != nil {
-				return http.StatusInternalServerError, []byte(err.Error()), nil
-			}
-			return http.StatusOK, answer.Body, nil
+			return call(now, path, body)
 		},
 	})
 	return s

@@ -1,0 +1,61 @@
+// Package build runs a build of the newest revision of a Git repository.
+//
+// A build is a Job. Its name ends in a hash of all that changes what is built,
+// so that every other revision, image or script is another Job. An init
+// container clones the repository into /workspace, and the steps run there, one
+// after the other.
+//
+// The Job is asked for until a result of that hash is known, from the Job itself
+// or from the history in the status, and not again after that: neither when the
+// Job is cleaned up nor when the spec comes back to it. A Job that vanishes
+// before it has finished is made again.
+//
+// While an older Job runs, the concurrency policy decides: under Replace the
+// older one goes, and the new one is made when it and its Pods are gone; under
+// Forbid the older one finishes first; under Allow both run. Finished Jobs are
+// kept for their logs up to a limit. None goes before the status that the hook
+// is sent tells its result.
+//
+// Ready is True when the newest build has succeeded. A failed one is Stalled,
+// for only another spec will mend it.
+package build
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Controller declares the operator.
+func Controller() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent:    metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
+		Children:  []metacontroller.Child{{Resource: jobKind, Update: metacontroller.OnDelete}},
+		Related:   []metacontroller.Resource{podKind},
+		Sync:      metacontroller.Sync(sync),
+		Customize: metacontroller.Customize(customize),
+	}
+}
+
+var (
+	jobKind = metacontroller.Resource{APIVersion: "batch/v1", Kind: "Job", Plural: "jobs"}
+	podKind = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}
+)
+
+// What is written on Jobs and their Pods.
+const (
+	buildLabel         = "build"
+	hashLabel          = "ci.zt.vapi.cc/hash"
+	revisionAnnotation = "ci.zt.vapi.cc/revision"
+)
+
+// customize selects the Pods of the Build. Deleting a Job deletes its Pods in
+// the background, so a Pod may run on when its Job is gone.
+func customize(build *Build) ([]metacontroller.Rule, error) {
+	return []metacontroller.Rule{{
+		APIVersion:    podKind.APIVersion,
+		Resource:      podKind.Plural,
+		Namespace:     build.Namespace,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{buildLabel: build.Name}},
+	}}, nil
+}

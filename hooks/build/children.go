@@ -1,0 +1,266 @@
+package build
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/labels"
+	"github.com/operetta-dev/operetta/internal/names"
+	"github.com/operetta-dev/operetta/internal/pods"
+)
+
+// What the container that clones is made of. The image is not in the hash: a
+// newer one clones the same.
+const (
+	cloneStep  = "clone"
+	cloneImage = "alpine/git:2.45.2"
+	// nobody is a user that the image's passwd file has, for OpenSSH works for no
+	// other.
+	nobody = 65534
+)
+
+// mainStep is the name of the container of a build that has one step.
+const mainStep = "build"
+
+const (
+	workspaceVolume   = "workspace"
+	workspacePath     = "/workspace"
+	cloneTmpVolume    = "clone-tmp"
+	credentialsVolume = "git-credentials"
+	credentialsPath   = "/credentials"
+)
+
+//go:embed clone.sh
+var cloneScript string
+
+// hashLength is that of the hash in a Job's name, in hexadecimal digits.
+const hashLength = 10
+
+// hashOf returns the hash of all that changes what is built. It is of what the
+// user wrote and nothing else: a release of this operator that makes Jobs in
+// another way is no reason to build again.
+func hashOf(build *Build) (string, error) {
+	spec := &build.Spec
+	type work struct {
+		Name         string                 `json:"name,omitempty"`
+		Image        string                 `json:"image,omitempty"`
+		Command      []string               `json:"command,omitempty"`
+		Args         []string               `json:"args,omitempty"`
+		Script       string                 `json:"script,omitempty"`
+		Env          []corev1.EnvVar        `json:"env,omitempty"`
+		EnvFrom      []corev1.EnvFromSource `json:"envFrom,omitempty"`
+		VolumeMounts []corev1.VolumeMount   `json:"volumeMounts,omitempty"`
+	}
+	hashed := struct {
+		URL      string          `json:"url"`
+		Revision string          `json:"revision"`
+		SubPath  string          `json:"subPath,omitempty"`
+		Steps    []work          `json:"steps"`
+		Volumes  []corev1.Volume `json:"volumes,omitempty"`
+		RunID    string          `json:"runId,omitempty"`
+	}{
+		URL: spec.Source.Git.URL, Revision: spec.Source.Git.Revision, SubPath: spec.Source.Git.SubPath,
+		Volumes: spec.Volumes, RunID: spec.RunID,
+	}
+	for _, step := range steps(spec) {
+		hashed.Steps = append(hashed.Steps, work{
+			step.Name, step.Image, step.Command, step.Args, step.Script, step.Env, step.EnvFrom, step.VolumeMounts,
+		})
+	}
+	encoded, err := json.Marshal(hashed)
+	if err != nil {
+		return "", fmt.Errorf("the spec cannot be encoded: %w", err)
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])[:hashLength], nil
+}
+
+// steps returns the steps, of which a build without steps has one.
+func steps(spec *Spec) []Step {
+	if len(spec.Steps) > 0 {
+		return spec.Steps
+	}
+	return []Step{{Name: mainStep, Work: spec.Work}}
+}
+
+func jobName(build *Build, hash string) string {
+	return names.Join(names.MaxLabel, build.Name, hash)
+}
+
+// job returns the Job that runs the build.
+func job(build *Build, hash string) *batchv1.Job {
+	jobLabels := labels.App{Name: build.Name, Instance: build.Name, Component: "build", PartOf: "build"}.Labels()
+	jobLabels[buildLabel] = build.Name
+	jobLabels[hashLabel] = hash
+	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.Revision}
+	backoffLimit := int32(0)
+	if build.Spec.BackoffLimit != nil {
+		backoffLimit = *build.Spec.BackoffLimit
+	}
+	return &batchv1.Job{
+		TypeMeta: metav1.TypeMeta{APIVersion: jobKind.APIVersion, Kind: jobKind.Kind},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: jobName(build, hash), Namespace: build.Namespace, Labels: jobLabels, Annotations: annotations,
+		},
+		Spec: batchv1.JobSpec{
+			BackoffLimit:          &backoffLimit,
+			ActiveDeadlineSeconds: build.Spec.TimeoutSeconds,
+			// A retry begins when the Pod before is gone: two never build at once.
+			PodReplacementPolicy: new(batchv1.Failed),
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(jobLabels), Annotations: annotations},
+				Spec:       podSpec(build),
+			},
+		},
+	}
+}
+
+// podSpec returns the Pod: its init containers run one after the other, and its
+// one container is the last step.
+func podSpec(build *Build) corev1.PodSpec {
+	spec := &build.Spec
+	containers := []corev1.Container{clone(build)}
+	for _, step := range steps(spec) {
+		containers = append(containers, container(build, step))
+	}
+	last := len(containers) - 1
+	pod := corev1.PodSpec{
+		RestartPolicy:      corev1.RestartPolicyNever,
+		InitContainers:     containers[:last],
+		Containers:         containers[last:],
+		Volumes:            volumes(spec),
+		SecurityContext:    securityContext(spec),
+		ServiceAccountName: spec.ServiceAccountName,
+		ImagePullSecrets:   spec.ImagePullSecrets,
+		NodeSelector:       spec.NodeSelector,
+		Tolerations:        spec.Tolerations,
+	}
+	if spec.ServiceAccountName == "" {
+		pod.AutomountServiceAccountToken = new(false)
+	}
+	return pod
+}
+
+// securityContext lets builders of any user share what the clone has written.
+func securityContext(spec *Spec) *corev1.PodSecurityContext {
+	context := pods.SecurityContext(spec.PodSecurityContext)
+	if context.FSGroup == nil {
+		context.FSGroup = new(int64(nobody))
+	}
+	return context
+}
+
+func volumes(spec *Spec) []corev1.Volume {
+	emptyDir := func(name string) corev1.Volume {
+		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+	}
+	all := []corev1.Volume{emptyDir(workspaceVolume), emptyDir(cloneTmpVolume)}
+	if secret := spec.Source.Git.SecretRef; secret != nil {
+		all = append(all, corev1.Volume{Name: credentialsVolume, VolumeSource: corev1.VolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: secret.Name, DefaultMode: new(int32(0o440))},
+		}})
+	}
+	return append(all, spec.Volumes...)
+}
+
+// clone returns the container that fetches the code. It is the only one that
+// sees the credentials.
+func clone(build *Build) corev1.Container {
+	git := &build.Spec.Source.Git
+	image := git.Image
+	if image == "" {
+		image = cloneImage
+	}
+	mounts := []corev1.VolumeMount{
+		{Name: workspaceVolume, MountPath: workspacePath},
+		{Name: cloneTmpVolume, MountPath: "/tmp"},
+	}
+	if git.SecretRef != nil {
+		mounts = append(mounts, corev1.VolumeMount{Name: credentialsVolume, MountPath: credentialsPath, ReadOnly: true})
+	}
+	return corev1.Container{
+		Name:    cloneStep,
+		Image:   image,
+		Command: []string{"/bin/sh", "-c", literal(cloneScript)},
+		Env: []corev1.EnvVar{
+			{Name: "REPOSITORY", Value: literal(git.URL)},
+			{Name: "REVISION", Value: literal(git.Revision)},
+			{Name: "SUB_PATH", Value: literal(git.SubPath)},
+			{Name: "WORKSPACE", Value: workspacePath},
+			{Name: "CREDENTIALS", Value: credentialsPath},
+			{Name: "HOME", Value: "/tmp"},
+		},
+		WorkingDir:   "/tmp",
+		VolumeMounts: mounts,
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+			},
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+		},
+		SecurityContext: pods.Restricted(nobody),
+	}
+}
+
+// container returns the container of a step.
+func container(build *Build, step Step) corev1.Container {
+	made := corev1.Container{
+		Name:            step.Name,
+		Image:           step.Image,
+		Command:         step.Command,
+		Args:            step.Args,
+		Env:             append(trustWorkspace(step.Env), step.Env...),
+		EnvFrom:         step.EnvFrom,
+		WorkingDir:      path.Join(workspacePath, build.Spec.Source.Git.SubPath),
+		VolumeMounts:    append([]corev1.VolumeMount{{Name: workspaceVolume, MountPath: workspacePath}}, step.VolumeMounts...),
+		SecurityContext: step.SecurityContext,
+	}
+	if step.Script != "" {
+		made.Command, made.Args = []string{"/bin/sh", "-ec"}, []string{literal(step.Script)}
+	}
+	if step.Resources != nil {
+		made.Resources = *step.Resources
+	}
+	return made
+}
+
+// literal writes a text so that the kubelet hands it on as it is: in commands,
+// arguments and values of variables it would read $$ as $, and $(NAME) as the
+// value of a variable.
+func literal(text string) string {
+	var escaped strings.Builder
+	for i := range len(text) {
+		if text[i] == '$' && i+1 < len(text) && (text[i+1] == '$' || text[i+1] == '(') {
+			escaped.WriteByte('$')
+		}
+		escaped.WriteByte(text[i])
+	}
+	return escaped.String()
+}
+
+// trustWorkspace makes Git accept a repository that another user has cloned:
+// builders of Go and Rust, among others, ask it for the revision. A user who
+// configures Git in the same way is left alone.
+func trustWorkspace(env []corev1.EnvVar) []corev1.EnvVar {
+	for _, variable := range env {
+		if variable.Name == "GIT_CONFIG_COUNT" {
+			return nil
+		}
+	}
+	return []corev1.EnvVar{
+		{Name: "GIT_CONFIG_COUNT", Value: "1"},
+		{Name: "GIT_CONFIG_KEY_0", Value: "safe.directory"},
+		{Name: "GIT_CONFIG_VALUE_0", Value: "*"},
+	}
+}

@@ -1,0 +1,208 @@
+package build
+
+import (
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// git runs Git in a folder, as nobody in particular.
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	command := exec.Command("git", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, string(output))
+	return strings.TrimSpace(string(output))
+}
+
+// repository makes one with two commits: the first is the tag v1 and has the
+// folder sub, the second is the branch main, and the branch feature/x is beside
+// it.
+func repository(t *testing.T) (path string, commits map[string]string) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not on the PATH")
+	}
+	root := t.TempDir()
+	work := filepath.Join(root, "work")
+	git(t, root, "init", "--quiet", "--initial-branch=main", work)
+	commits = map[string]string{}
+	commit := func(name, file string) {
+		path := filepath.Join(work, file)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(name), 0o644))
+		git(t, work, "add", ".")
+		git(t, work, "commit", "--quiet", "-m", name)
+		commits[name] = git(t, work, "rev-parse", "HEAD")
+	}
+	commit("first", "sub/file")
+	git(t, work, "tag", "-a", "-m", "v1", "v1")
+	git(t, work, "checkout", "--quiet", "-b", "feature/x")
+	commit("feature", "feature")
+	git(t, work, "checkout", "--quiet", "main")
+	commit("second", "other")
+	git(t, work, "update-server-info")
+	path = filepath.Join(root, "code.git")
+	git(t, root, "clone", "--quiet", "--bare", work, path)
+	return path, commits
+}
+
+// clonePod is what the Pod gives to the script.
+type clonePod struct {
+	workspace, home, credentials, terminationLog string
+}
+
+func newClonePod(t *testing.T) clonePod {
+	root := t.TempDir()
+	pod := clonePod{filepath.Join(root, "workspace"), filepath.Join(root, "home"), filepath.Join(root, "credentials"), filepath.Join(root, "log")}
+	for _, dir := range []string{pod.workspace, pod.home, pod.credentials} {
+		require.NoError(t, os.Mkdir(dir, 0o755))
+	}
+	return pod
+}
+
+// clone runs the script, and returns what it prints.
+func (p clonePod) clone(repository, revision, subPath string) (string, error) {
+	command := exec.Command("/bin/sh", "-c", cloneScript)
+	command.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "REPOSITORY=" + repository, "REVISION=" + revision, "SUB_PATH=" + subPath, "WORKSPACE=" + p.workspace,
+		"CREDENTIALS=" + p.credentials, "HOME=" + p.home, "TERMINATION_LOG=" + p.terminationLog, "GIT_ALLOW_PROTOCOL=file:http", "GIT_CONFIG_SYSTEM=/dev/null",
+	}
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+func TestCloneFetchesEveryKindOfRevision(t *testing.T) {
+	path, commits := repository(t)
+	for revision, commit := range map[string]string{
+		"main": "second", "v1": "first", "feature/x": "feature", "refs/heads/main": "second",
+		commits["first"]: "first", commits["second"][:8]: "second", commits["feature"][:10]: "feature",
+	} {
+		pod := newClonePod(t)
+		output, err := pod.clone("file://"+path, revision, "")
+		require.NoError(t, err, output)
+		require.Equal(t, commits[commit], git(t, pod.workspace, "rev-parse", "HEAD"), revision)
+		require.Contains(t, output, "building "+commits[commit]+" "+commit)
+	}
+}
+
+func TestCloneAgainIntoWhatIsLeft(t *testing.T) {
+	path, commits := repository(t)
+	pod := newClonePod(t)
+	require.NoError(t, os.WriteFile(filepath.Join(pod.workspace, "left"), nil, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(pod.workspace, ".hidden"), nil, 0o644))
+	for range 2 {
+		output, err := pod.clone("file://"+path, "v1", "sub")
+		require.NoError(t, err, output)
+	}
+	require.Equal(t, commits["first"], git(t, pod.workspace, "rev-parse", "HEAD"))
+	require.Empty(t, git(t, pod.workspace, "status", "--porcelain"))
+	info, err := os.Stat(filepath.Join(pod.workspace, "sub", "file"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o664), info.Mode().Perm(), "a builder that is another user of the group cannot write")
+}
+
+func TestCloneSaysWhatIsWrong(t *testing.T) {
+	path, _ := repository(t)
+	for _, test := range []struct{ repository, revision, subPath, message string }{
+		{"file://" + path, "v2", "", "there is no branch, tag or commit v2 in file://" + path},
+		{"file://" + path, "v1", "missing", "there is no folder missing in v1"},
+		{"file://" + path + "x", "v1", "", "file://" + path + "x cannot be fetched"},
+		{"file://" + path, "$(touch /tmp/x);`id`", "", "there is no branch, tag or commit $(touch /tmp/x);`id` in file://" + path},
+	} {
+		pod := newClonePod(t)
+		output, err := pod.clone(test.repository, test.revision, test.subPath)
+		require.Error(t, err)
+		require.Contains(t, output, test.message)
+		message, err := os.ReadFile(pod.terminationLog)
+		require.NoError(t, err)
+		require.Equal(t, test.message+"\n", string(message))
+	}
+}
+
+// TestCloneShowsItsCredentialsToOneHost serves the repository to those who know
+// a password, and sees that the password is not on the command line, in the
+// output or in what the builder finds.
+func TestCloneShowsItsCredentialsToOneHost(t *testing.T) {
+	path, commits := repository(t)
+	handler := &cgi.Handler{
+		Path: filepath.Join(git(t, ".", "--exec-path"), "git-http-backend"),
+		Env:  []string{"GIT_PROJECT_ROOT=" + filepath.Dir(path), "GIT_HTTP_EXPORT_ALL=1"},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "robot" || password != "let-me-in" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="code"`)
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	asked := false
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = asked || r.Header.Get("Authorization") != ""
+		w.Header().Set("WWW-Authenticate", `Basic realm="elsewhere"`)
+		http.Error(w, "who are you?", http.StatusUnauthorized)
+	}))
+	defer elsewhere.Close()
+	moved := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere.URL+r.URL.RequestURI(), http.StatusMovedPermanently)
+	}))
+	defer moved.Close()
+
+	pod := newClonePod(t)
+	_, err := pod.clone(server.URL+"/code.git", "main", "")
+	require.Error(t, err, "without credentials")
+
+	require.NoError(t, os.WriteFile(filepath.Join(pod.credentials, "username"), []byte("robot"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(pod.credentials, "password"), []byte("let-me-in"), 0o600))
+	output, err := pod.clone(server.URL+"/code.git", "main", "")
+	require.NoError(t, err, output)
+	require.Equal(t, commits["second"], git(t, pod.workspace, "rev-parse", "HEAD"))
+	require.NotContains(t, output, "let-me-in")
+	require.NoError(t, filepath.WalkDir(pod.workspace, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		require.NotContains(t, string(content), "let-me-in", path)
+		return err
+	}))
+
+	_, err = pod.clone(moved.URL+"/code.git", "main", "")
+	require.Error(t, err)
+	require.False(t, asked, "the password was shown to another host")
+}
+
+// TestLiteral expands as the kubelet does, see k8s.io/kubernetes
+// third_party/forked/golang/expansion.
+func TestLiteral(t *testing.T) {
+	expand := func(text string) string {
+		var expanded strings.Builder
+		for i := 0; i < len(text); i++ {
+			if text[i] == '$' && i+1 < len(text) && (text[i+1] == '$' || text[i+1] == '(') {
+				if text[i+1] == '(' {
+					expanded.WriteString("EXPANDED")
+				}
+				i++
+				if text[i] == '(' {
+					continue
+				}
+			}
+			expanded.WriteByte(text[i])
+		}
+		return expanded.String()
+	}
+	for _, text := range []string{"", "$", "$$", "$$$", "echo $HOME", "$(HOME)", "$$(HOME)", "a$(b)$$c$", cloneScript} {
+		require.Equal(t, text, expand(literal(text)))
+	}
+}

@@ -1,0 +1,121 @@
+package build
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/operetta-dev/operetta/internal/pods"
+)
+
+// rememberedResults is how many results the history has at least room for.
+const rememberedResults = 10
+
+// history is what is known of builds that have ended, the newest first.
+type history []Result
+
+// of returns the result of a build, or nil.
+func (h history) of(hash string) *Result {
+	i := slices.IndexFunc(h, func(r Result) bool { return r.Hash == hash })
+	if i < 0 {
+		return nil
+	}
+	return &h[i]
+}
+
+// remember adds the results of the Jobs that have ended to what the status
+// knew. A result is written once; only a message that names the step may come
+// later, for the Pod that tells it is observed apart from its Job.
+func remember(build *Build, there observed, wanted string) history {
+	known := history(slices.Clone(build.Status.History))
+	for i := range there.jobs {
+		job := &there.jobs[i]
+		if job.isRunning() {
+			continue
+		}
+		message := ""
+		if job.result == PhaseFailed {
+			message = cmp.Or(there.failure(job.Metadata.Labels.Hash), explain(job.reason))
+		}
+		if old := known.of(job.Metadata.Labels.Hash); old == nil {
+			known = append(known, resultOf(job, message))
+		} else if old.Result == PhaseFailed && (old.Message == "" || old.Message == explain(job.reason)) {
+			old.Message = message
+		}
+	}
+	slices.SortStableFunc(known, func(a, b Result) int {
+		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))
+	})
+	return known.trimmed(build, there, wanted)
+}
+
+func endOf(r Result) time.Time {
+	if r.CompletionTime == nil {
+		return time.Time{}
+	}
+	return r.CompletionTime.Time
+}
+
+// trimmed forgets the oldest results, but none whose Job is there, nor the one
+// that is wanted: it would be built again.
+func (h history) trimmed(build *Build, there observed, wanted string) history {
+	room := max(rememberedResults, historyLimit(build))
+	count := 0
+	return slices.DeleteFunc(h, func(r Result) bool {
+		count++
+		return count > room && r.Hash != wanted && there.job(r.Hash) == nil
+	})
+}
+
+func historyLimit(build *Build) int {
+	if build.Spec.HistoryLimit == nil {
+		return 3
+	}
+	return int(*build.Spec.HistoryLimit)
+}
+
+func resultOf(job *observedJob, message string) Result {
+	result := Result{
+		Hash:           job.Metadata.Labels.Hash,
+		Revision:       job.Metadata.Annotations.Revision,
+		Result:         job.result,
+		Message:        message,
+		StartTime:      job.Status.StartTime,
+		CompletionTime: job.endedAt,
+	}
+	if result.StartTime != nil && result.CompletionTime != nil {
+		result.Duration = max(0, result.CompletionTime.Sub(result.StartTime.Time)).Round(time.Second).String()
+	}
+	return result
+}
+
+// explain says a Job's reason for failing in words.
+func explain(reason string) string {
+	switch reason {
+	case "DeadlineExceeded":
+		return "it took longer than timeoutSeconds"
+	case "BackoffLimitExceeded":
+		return "it failed as often as backoffLimit allows"
+	case "":
+		return "it failed"
+	}
+	return "it failed: " + reason
+}
+
+// describeFailure names a step and its exit code. Of messages that containers
+// leave behind, only that of the clone is shown: what a user's program writes
+// may be a secret.
+func describeFailure(step *pods.Container) string {
+	ended := step.State.Terminated
+	text := fmt.Sprintf("step %s failed with exit code %d", step.Name, ended.ExitCode)
+	if step.Name == cloneStep && ended.Message != "" {
+		line, _, _ := strings.Cut(strings.TrimSpace(ended.Message), "\n")
+		return text + ": " + strings.ToValidUTF8(line[:min(len(line), 300)], "")
+	}
+	if ended.Reason != "" && ended.Reason != "Error" {
+		text += " (" + ended.Reason + ")"
+	}
+	return text
+}

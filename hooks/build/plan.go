@@ -1,0 +1,139 @@
+package build
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// situation is all that the next step follows from.
+type situation struct {
+	build *Build
+	there observed
+	known history
+	hash  string // of the build that is wanted
+	now   time.Time
+}
+
+// plan is the next step.
+type plan struct {
+	// make says that the Job that is wanted is to be made.
+	make bool
+	kept []metacontroller.Object
+	// waits tells what is in the way of the Job that is wanted.
+	waits string
+	// awaited are Jobs that were asked for in an earlier sync, are not wanted any
+	// more, and may yet appear.
+	awaited []string
+	// uncommitted says that a Job is kept only because the status does not tell
+	// its result yet.
+	uncommitted bool
+}
+
+// decide makes the plan.
+func decide(s situation) plan {
+	p := plan{}
+	p.keepJobs(s)
+	if s.there.job(s.hash) != nil || s.known.of(s.hash) != nil {
+		if job := s.there.job(s.hash); job != nil && job.Terminating && job.isRunning() {
+			p.waits = "the Job that was deleted, " + job.Name + ", has to go first"
+		}
+		return p
+	}
+	p.waits = s.obstacle()
+	if late := s.lateJob(); p.waits == "" && late != "" {
+		p.waits, p.awaited = "Job/"+late+" was asked for and is not observed yet", []string{"Job/" + late}
+	}
+	p.make = p.waits == ""
+	return p
+}
+
+// keepJobs keeps the Jobs that run, unless they are to be replaced, and those of
+// the finished ones that the limit leaves. What goes depends on no other Job
+// than those that came later.
+func (p *plan) keepJobs(s situation) {
+	var finished []*observedJob
+	for i := range s.there.jobs {
+		job := &s.there.jobs[i]
+		switch {
+		case !job.isRunning():
+			finished = append(finished, job)
+		case job.Metadata.Labels.Hash == s.hash || policy(s.build) != Replace:
+			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
+		}
+	}
+	slices.SortStableFunc(finished, func(a, b *observedJob) int {
+		return cmp.Or(
+			wantedFirst(a.Metadata.Labels.Hash == s.hash, b.Metadata.Labels.Hash == s.hash),
+			b.endedAt.Compare(a.endedAt.Time),
+			strings.Compare(a.Name, b.Name),
+		)
+	})
+	committed := history(s.build.Status.History)
+	for i, job := range finished {
+		isTold := committed.of(job.Metadata.Labels.Hash) != nil
+		if i < historyLimit(s.build) || !isTold {
+			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
+			p.uncommitted = p.uncommitted || i >= historyLimit(s.build)
+		}
+	}
+}
+
+func wantedFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	default:
+		return 1
+	}
+}
+
+func policy(build *Build) ConcurrencyPolicy { return cmp.Or(build.Spec.ConcurrencyPolicy, Replace) }
+
+// obstacle tells what has to go or to end before the Job can be made. Only a
+// build of the same hash is in the way under Allow: its name is.
+func (s situation) obstacle() string {
+	for i := range s.there.jobs {
+		job := &s.there.jobs[i]
+		if job.isRunning() && policy(s.build) != Allow {
+			verb := "end"
+			if policy(s.build) == Replace {
+				verb = "go"
+			}
+			return "Job/" + job.Name + " of revision " + job.Metadata.Annotations.Revision + " has to " + verb + " first"
+		}
+	}
+	for i := range s.there.pods {
+		pod := &s.there.pods[i]
+		isSame := pod.Metadata.Labels.Hash == s.hash
+		if !pod.Status.IsDone() && (isSame || policy(s.build) != Allow) {
+			return "Pod/" + pod.Name + " still runs, and has to end first"
+		}
+	}
+	return ""
+}
+
+// lateJob returns the name of a Job that the last sync has asked for and that is
+// not observed, if it is another than the one that is wanted now: a lagging
+// cache may be about to show it, and two builds would run.
+func (s situation) lateJob() string {
+	old := &s.build.Status
+	asked := meta.FindStatusCondition(old.Conditions, metacontroller.ConditionChildrenObserved)
+	isOther := old.JobName != "" && old.JobName != jobName(s.build, s.hash)
+	if policy(s.build) == Allow || !isOther || asked == nil || asked.Status != metav1.ConditionFalse ||
+		!strings.Contains(asked.Message, "Job/"+old.JobName) {
+		return ""
+	}
+	if s.now.Sub(asked.LastTransitionTime.Time) >= metacontroller.ChildGrace {
+		return ""
+	}
+	return old.JobName
+}

@@ -1,0 +1,148 @@
+package build
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// conditionSucceeded is Unknown until the build has ended, as Tekton and Knative
+// have it.
+const conditionSucceeded = "Succeeded"
+
+// Reasons of Ready and Succeeded.
+const (
+	reasonSucceeded    = "Succeeded"
+	reasonFailed       = "Failed"
+	reasonAlreadyBuilt = "AlreadyBuilt"
+	reasonRunning      = "Running"
+	reasonPending      = "Pending"
+	reasonWaiting      = "Waiting"
+)
+
+// commitDelay is after what time to look again when a Job waits for the status
+// to be committed: that alone is no reason for Metacontroller to call.
+const commitDelay = 2 * time.Second
+
+// report tells how far the newest build is, and when to look again.
+func report(s situation, p plan, differs metacontroller.Difference) (Status, time.Duration) {
+	conditions := metacontroller.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
+	settled, resync := conditions.Settle(differs)
+	status := Status{
+		Phase:    PhasePending,
+		Revision: s.build.Spec.Source.Git.Revision,
+		History:  s.known,
+	}
+	j := verdict{metav1.ConditionUnknown, reasonPending, "the build has not begun"}
+	ended, job := s.known.of(s.hash), s.there.job(s.hash)
+	switch {
+	case ended != nil:
+		status.tell(s, ended)
+		j = s.verdictOf(ended)
+	case job != nil:
+		status.JobName, status.StartTime = job.Name, job.Status.StartTime
+		status.Phase, j = s.progress(p)
+	case p.make:
+		status.JobName = jobName(s.build, s.hash)
+	default:
+		j = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
+		if len(p.awaited) > 0 {
+			status.JobName = s.build.Status.JobName // it is the memory of what was asked for
+		}
+	}
+	j.judge(conditions, settled || len(p.awaited) > 0)
+	status.Conditions = conditions.List()
+	if p.uncommitted && (resync == 0 || resync > commitDelay) {
+		resync = commitDelay
+	}
+	return status, resync
+}
+
+// tell copies how the build ended.
+func (s *Status) tell(about situation, ended *Result) {
+	s.Phase = ended.Result
+	s.JobName = jobName(about.build, about.hash)
+	s.Revision = ended.Revision
+	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
+}
+
+// verdict is what the conditions say.
+type verdict struct {
+	succeeded       metav1.ConditionStatus
+	reason, message string
+}
+
+// verdictOf tells how the build ended, and whether it did so before another one
+// ended: then nothing has run for the newest spec.
+func (s situation) verdictOf(ended *Result) verdict {
+	v := verdict{metav1.ConditionTrue, reasonSucceeded, "revision " + ended.Revision + " was built"}
+	if ended.Result == PhaseFailed {
+		v = verdict{metav1.ConditionFalse, reasonFailed, "the build of revision " + ended.Revision + " failed: " + ended.Message}
+	}
+	if s.known[0].Hash != ended.Hash {
+		v.message += "; it was not run again, for that change runId"
+		if ended.Result == PhaseSucceeded {
+			v.reason = reasonAlreadyBuilt
+		}
+	}
+	return v
+}
+
+// progress tells how far a Job is that has not ended.
+func (s situation) progress(p plan) (Phase, verdict) {
+	if p.waits != "" {
+		return PhasePending, verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
+	}
+	pod := s.there.pod(s.hash)
+	switch {
+	case pod == nil:
+		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "the Job has no Pod yet"}
+	case pod.Status.Phase == corev1.PodPending && !hasBegun(pod):
+		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "Pod/" + pod.Name + ": " + pod.Status.Activity()}
+	}
+	message := "Pod/" + pod.Name + ": " + pod.Status.Activity()
+	if step := runningStep(pod); step != "" {
+		message = "step " + step + " is running"
+	}
+	return PhaseRunning, verdict{metav1.ConditionUnknown, reasonRunning, message}
+}
+
+// hasBegun reports whether a step has: the phase of a Pod is Pending until its
+// init containers are done.
+func hasBegun(pod *observedPod) bool {
+	for _, step := range pod.Status.Containers() {
+		if step.State.Running != nil || step.State.Terminated != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// runningStep returns the name of the step that runs, or nothing between two.
+func runningStep(pod *observedPod) string {
+	for _, step := range pod.Status.Containers() {
+		if step.State.Running != nil {
+			return step.Name
+		}
+	}
+	return ""
+}
+
+// judge sets the conditions. Where a child is missing, Ready says so already.
+func (v verdict) judge(conditions *metacontroller.Conditions, settled bool) {
+	conditions.Set(conditionSucceeded, v.succeeded, v.reason, v.message)
+	if !settled {
+		return
+	}
+	ready := v.succeeded
+	if ready == metav1.ConditionUnknown {
+		ready = metav1.ConditionFalse
+	}
+	conditions.Set(metacontroller.ConditionReady, ready, v.reason, v.message)
+	if v.succeeded == metav1.ConditionFalse {
+		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, v.reason, v.message)
+	}
+}

@@ -1,0 +1,32 @@
+package simulate
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Direct returns a way to the hooks of these operators that needs no server. It
+// answers as the server does, for tests that tell a story of one operator.
+func Direct(controllers ...metacontroller.Controller) Call {
+	return func(now time.Time, path string, body []byte) (int, []byte, error) {
+		for _, controller := range controllers {
+			hook, ours := strings.CutPrefix(path, "/"+controller.Name()+"/")
+			if !ours {
+				continue
+			}
+			answer, err := controller.Call(metacontroller.HookName(hook), now, body)
+			switch {
+			case metacontroller.IsRequestError(err):
+				return http.StatusBadRequest, []byte(err.Error()), nil
+			case err != nil:
+				return http.StatusInternalServerError, []byte(err.Error()), nil
+			}
+			return http.StatusOK, answer.Body, nil
+		}
+		return 0, nil, fmt.Errorf("there is no operator behind %s", path)
+	}
+}
