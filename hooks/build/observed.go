@@ -54,6 +54,7 @@ func (j *observedJob) read() {
 			j.result, j.endedAt = PhaseSucceeded, cmp.Or(j.Status.CompletionTime, &at)
 		case batchv1.JobFailed:
 			j.result, j.reason, j.endedAt = PhaseFailed, condition.Reason, &at
+		default: // the Job may yet end in another way
 		}
 	}
 }
