@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/internal/labels"
+	"github.com/operetta-dev/operetta/internal/replicas"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -79,7 +80,7 @@ func handOnReplicas(box *ModelBox, deployment *appsv1.Deployment, observed *obse
 	if box.Spec.Replicas != nil || observed == nil {
 		return nil
 	}
-	ours, err := observed.replicasAreOurs()
+	ours, err := replicas.AreOurs(observed.Snapshot)
 	if err != nil || !ours {
 		return err
 	}

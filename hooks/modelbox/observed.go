@@ -1,11 +1,7 @@
 package modelbox
 
 import (
-	"encoding/json"
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -76,45 +72,4 @@ func (d *observedDeployment) condition(conditionType string) deploymentCondition
 		}
 	}
 	return deploymentCondition{}
-}
-
-// appliedReplicas is what tells who set a Deployment's number of replicas.
-type appliedReplicas struct {
-	Metadata struct {
-		Annotations   map[string]string `json:"annotations"`
-		ManagedFields []struct {
-			Operation metav1.ManagedFieldsOperationType `json:"operation"`
-			Fields    struct {
-				Spec map[string]json.RawMessage `json:"f:spec"`
-			} `json:"fieldsV1"`
-		} `json:"managedFields"`
-	} `json:"metadata"`
-}
-
-// replicasAreOurs reports whether it was the hook that set the Deployment's
-// number of replicas last: then to say nothing would not leave it alone but set
-// it to 1, for Metacontroller takes away what it applied, and the API server
-// fills in the default.
-func (d *observedDeployment) replicasAreOurs() (bool, error) {
-	var owners appliedReplicas
-	if err := d.Decode(&owners); err != nil {
-		return false, err
-	}
-	if last := owners.Metadata.Annotations[metacontroller.LastAppliedAnnotation]; last != "" {
-		var applied struct {
-			Spec map[string]json.RawMessage `json:"spec"`
-		}
-		if err := json.Unmarshal([]byte(last), &applied); err != nil {
-			return false, fmt.Errorf("the annotation %s of %s is damaged", metacontroller.LastAppliedAnnotation, d.Ref())
-		}
-		_, ours := applied.Spec["replicas"]
-		return ours, nil
-	}
-	for _, manager := range owners.Metadata.ManagedFields {
-		_, ours := manager.Fields.Spec["f:replicas"]
-		if ours && manager.Operation == metav1.ManagedFieldsOperationApply {
-			return true, nil
-		}
-	}
-	return false, nil
 }
