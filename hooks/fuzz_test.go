@@ -26,6 +26,14 @@ func FuzzModelBoxFinalize(f *testing.F) { fuzz(f, "modelbox", metacontroller.Fin
 func FuzzMyJobSync(f *testing.F)        { fuzz(f, "myjob", metacontroller.SyncHook) }
 func FuzzMyJobFinalize(f *testing.F)    { fuzz(f, "myjob", metacontroller.FinalizeHook) }
 
+func FuzzPodBuggerToolSync(f *testing.F) { fuzz(f, "podbuggertool", metacontroller.SyncHook) }
+func FuzzPodBuggerToolFinalize(f *testing.F) {
+	fuzz(f, "podbuggertool", metacontroller.FinalizeHook)
+}
+func FuzzPodBuggerToolCustomize(f *testing.F) {
+	fuzz(f, "podbuggertool", metacontroller.CustomizeHook)
+}
+
 // TestEveryHookIsFuzzed fails when a hook has no target above.
 func TestEveryHookIsFuzzed(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "fuzz_test.go", nil, 0)

@@ -4,6 +4,7 @@ package hooks
 import (
 	"github.com/operetta-dev/operetta/hooks/modelbox"
 	"github.com/operetta-dev/operetta/hooks/myjob"
+	"github.com/operetta-dev/operetta/hooks/podbuggertool"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -13,5 +14,6 @@ func All() []metacontroller.Controller {
 	return []metacontroller.Controller{
 		modelbox.Controller(),
 		myjob.Controller(),
+		podbuggertool.Controller(),
 	}
 }
