@@ -40,6 +40,7 @@ var kinds = []struct {
 }{
 	{"model.github.com/v1", "ModelBox", modelBoxRules},
 	{"myjob.github.com/v1beta1", "MyJob", myJobRules},
+	{"apps.jicki.cn/v1alpha1", "PodBuggerTool", podBuggerToolRules},
 }
 
 // A new rule needs an entry in the table: what has not refused anything on a

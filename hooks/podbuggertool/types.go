@@ -98,7 +98,7 @@ type Spec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="kubectlImage: an image has no spaces: write name:tag or name@digest"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="the image of kubectl has no spaces: write name:tag or name@digest"
 	KubectlImage string `json:"kubectlImage,omitempty"`
 }
 
