@@ -295,3 +295,26 @@ func TestMetacontrollerMayGrantThatAndNoMore(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, stderr, "attempting to grant RBAC permissions not currently held")
 }
+
+// The Jobs' Pods run where the restricted Pod Security Standard is enforced.
+func TestDebugJobMeetsTheRestrictedStandard(t *testing.T) {
+	d := newDebugTool(t, namespace(t, "restricted"), `{selector: {matchLabels: {app: shop}}, image: busybox}`)
+	d.pod("web")
+	kubectl(t, "label", "namespace", d.ns, "pod-security.kubernetes.io/enforce=restricted")
+	for _, child := range documents(t, d.answer("--children-only")) {
+		raw, err := json.Marshal(child)
+		require.NoError(t, err)
+		apply(t, string(raw))
+		if child["kind"] != "Job" {
+			continue
+		}
+		pod := child["spec"].(map[string]any)["template"].(map[string]any)
+		pod["apiVersion"], pod["kind"] = "v1", "Pod"
+		pod["metadata"].(map[string]any)["name"] = "helper"
+		raw, err = json.Marshal(pod)
+		require.NoError(t, err)
+		apply(t, string(raw), "--namespace="+d.ns)
+		return
+	}
+	require.Fail(t, "there is no Job")
+}

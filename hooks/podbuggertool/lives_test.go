@@ -171,6 +171,43 @@ func TestCrashingPodKeepsWhatItHas(t *testing.T) {
 	}, simulate.Fault{What: simulate.Fail, Kind: "Pod", Name: "web"})
 }
 
+func TestLaggingViewOfAPodMakesNoSecondJob(t *testing.T) {
+	stories(t, func(s story) {
+		*s.blur = true
+		s.tool("toolbox", toolbox)
+		s.pod("web", "{app: shop}")
+		s.rests() // for longer than any cache lags
+		require.Equal(s.t, []string{"web: toolbox=busybox:1"}, s.containers())
+		require.Len(s.t, s.jobs(), 1, "the Job is kept")
+		require.Equal(s.t, int32(1), s.status("toolbox").Failed)
+		require.Contains(s.t, s.status("toolbox").Pods[0].Message, "has succeeded, and the Pod does not show the container")
+
+		*s.blur = false
+		pod := s.Get(ref("v1", "Pod", "web")).DeepCopy()
+		pod.SetAnnotations(map[string]string{"the": "cache has caught up"})
+		raw, err := pod.MarshalJSON()
+		require.NoError(s.t, err)
+		require.NoError(s.t, s.Apply(raw))
+		s.rests()
+		s.ready("toolbox", "1/1")
+		require.Equal(s.t, 1, s.jobsEver())
+	})
+}
+
+func TestMirrorAndTerminatingPodsAreLeftAlone(t *testing.T) {
+	stories(t, func(s story) {
+		s.apply(`{apiVersion: v1, kind: Pod, metadata: {name: mirror, labels: {app: shop}, annotations: {kubernetes.io/config.mirror: x}}, spec: {containers: [{name: main, image: "nginx:1"}]}}`)
+		s.apply(`{apiVersion: v1, kind: Pod, metadata: {name: going, labels: {app: shop}, finalizers: [example.com/hold]}, spec: {containers: [{name: main, image: "nginx:1"}]}}`)
+		s.rests()
+		require.NoError(s.t, s.Delete(ref("v1", "Pod", "going")))
+		s.tool("toolbox", toolbox)
+		s.rests()
+		require.NotNil(s.t, s.Get(ref("v1", "Pod", "going")))
+		require.Zero(s.t, s.jobsEver())
+		require.Equal(s.t, int32(0), s.status("toolbox").Matched)
+	})
+}
+
 func TestChangedImageReachesNewPodsOnly(t *testing.T) {
 	stories(t, func(s story) {
 		s.tool("toolbox", toolbox)

@@ -25,13 +25,10 @@ type patient struct {
 // examine tells of each Pod what the Pod itself tells. Those that can be treated
 // are marked so.
 func examine(tool *PodBuggerTool, world world) ([]*patient, error) {
-	patients := make([]*patient, 0, len(world.matched))
-	for _, pod := range world.matched {
-		name, err := jobName(tool, pod)
-		if err != nil {
-			return nil, err
-		}
-		p := &patient{pod: pod, jobName: name, job: world.jobs[name]}
+	patients := make([]*patient, len(world.matched))
+	for i, pod := range world.matched {
+		p := &patient{pod: pod}
+		patients[i] = p
 		target := tool.Spec.TargetContainer
 		has := pod.debugContainer(tool.Name)
 		switch {
@@ -46,9 +43,12 @@ func examine(tool *PodBuggerTool, world world) ([]*patient, error) {
 		case target != "" && !pod.has(target):
 			p.state, p.message = PodFailed, "the Pod has no container of the name "+target+", which is the targetContainer"
 		default:
-			p.state, p.treated = PodPending, true
+			name, err := jobName(tool, pod)
+			if err != nil {
+				return nil, err
+			}
+			p.state, p.treated, p.jobName, p.job = PodPending, true, name, world.jobs[name]
 		}
-		patients = append(patients, p)
 	}
 	return patients, nil
 }
