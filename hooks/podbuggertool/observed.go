@@ -148,13 +148,11 @@ const (
 // end tells how far the Job is, when it ended, and why it failed.
 func (j *observedJob) end() (how outcome, at metav1.Time, reason string) {
 	for _, c := range j.Status.Conditions {
-		if c.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch c.Type {
-		case batchv1.JobComplete:
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
 			return complete, c.LastTransitionTime, ""
-		case batchv1.JobFailed:
+		case c.Type == batchv1.JobFailed:
 			return failed, c.LastTransitionTime, cmp.Or(c.Reason, "without a reason")
 		}
 	}
