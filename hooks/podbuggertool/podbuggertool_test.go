@@ -39,15 +39,15 @@ func TestKubectlReadsEachVariableAsItIsMeant(t *testing.T) {
 }
 
 func TestStatusListsAHundredPodsAndCountsAll(t *testing.T) {
-	var patients []*patient
+	var candidates []*candidate
 	for i := range 150 {
-		p := &patient{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: fmt.Sprintf("web-%03d", i)}}, state: PodInjected}
+		c := &candidate{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: fmt.Sprintf("web-%03d", i)}}, state: PodInjected}
 		if i == 149 {
-			p.state, p.message = PodFailed, "no"
+			c.state, c.message = PodFailed, "no"
 		}
-		patients = append(patients, p)
+		candidates = append(candidates, c)
 	}
-	status := report(patients)
+	status := report(candidates)
 	require.Equal(t, "149/150", status.Ready)
 	require.Len(t, status.Pods, 100)
 	require.Equal(t, PodStatus{Name: "web-149", State: PodFailed, Message: "no"}, status.Pods[0], "what has failed comes first")

@@ -21,10 +21,10 @@ func (s PodState) rank() int {
 }
 
 // report counts and lists the Pods.
-func report(patients []*patient) Status {
-	status := Status{Matched: int32(len(patients))}
-	for _, p := range patients {
-		switch p.state {
+func report(candidates []*candidate) Status {
+	status := Status{Matched: int32(len(candidates))}
+	for _, c := range candidates {
+		switch c.state {
 		case PodInjected:
 			status.Injected++
 		case PodOutdated:
@@ -38,7 +38,7 @@ func report(patients []*patient) Status {
 			status.Skipped++
 		case PodWaiting:
 		}
-		status.Pods = append(status.Pods, PodStatus{Name: p.pod.Name, State: p.state, Message: p.message})
+		status.Pods = append(status.Pods, PodStatus{Name: c.pod.Name, State: c.state, Message: c.message})
 	}
 	status.Ready = fmt.Sprintf("%d/%d", status.Injected, status.Injected+status.Pending+status.Failed)
 	slices.SortFunc(status.Pods, func(a, b PodStatus) int {

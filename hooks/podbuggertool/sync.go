@@ -18,21 +18,21 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	patients, err := examine(tool, world)
+	candidates, err := examine(tool, world)
 	if err != nil {
 		return result{}, err
 	}
-	ration(tool, patients)
-	look := follow(patients, world, seen.Now)
+	ration(tool, candidates)
+	look := follow(candidates, world, seen.Now)
 
 	wanted := access(tool)
-	for _, p := range patients {
+	for _, c := range candidates {
 		switch {
-		case !p.treated:
-		case p.job != nil: // its name says what it does, and its form may be that of an older version
-			wanted = append(wanted, metacontroller.Keep(p.job.Snapshot))
+		case !c.chosen:
+		case c.job != nil: // its name says what it does, and its form may be that of an older version
+			wanted = append(wanted, metacontroller.Keep(c.job.Snapshot))
 		default:
-			wanted = append(wanted, job(tool, p.pod, p.jobName))
+			wanted = append(wanted, job(tool, c.pod, c.jobName))
 		}
 	}
 	differs, err := seen.Compare(wanted)
@@ -41,7 +41,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	}
 	conditions := metacontroller.NewConditions(tool.Status.Conditions, tool.Generation, seen.Now)
 	settled, resync := conditions.Settle(differs)
-	status := report(patients)
+	status := report(candidates)
 	judge(conditions, settled, &status)
 	status.Conditions = conditions.List()
 	return result{Status: status, Children: wanted, ResyncAfter: earlier(look, resync)}, nil
