@@ -86,7 +86,8 @@ type Spec struct {
 	// +kubebuilder:validation:Enum=general;baseline;restricted;netadmin;sysadmin
 	Profile string `json:"profile,omitempty"`
 	// MaxPods is how many running Pods get the container at most. Those that
-	// have it come first, then those whose Job is under way, then the oldest.
+	// have it come first, then those whose Job exists, then the oldest. A Pod
+	// whose Job has failed keeps its place.
 	// +optional
 	// +kubebuilder:default=50
 	// +kubebuilder:validation:Minimum=1
