@@ -41,6 +41,7 @@ var kinds = []struct {
 	{"ci.zt.vapi.cc/v1", "Build", buildRules},
 	{"model.github.com/v1", "ModelBox", modelBoxRules},
 	{"myjob.github.com/v1beta1", "MyJob", myJobRules},
+	{"apps.jicki.cn/v1alpha1", "PodBuggerTool", podBuggerToolRules},
 	{"apps.jicki.cn/v1alpha1", "PodSet", podSetRules},
 }
 

@@ -35,7 +35,8 @@ type exchange struct {
 	controller metacontroller.Controller
 	hook       metacontroller.HookName
 	now        time.Time
-	request    []byte // JSON, complete
+	request    []byte   // JSON, complete
+	company    [][]byte // objects that stand beside a sample
 }
 
 // call answers the request.
@@ -106,18 +107,19 @@ func fillHashes(t testing.TB, e exchange) []byte {
 }
 
 // samples returns a sync request without children for every custom resource
-// below deploy/samples.
+// below deploy/samples, which is the first document of its file.
 func samples(t testing.TB) []exchange {
 	var list []exchange
 	require.NoError(t, filepath.WalkDir(samplesDir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" || entry.Name() == "kustomization.yaml" {
 			return err
 		}
-		source := readYAML(t, path)
-		controller := controllerFor(t, source)
-		request, err := controller.Complete(metacontroller.SyncHook, source)
+		documents := readDocuments(t, path)
+		controller := controllerFor(t, documents[0])
+		request, err := controller.Complete(metacontroller.SyncHook, documents[0])
 		list = append(list, exchange{
-			name: path, controller: controller, hook: metacontroller.SyncHook, now: standardNow, request: request,
+			name: path, controller: controller, hook: metacontroller.SyncHook, now: standardNow,
+			request: request, company: documents[1:],
 		})
 		return err
 	}))
@@ -137,6 +139,19 @@ func controllerFor(t testing.TB, parent []byte) metacontroller.Controller {
 	controller := controllerOf(t, strings.ToLower(id.Kind))
 	require.Equal(t, controller.Parent.APIVersion, id.APIVersion)
 	return controller
+}
+
+// readDocuments reads the documents of a YAML stream.
+func readDocuments(t testing.TB, path string) [][]byte {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var documents [][]byte
+	for _, document := range strings.Split(string(text), "\n---\n") {
+		source, err := yaml.YAMLToJSON([]byte(document))
+		require.NoError(t, err, path)
+		documents = append(documents, source)
+	}
+	return documents
 }
 
 func readYAML(t testing.TB, path string) []byte {

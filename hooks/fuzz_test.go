@@ -31,6 +31,14 @@ func FuzzMyJobFinalize(f *testing.F)    { fuzz(f, "myjob", metacontroller.Finali
 func FuzzPodSetSync(f *testing.F)       { fuzz(f, "podset", metacontroller.SyncHook) }
 func FuzzPodSetFinalize(f *testing.F)   { fuzz(f, "podset", metacontroller.FinalizeHook) }
 
+func FuzzPodBuggerToolSync(f *testing.F) { fuzz(f, "podbuggertool", metacontroller.SyncHook) }
+func FuzzPodBuggerToolFinalize(f *testing.F) {
+	fuzz(f, "podbuggertool", metacontroller.FinalizeHook)
+}
+func FuzzPodBuggerToolCustomize(f *testing.F) {
+	fuzz(f, "podbuggertool", metacontroller.CustomizeHook)
+}
+
 // TestEveryHookIsFuzzed fails when a hook has no target above.
 func TestEveryHookIsFuzzed(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "fuzz_test.go", nil, 0)

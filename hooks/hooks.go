@@ -5,6 +5,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks/build"
 	"github.com/operetta-dev/operetta/hooks/modelbox"
 	"github.com/operetta-dev/operetta/hooks/myjob"
+	"github.com/operetta-dev/operetta/hooks/podbuggertool"
 	"github.com/operetta-dev/operetta/hooks/podset"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -16,6 +17,7 @@ func All() []metacontroller.Controller {
 		build.Controller(),
 		modelbox.Controller(),
 		myjob.Controller(),
+		podbuggertool.Controller(),
 		podset.Controller(),
 	}
 }

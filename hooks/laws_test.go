@@ -188,35 +188,40 @@ func damagedIsRefused(t *testing.T, e exchange, _ metacontroller.Answer) {
 			request["children"] = value
 		}))
 	}
-	for kind, group := range parsed(t, e.request)["children"].(map[string]any) {
-		for _, value := range []any{nil, 1.0, "", []any{}} {
-			refuse(fmt.Sprintf("children[%s] is %v", kind, value), changed(t, e, func(request map[string]any) {
-				request["children"].(map[string]any)[kind] = value
-			}))
-		}
-		for key := range group.(map[string]any) {
-			damageChild(t, e, kind, key, refuse)
+	for _, field := range []string{"children", "related"} {
+		groups, _ := parsed(t, e.request)[field].(map[string]any)
+		for kind, group := range groups {
+			for _, value := range []any{nil, 1.0, "", []any{}} {
+				refuse(fmt.Sprintf("%s[%s] is %v", field, kind, value), changed(t, e, func(request map[string]any) {
+					request[field].(map[string]any)[kind] = value
+				}))
+			}
+			for key := range group.(map[string]any) {
+				damageObject(t, e, []string{field, kind, key}, refuse)
+			}
 		}
 	}
 }
 
-func damageChild(t *testing.T, e exchange, kind, key string, refuse func(how string, request []byte)) {
+// damageObject damages a child or a related object.
+func damageObject(t *testing.T, e exchange, path []string, refuse func(how string, request []byte)) {
+	name := strings.Join(path, " ")
 	within := func(request map[string]any) map[string]any {
-		return request["children"].(map[string]any)[kind].(map[string]any)
+		return request[path[0]].(map[string]any)[path[1]].(map[string]any)
 	}
 	for _, value := range []any{nil, 1.0, "", []any{}, map[string]any{}} {
-		refuse(fmt.Sprintf("%s %s is %v", kind, key, value), changed(t, e, func(request map[string]any) {
-			within(request)[key] = value
+		refuse(fmt.Sprintf("%s is %v", name, value), changed(t, e, func(request map[string]any) {
+			within(request)[path[2]] = value
 		}))
 	}
 	for _, field := range []string{"apiVersion", "kind", "metadata", "spec", "status"} {
-		refuse(fmt.Sprintf("%s %s: %s is damaged", kind, key, field), changed(t, e, func(request map[string]any) {
-			within(request)[key].(map[string]any)[field] = "damaged"
+		refuse(fmt.Sprintf("%s: %s is damaged", name, field), changed(t, e, func(request map[string]any) {
+			within(request)[path[2]].(map[string]any)[field] = "damaged"
 		}))
 	}
 	for _, field := range []string{"name", "namespace", "labels", "annotations"} {
-		refuse(fmt.Sprintf("%s %s: metadata.%s is damaged", kind, key, field), changed(t, e, func(request map[string]any) {
-			within(request)[key].(map[string]any)["metadata"].(map[string]any)[field] = 42
+		refuse(fmt.Sprintf("%s: metadata.%s is damaged", name, field), changed(t, e, func(request map[string]any) {
+			within(request)[path[2]].(map[string]any)["metadata"].(map[string]any)[field] = 42
 		}))
 	}
 }

@@ -115,6 +115,28 @@ func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
 		d.source, kind, apiVersion, strings.Join(known, ", "))
 }
 
+// only returns the one document of a file that an operator knows, and that
+// operator. A file may hold other objects for its custom resource to work on.
+func (p *program) only(path string, documents []document) (document, metacontroller.Controller, error) {
+	if len(documents) == 1 {
+		controller, err := p.controllerFor(documents[0])
+		return documents[0], controller, err
+	}
+	var input document
+	var controller metacontroller.Controller
+	found := 0
+	for _, d := range documents {
+		if known, err := p.controllerFor(d); err == nil {
+			input, controller = d, known
+			found++
+		}
+	}
+	if found != 1 {
+		return input, controller, fmt.Errorf("%s has %d documents, and render takes one: split the file", sourceOf(path), len(documents))
+	}
+	return input, controller, nil
+}
+
 // identity returns what tells an object from others.
 func (d document) identity() (string, error) {
 	apiVersion, kind, err := d.identify()

@@ -25,7 +25,7 @@ func newRenderCommand(p *program) *cobra.Command {
 		Short: "Print what a hook answers to a request or a custom resource",
 		Long: `Render prints what a hook answers, as YAML. FILE, or - for the standard input,
 holds a hook request, or a bare custom resource for which no children are
-observed, in YAML or JSON. What a request leaves out because it is empty is
+observed, in YAML or JSON, and objects of other kinds beside it are passed over. What a request leaves out because it is empty is
 filled in.`,
 		Example: `  operetta render deploy/samples/modelbox.yaml
   operetta render deploy/samples/modelbox.yaml --children-only | kubectl diff -f -`,
@@ -53,10 +53,7 @@ func render(p *program, path string, flags *renderFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(documents) > 1 {
-		return fmt.Errorf("%s has %d documents, and render takes one: split the file", sourceOf(path), len(documents))
-	}
-	controller, err := p.controllerFor(documents[0])
+	input, controller, err := p.only(path, documents)
 	if err != nil {
 		return err
 	}
@@ -64,13 +61,13 @@ func render(p *program, path string, flags *renderFlags) error {
 	if !slices.Contains(controller.Hooks(), hook) {
 		return usagef("--hook %q: %s has the hooks %v", flags.hook, controller.Name(), controller.Hooks())
 	}
-	request, err := controller.Complete(hook, documents[0].json)
+	request, err := controller.Complete(hook, input.json)
 	if err != nil {
-		return fmt.Errorf("%s: %w", documents[0].source, err)
+		return fmt.Errorf("%s: %w", input.source, err)
 	}
 	answer, err := controller.Call(hook, now, request)
 	if err != nil {
-		return fmt.Errorf("%s: %w", documents[0].source, err)
+		return fmt.Errorf("%s: %w", input.source, err)
 	}
 	if flags.childrenOnly {
 		return p.printChildren(answer)

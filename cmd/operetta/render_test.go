@@ -111,6 +111,13 @@ func TestRenderChildrenLeavesOutWhatIsKept(t *testing.T) {
 	require.Contains(t, children, "\n  name: hello\n  namespace: ns\n")
 }
 
+func TestRenderPassesOverOtherObjects(t *testing.T) {
+	_, alone, _ := greet(t, bare, "render", "-", "--children-only")
+	code, stdout, stderr := greet(t, "apiVersion: v1\nkind: Pod\n---\n"+bare, "render", "-", "--children-only")
+	require.Equal(t, exitDone, code, stderr)
+	require.Equal(t, alone, stdout)
+}
+
 func TestRenderTellsMistakes(t *testing.T) {
 	for _, test := range []struct {
 		name, stdin, args string

@@ -31,6 +31,8 @@ func (c *Cluster) apiServer(address string) component {
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--authorization-mode=Node,RBAC",
 		"--anonymous-auth=false",
+		// As kubeadm and the hosted clusters have it.
+		"--allow-privileged=true",
 		"--token-auth-file=" + c.tokenFile(),
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
 		"--service-account-key-file=" + c.serviceAccountKey(),

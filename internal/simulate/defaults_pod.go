@@ -262,7 +262,6 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	munged.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
 	munged.Tolerations = old.Spec.Tolerations
 	munged.SchedulingGates = old.Spec.SchedulingGates
-	munged.EphemeralContainers = old.Spec.EphemeralContainers
 	if len(munged.Containers) != len(old.Spec.Containers) || len(munged.InitContainers) != len(old.Spec.InitContainers) {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "containers"), "pod updates may not add or remove containers")}
 	}

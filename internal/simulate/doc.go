@@ -33,5 +33,7 @@
 // and Jobs, and the garbage collector. One node has room for all Pods, which are
 // scheduled, run, and become ready or done in one step each. Volumes bind and
 // load balancers get their address in one step. Images, commands, probes and
-// schedules have no effect: a [Fault] decides what fails.
+// schedules have no effect, and a [Fault] decides what fails. The one exception
+// is a Pod that runs `kubectl debug`, which adds an ephemeral container to
+// another.
 package simulate

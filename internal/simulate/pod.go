@@ -34,6 +34,7 @@ func (k *kubernetes) pod(ref Ref) {
 		return
 	}
 	k.advance(object, pod)
+	k.startEphemeral(pod)
 	k.report(ref, &pod.Status)
 }
 
@@ -60,8 +61,23 @@ func (k *kubernetes) advance(object Object, pod *corev1.Pod) {
 	case failing:
 		k.finish(pod, corev1.PodFailed, 1)
 	default:
-		k.finish(pod, corev1.PodSucceeded, 0)
+		k.end(pod)
 	}
+}
+
+// end ends a Pod that runs to its end, as what it runs does.
+func (k *kubernetes) end(pod *corev1.Pod) {
+	problem := k.run(pod)
+	if problem == "" {
+		k.finish(pod, corev1.PodSucceeded, 0)
+		return
+	}
+	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		k.crash(pod)
+		return
+	}
+	k.finish(pod, corev1.PodFailed, 1)
+	pod.Status.ContainerStatuses[0].State.Terminated.Message = problem
 }
 
 // start runs the containers. Those of a Pod that ends by itself are ready at

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Restore puts the parent and the children of a sync request into the World, so
-// that Play goes on from what the request tells. What it does not tell, as the
-// Pods of a Deployment, comes into being anew. A parent that is being deleted is
-// not any more.
+// Restore puts the parent, the children and the related objects of a sync
+// request into the World, so that Play goes on from what the request tells. What
+// it does not tell, as the Pods of a Deployment, comes into being anew. A parent
+// that is being deleted is not any more, and related objects have no owner.
 func (w *World) Restore(request []byte) error {
 	content, err := parseJSON(request)
 	if err != nil {
@@ -22,12 +22,27 @@ func (w *World) Restore(request []byte) error {
 	if err != nil {
 		return fmt.Errorf("the parent: %w", err)
 	}
-	groups, _ := content["children"].(map[string]any)
+	if err := w.restoreAll(byUser, content["related"], nil); err != nil {
+		return fmt.Errorf("the related object %w", err)
+	}
+	if err := w.restoreAll(byHook, content["children"], parent); err != nil {
+		return fmt.Errorf("the child %w", err)
+	}
+	return nil
+}
+
+// restoreAll stores the objects of a request's map of maps.
+func (w *World) restoreAll(by actor, content any, owner Object) error {
+	groups, _ := content.(map[string]any)
 	for _, kind := range keysOf(groups) {
 		objects, _ := groups[kind].(map[string]any)
 		for _, name := range keysOf(objects) {
-			if _, err := w.restore(byHook, objects[name], parent); err != nil {
-				return fmt.Errorf("the child %s: %w", name, err)
+			stored, err := w.restore(by, objects[name], owner)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if owner == nil {
+				w.foreign[RefOf(stored)] = true
 			}
 		}
 	}
@@ -45,6 +60,7 @@ func (w *World) restore(by actor, content any, owner Object) (Object, error) {
 	if err := w.addNamespace(object.GetNamespace()); err != nil {
 		return nil, err
 	}
+	object.SetOwnerReferences(nil)
 	if owner != nil {
 		object.SetNamespace(owner.GetNamespace())
 		object.SetOwnerReferences([]metav1.OwnerReference{ownedBy(owner)})

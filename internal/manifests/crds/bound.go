@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // bound writes into the schema of a type of Kubernetes how long its strings may
@@ -23,5 +24,34 @@ func bound(schema map[string]any, t reflect.Type) {
 		}
 	case reflect.TypeFor[resource.Quantity]():
 		schema["maxLength"] = quantity
+	case reflect.TypeFor[metav1.LabelSelector]():
+		boundSelector(member(member(schema, "properties"), "matchExpressions"))
+	}
+}
+
+// boundSelector writes how many requirements a selector may have, and how many
+// values each: far more than anybody writes.
+func boundSelector(expressions map[string]any) {
+	const (
+		most     = 64
+		label    = 63
+		key      = 253 + 1 + label // with its prefix
+		operator = 12              // DoesNotExist
+	)
+	if expressions == nil {
+		return
+	}
+	expressions["maxItems"] = most
+	fields := member(member(expressions, "items"), "properties")
+	for name, length := range map[string]int{"key": key, "operator": operator} {
+		if field := member(fields, name); field != nil {
+			field["maxLength"] = length
+		}
+	}
+	if values := member(fields, "values"); values != nil {
+		values["maxItems"] = most
+		if value := member(values, "items"); value != nil {
+			value["maxLength"] = label
+		}
 	}
 }

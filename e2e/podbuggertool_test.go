@@ -1,0 +1,205 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// debugTool is a PodBuggerTool in a namespace of its own, with a Pod that
+// matches. No kubelet runs here, so that a test runs what a Job would run.
+type debugTool struct {
+	t        *testing.T
+	ns, name string
+	spec     string
+}
+
+func newDebugTool(t *testing.T, ns, spec string) debugTool {
+	t.Helper()
+	return debugTool{t, ns, "toolbox", spec}
+}
+
+// pod creates a Pod, which runs as far as its status says.
+func (d debugTool) pod(name string) {
+	d.t.Helper()
+	apply(d.t, fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: %s, labels: {app: shop}}, spec: {
+		initContainers: [{name: first, image: x}], containers: [{name: shop, image: x}]}}`, name), "--namespace="+d.ns)
+	kubectl(d.t, "patch", "pod", name, "--namespace="+d.ns, "--subresource=status", "--patch", `{"status":{"phase":"Running"}}`)
+}
+
+// answer returns what the hook answers to a request with the Pods as they are.
+func (d debugTool) answer(args ...string) string {
+	d.t.Helper()
+	var pods struct {
+		Items []map[string]any `json:"items"`
+	}
+	require.NoError(d.t, json.Unmarshal([]byte(kubectl(d.t, "get", "pods", "--namespace="+d.ns, "--output=json")), &pods))
+	related := map[string]any{}
+	for _, pod := range pods.Items {
+		related[d.ns+"/"+pod["metadata"].(map[string]any)["name"].(string)] = pod
+	}
+	request, err := json.Marshal(map[string]any{
+		"parent": parse(d.t, fmt.Sprintf(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodBuggerTool, metadata: {name: %s, namespace: %s}, spec: %s}`,
+			d.name, d.ns, d.spec)),
+		"related": map[string]any{"Pod.v1": related},
+	})
+	require.NoError(d.t, err)
+	return operetta(d.t, string(request), append([]string{"render", "-"}, args...)...)
+}
+
+// begin applies what the hook asks for as Metacontroller does, as the user that
+// it is with the permissions that are shipped for it, and returns the Jobs.
+func (d debugTool) begin() []map[string]any {
+	d.t.Helper()
+	var jobs []map[string]any
+	for _, child := range documents(d.t, d.answer("--children-only")) {
+		raw, err := json.Marshal(child)
+		require.NoError(d.t, err)
+		asMetacontroller(d.t, string(raw))
+		if child["kind"] == "Job" {
+			jobs = append(jobs, child)
+		}
+	}
+	return jobs
+}
+
+// asMetacontroller applies an object with what Metacontroller may do, which the
+// API server has to have heard of before.
+func asMetacontroller(t *testing.T, manifest string) {
+	t.Helper()
+	var err error
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if _, _, err = controlPlane.KubectlWithInput(manifest, "apply", "--filename=-", "--as="+metacontrollerUser); err == nil {
+			return
+		}
+	}
+	require.NoError(t, err)
+}
+
+const metacontrollerUser = "system:serviceaccount:metacontroller:metacontroller"
+
+// run runs what a Job runs, with the Job's own permissions.
+func (d debugTool) run(job map[string]any) (stderr string, err error) {
+	d.t.Helper()
+	spec := job["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+	container := spec["containers"].([]any)[0].(map[string]any)
+	require.Equal(d.t, []any{"kubectl"}, container["command"])
+	args := []string{d.as(spec["serviceAccountName"].(string))}
+	for _, arg := range container["args"].([]any) {
+		args = append(args, strings.ReplaceAll(arg.(string), "$$", "$")) // as the kubelet does
+	}
+	stdout, stderr, err := controlPlane.Kubectl(args...)
+	require.Empty(d.t, stdout)
+	return stderr, err
+}
+
+// as returns the flag that makes kubectl a ServiceAccount.
+func (d debugTool) as(account string) string {
+	return "--as=system:serviceaccount:" + d.ns + ":" + account
+}
+
+// containers returns the ephemeral containers of a Pod by their names.
+func (d debugTool) containers(pod string) map[string]map[string]any {
+	d.t.Helper()
+	byName := map[string]map[string]any{}
+	spec := parse(d.t, kubectl(d.t, "get", "pod", pod, "--namespace="+d.ns, "--output=yaml"))["spec"].(map[string]any)
+	list, _ := spec["ephemeralContainers"].([]any)
+	for _, container := range list {
+		fields := container.(map[string]any)
+		byName[fields["name"].(string)] = fields
+	}
+	require.Len(d.t, byName, len(list))
+	return byName
+}
+
+// shipPermissions installs what deploy/ ships for Metacontroller.
+func shipPermissions(t *testing.T) {
+	t.Helper()
+	kubectl(t, "apply", "--filename=../deploy/rbac/podbuggertool.yaml")
+}
+
+func TestDebugJobDoesWhatItIsFor(t *testing.T) {
+	shipPermissions(t)
+	d := newDebugTool(t, namespace(t, "debug"), `{
+		selector: {matchLabels: {app: shop}}, image: "example.com/tools:1@sha256:`+strings.Repeat("0", 64)+`",
+		command: [sh, -c], args: ['--', '-x $(HOME) $$', ''], targetContainer: first, profile: netadmin,
+		env: [{name: PLAIN, value: 'a,b c'}, {name: OPTIONS, value: 'a=1,b="2"'}, {name: QUOTED, value: 'say "hi"'}, {name: EMPTY},
+		      {name: MONEY, value: '$$5 $(PLAIN) $'}, {name: LINES, value: "x=1\ny=2"}, {name: a.b-c, value: '"'}]}`)
+	d.pod("web")
+	jobs := d.begin()
+	require.Len(t, jobs, 1)
+	stderr, err := d.run(jobs[0])
+	require.NoError(t, err)
+	require.Empty(t, stderr)
+
+	got := d.containers("web")["toolbox"]
+	env := map[string]any{}
+	for _, variable := range got["env"].([]any) {
+		fields := variable.(map[string]any)
+		env[fields["name"].(string)] = fields["value"]
+	}
+	require.Equal(t, map[string]any{
+		"PLAIN": "a,b c", "OPTIONS": `a=1,b="2"`, "QUOTED": `say "hi"`, "EMPTY": nil,
+		"MONEY": "$$5 $(PLAIN) $", "LINES": "x=1\ny=2", "a.b-c": `"`,
+	}, env)
+	delete(got, "env")
+	require.Equal(t, map[string]any{
+		"name": "toolbox", "image": "example.com/tools:1@sha256:" + strings.Repeat("0", 64), "imagePullPolicy": "IfNotPresent",
+		"command": []any{"sh", "-c", "--", "-x $(HOME) $$", ""}, "targetContainerName": "first", "resources": map[string]any{},
+		"securityContext":          map[string]any{"capabilities": map[string]any{"add": []any{"NET_ADMIN", "NET_RAW"}}},
+		"terminationMessagePath":   "/dev/termination-log",
+		"terminationMessagePolicy": "File",
+	}, got)
+
+	answer := parse(t, d.answer())
+	require.Equal(t, "1/1", answer["status"].(map[string]any)["ready"])
+	require.Len(t, answer["children"], 3, "the Job has done its work")
+}
+
+// A Job's second Pod finds what the first has done. It changes nothing, and what
+// it says is not worth telling: the Pod shows the container.
+func TestDebugJobRunsTwiceAndNothingHappens(t *testing.T) {
+	shipPermissions(t)
+	for _, profile := range []string{"general", "baseline", "restricted", "netadmin", "sysadmin"} {
+		t.Run(profile, func(t *testing.T) {
+			d := newDebugTool(t, namespace(t, "twice"), fmt.Sprintf(`{selector: {matchLabels: {app: shop}}, image: busybox, args: [-v], profile: %s}`, profile))
+			d.pod("web")
+			job := d.begin()[0]
+			_, err := d.run(job)
+			require.NoError(t, err)
+			once := d.containers("web")
+			require.Equal(t, []any{"-v"}, once["toolbox"]["args"])
+			require.NotContains(t, once["toolbox"], "command")
+
+			if stderr, err := d.run(job); err != nil {
+				require.Contains(t, stderr, `Forbidden: existing ephemeral containers "toolbox" may not be changed`)
+			}
+			require.Equal(t, once, d.containers("web"))
+			require.Equal(t, "1/1", parse(t, d.answer())["status"].(map[string]any)["ready"])
+		})
+	}
+}
+
+func TestTwoToolsDebugOnePod(t *testing.T) {
+	shipPermissions(t)
+	ns := namespace(t, "tools")
+	one := newDebugTool(t, ns, `{selector: {matchLabels: {app: shop}}, image: busybox}`)
+	other := one
+	other.name = "tracer"
+	one.pod("web")
+	ours, theirs := one.begin(), other.begin()
+	for _, step := range []struct {
+		tool debugTool
+		job  map[string]any
+	}{{one, ours[0]}, {other, theirs[0]}} {
+		_, err := step.tool.run(step.job)
+		require.NoError(t, err)
+	}
+	require.ElementsMatch(t, []string{"toolbox", "tracer"}, slices.Collect(maps.Keys(one.containers("web"))))
+}

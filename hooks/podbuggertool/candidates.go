@@ -1,0 +1,139 @@
+package podbuggertool
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// candidate is a Pod that matches, and how far it is.
+type candidate struct {
+	pod     *observedPod
+	state   PodState
+	message string
+
+	// chosen is set where the Pod shall get the container, by the Job of this
+	// name, which is nil until it is observed.
+	chosen  bool
+	jobName string
+	job     *observedJob
+}
+
+// examine tells of each Pod what the Pod itself tells. Those that can get the
+// container are chosen.
+func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
+	candidates := make([]*candidate, len(world.matched))
+	for i, pod := range world.matched {
+		c := &candidate{pod: pod}
+		candidates[i] = c
+		target := tool.Spec.TargetContainer
+		has := pod.debugContainer(tool.Name)
+		switch {
+		case has != nil && has.Image != tool.Spec.Image:
+			c.state, c.message = PodOutdated, "it has the image "+has.Image+"; "+pod.activity(tool.Name)
+		case has != nil:
+			c.state, c.message = PodInjected, pod.activity(tool.Name)
+		case !pod.isRunning():
+			c.state, c.message = PodWaiting, pod.Status.Activity()
+		case pod.has(tool.Name):
+			c.state, c.message = PodFailed, "the Pod has a container of its own of the name "+tool.Name+": give the tool another"
+		case target != "" && !pod.has(target):
+			c.state, c.message = PodFailed, "the Pod has no container of the name "+target+", which is the targetContainer"
+		default:
+			name, err := jobName(tool, pod)
+			if err != nil {
+				return nil, err
+			}
+			c.state, c.chosen, c.jobName, c.job = PodPending, true, name, world.jobs[name]
+		}
+	}
+	return candidates, nil
+}
+
+// ration makes sure that no more Pods than maxPods stay chosen. One whose Job
+// exists goes before one that is older: the Job may have done its work already.
+func ration(tool *PodBuggerTool, candidates []*candidate) {
+	left := defaultMaxPods
+	if tool.Spec.MaxPods != nil {
+		left = int(*tool.Spec.MaxPods)
+	}
+	var waiting []*candidate
+	for _, c := range candidates {
+		switch {
+		case c.chosen:
+			waiting = append(waiting, c)
+		case c.isInjected():
+			left--
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *candidate) int {
+		if hasJob := a.job != nil; hasJob != (b.job != nil) {
+			if hasJob {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(
+			a.pod.Metadata.CreationTimestamp.Compare(b.pod.Metadata.CreationTimestamp.Time),
+			strings.Compare(a.pod.Name, b.pod.Name),
+		)
+	})
+	for _, c := range waiting[min(max(left, 0), len(waiting)):] {
+		c.chosen, c.state, c.message = false, PodSkipped, "as many others as maxPods allows have the container, or get it"
+	}
+}
+
+// isInjected reports whether the Pod has the container.
+func (c *candidate) isInjected() bool { return c.state == PodInjected || c.state == PodOutdated }
+
+// follow tells of each chosen Pod what its Job tells, and returns after what
+// time to look again, or zero: a Job that has succeeded says nothing more, and
+// the Pod may lag behind it.
+func follow(candidates []*candidate, world world, now time.Time) time.Duration {
+	var look time.Duration
+	for _, c := range candidates {
+		if !c.chosen {
+			continue
+		}
+		if c.job == nil {
+			c.message = "Job/" + c.jobName + " does not exist yet"
+			continue
+		}
+		how, at, reason := c.job.end()
+		complaint := world.complaint(c.jobName)
+		switch how {
+		case failed:
+			c.state, c.message = PodFailed, join(c.job.Ref()+" has failed: "+reason, complaint)
+		case complete:
+			c.message = c.job.Ref() + " has succeeded, and the Pod does not show the container yet"
+			left := metacontroller.ChildGrace - now.Sub(at.Time)
+			if left <= 0 {
+				c.state, c.message = PodFailed, c.job.Ref()+" has succeeded, and the Pod does not show the container: delete the Job to try again"
+				continue
+			}
+			look = earlier(look, left)
+		case underWay:
+			c.message = join(c.job.Ref()+" is under way: "+world.activity(c.jobName), complaint)
+		}
+	}
+	return look
+}
+
+// join adds what kubectl said to a message, if it said something.
+func join(message, complaint string) string {
+	if complaint == "" {
+		return message
+	}
+	return message + "; kubectl said: " + complaint
+}
+
+// earlier returns the shorter of two times. Zero is none.
+func earlier(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,55 @@
+package podbuggertool
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// toolLabel is on every Job and on its Pods, with the tool's name as its value.
+// No tool ever matches a Pod that has it: two broad ones would debug each
+// other's Pods for ever.
+const toolLabel = "operetta.dev/podbuggertool"
+
+// customize selects the Pods that match, which shall get the container, and
+// those of the tool's own Jobs, which tell why a Job fails.
+func customize(tool *PodBuggerTool) ([]metacontroller.Rule, error) {
+	if _, err := selector(tool); err != nil {
+		return nil, err
+	}
+	rule := func(wanted *metav1.LabelSelector) metacontroller.Rule {
+		return metacontroller.Rule{
+			APIVersion: podKind.APIVersion, Resource: podKind.Plural, Namespace: tool.Namespace, LabelSelector: wanted,
+		}
+	}
+	return []metacontroller.Rule{
+		rule(foreign(tool.Spec.Selector)),
+		rule(&metav1.LabelSelector{MatchLabels: map[string]string{toolLabel: tool.Name}}),
+	}, nil
+}
+
+// selector returns the tool's selector, which matches no Pod of a tool's Job.
+func selector(tool *PodBuggerTool) (labels.Selector, error) {
+	wanted := tool.Spec.Selector
+	if len(wanted.MatchLabels)+len(wanted.MatchExpressions) == 0 {
+		return nil, errors.New("spec.selector is empty and would match every Pod of the namespace: write matchLabels or matchExpressions")
+	}
+	selector, err := metav1.LabelSelectorAsSelector(foreign(wanted))
+	if err != nil {
+		return nil, fmt.Errorf("spec.selector cannot be read: %w", err)
+	}
+	return selector, nil
+}
+
+// foreign returns a selector that leaves out the Pods of all tools' Jobs.
+func foreign(wanted metav1.LabelSelector) *metav1.LabelSelector {
+	wanted = *wanted.DeepCopy()
+	wanted.MatchExpressions = append(wanted.MatchExpressions, metav1.LabelSelectorRequirement{
+		Key: toolLabel, Operator: metav1.LabelSelectorOpDoesNotExist,
+	})
+	return &wanted
+}

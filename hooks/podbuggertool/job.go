@@ -1,0 +1,131 @@
+package podbuggertool
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/names"
+	"github.com/operetta-dev/operetta/internal/pods"
+)
+
+const (
+	// kubectlImage is the image of the Jobs where a tool names no other. It is
+	// the one place that pins it. Its entrypoint is kubectl, and it has no user
+	// and no shell.
+	kubectlImage = "registry.k8s.io/kubectl:v1.36.3"
+	// kubectlUser is the user without rights of the images that are made from
+	// distroless ones. Every image can run as it.
+	kubectlUser = 65532
+	// defaultMaxPods is maxPods where a request written by hand leaves it out.
+	defaultMaxPods = 50
+	// backoffLimit is how many more times a Job tries: for little more than a
+	// minute, so that what is wrong for a moment does not fail it.
+	backoffLimit = 3
+	// scratch is the only folder that kubectl may write to. It keeps there what
+	// it has learned of the API server.
+	scratch = "/tmp"
+	// podAnnotation tells on a Job which Pod it is for.
+	podAnnotation = "operetta.dev/pod"
+)
+
+// recipe is what decides what a Job does. Another one is another Job, so that
+// neither its fields nor their names ever change. What has a default counts as
+// the tool says it: a new default is no reason to try again.
+type recipe struct {
+	Tool    string    `json:"tool"`
+	UID     types.UID `json:"uid"`
+	Image   string    `json:"image"`
+	Kubectl string    `json:"kubectl,omitempty"`
+	Command []string  `json:"command,omitempty"`
+	Args    []string  `json:"args,omitempty"`
+	Env     []EnvVar  `json:"env,omitempty"`
+	Target  string    `json:"target,omitempty"`
+	Profile string    `json:"profile"`
+}
+
+// jobName returns the name of the Job for a Pod. It has room for what Kubernetes
+// makes of it: a label and, with five characters more, a Pod's name.
+func jobName(tool *PodBuggerTool, pod *observedPod) (string, error) {
+	spec := &tool.Spec
+	text, err := json.Marshal(recipe{
+		tool.Name, pod.UID, spec.Image, spec.KubectlImage, spec.Command, spec.Args, spec.Env,
+		spec.TargetContainer, profile(tool),
+	})
+	if err != nil {
+		return "", fmt.Errorf("naming the Job for %s: %w", pod.Ref(), err)
+	}
+	sum := sha256.Sum256(text)
+	const hash, most = 16, 57
+	return names.Join(most-hash-1, tool.Name) + "-" + hex.EncodeToString(sum[:hash/2]), nil
+}
+
+// job returns the Job that adds the container to a Pod.
+func job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
+	labels := childLabels(tool, "injector")
+	labels[toolLabel] = tool.Name
+	return &batchv1.Job{
+		TypeMeta: metav1.TypeMeta{APIVersion: jobKind.APIVersion, Kind: jobKind.Kind},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: tool.Namespace, Labels: labels,
+			Annotations: map[string]string{podAnnotation: pod.Name},
+		},
+		Spec: batchv1.JobSpec{
+			BackoffLimit: new(int32(backoffLimit)),
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
+				Spec:       podSpec(tool, pod),
+			},
+		},
+	}
+}
+
+// podSpec returns what the Job runs. Its Pods fail rather than restart, so that
+// the failed ones can still tell why.
+func podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
+	return corev1.PodSpec{
+		RestartPolicy:                corev1.RestartPolicyNever,
+		ServiceAccountName:           accessName(tool),
+		AutomountServiceAccountToken: new(true),
+		EnableServiceLinks:           new(false),
+		NodeSelector:                 map[string]string{corev1.LabelOSStable: "linux"},
+		SecurityContext:              pods.SecurityContext(&corev1.PodSecurityContext{RunAsNonRoot: new(true)}),
+		Containers: []corev1.Container{{
+			Name:    "kubectl",
+			Image:   cmp.Or(tool.Spec.KubectlImage, kubectlImage),
+			Command: []string{"kubectl"},
+			Args:    arguments(tool, pod.Name),
+			Env:     []corev1.EnvVar{{Name: "HOME", Value: scratch}},
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{
+					corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
+				},
+				Limits: corev1.ResourceList{
+					corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("128Mi"),
+				},
+			},
+			VolumeMounts:    []corev1.VolumeMount{{Name: "scratch", MountPath: scratch}},
+			SecurityContext: pods.Restricted(kubectlUser),
+			// What kubectl says last is what the tool's status tells.
+			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		}},
+		Volumes: []corev1.Volume{{
+			Name: "scratch",
+			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+				SizeLimit: new(resource.MustParse("16Mi")),
+			}},
+		}},
+	}
+}
+
+// profile returns the profile with its default filled in.
+func profile(tool *PodBuggerTool) string { return cmp.Or(tool.Spec.Profile, "general") }

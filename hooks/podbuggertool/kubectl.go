@@ -1,0 +1,61 @@
+package podbuggertool
+
+import (
+	"slices"
+	"strings"
+)
+
+// arguments returns the arguments of kubectl that add the container to a Pod,
+// as the Job's container has them. They ask nothing, wait for nothing and
+// attach to nothing.
+func arguments(tool *PodBuggerTool, pod string) []string {
+	spec := &tool.Spec
+	args := []string{
+		"debug", pod,
+		"--namespace=" + namespace(tool),
+		"--image=" + spec.Image,
+		"--container=" + tool.Name,
+		"--profile=" + profile(tool),
+		"--attach=false",
+		"--quiet",
+	}
+	if spec.TargetContainer != "" {
+		args = append(args, "--target="+spec.TargetContainer)
+	}
+	for _, variable := range spec.Env {
+		args = append(args, "--env="+pair(variable))
+	}
+	// Kubectl sets either the command or the arguments. An entrypoint followed
+	// by its arguments is the same to the container.
+	if len(spec.Command) == 0 && len(spec.Args) > 0 {
+		args = append(args, "--arguments-only")
+	}
+	if words := slices.Concat(spec.Command, spec.Args); len(words) > 0 {
+		args = append(append(args, "--"), words...)
+	}
+	for i := range args {
+		args[i] = literal(args[i])
+	}
+	return args
+}
+
+// literal returns a word that the kubelet turns into the one that is meant: it
+// takes $(NAME) for a variable of the Job's container, and two dollar signs for
+// one.
+func literal(word string) string { return strings.ReplaceAll(word, "$", "$$") }
+
+// pair returns NAME=VALUE in the form from which kubectl reads just that. It
+// takes a text with one equals sign as it is, but for quotes at its end, and one
+// with several for a line of comma-separated values.
+func pair(variable EnvVar) string {
+	plain := variable.Name + "=" + variable.Value
+	quoted := `"` + strings.ReplaceAll(plain, `"`, `""`) + `"`
+	switch {
+	case strings.Contains(variable.Value, "="):
+		return quoted
+	case strings.HasSuffix(variable.Value, `"`):
+		return quoted + "," + quoted // the second equals sign, and the same again
+	default:
+		return plain
+	}
+}

@@ -1,0 +1,205 @@
+package podbuggertool
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// observedPod is the part of a Pod that the hook reads.
+type observedPod struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata struct {
+		Labels            map[string]string          `json:"labels"`
+		Annotations       map[string]json.RawMessage `json:"annotations"`
+		CreationTimestamp metav1.Time                `json:"creationTimestamp"`
+	} `json:"metadata"`
+	Spec struct {
+		Containers          []container `json:"containers"`
+		InitContainers      []container `json:"initContainers"`
+		EphemeralContainers []container `json:"ephemeralContainers"`
+	} `json:"spec"`
+	Status struct {
+		pods.Status
+
+		Ephemeral []pods.Container `json:"ephemeralContainerStatuses"`
+	} `json:"status"`
+}
+
+type container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+// observedJob is the part of a Job that the hook reads.
+type observedJob struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Status struct {
+		Conditions []struct {
+			Type               batchv1.JobConditionType `json:"type"`
+			Status             corev1.ConditionStatus   `json:"status"`
+			Reason             string                   `json:"reason"`
+			Message            string                   `json:"message"`
+			LastTransitionTime metav1.Time              `json:"lastTransitionTime"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+// world is what the hook sees beside the tool.
+type world struct {
+	matched []*observedPod
+	helpers []*observedPod // Pods of the tool's own Jobs, the newest first
+	jobs    map[string]*observedJob
+}
+
+func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
+	w := world{jobs: map[string]*observedJob{}}
+	selector, err := selector(tool)
+	if err != nil {
+		return w, err
+	}
+	all, err := metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	if err != nil {
+		return w, err
+	}
+	for i := range all {
+		pod := &all[i]
+		switch {
+		case tool.Namespace != "" && pod.Namespace != "" && pod.Namespace != tool.Namespace:
+		case pod.Metadata.Labels[toolLabel] == tool.Name:
+			w.helpers = append(w.helpers, pod)
+		case selector.Matches(labels.Set(pod.Metadata.Labels)) && pod.isAlive():
+			w.matched = append(w.matched, pod)
+		}
+	}
+	slices.SortFunc(w.helpers, func(a, b *observedPod) int {
+		return cmp.Or(b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	jobs, err := metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind)
+	for i := range jobs {
+		w.jobs[jobs[i].Name] = &jobs[i]
+	}
+	return w, err
+}
+
+// isAlive reports whether the Pod runs or is going to, and can be given a
+// container at all: the API server refuses it to mirror Pods.
+func (p *observedPod) isAlive() bool {
+	_, isMirror := p.Metadata.Annotations[corev1.MirrorPodAnnotationKey]
+	return !p.Terminating && !p.Status.IsDone() && !isMirror
+}
+
+func (p *observedPod) isRunning() bool { return p.Status.Phase == corev1.PodRunning }
+
+// debugContainer returns the ephemeral container of a name, or nil.
+func (p *observedPod) debugContainer(name string) *container {
+	return named(p.Spec.EphemeralContainers, name)
+}
+
+// has reports whether the Pod has a container of a name of its own.
+func (p *observedPod) has(name string) bool {
+	return named(p.Spec.Containers, name) != nil || named(p.Spec.InitContainers, name) != nil
+}
+
+func named(list []container, name string) *container {
+	i := slices.IndexFunc(list, func(c container) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// activity tells what the debug container is at.
+func (p *observedPod) activity(name string) string {
+	for _, c := range p.Status.Ephemeral {
+		switch {
+		case c.Name != name:
+		case c.State.Running != nil:
+			return "running"
+		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
+			return "waiting: " + c.State.Waiting.Reason
+		case c.State.Terminated != nil:
+			return "terminated: " + cmp.Or(c.State.Terminated.Reason, "without a reason")
+		}
+	}
+	return "not started yet"
+}
+
+// outcome is how far a Job is.
+type outcome int
+
+const (
+	underWay outcome = iota
+	complete
+	failed
+)
+
+// end tells how far the Job is, when it ended, and why it failed.
+func (j *observedJob) end() (how outcome, at metav1.Time, reason string) {
+	for _, c := range j.Status.Conditions {
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
+			return complete, c.LastTransitionTime, ""
+		case c.Type == batchv1.JobFailed:
+			return failed, c.LastTransitionTime, cmp.Or(c.Reason, "without a reason")
+		}
+	}
+	return underWay, metav1.Time{}, ""
+}
+
+// activity tells what a Job that is under way is at.
+func (w *world) activity(job string) string {
+	for _, pod := range w.helpers {
+		if pod.Metadata.Labels[batchv1.JobNameLabel] == job && !pod.Status.IsDone() {
+			return pod.Status.Activity()
+		}
+	}
+	return "it has no Pod at the moment"
+}
+
+// complaint returns what kubectl said when it failed last, in one line, or
+// nothing.
+func (w *world) complaint(job string) string {
+	for _, pod := range w.helpers {
+		if pod.Metadata.Labels[batchv1.JobNameLabel] != job {
+			continue
+		}
+		if ended := pod.Status.Failed(); ended != nil {
+			return cmp.Or(firstLine(ended.State.Terminated.Message), ended.State.Terminated.Reason)
+		}
+		if pod.Status.Phase == corev1.PodFailed {
+			return cmp.Or(pod.Status.Reason, firstLine(pod.Status.Message))
+		}
+	}
+	return ""
+}
+
+// firstLine returns the first line that is no warning, cut where it is long.
+// Nothing behind it is shown: where the API server tells two containers apart,
+// it prints both with their variables.
+func firstLine(text string) string {
+	const most = 300
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "Warning:") {
+			continue
+		}
+		if len(line) > most {
+			line = strings.ToValidUTF8(line[:most], "") + "…"
+		}
+		return line
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+// Package podbuggertool puts a debug container into the Pods that match.
+//
+// Ephemeral containers are added through a subresource of the Pod, which
+// Metacontroller does not write. So a PodBuggerTool asks for one small Job for
+// each Pod that matches its selector, runs, and does not have the container
+// yet; the Job runs kubectl debug. Its ServiceAccount, Role and RoleBinding are
+// children too, and allow that and nothing else. The customize hook selects the
+// Pods, so that the sync hook is called whenever one of them changes.
+//
+// A Pod has the container when its spec lists an ephemeral container of the
+// tool's name. Then its Job is not asked for any more, and goes. The API server
+// lets nobody change or repeat a container that a Pod has, so that a Pod never
+// gets it twice, whatever runs twice. Pods of any tool's Jobs, mirror Pods and
+// finished or terminating ones are never matched.
+//
+// A Job's name is made of the tool, the Pod's UID and a hash of what the Job is
+// made of. It stays until the Pod shows the container: one that has succeeded,
+// because the view of the Pod may lag behind, and one that has failed, because
+// nothing but another Pod or another spec will make it succeed.
+//
+// Ready is True when every running Pod within maxPods has the container. A Job
+// that has failed for good is Stalled. Teardown needs no order; the containers
+// stay, for Kubernetes cannot take them away.
+package podbuggertool
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Controller declares the operator.
+func Controller() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodBuggerTool", Plural: "podbuggertools"},
+		Children: []metacontroller.Child{
+			{Resource: jobKind, Update: metacontroller.OnDelete},
+			{Resource: serviceAccountKind, Update: metacontroller.InPlace},
+			{Resource: roleKind, Update: metacontroller.InPlace},
+			{Resource: roleBindingKind, Update: metacontroller.InPlace},
+		},
+		Related:   []metacontroller.Resource{podKind},
+		Grants:    permissions(),
+		Sync:      metacontroller.Sync(sync),
+		Customize: metacontroller.Customize(customize),
+	}
+}
+
+var (
+	podKind            = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}
+	jobKind            = metacontroller.Resource{APIVersion: "batch/v1", Kind: "Job", Plural: "jobs"}
+	serviceAccountKind = metacontroller.Resource{APIVersion: "v1", Kind: "ServiceAccount", Plural: "serviceaccounts"}
+	roleKind           = metacontroller.Resource{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role", Plural: "roles"}
+	roleBindingKind    = metacontroller.Resource{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding", Plural: "rolebindings"}
+)

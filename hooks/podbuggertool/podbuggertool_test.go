@@ -1,0 +1,92 @@
+package podbuggertool
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// readPairs reads the value of kubectl's --env as its flag library does.
+func readPairs(t *testing.T, value string) map[string]string {
+	t.Helper()
+	list := []string{strings.Trim(value, `"`)}
+	if strings.Count(value, "=") != 1 {
+		var err error
+		list, err = csv.NewReader(strings.NewReader(value)).Read()
+		require.NoError(t, err)
+	}
+	pairs := map[string]string{}
+	for _, text := range list {
+		name, value, found := strings.Cut(text, "=")
+		require.True(t, found, text)
+		pairs[name] = value
+	}
+	return pairs
+}
+
+func TestKubectlReadsEachVariableAsItIsMeant(t *testing.T) {
+	for _, value := range []string{
+		"", "plain", "a,b", "a=b", "a=b,c=d", `say "hi"`, `"quoted"`, `"`, `=`, `a="b"`, " space ", "two\nlines", "x=1\ny=2,z", `""`, "#", "ü=,",
+	} {
+		require.Equal(t, map[string]string{"NAME": value}, readPairs(t, pair(EnvVar{Name: "NAME", Value: value})), "%q", value)
+	}
+}
+
+func TestStatusListsAHundredPodsAndCountsAll(t *testing.T) {
+	var candidates []*candidate
+	for i := range 150 {
+		c := &candidate{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: fmt.Sprintf("web-%03d", i)}}, state: PodInjected}
+		if i == 149 {
+			c.state, c.message = PodFailed, "no"
+		}
+		candidates = append(candidates, c)
+	}
+	status := report(candidates)
+	require.Equal(t, "149/150", status.Ready)
+	require.Len(t, status.Pods, 100)
+	require.Equal(t, PodStatus{Name: "web-149", State: PodFailed, Message: "no"}, status.Pods[0], "what has failed comes first")
+	require.Equal(t, "web-000", status.Pods[1].Name)
+}
+
+func TestJobNames(t *testing.T) {
+	name := func(change func(tool *PodBuggerTool, pod *observedPod)) string {
+		tool := &PodBuggerTool{Spec: Spec{Image: "busybox"}}
+		tool.Name = "toolbox"
+		pod := &observedPod{Snapshot: metacontroller.Snapshot{Name: "web", UID: "u"}}
+		change(tool, pod)
+		name, err := jobName(tool, pod)
+		require.NoError(t, err)
+		return name
+	}
+	same := name(func(*PodBuggerTool, *observedPod) {})
+	for what, change := range map[string]func(tool *PodBuggerTool, pod *observedPod){
+		"a field that is empty":   func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Args = []string{} },
+		"the default's own words": func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Profile = "general" },
+		"another limit":           func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.MaxPods = new(int32(3)) },
+	} {
+		require.Equal(t, same, name(change), what)
+	}
+	others := map[string]string{same: "none"}
+	for what, change := range map[string]func(tool *PodBuggerTool, pod *observedPod){
+		"uid":     func(_ *PodBuggerTool, pod *observedPod) { pod.UID = types.UID("v") },
+		"tool":    func(tool *PodBuggerTool, _ *observedPod) { tool.Name = "toolbox-2" },
+		"image":   func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Image = "busybox:2" },
+		"kubectl": func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.KubectlImage = "kubectl:2" },
+		"command": func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Command = []string{"sh"} },
+		"args":    func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Args = []string{"sh"} },
+		"env":     func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Env = []EnvVar{{Name: "A"}} },
+		"target":  func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.TargetContainer = "web" },
+		"profile": func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Profile = "netadmin" },
+	} {
+		other := name(change)
+		require.Empty(t, others[other], what)
+		others[other] = what
+	}
+	require.Equal(t, "toolbox-efa530257c273d4d", same, "names never change: each would be tried again")
+}

@@ -1,0 +1,202 @@
+// +groupName=apps.jicki.cn
+// +versionName=v1alpha1
+
+package podbuggertool
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// PodBuggerTool puts a debug container, as an ephemeral container, into the
+// running Pods of its namespace that match.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=podbuggertools,singular=podbuggertool,scope=Namespaced,shortName=pbt,categories=operetta
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Pods that have the container, of those that shall"
+// +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
+// +kubebuilder:printcolumn:name="Outdated",type=integer,JSONPath=`.status.outdated`,description="Pods whose container has another image"
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also names the container: write at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.targetContainer) || self.spec.targetContainer != self.metadata.name",message="spec.targetContainer: the debug container has the tool's name, which no other container of the Pod may have: rename the tool, or write the container to be debugged"
+type PodBuggerTool struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +required
+	Spec Spec `json:"spec"`
+	// Status is what has been observed.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "no controller has seen this object yet", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status Status `json:"status,omitempty"`
+}
+
+// Spec is what is wanted of a PodBuggerTool. What the container is made of can
+// be changed, but a Pod that has the container keeps it as it is: Kubernetes
+// neither changes nor removes ephemeral containers.
+type Spec struct {
+	// Selector selects Pods of the namespace by their labels. Pods of the Jobs
+	// of any PodBuggerTool, mirror Pods and finished or terminating Pods are
+	// never among them.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: write matchLabels or matchExpressions"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="matchExpressions: write the operator In or NotIn with values, or Exists or DoesNotExist without"
+	Selector metav1.LabelSelector `json:"selector"`
+	// Image is the image of the debug container.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="an image has no spaces: write name:tag or name@digest"
+	Image string `json:"image"`
+	// Command takes the place of the image's entrypoint. Choose one that keeps
+	// running, such as sleep: a debug container that ends is not started again.
+	// Where args are written too, they follow the command.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Command []string `json:"command,omitempty"`
+	// Args are the arguments of the command, or of the image's entrypoint where
+	// there is no command.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Args []string `json:"args,omitempty"`
+	// Env are environment variables of the debug container. They are written in
+	// no particular order, so that one cannot refer to another. They stand in
+	// the Job and in the Pod for everybody to read who may read those: no place
+	// for secrets.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Env []EnvVar `json:"env,omitempty"`
+	// TargetContainer is the container whose processes the debug container
+	// shall see, where the container runtime allows it. A Pod without a
+	// container of that name is reported as failed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	TargetContainer string `json:"targetContainer,omitempty"`
+	// Profile is what the debug container may do, as kubectl debug has it. A
+	// namespace with a Pod Security Standard refuses what is above it.
+	// +optional
+	// +kubebuilder:default=general
+	// +kubebuilder:validation:Enum=general;baseline;restricted;netadmin;sysadmin
+	Profile string `json:"profile,omitempty"`
+	// MaxPods is how many running Pods get the container at most. Those that
+	// have it come first, then those whose Job exists, then the oldest. A Pod
+	// whose Job has failed keeps its place.
+	// +optional
+	// +kubebuilder:default=50
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=500
+	MaxPods *int32 `json:"maxPods,omitempty"`
+	// KubectlImage is the image of the Jobs that add the container. It needs
+	// kubectl on its path, of a version that the cluster's supports. It defaults
+	// to the official image of a version that this operator is tested with.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="the image of kubectl has no spaces: write name:tag or name@digest"
+	KubectlImage string `json:"kubectlImage,omitempty"`
+}
+
+// EnvVar is an environment variable. Values from elsewhere, as from a Secret,
+// are nothing that kubectl debug knows.
+type EnvVar struct {
+	// Name is the name of the variable.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$')",message="the name of a variable has letters, digits, hyphens, underscores and dots, and does not begin with a digit: write another name"
+	Name string `json:"name"`
+	// Value is the value of the variable.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	// +kubebuilder:validation:XValidation:rule="!self.contains('\\r')",message="kubectl drops carriage returns: write the value without any"
+	Value string `json:"value,omitempty"`
+}
+
+// PodState is how far a Pod is.
+// +kubebuilder:validation:Enum=Injected;Outdated;Pending;Failed;Waiting;Skipped
+type PodState string
+
+// The states of a Pod.
+const (
+	// PodInjected has the container.
+	PodInjected PodState = "Injected"
+	// PodOutdated has the container, with another image than is asked for now.
+	PodOutdated PodState = "Outdated"
+	// PodPending does not have the container yet. Its Job is under way.
+	PodPending PodState = "Pending"
+	// PodFailed cannot get the container.
+	PodFailed PodState = "Failed"
+	// PodWaiting does not run yet.
+	PodWaiting PodState = "Waiting"
+	// PodSkipped runs, and is beyond maxPods.
+	PodSkipped PodState = "Skipped"
+)
+
+// PodStatus is what has been observed of one Pod that matches.
+type PodStatus struct {
+	// Name is the name of the Pod.
+	// +required
+	Name string `json:"name"`
+	// State is Injected, Outdated (it has the container, with another image),
+	// Pending (its Job is under way), Failed, Waiting (it does not run yet) or
+	// Skipped (it is beyond maxPods).
+	// +required
+	State PodState `json:"state"`
+	// Message tells more: what the container is at, what the Job waits for or
+	// why it has failed.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Status is what has been observed of the Pods that match.
+type Status struct {
+	// ObservedGeneration is the generation that the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Ready reads 3/4: Pods that have the container, of those that run, within
+	// maxPods.
+	// +optional
+	Ready string `json:"ready,omitempty"`
+	// Matched is the number of Pods that match, those that do not run yet and
+	// those beyond maxPods included.
+	// +optional
+	Matched int32 `json:"matched"`
+	// Injected is the number of running Pods that have the container.
+	// +optional
+	Injected int32 `json:"injected"`
+	// Pending is the number of running Pods that shall have the container, and
+	// do not have it yet.
+	// +optional
+	Pending int32 `json:"pending"`
+	// Failed is the number of running Pods that cannot get the container. A Job
+	// that has failed is not tried again until what it is made of or the Pod
+	// changes, or the Job is deleted.
+	// +optional
+	Failed int32 `json:"failed"`
+	// Outdated is the number of those injected whose container has another
+	// image than spec.image. They keep it as long as they live.
+	// +optional
+	Outdated int32 `json:"outdated"`
+	// Skipped is the number of running Pods beyond maxPods.
+	// +optional
+	Skipped int32 `json:"skipped"`
+	// Pods are the Pods that match, up to 100 of them: the failed ones first,
+	// then those pending, outdated, injected, waiting and skipped, each by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Pods []PodStatus `json:"pods,omitempty"`
+	// Conditions are Ready, which is True when every running Pod within maxPods
+	// has the container, ChildrenObserved and, when a Pod cannot get it, Stalled.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}

@@ -1,0 +1,37 @@
+package crds
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+func TestASelectorIsBound(t *testing.T) {
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+properties:
+  matchExpressions: {items: {properties: {key: {type: string}, operator: {type: string}, values: {items: {type: string}}}}}
+  matchLabels: {additionalProperties: {type: string}}
+`), &schema))
+	bound(schema, reflect.TypeFor[metav1.LabelSelector]())
+	got, err := yaml.Marshal(schema)
+	require.NoError(t, err)
+	require.YAMLEq(t, `
+properties:
+  matchExpressions:
+    maxItems: 64
+    items:
+      properties:
+        key: {type: string, maxLength: 317}
+        operator: {type: string, maxLength: 12}
+        values: {maxItems: 64, items: {type: string, maxLength: 63}}
+  matchLabels: {additionalProperties: {type: string}}
+`, string(got))
+
+	empty := map[string]any{}
+	bound(empty, reflect.TypeFor[metav1.LabelSelector]())
+	require.Empty(t, empty)
+}
