@@ -39,6 +39,7 @@ var kinds = []struct {
 	rules            map[string]rule
 }{
 	{"ci.zt.vapi.cc/v1", "Build", buildRules},
+	{"d3os-product.com.d3os/v1", "DataService", dataServiceRules},
 	{"model.github.com/v1", "ModelBox", modelBoxRules},
 	{"myjob.github.com/v1beta1", "MyJob", myJobRules},
 	{"apps.jicki.cn/v1alpha1", "PodBuggerTool", podBuggerToolRules},

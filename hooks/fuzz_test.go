@@ -21,15 +21,18 @@ import (
 // One target for each hook of each kind, as the fuzzer takes one at a time:
 // go test ./hooks -run '^$' -fuzz '^FuzzModelBoxSync$' -fuzztime 1m
 
-func FuzzBuildSync(f *testing.F)        { fuzz(f, "build", metacontroller.SyncHook) }
-func FuzzBuildFinalize(f *testing.F)    { fuzz(f, "build", metacontroller.FinalizeHook) }
-func FuzzBuildCustomize(f *testing.F)   { fuzz(f, "build", metacontroller.CustomizeHook) }
-func FuzzModelBoxSync(f *testing.F)     { fuzz(f, "modelbox", metacontroller.SyncHook) }
-func FuzzModelBoxFinalize(f *testing.F) { fuzz(f, "modelbox", metacontroller.FinalizeHook) }
-func FuzzMyJobSync(f *testing.F)        { fuzz(f, "myjob", metacontroller.SyncHook) }
-func FuzzMyJobFinalize(f *testing.F)    { fuzz(f, "myjob", metacontroller.FinalizeHook) }
-func FuzzPodSetSync(f *testing.F)       { fuzz(f, "podset", metacontroller.SyncHook) }
-func FuzzPodSetFinalize(f *testing.F)   { fuzz(f, "podset", metacontroller.FinalizeHook) }
+func FuzzBuildSync(f *testing.F)            { fuzz(f, "build", metacontroller.SyncHook) }
+func FuzzBuildFinalize(f *testing.F)        { fuzz(f, "build", metacontroller.FinalizeHook) }
+func FuzzBuildCustomize(f *testing.F)       { fuzz(f, "build", metacontroller.CustomizeHook) }
+func FuzzDataServiceSync(f *testing.F)      { fuzz(f, "dataservice", metacontroller.SyncHook) }
+func FuzzDataServiceFinalize(f *testing.F)  { fuzz(f, "dataservice", metacontroller.FinalizeHook) }
+func FuzzDataServiceCustomize(f *testing.F) { fuzz(f, "dataservice", metacontroller.CustomizeHook) }
+func FuzzModelBoxSync(f *testing.F)         { fuzz(f, "modelbox", metacontroller.SyncHook) }
+func FuzzModelBoxFinalize(f *testing.F)     { fuzz(f, "modelbox", metacontroller.FinalizeHook) }
+func FuzzMyJobSync(f *testing.F)            { fuzz(f, "myjob", metacontroller.SyncHook) }
+func FuzzMyJobFinalize(f *testing.F)        { fuzz(f, "myjob", metacontroller.FinalizeHook) }
+func FuzzPodSetSync(f *testing.F)           { fuzz(f, "podset", metacontroller.SyncHook) }
+func FuzzPodSetFinalize(f *testing.F)       { fuzz(f, "podset", metacontroller.FinalizeHook) }
 
 func FuzzPodBuggerToolSync(f *testing.F) { fuzz(f, "podbuggertool", metacontroller.SyncHook) }
 func FuzzPodBuggerToolFinalize(f *testing.F) {

@@ -3,6 +3,7 @@ package hooks
 
 import (
 	"github.com/operetta-dev/operetta/hooks/build"
+	"github.com/operetta-dev/operetta/hooks/dataservice"
 	"github.com/operetta-dev/operetta/hooks/modelbox"
 	"github.com/operetta-dev/operetta/hooks/myjob"
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
@@ -15,6 +16,7 @@ import (
 func All() []metacontroller.Controller {
 	return []metacontroller.Controller{
 		build.Controller(),
+		dataservice.Controller(),
 		modelbox.Controller(),
 		myjob.Controller(),
 		podbuggertool.Controller(),

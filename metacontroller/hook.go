@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Hook is a pure function wrapped so that it takes and gives bytes. Make one
@@ -95,11 +99,40 @@ func resolve[S any](result Result[S], err error) (*outcome, error) {
 // once nothing is observed. The status stays as it was, for there is nothing
 // that knows its fields.
 func finalizeAll(req *request, seen Observed) (*outcome, error) {
-	status := lookup(req.parent, "status")
-	if !isObject(status) {
-		status = []byte("{}")
+	members := map[string]any{}
+	if decode(lookup(req.parent, "status"), &members) != nil || members == nil {
+		members = map[string]any{} // a status that cannot be read stops no deletion
 	}
-	return &outcome{status: status, finalized: seen.Children.Len() == 0}, nil
+	status, err := json.Marshal(members) // with sorted keys, as every answer
+	return &outcome{status: status, finalized: seen.Children.Len() == 0}, err
+}
+
+// isOrphaning reports whether the parent is being deleted with --cascade=orphan:
+// the children are to stay then.
+func (r *request) isOrphaning() bool {
+	var finalizers []string
+	if json.Unmarshal(lookup(r.parent, "metadata", "finalizers"), &finalizers) != nil {
+		return false
+	}
+	return slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
+}
+
+// orphanAll stands in for every finalize hook while the parent is orphaning its
+// children. The garbage collector lets go of them, and Metacontroller does not
+// touch them, so there is nothing to tear down: a hook that waited for them
+// would wait for ever.
+func orphanAll(req *request, seen Observed) (*outcome, error) {
+	out, err := finalizeAll(req, seen)
+	if err != nil {
+		return nil, err
+	}
+	out.finalized = true
+	for _, kind := range slices.Sorted(maps.Keys(seen.Children.byKind)) {
+		for _, child := range seen.Children.byKind[kind] {
+			out.children = append(out.children, Keep(child))
+		}
+	}
+	return out, nil
 }
 
 // Answer is the answer to a request, and what a log line says about it.
@@ -147,6 +180,9 @@ func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, err
 		if run = c.Finalize.sync; run == nil {
 			run = finalizeAll
 		}
+	}
+	if hook == FinalizeHook && req.isOrphaning() {
+		run = orphanAll
 	}
 	out, err := run(req, seen)
 	if err != nil {

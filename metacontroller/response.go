@@ -22,7 +22,7 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 	if out.finalized && !req.finalizing {
 		return nil, nil, errors.New("a hook that is not finalizing answers finalized: true")
 	}
-	if out.finalized && req.children.Len() > 0 {
+	if out.finalized && req.children.Len() > 0 && !req.isOrphaning() {
 		return nil, nil, errors.New("finalized: true is answered while children exist")
 	}
 	if req.finalizing {

@@ -1,0 +1,71 @@
+// Package dataservice runs a whole product from one resource: two kinds of
+// middleware, a registry, business services, gateways and a web front, each a
+// workload with a Service and its configuration.
+//
+// The product is a table (see table.go); the rest of the package knows no
+// component by name. A component is created when all those that it comes after
+// are ready. Its gate holds back creation only: what has been started is never
+// taken away because a gate closed again, and what is missing of it comes back.
+// What an older spec asked for under another name or kind is kept until what
+// took its place is ready, and all that depends on it too.
+//
+// Teardown is the reverse, one stage when the one before is gone with its Pods.
+// The claims of a StatefulSet stay, unless the spec asks for their deletion, and
+// then they go with the DataService only.
+//
+// Ready is True when every component is, as the newest spec asks for.
+package dataservice
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Controller declares the operator.
+func Controller() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
+		Children: []metacontroller.Child{
+			{Resource: deploymentKind, Update: metacontroller.InPlace},
+			{Resource: statefulSetKind, Update: metacontroller.InPlace},
+			{Resource: daemonSetKind, Update: metacontroller.InPlace},
+			{Resource: serviceKind, Update: metacontroller.InPlace},
+			{Resource: configMapKind, Update: metacontroller.InPlace},
+		},
+		Related:         []metacontroller.Resource{podKind},
+		OrderedTeardown: true,
+		Sync:            metacontroller.Sync(sync),
+		Finalize:        metacontroller.Finalize(finalize),
+		Customize:       metacontroller.Customize(customize),
+	}
+}
+
+var (
+	deploymentKind  = metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}
+	statefulSetKind = metacontroller.Resource{APIVersion: "apps/v1", Kind: "StatefulSet", Plural: "statefulsets"}
+	daemonSetKind   = metacontroller.Resource{APIVersion: "apps/v1", Kind: "DaemonSet", Plural: "daemonsets"}
+	serviceKind     = metacontroller.Resource{APIVersion: "v1", Kind: "Service", Plural: "services"}
+	configMapKind   = metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}
+	podKind         = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}
+)
+
+// What is written on children and Pods. Both labels and the name of the workload
+// select its Pods; selectors are immutable, so they never change.
+const (
+	productLabel         = "dataservice"
+	appLabel             = "app"
+	componentLabel       = "d3os-product.com.d3os/component"
+	configHashAnnotation = "d3os-product.com.d3os/config-hash"
+)
+
+// customize selects the product's Pods: they tell why a component is not ready,
+// and when a stage of the teardown is gone.
+func customize(ds *DataService) ([]metacontroller.Rule, error) {
+	return []metacontroller.Rule{{
+		APIVersion:    podKind.APIVersion,
+		Resource:      podKind.Plural,
+		Namespace:     ds.Namespace,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: ds.Name}},
+	}}, nil
+}

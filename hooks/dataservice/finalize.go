@@ -1,0 +1,156 @@
+package dataservice
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// finalize takes the product down, stage by stage, the last one first. It goes
+// by what is there and by the children's own labels: a spec that cannot be
+// resolved is no reason to stop, only its volumes are left alone then.
+func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
+	rows := table()
+	p, specErr := resolve(ds, rows)
+	there, err := observe(seen)
+	if err != nil {
+		return result{}, err
+	}
+	down := teardown{product: p, there: there, stages: stages(rows)}
+	down.mayDeleteVolumes = specErr == nil && !ds.DeletionTimestamp.IsZero()
+	answer := result{Finalized: down.isDone()}
+	if !answer.Finalized {
+		answer.Children = down.children()
+	}
+	answer.Status = down.status(ds, seen)
+	return answer, nil
+}
+
+// teardown is what is left of a product, and what goes next.
+type teardown struct {
+	product *product
+	there   observed
+	stages  map[string]int
+
+	mayDeleteVolumes bool
+}
+
+// stage returns the stage of a component. One that the table does not know goes
+// first.
+func (d *teardown) stage(component string) int {
+	if stage, known := d.stages[component]; known {
+		return stage
+	}
+	return len(d.stages)
+}
+
+// current returns the last stage of which anything is left, its Pods included,
+// or -1.
+func (d *teardown) current() int {
+	last := -1
+	for _, child := range d.there.children {
+		last = max(last, d.stage(child.component))
+	}
+	for i := range d.there.pods {
+		pod := &d.there.pods[i]
+		if pod.isOwned() {
+			last = max(last, d.stage(pod.Metadata.Labels.Component))
+		}
+	}
+	return last
+}
+
+func (d *teardown) isDone() bool { return d.current() < 0 }
+
+// children returns what stays for now: the stages before the current one, and a
+// StatefulSet that has yet to learn that its volumes shall go with it.
+func (d *teardown) children() []metacontroller.Object {
+	current := d.current()
+	var stay []metacontroller.Object
+	for _, child := range d.there.children {
+		if d.stage(child.component) < current {
+			stay = append(stay, metacontroller.Keep(child.Snapshot))
+		} else if set := d.lastWord(child); set != nil {
+			stay = append(stay, set)
+		}
+	}
+	return stay
+}
+
+// lastWord returns a StatefulSet with the retention policy that deletes its
+// claims, or nil once its controller has taken note of it.
+func (d *teardown) lastWord(child observedChild) metacontroller.Object {
+	if !d.mayDeleteVolumes || child.Terminating {
+		return nil
+	}
+	u, there := d.product.unit(child.component), d.there.workload(StatefulSet, child.Name)
+	if u == nil || there == nil || child.Kind != statefulSetKind.Kind || u.name != child.Name ||
+		u.said.storage == nil || u.said.storage.OnDelete != Delete {
+		return nil
+	}
+	if there.Spec.Retention.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && there.isSeen() {
+		return nil
+	}
+	made, err := d.product.objects(u)
+	if err != nil {
+		return nil // it goes without
+	}
+	set, isSet := made.workload.(*appsv1.StatefulSet)
+	if !isSet {
+		return nil
+	}
+	set.Spec.Replicas = there.Spec.Replicas
+	set.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	return set
+}
+
+// lastFirst orders components as they go.
+func (d *teardown) lastFirst(a, b string) int {
+	return cmp.Or(cmp.Compare(d.stage(b), d.stage(a)), strings.Compare(a, b))
+}
+
+// status tells what goes, and what waits for it.
+func (d *teardown) status(ds *DataService, seen metacontroller.Observed) Status {
+	current := d.current()
+	going := map[string][]string{}
+	for _, child := range d.there.children {
+		going[child.component] = append(going[child.component], child.Ref())
+	}
+	for i := range d.there.pods {
+		pod := &d.there.pods[i]
+		if component := pod.Metadata.Labels.Component; pod.isOwned() {
+			going[component] = append(going[component], pod.Ref())
+		}
+	}
+	status := Status{Phase: PhaseDeleting}
+	var first []string
+	for _, component := range slices.SortedFunc(maps.Keys(going), d.lastFirst) {
+		told := ComponentStatus{Component: component, Message: "waits for what depends on it to go"}
+		if d.stage(component) >= current {
+			told.Message = going[component][0] + " has yet to go"
+			first = append(first, going[component][0])
+		}
+		status.Components = append(status.Components, told)
+	}
+	message := "everything has gone"
+	if len(first) > 0 {
+		const most = 3
+		message = "has yet to go: " + strings.Join(first[:min(most, len(first))], ", ")
+		if len(first) > most {
+			message += fmt.Sprintf(" and %d more", len(first)-most)
+		}
+	}
+	conditions := metacontroller.NewConditions(ds.Status.Conditions, ds.Generation, seen.Now)
+	for _, conditionType := range []string{metacontroller.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {
+		conditions.Set(conditionType, metav1.ConditionFalse, string(PhaseDeleting), message)
+	}
+	status.Conditions = conditions.List()
+	return status
+}

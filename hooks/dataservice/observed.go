@@ -1,0 +1,216 @@
+package dataservice
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// observedMeta is the part of any child's metadata that the hook reads.
+type observedMeta struct {
+	Generation int64 `json:"generation"`
+	Labels     struct {
+		App       string `json:"app"`
+		Component string `json:"d3os-product.com.d3os/component"`
+	} `json:"labels"`
+}
+
+// observedWorkload is the part of a Deployment, StatefulSet or DaemonSet that
+// the hook reads.
+type observedWorkload struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata observedMeta `json:"metadata"`
+	Spec     struct {
+		Replicas  *int32 `json:"replicas"`
+		Retention struct {
+			WhenDeleted appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenDeleted"`
+		} `json:"persistentVolumeClaimRetentionPolicy"`
+	} `json:"spec"`
+	Status struct {
+		ObservedGeneration     int64 `json:"observedGeneration"`
+		Replicas               int32 `json:"replicas"`
+		ReadyReplicas          int32 `json:"readyReplicas"`
+		UpdatedReplicas        int32 `json:"updatedReplicas"`
+		DesiredNumberScheduled int32 `json:"desiredNumberScheduled"`
+		CurrentNumberScheduled int32 `json:"currentNumberScheduled"`
+		NumberReady            int32 `json:"numberReady"`
+		UpdatedNumberScheduled int32 `json:"updatedNumberScheduled"`
+		Conditions             []struct {
+			Type    string                 `json:"type"`
+			Status  corev1.ConditionStatus `json:"status"`
+			Reason  string                 `json:"reason"`
+			Message string                 `json:"message"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+// counts returns how many Pods are wanted, there, ready and of the newest
+// template.
+func (w *observedWorkload) counts() (wanted, there, ready, updated int32) {
+	s := &w.Status
+	if w.Kind == daemonSetKind.Kind {
+		return s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberReady, s.UpdatedNumberScheduled
+	}
+	wanted = 1
+	if w.Spec.Replicas != nil {
+		wanted = *w.Spec.Replicas
+	}
+	return wanted, s.Replicas, s.ReadyReplicas, s.UpdatedReplicas
+}
+
+// isReady reports whether its own controller has done all that was asked of it.
+// A DaemonSet on no node serves nobody.
+func (w *observedWorkload) isReady() bool {
+	wanted, there, ready, updated := w.counts()
+	if w.Kind == daemonSetKind.Kind && wanted == 0 {
+		return false
+	}
+	return w.isSeen() && ready >= wanted && updated >= wanted && there == wanted
+}
+
+// isSeen reports whether its controller has looked at its newest generation.
+func (w *observedWorkload) isSeen() bool { return w.Status.ObservedGeneration >= w.Metadata.Generation }
+
+// serves reports whether it has as many ready Pods as wanted, old ones included.
+func (w *observedWorkload) serves() bool {
+	wanted, _, ready, _ := w.counts()
+	return ready >= wanted
+}
+
+// stalled tells why its controller has given up on a rollout, or nothing.
+func (w *observedWorkload) stalled() string {
+	for _, condition := range w.Status.Conditions {
+		if condition.Type == "Progressing" && condition.Status == corev1.ConditionFalse && condition.Reason == "ProgressDeadlineExceeded" {
+			return fmt.Sprintf("%s: %s", w.Ref(), condition.Message)
+		}
+	}
+	return ""
+}
+
+// observedService is the part of a Service that the hook reads.
+type observedService struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata observedMeta `json:"metadata"`
+	Spec     struct {
+		Ports []struct {
+			NodePort int32 `json:"nodePort"`
+		} `json:"ports"`
+	} `json:"spec"`
+}
+
+// observedConfigMap is the part of a ConfigMap that the hook reads.
+type observedConfigMap struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata observedMeta `json:"metadata"`
+}
+
+// observedPod is the part of a Pod that the hook reads.
+type observedPod struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata struct {
+		observedMeta
+		OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
+	} `json:"metadata"`
+	Status pods.Status `json:"status"`
+}
+
+// isOwned reports whether the Pod belongs to a workload of the product. One that
+// somebody has orphaned, or merely labelled alike, is theirs.
+func (p *observedPod) isOwned() bool {
+	return p.Metadata.Labels.Component != "" && slices.ContainsFunc(p.Metadata.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller })
+}
+
+// observedChild is any child, with the component that it belongs to.
+type observedChild struct {
+	metacontroller.Snapshot
+
+	component string
+}
+
+// observed is what is there of a product.
+type observed struct {
+	children  []observedChild
+	workloads []observedWorkload
+	services  []observedService
+	pods      []observedPod
+}
+
+func observe(seen metacontroller.Observed) (observed, error) {
+	var there observed
+	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind} {
+		list, err := metacontroller.List[observedWorkload](seen.Children, kind.APIVersion, kind.Kind)
+		if err != nil {
+			return there, err
+		}
+		there.workloads = append(there.workloads, list...)
+	}
+	var err error
+	if there.services, err = metacontroller.List[observedService](seen.Children, serviceKind.APIVersion, serviceKind.Kind); err != nil {
+		return there, err
+	}
+	configMaps, err := metacontroller.List[observedConfigMap](seen.Children, configMapKind.APIVersion, configMapKind.Kind)
+	if err != nil {
+		return there, err
+	}
+	for _, w := range there.workloads {
+		there.children = append(there.children, observedChild{w.Snapshot, w.Metadata.Labels.Component})
+	}
+	for _, s := range there.services {
+		there.children = append(there.children, observedChild{s.Snapshot, s.Metadata.Labels.Component})
+	}
+	for _, m := range configMaps {
+		there.children = append(there.children, observedChild{m.Snapshot, m.Metadata.Labels.Component})
+	}
+	there.pods, err = metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	return there, err
+}
+
+// hasStarted reports whether anything is there of a component, under whatever
+// name.
+func (o observed) hasStarted(key string) bool {
+	return slices.ContainsFunc(o.children, func(c observedChild) bool { return c.component == key })
+}
+
+// workload returns the workload of a kind and name, or nil.
+func (o observed) workload(kind WorkloadKind, name string) *observedWorkload {
+	i := slices.IndexFunc(o.workloads, func(w observedWorkload) bool { return w.Kind == string(kind) && w.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &o.workloads[i]
+}
+
+// takenNodePorts returns the node ports of the Services of other names: until
+// they go, or give them up, nobody else can have them.
+func (o observed) takenNodePorts(name string) map[int32]bool {
+	taken := map[int32]bool{}
+	for _, service := range o.services {
+		for _, port := range service.Spec.Ports {
+			if port.NodePort != 0 && service.Name != name {
+				taken[port.NodePort] = true
+			}
+		}
+	}
+	return taken
+}
+
+// trouble tells what a Pod of a workload is at that is not ready, or nothing.
+func (o observed) trouble(key, app string) string {
+	for i := range o.pods {
+		pod := &o.pods[i]
+		if pod.Metadata.Labels.Component == key && pod.Metadata.Labels.App == app && !pod.Terminating && !pod.Status.IsReady() {
+			return pod.Name + ": " + pod.Status.Activity()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,166 @@
+package dataservice
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/replicas"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// plan is what is asked for, and how far each component is.
+type plan struct {
+	*product
+
+	there    observed
+	parts    []*part
+	children []metacontroller.Object
+	differs  metacontroller.Difference
+}
+
+// part is how far a component is.
+type part struct {
+	*unit
+
+	workload *observedWorkload // nil where it is not observed
+	differs  metacontroller.Difference
+	waitsFor []string // the names of what holds back its creation
+	isReady  bool
+	old      []string // what of an older spec is kept for it
+}
+
+// isHeld reports whether its creation waits for others.
+func (p *part) isHeld() bool { return len(p.waitsFor) > 0 }
+
+// decide makes the plan: in the order of the table, so that all that a component
+// waits for has been judged before it.
+func decide(p *product, there observed, seen metacontroller.Observed) (*plan, error) {
+	plan := &plan{product: p, there: there}
+	wanted := map[string]bool{}
+	for _, u := range p.units {
+		part := &part{unit: u, isReady: !u.runsHere()}
+		plan.parts = append(plan.parts, part)
+		if !u.runsHere() {
+			continue
+		}
+		if err := plan.judge(part, seen, wanted); err != nil {
+			return nil, err
+		}
+	}
+	plan.keepOld(wanted)
+	return plan, nil
+}
+
+// judge looks at what is there of a component, and asks for it unless it has to
+// wait.
+func (p *plan) judge(part *part, seen metacontroller.Observed, wanted map[string]bool) error {
+	made, err := p.objects(part.unit)
+	if err != nil {
+		return err
+	}
+	part.workload = p.there.workload(part.kind, part.name)
+	yieldNodePorts(made.service, p.there.takenNodePorts(part.name))
+	if err := handOnReplicas(part, made.workload); err != nil {
+		return err
+	}
+	all := made.all()
+	for _, object := range all {
+		ref := object.GetObjectKind().GroupVersionKind().Kind + "/" + object.GetName()
+		if wanted[ref] {
+			return fmt.Errorf("two components ask for %s: give one of them another name", ref)
+		}
+		wanted[ref] = true
+	}
+	if part.differs, err = seen.Compare(all); err != nil {
+		return err
+	}
+	part.isReady = len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
+	if !p.there.hasStarted(part.key) {
+		for _, before := range part.after {
+			if other := p.part(before); other != nil && !other.isReady {
+				part.waitsFor = append(part.waitsFor, other.name)
+			}
+		}
+	}
+	if part.isHeld() {
+		return nil
+	}
+	p.children = append(p.children, all...)
+	p.differs.Missing = append(p.differs.Missing, part.differs.Missing...)
+	p.differs.Outdated = append(p.differs.Outdated, part.differs.Outdated...)
+	return nil
+}
+
+func (p *plan) part(key string) *part {
+	i := slices.IndexFunc(p.parts, func(part *part) bool { return part.key == key })
+	if i < 0 {
+		return nil
+	}
+	return p.parts[i]
+}
+
+// keepOld keeps what an older spec asked for under another name or kind, until
+// the component is ready as it is wanted now, and so is all that depends on it:
+// until then others may still use the old one. What belongs to no component of
+// the spec goes.
+func (p *plan) keepOld(wanted map[string]bool) {
+	for _, child := range p.there.children {
+		part := p.part(child.component)
+		if wanted[child.Ref()] || part == nil || child.Terminating || p.isReplaced(part) {
+			continue
+		}
+		p.children = append(p.children, metacontroller.Keep(child.Snapshot))
+		part.old = append(part.old, child.Ref())
+	}
+}
+
+// isReplaced reports whether nothing uses the old objects of a component any
+// more.
+func (p *plan) isReplaced(part *part) bool {
+	if !part.isReady {
+		return false
+	}
+	for _, other := range p.parts {
+		if slices.Contains(other.after, part.key) && !other.isReady {
+			return false
+		}
+	}
+	return true
+}
+
+// handOnReplicas hands the observed number of replicas on where the spec has
+// none any more and the hook had set it. The hash leaves the number out: it is an
+// autoscaler's to change, and its change is no news.
+func handOnReplicas(part *part, workload metacontroller.Object) error {
+	if part.said.replica != nil || part.workload == nil || part.workload.Spec.Replicas == nil {
+		return nil
+	}
+	ours, err := replicas.AreOurs(part.workload.Snapshot)
+	if err != nil || !ours {
+		return err
+	}
+	if err := metacontroller.Stamp(workload); err != nil {
+		return err
+	}
+	switch workload := workload.(type) {
+	case *appsv1.Deployment:
+		workload.Spec.Replicas = part.workload.Spec.Replicas
+	case *appsv1.StatefulSet:
+		workload.Spec.Replicas = part.workload.Spec.Replicas
+	}
+	return nil
+}
+
+// yieldNodePorts leaves out the node ports that another Service of the product
+// still has: a renamed component would ask for that of its old self, be refused,
+// and so never become ready.
+func yieldNodePorts(service *corev1.Service, taken map[int32]bool) {
+	for i := range service.Spec.Ports {
+		if taken[service.Spec.Ports[i].NodePort] {
+			service.Spec.Ports[i].NodePort = 0
+		}
+	}
+}

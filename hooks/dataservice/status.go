@@ -1,0 +1,172 @@
+package dataservice
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Conditions beside those that every operator has.
+const (
+	conditionMiddlewareReady = "MiddlewareReady"
+	conditionServicesReady   = "ServicesReady"
+)
+
+// Reasons of the conditions.
+const (
+	reasonReady    = "Ready"
+	reasonStarting = "Starting"
+	reasonNotReady = "ComponentsNotReady"
+	reasonStalled  = "ProgressDeadlineExceeded"
+)
+
+// report tells how far each component is, and when to look again.
+func report(p *plan, now time.Time) (Status, time.Duration) {
+	conditions := metacontroller.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
+	settled, resync := conditions.Settle(p.differs)
+	var status Status
+	ready, all := 0, 0
+	for _, part := range p.parts {
+		status.Components = append(status.Components, p.tell(part))
+		if !part.runsHere() {
+			continue
+		}
+		all++
+		if part.isReady {
+			ready++
+		}
+	}
+	status.Ready = fmt.Sprintf("%d/%d", ready, all)
+	status.Phase = p.phase()
+
+	p.judgeSome(conditions, conditionMiddlewareReady, func(part *part) bool { return part.isMiddleware })
+	p.judgeSome(conditions, conditionServicesReady, func(part *part) bool { return !part.isMiddleware })
+	if settled {
+		p.judgeSome(conditions, metacontroller.ConditionReady, func(*part) bool { return true })
+	}
+	p.judgeStalled(conditions)
+	status.Conditions = conditions.List()
+	return status, resync
+}
+
+// tell tells of one component.
+func (p *plan) tell(part *part) ComponentStatus {
+	status := ComponentStatus{Component: part.key, Name: part.name, Kind: part.kind}
+	if !part.runsHere() {
+		status.Kind = IsThirdParty
+		return status
+	}
+	if part.workload != nil {
+		wanted, _, ready, _ := part.workload.counts()
+		status.Ready = fmt.Sprintf("%d/%d", ready, wanted)
+	}
+	status.Message = p.why(part)
+	return status
+}
+
+// why tells why a component is not ready, or what else there is to say.
+func (p *plan) why(part *part) string {
+	if part.isReady {
+		if len(part.old) > 0 {
+			return part.old[0] + " is kept until all that depends on it is ready"
+		}
+		return ""
+	}
+	switch {
+	case part.isHeld():
+		return "waits for " + strings.Join(part.waitsFor, ", ")
+	case len(part.differs.Missing) > 0:
+		return part.differs.Missing[0] + " is being created"
+	}
+	wanted, _, ready, updated := part.workload.counts()
+	reason := fmt.Sprintf("%d of %d Pods are ready", ready, wanted)
+	switch {
+	case len(part.differs.Outdated) > 0 && part.workload.isSeen() && ready >= wanted:
+		reason = part.differs.Outdated[0] + " is being updated"
+	case !part.workload.isSeen():
+		reason = "its controller has not looked at the newest generation yet"
+	case ready >= wanted && updated < wanted:
+		reason = fmt.Sprintf("%d of %d Pods are updated", updated, wanted)
+	case ready >= wanted:
+		reason = "old Pods are on their way out"
+	}
+	if trouble := p.there.trouble(part.key, part.name); trouble != "" {
+		reason += "; " + trouble
+	}
+	return reason
+}
+
+// judgeSome sets a condition about some of the components.
+func (p *plan) judgeSome(conditions *metacontroller.Conditions, conditionType string, isMeant func(*part) bool) {
+	var notReady []string
+	isHeld, count := false, 0
+	for _, part := range p.parts {
+		if !isMeant(part) {
+			continue
+		}
+		count++
+		if !part.isReady {
+			notReady = append(notReady, part.name+": "+p.why(part))
+			isHeld = isHeld || part.isHeld()
+		}
+	}
+	const most = 3
+	switch {
+	case count == 0:
+		conditions.Set(conditionType, metav1.ConditionTrue, reasonReady, "there is none")
+	case len(notReady) == 0 && count == 1:
+		conditions.Set(conditionType, metav1.ConditionTrue, reasonReady, "the one component is ready")
+	case len(notReady) == 0:
+		conditions.Set(conditionType, metav1.ConditionTrue, reasonReady, fmt.Sprintf("all %d components are ready", count))
+	default:
+		message := strings.Join(notReady[:min(most, len(notReady))], "; ")
+		if len(notReady) > most {
+			message += fmt.Sprintf("; and %d more", len(notReady)-most)
+		}
+		reason := reasonNotReady
+		if isHeld {
+			reason = reasonStarting
+		}
+		conditions.Set(conditionType, metav1.ConditionFalse, reason, message)
+	}
+}
+
+// judgeStalled says when a rollout has failed for good.
+func (p *plan) judgeStalled(conditions *metacontroller.Conditions) {
+	for _, part := range p.parts {
+		if part.workload == nil {
+			continue
+		}
+		if why := part.workload.stalled(); why != "" {
+			conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonStalled, why)
+			return
+		}
+	}
+}
+
+// phase sums it up. Degraded is a product that has been ready and misses Pods
+// now; one that is merely updated serves as before.
+func (p *plan) phase() Phase {
+	before := p.ds.Status.Phase
+	hasBeenReady := before == PhaseReady || before == PhaseDegraded
+	phase := PhaseReady
+	for _, part := range p.parts {
+		switch {
+		case part.isReady:
+		case hasBeenReady && part.workload != nil && !part.workload.serves():
+			return PhaseDegraded
+		case hasBeenReady && part.workload == nil && !part.isHeld() && len(part.old) == 0:
+			return PhaseDegraded
+		default:
+			phase = PhaseStarting
+		}
+	}
+	if phase == PhaseStarting && len(p.there.children) == 0 {
+		return PhasePending
+	}
+	return phase
+}

@@ -1,0 +1,161 @@
+package dataservice
+
+// component is a row of the table: a part of the product. What stands here
+// holds where the spec says nothing else.
+type component struct {
+	// key is its name in the spec. It is on its children as a label, so that a
+	// renamed component is known again.
+	key string
+	// from finds what the spec says of it, or nil.
+	from func(*Spec) *settings
+	// name is that of its workload and its Service, and begins those of its
+	// ConfigMaps.
+	name string
+	port int32
+	kind WorkloadKind
+	// image is empty where the spec must name one.
+	image string
+	// needs are those that must be in the spec, be they third-party.
+	needs []string
+	// after are those that it waits for, where they are there. Teardown goes the
+	// other way round.
+	after []string
+	// uses are those whose credentials it gets as environment variables.
+	uses []string
+	// database is the MySQL database of its own, if it has one.
+	database string
+	// routes are those to which it sends on what it is asked.
+	routes []string
+	// configs are its ConfigMaps.
+	configs []config
+	// env are environment variables of its own.
+	env map[string]string
+	// secretEnv are environment variables from its own credentials: their names
+	// by the keys of the Secret.
+	secretEnv map[string]string
+	// user is the one as whom others come. Where there is none, they come as the
+	// Secret says, if it says so.
+	user string
+	// dataPath is where its storage is mounted.
+	dataPath string
+	// isSingle is set for what must not run twice, not even during an update.
+	isSingle bool
+	// isMiddleware counts it for the condition MiddlewareReady.
+	isMiddleware bool
+}
+
+// config is a ConfigMap of a component.
+type config struct {
+	suffix string // of its name
+	// path is where it is mounted: a folder or, with file, that file of it alone.
+	path, file string
+	// isOnce is set for what is read at the first start only: its change restarts
+	// nothing.
+	isOnce bool
+	files  func(*product, *unit) (map[string]string, error)
+}
+
+// DatabaseUser is the MySQL user to whom the init scripts grant the databases.
+const DatabaseUser = "dataservice"
+
+// configDir is where a component finds its configuration, if it asks for no
+// other place.
+const configDir = "/etc/dataservice"
+
+// business are the services behind the gateways.
+var business = []string{"api-manager", "auth", "ds-adapter", "es-adapter", "trd-adapter", "proxy"}
+
+// table returns the product, in the order in which it is reported. Each
+// component stands after those that it waits for.
+func table() []component {
+	apiManager := springService("api-manager", 9085, func(s *Spec) *settings { return s.APIManager.settings() })
+	apiManager.hasDatabase("api_manager")
+	auth := springService("auth", 9081, func(s *Spec) *settings { return s.Auth.settings() })
+	auth.hasDatabase("auth")
+	auth.needs, auth.uses = append(auth.needs, "uuc"), append(auth.uses, "uuc")
+	dsAdapter := springService("ds-adapter", 9086, func(s *Spec) *settings { return s.DSAdapter.settings() })
+	dsAdapter.hasDatabase("ds_adapter")
+	esAdapter := springService("es-adapter", 9087, func(s *Spec) *settings { return s.ESAdapter.settings() })
+	esAdapter.hasDatabase("es_adapter")
+	trdAdapter := springService("trd-adapter", 9088, func(s *Spec) *settings { return s.TRDAdapter.settings() })
+	trdAdapter.hasDatabase("trd_adapter")
+	trdAdapter.configs = append(trdAdapter.configs, config{suffix: "-py", path: configDir + "-py", files: settingsPy})
+	trdAdapter.env["DATASERVICE_SETTINGS"] = configDir + "-py/settings.py"
+	gatewayMaster := springService("gateway-master", 9184, func(s *Spec) *settings { return s.GatewayMaster.settings() })
+	gatewayMaster.routesTo("ds-adapter", "es-adapter", "trd-adapter", "proxy")
+	gatewayWeb := springService("gateway-web", 9084, func(s *Spec) *settings { return s.GatewayWeb.settings() })
+	gatewayWeb.routesTo(business...)
+	proxy := springService("proxy", 9094, func(s *Spec) *settings { return s.Proxy.settings() })
+	return []component{
+		mysql(), uuc(), eureka(),
+		apiManager, auth, dsAdapter, esAdapter, trdAdapter, proxy,
+		gatewayMaster, gatewayWeb,
+		web(),
+	}
+}
+
+func mysql() component {
+	return component{
+		key: "mysql", from: func(s *Spec) *settings { return s.MySQL.settings() },
+		name: "mysql-dataservice", port: 3306, kind: StatefulSet, image: "mysql:8.4", isSingle: true, isMiddleware: true,
+		dataPath: "/var/lib/mysql",
+		user:     DatabaseUser,
+		env:      map[string]string{"MYSQL_USER": DatabaseUser},
+		secretEnv: map[string]string{
+			"root-password": "MYSQL_ROOT_PASSWORD", "password": "MYSQL_PASSWORD",
+		},
+		configs: []config{
+			{path: "/etc/mysql/conf.d", files: myCnf},
+			{suffix: "-init", path: "/docker-entrypoint-initdb.d", isOnce: true, files: initSQL},
+		},
+	}
+}
+
+func uuc() component {
+	return component{
+		key: "uuc", from: func(s *Spec) *settings { return s.UUC.settings() },
+		name: "uuc", port: 8080, kind: Deployment, isMiddleware: true, dataPath: "/data",
+		secretEnv: map[string]string{"username": "UUC_USERNAME", "password": "UUC_PASSWORD", "token": "UUC_TOKEN"},
+	}
+}
+
+func eureka() component {
+	return component{
+		key: "eureka", from: func(s *Spec) *settings { return s.Eureka.settings() },
+		name: "eureka", port: 8761, kind: Deployment, after: []string{"mysql", "uuc"},
+	}
+}
+
+func web() component {
+	return component{
+		key: "web", from: func(s *Spec) *settings { return s.Web.settings() },
+		name: "web", port: 80, kind: Deployment,
+		needs: []string{"gateway-web"}, after: []string{"gateway-master", "gateway-web"}, routes: []string{"gateway-web"},
+		configs: []config{
+			{path: "/etc/nginx/nginx.conf", file: "nginx.conf", files: nginxConf},
+			{suffix: "-template", path: "/etc/nginx/templates", files: nginxTemplate},
+		},
+	}
+}
+
+// springService returns a business service: it is found by eureka and reads
+// application.yml.
+func springService(key string, port int32, from func(*Spec) *settings) component {
+	return component{
+		key: key, from: from, name: key, port: port, kind: Deployment,
+		needs: []string{"eureka"}, after: []string{"mysql", "uuc", "eureka"}, uses: []string{"eureka"},
+		configs: []config{{path: configDir, files: applicationYAML}},
+		env:     map[string]string{"SPRING_CONFIG_ADDITIONAL_LOCATION": "file:" + configDir + "/"},
+	}
+}
+
+// hasDatabase gives a component a MySQL database of its own.
+func (c *component) hasDatabase(name string) {
+	c.database = name
+	c.needs, c.uses = append(c.needs, "mysql"), append(c.uses, "mysql")
+}
+
+// routesTo makes a component a gateway: it waits for those that it routes to.
+func (c *component) routesTo(keys ...string) {
+	c.routes, c.after = keys, append(c.after, keys...)
+}

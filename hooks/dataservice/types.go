@@ -1,0 +1,394 @@
+// +groupName=d3os-product.com.d3os
+// +versionName=v1
+
+package dataservice
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// DataService runs a whole product: middleware, a registry, business services,
+// gateways and a web front.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=dataservices,singular=dataservice,scope=Namespaced,shortName=dsvc,categories=operetta
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Ready components of those that run in the cluster"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also is a label of all Pods: write at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+type DataService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +required
+	Spec Spec `json:"spec"`
+	// Status is what has been observed.
+	// +optional
+	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "no controller has seen this object yet", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
+	Status Status `json:"status,omitempty"`
+}
+
+// Spec is what is wanted of a DataService. A component that is left out is not
+// run.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.api__dash__manager) || has(self.mysql)",message="api-manager needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.mysql)",message="auth needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.uuc)",message="auth needs uuc: write uuc, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.ds__dash__adapter) || has(self.mysql)",message="ds-adapter needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.es__dash__adapter) || has(self.mysql)",message="es-adapter needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.trd__dash__adapter) || has(self.mysql)",message="trd-adapter needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.api__dash__manager) || has(self.eureka)",message="api-manager needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.eureka)",message="auth needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.ds__dash__adapter) || has(self.eureka)",message="ds-adapter needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.es__dash__adapter) || has(self.eureka)",message="es-adapter needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.trd__dash__adapter) || has(self.eureka)",message="trd-adapter needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || has(self.eureka)",message="proxy needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__master) || has(self.eureka)",message="gateway-master needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__web) || has(self.eureka)",message="gateway-web needs eureka: write eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.web) || has(self.gateway__dash__web)",message="web needs gateway-web, to which it sends what it is asked: write gateway-web"
+type Spec struct {
+	// MySQL is the database. Where it runs in the cluster it is one StatefulSet or
+	// Deployment of one replica, and its credentialsSecretRef names a Secret with
+	// the keys root-password and password. The user is dataservice.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.kind) || self.kind != 'DaemonSet'",message="as a DaemonSet mysql would be several databases behind one Service: write StatefulSet, Deployment or ThirdParty"
+	// +kubebuilder:validation:XValidation:rule="!has(self.replica) || self.replica == 1",message="with more than one replica mysql would be several databases behind one Service: write replica 1, or leave it out"
+	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.credentialsSecretRef)",message="mysql takes its passwords from a Secret: write credentialsSecretRef with the name of one that has the keys root-password and password"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^mysql://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$')",message="write the address of mysql as mysql://host or mysql://host:port, without credentials"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || (has(self.thirdParty.authType) && self.thirdParty.authType == 'basic')",message="mysql asks for a user and a password: write thirdParty.authType basic, and a Secret with the keys username and password"
+	MySQL *Middleware `json:"mysql,omitempty"`
+	// UUC is the user centre. Where it runs in the cluster, it needs an image.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.image)",message="uuc has no image of its own: write image, or kind ThirdParty"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="write the address of uuc as http://host or https://host, without credentials"
+	// +kubebuilder:validation:XValidation:rule="!has(self.storage) || has(self.kind)",message="uuc is a Deployment where kind is left out: write kind StatefulSet with storage"
+	UUC *Middleware `json:"uuc,omitempty"`
+
+	// APIManager manages the interfaces.
+	// +optional
+	APIManager *Service `json:"api-manager,omitempty"`
+	// Auth tells users apart.
+	// +optional
+	Auth *Service `json:"auth,omitempty"`
+	// DSAdapter reads data sources.
+	// +optional
+	DSAdapter *Service `json:"ds-adapter,omitempty"`
+	// Eureka is the registry in which the services find each other.
+	// +optional
+	Eureka *Registry `json:"eureka,omitempty"`
+	// ESAdapter reads Elasticsearch.
+	// +optional
+	ESAdapter *Service `json:"es-adapter,omitempty"`
+	// TRDAdapter reads third-party sources.
+	// +optional
+	TRDAdapter *Service `json:"trd-adapter,omitempty"`
+	// GatewayMaster is the gateway to the adapters.
+	// +optional
+	GatewayMaster *Service `json:"gateway-master,omitempty"`
+	// GatewayWeb is the gateway for the web front.
+	// +optional
+	GatewayWeb *Service `json:"gateway-web,omitempty"`
+	// Proxy sends on what goes out.
+	// +optional
+	Proxy *Service `json:"proxy,omitempty"`
+	// Web is the front, an nginx.
+	// +optional
+	Web *Service `json:"web,omitempty"`
+
+	// ImagePullSecrets are Secrets for pulling the images.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=10
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+}
+
+// Middleware is what the services stand on.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) == (has(self.kind) && self.kind == 'ThirdParty')",message="thirdParty goes with kind ThirdParty: write both, or neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.kind) || self.kind == 'StatefulSet'",message="storage goes with kind StatefulSet: write that, or leave storage out"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.storage) && self.storage.size == oldSelf.storage.size && has(self.storage.storageClassName) == has(oldSelf.storage.storageClassName) && (!has(self.storage.storageClassName) || self.storage.storageClassName == oldSelf.storage.storageClassName))",message="the storage of a StatefulSet cannot be changed or taken away, for the new one would start empty: leave size and storageClassName as they are, and enlarge the PersistentVolumeClaim itself"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : '-') == (has(oldSelf.name) ? oldSelf.name : '-')",message="a component with storage cannot be renamed, for the new one would start empty: leave name as it is"
+// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet') || (has(self.name) ? self.name : '-') != (has(oldSelf.name) ? oldSelf.name : '-')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
+type Middleware struct {
+	// Name is that of its objects. It has one of its own where this is left out.
+	// +optional
+	Name ComponentName `json:"name,omitempty"`
+	// Kind is how it runs. ThirdParty means that it does not run here. It is
+	// StatefulSet for mysql and Deployment for uuc where it is left out.
+	// +optional
+	// +kubebuilder:validation:Enum=Deployment;StatefulSet;DaemonSet;ThirdParty
+	Kind WorkloadKind `json:"kind,omitempty"`
+	// ThirdParty is where it runs instead.
+	// +optional
+	ThirdParty *ThirdParty `json:"thirdParty,omitempty"`
+	// Image is what it runs. For mysql it is mysql:8.4 where it is left out.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	Image string `json:"image,omitempty"`
+	// Port is that of the Service and of the container: 3306 for mysql and 8080
+	// for uuc where it is left out.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+	// Replica is the number of Pods. A DaemonSet has none. Left out, it is left to
+	// an autoscaler, and one at first.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replica *int32 `json:"replica,omitempty"`
+	// Resources are requests and limits.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// Storage is the volume of each Pod of a StatefulSet.
+	// +optional
+	Storage *Storage `json:"storage,omitempty"`
+	// CredentialsSecretRef names a Secret: with root-password and password for
+	// mysql, with any of username, password and token for uuc.
+	// +optional
+	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
+}
+
+// Storage is a volume.
+type Storage struct {
+	// Size is how much it holds, as in 10Gi.
+	// +required
+	Size resource.Quantity `json:"size"`
+	// StorageClassName is the class. It is the cluster's default where it is left
+	// out.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	StorageClassName *string `json:"storageClassName,omitempty"`
+	// OnDelete says what becomes of the volume when the DataService is deleted:
+	// Retain, the default, or Delete. Nothing else ever deletes it.
+	// +optional
+	// +kubebuilder:default=Retain
+	// +kubebuilder:validation:Enum=Retain;Delete
+	OnDelete OnDelete `json:"onDelete,omitempty"`
+}
+
+// OnDelete says what becomes of a volume.
+type OnDelete string
+
+// What may become of a volume.
+const (
+	Retain OnDelete = "Retain"
+	Delete OnDelete = "Delete"
+)
+
+// WorkloadKind is how a component runs.
+type WorkloadKind string
+
+// The kinds.
+const (
+	Deployment   WorkloadKind = "Deployment"
+	StatefulSet  WorkloadKind = "StatefulSet"
+	DaemonSet    WorkloadKind = "DaemonSet"
+	IsThirdParty WorkloadKind = "ThirdParty"
+)
+
+// ThirdParty is a component that runs elsewhere. It counts as ready.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.authType) || self.authType == 'none' || has(self.credentialsSecretRef)",message="authType basic and token take credentials from a Secret: write credentialsSecretRef with the name of one that has username and password, or token"
+type ThirdParty struct {
+	// URL is its address, without credentials.
+	// +required
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$')",message="write scheme://host, perhaps with :port and /path, without credentials: they go into a Secret, which credentialsSecretRef names"
+	URL string `json:"url"`
+	// AuthType is how it asks who is there: none, basic (username and password)
+	// or token.
+	// +optional
+	// +kubebuilder:default=none
+	// +kubebuilder:validation:Enum=none;basic;token
+	AuthType AuthType `json:"authType,omitempty"`
+	// CredentialsSecretRef names a Secret with the keys username and password, or
+	// token.
+	// +optional
+	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
+}
+
+// AuthType is how a third-party component asks who is there.
+type AuthType string
+
+// The types.
+const (
+	AuthNone  AuthType = "none"
+	AuthBasic AuthType = "basic"
+	AuthToken AuthType = "token"
+)
+
+// SecretRef names a Secret in the same namespace.
+type SecretRef struct {
+	// Name is the name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// Service is a service of the product.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.image)",message="a service has no image of its own: write image"
+type Service struct {
+	// Runtime is what it runs.
+	Runtime `json:",inline"`
+}
+
+// Registry is the registry, which may run elsewhere.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.thirdParty)",message="eureka runs here or elsewhere: write either image or thirdParty"
+// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="write the address of eureka as http://host or https://host with its path, without credentials"
+type Registry struct {
+	// Runtime is what it runs.
+	Runtime `json:",inline"`
+	// ThirdParty is where it runs instead.
+	// +optional
+	ThirdParty *ThirdParty `json:"thirdParty,omitempty"`
+}
+
+// Runtime is what a service runs, as a Deployment.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q.port == p.port))",message="a port number stands twice: write each once"
+type Runtime struct {
+	// Name is that of its objects. It is the name of the component where it is
+	// left out.
+	// +optional
+	Name ComponentName `json:"name,omitempty"`
+	// Port is that of the Service and of the container. Each component has one of
+	// its own where this is left out.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+	// NodePort makes the Service reachable at that port of every node.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	NodePort int32 `json:"nodePort,omitempty"`
+	// Ports are further ports of the Service and of the container.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p.name != 'main')",message="the port main is the one that port tells: choose another name"
+	Ports []Port `json:"ports,omitempty"`
+	// Image is what it runs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	Image string `json:"image,omitempty"`
+	// Replica is the number of Pods. Left out, it is left to an autoscaler, and
+	// one at first.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replica *int32 `json:"replica,omitempty"`
+	// Env are environment variables. They replace those that it gets anyway.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=100
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() > 0 && !k.contains('='))",message="the name of an environment variable is not empty and has no ="
+	Env map[string]string `json:"env,omitempty"`
+	// Resources are requests and limits.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// Config are configuration files by their names. One that is generated as
+	// well is replaced.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=6
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && !k.startsWith('..'))",message="the name of a file has letters, digits, hyphens, underscores and dots, and does not begin with two dots"
+	Config map[string]FileContent `json:"config,omitempty"`
+}
+
+// FileContent is the content of a configuration file.
+//
+// +kubebuilder:validation:MaxLength=32768
+type FileContent string
+
+// ComponentName names the objects of a component.
+//
+// +kubebuilder:validation:MaxLength=50
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name also names a Service: write at most 50 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
+type ComponentName string
+
+// Port is a further port.
+type Port struct {
+	// Name tells it from the others.
+	// +required
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="the name of a port has at most 15 lower-case letters, digits and hyphens, with a letter among them"
+	Name string `json:"name"`
+	// Port is that of the Service and of the container.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+	// NodePort makes it reachable at that port of every node.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	NodePort int32 `json:"nodePort,omitempty"`
+}
+
+// Phase is how far a DataService is.
+type Phase string
+
+// The phases.
+const (
+	// PhasePending is until the first component exists.
+	PhasePending Phase = "Pending"
+	// PhaseStarting is until all components have been ready.
+	PhaseStarting Phase = "Starting"
+	// PhaseReady is while all components are ready.
+	PhaseReady Phase = "Ready"
+	// PhaseDegraded is when one is not ready any more.
+	PhaseDegraded Phase = "Degraded"
+	// PhaseDeleting is during teardown.
+	PhaseDeleting Phase = "Deleting"
+)
+
+// Status is what has been observed of a DataService.
+type Status struct {
+	// ObservedGeneration is the generation that the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Phase is Pending, Starting, Ready, Degraded or Deleting.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+	// Ready is the number of ready components of those that run in the cluster,
+	// as in 11/11.
+	// +optional
+	Ready string `json:"ready,omitempty"`
+	// Components tells of each component, those that wait for others included.
+	// +optional
+	// +listType=map
+	// +listMapKey=component
+	Components []ComponentStatus `json:"components,omitempty"`
+	// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved and,
+	// while a rollout has failed for good, Stalled.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ComponentStatus is what has been observed of a component.
+type ComponentStatus struct {
+	// Component is what the spec calls it.
+	Component string `json:"component"`
+	// Name is that of its objects.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Kind is how it runs.
+	// +optional
+	Kind WorkloadKind `json:"kind,omitempty"`
+	// Ready is the number of ready Pods of those wanted, as in 1/1. It is empty
+	// where nothing runs here.
+	// +optional
+	Ready string `json:"ready,omitempty"`
+	// Message tells what it waits for, or why it is not ready.
+	// +optional
+	Message string `json:"message,omitempty"`
+}

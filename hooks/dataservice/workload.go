@@ -1,0 +1,255 @@
+package dataservice
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/internal/labels"
+	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// dataVolume is the name of the volume claim of a component with storage.
+const dataVolume = "data"
+
+// objects returns the workload of a component, its Service and its ConfigMaps.
+func (p *product) objects(u *unit) (objects, error) {
+	maps, err := p.configMaps(u)
+	if err != nil {
+		return objects{}, err
+	}
+	template, err := p.podTemplate(u, maps)
+	if err != nil {
+		return objects{}, err
+	}
+	made := objects{service: p.service(u)}
+	for _, m := range maps {
+		made.configMaps = append(made.configMaps, m.ConfigMap)
+	}
+	switch meta := p.meta(u, u.name); u.kind {
+	case StatefulSet:
+		made.workload = p.statefulSet(u, meta, template)
+	case DaemonSet:
+		made.workload = &appsv1.DaemonSet{
+			TypeMeta: typeMeta(daemonSetKind), ObjectMeta: meta,
+			Spec: appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template},
+		}
+	default:
+		deployment := &appsv1.Deployment{
+			TypeMeta: typeMeta(deploymentKind), ObjectMeta: meta,
+			Spec: appsv1.DeploymentSpec{Replicas: u.said.replica, Selector: p.selector(u), Template: template},
+		}
+		if u.isSingle {
+			deployment.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
+		}
+		made.workload = deployment
+	}
+	return made, nil
+}
+
+// objects are the children of one component.
+type objects struct {
+	workload   metacontroller.Object
+	service    *corev1.Service
+	configMaps []*corev1.ConfigMap
+}
+
+// all returns them, those first that others read.
+func (o objects) all() []metacontroller.Object {
+	var all []metacontroller.Object
+	for _, m := range o.configMaps {
+		all = append(all, m)
+	}
+	return append(all, o.service, o.workload)
+}
+
+func typeMeta(kind metacontroller.Resource) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind}
+}
+
+func (p *product) meta(u *unit, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: p.ds.Namespace, Labels: p.labels(u)}
+}
+
+func (p *product) labels(u *unit) map[string]string {
+	all := labels.App{Name: u.key, Instance: p.ds.Name, Component: u.key, PartOf: "dataservice"}.Labels()
+	maps.Copy(all, p.selector(u).MatchLabels)
+	all[componentLabel] = u.key
+	return all
+}
+
+func (p *product) selector(u *unit) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: p.ds.Name, appLabel: u.name}}
+}
+
+func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.PodTemplateSpec) *appsv1.StatefulSet {
+	set := &appsv1.StatefulSet{
+		TypeMeta: typeMeta(statefulSetKind), ObjectMeta: meta,
+		Spec: appsv1.StatefulSetSpec{
+			Replicas: u.said.replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
+		},
+	}
+	if u.said.storage == nil {
+		return set
+	}
+	set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+		WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+	}
+	filesystem := corev1.PersistentVolumeFilesystem
+	// The list of templates is compared as a whole, so each looks as the API
+	// server returns it, its status included.
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: metav1.ObjectMeta{Name: dataVolume},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			StorageClassName: u.said.storage.StorageClassName,
+			VolumeMode:       &filesystem,
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: u.said.storage.Size},
+			},
+		},
+		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
+	}}
+	return set
+}
+
+func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateSpec, error) {
+	container := corev1.Container{
+		Name:  u.key,
+		Image: u.image,
+		Env:   p.environment(u),
+		ReadinessProbe: &corev1.Probe{
+			ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(u.port)}},
+			PeriodSeconds: 5,
+		},
+	}
+	for _, port := range u.allPorts() {
+		container.Ports = append(container.Ports, corev1.ContainerPort{ContainerPort: port.Port, Protocol: corev1.ProtocolTCP})
+	}
+	if u.said.resources != nil {
+		container.Resources = *u.said.resources
+	}
+	template := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: p.labels(u)},
+		Spec: corev1.PodSpec{
+			AutomountServiceAccountToken: new(false),
+			// A Service named eureka would set EUREKA_PORT in every container, and
+			// Spring would read it.
+			EnableServiceLinks: new(false),
+			SecurityContext:    pods.SecurityContext(nil),
+			ImagePullSecrets:   p.ds.Spec.ImagePullSecrets,
+		},
+	}
+	for _, config := range configs {
+		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
+			Name: config.volume, MountPath: config.path, SubPath: config.file, ReadOnly: true,
+		})
+		template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{
+			Name: config.volume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: config.Name},
+			}},
+		})
+	}
+	if u.said.storage != nil {
+		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: dataVolume, MountPath: u.dataPath})
+	}
+	template.Spec.Containers = []corev1.Container{container}
+	hash, err := configHash(configs)
+	if hash != "" {
+		template.Annotations = map[string]string{configHashAnnotation: hash}
+	}
+	return template, err
+}
+
+// configHash returns a hash of what restarts the Pods when it changes, or
+// nothing where nothing does.
+func configHash(configs []configMap) (string, error) {
+	hashed := map[string]map[string]string{}
+	for _, config := range configs {
+		if !config.isOnce {
+			hashed[config.volume] = config.Data
+		}
+	}
+	if len(hashed) == 0 {
+		return "", nil
+	}
+	encoded, err := json.Marshal(hashed)
+	if err != nil {
+		return "", fmt.Errorf("the configuration cannot be encoded: %w", err)
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// environment returns the variables, each once: those of the user replace
+// others.
+func (p *product) environment(u *unit) []corev1.EnvVar {
+	var all []corev1.EnvVar
+	add := func(variable corev1.EnvVar) {
+		_, isUsers := u.said.env[variable.Name]
+		isThere := slices.ContainsFunc(all, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
+		if !isUsers && !isThere {
+			all = append(all, variable)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.env)) {
+		add(corev1.EnvVar{Name: name, Value: u.env[name]})
+	}
+	if u.said.credentials != nil {
+		for _, key := range slices.Sorted(maps.Keys(u.secretEnv)) {
+			variable := fromSecret(u.secretEnv[key], u.said.credentials, key)
+			if u.user == "" {
+				variable = optional(variable)
+			}
+			add(variable)
+		}
+	}
+	for _, key := range u.uses {
+		if used := p.unit(key); used != nil {
+			for _, variable := range used.credentialEnv() {
+				add(variable)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.said.env)) {
+		all = append(all, corev1.EnvVar{Name: name, Value: u.said.env[name]})
+	}
+	return all
+}
+
+// allPorts returns the ports of the Service, the main one first.
+func (u *unit) allPorts() []Port {
+	return append([]Port{{Name: "main", Port: u.port, NodePort: u.said.nodePort}}, u.said.ports...)
+}
+
+// service returns the Service in front of a component.
+func (p *product) service(u *unit) *corev1.Service {
+	service := &corev1.Service{
+		TypeMeta: typeMeta(serviceKind), ObjectMeta: p.meta(u, u.name),
+		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: p.selector(u).MatchLabels},
+	}
+	for _, port := range u.allPorts() {
+		name := port.Name
+		if len(u.said.ports) == 0 {
+			name = ""
+		}
+		service.Spec.Ports = append(service.Spec.Ports, corev1.ServicePort{
+			Name: name, Protocol: corev1.ProtocolTCP, Port: port.Port, TargetPort: intstr.FromInt32(port.Port), NodePort: port.NodePort,
+		})
+		if port.NodePort != 0 {
+			service.Spec.Type = corev1.ServiceTypeNodePort
+		}
+	}
+	return service
+}
