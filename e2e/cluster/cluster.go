@@ -1,9 +1,9 @@
-// Package cluster runs a real Kubernetes control plane for tests: etcd and
-// kube-apiserver, without nodes, reachable from this machine only.
+// Package cluster runs a real Kubernetes control plane, reachable from this
+// machine only: etcd and kube-apiserver and, where Pods are to run, the built-in
+// controllers, the scheduler and kwok, which plays the kubelet of one node.
 //
 // The programs are started as plain processes instead of through envtest of
-// controller-runtime. That one starts these two programs only, while more are to
-// come here, switches the ServiceAccount admission off, leaves etcd open to all
+// controller-runtime. That one starts the first two programs only, switches the ServiceAccount admission off, leaves etcd open to all
 // users of the machine, and brings its own versions of the Kubernetes modules.
 //
 // It is meant for Linux; it compiles for macOS too, but has not been run there.
@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,9 @@ type Options struct {
 	// AuditPolicy is the text of an audit policy. If it is not empty, the API
 	// server writes the events that the policy selects to Cluster.AuditLog.
 	AuditPolicy string
+	// Nodes adds the built-in controllers, the scheduler and a node on which Pods
+	// get ready or succeed as soon as they are scheduled.
+	Nodes bool
 }
 
 // Cluster is a running control plane.
@@ -69,11 +73,26 @@ type component struct {
 	ready func(context.Context) error
 }
 
+// Program is a program that runs beside the control plane and ends with it.
+type Program struct {
+	// Name is what its log is named after.
+	Name string
+	// Path and Args are what is run, in the cluster's directory.
+	Path string
+	Args []string
+	// Ready returns nil once it does what it is there for.
+	Ready func(context.Context) error
+}
+
 // Start builds the programs if necessary, starts them one after the other and
 // returns once the API server can be used. If that fails nothing is left
 // running, and the error has the last lines of the log of what failed.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
-	binaries, err := tools.Build(ctx, tools.ControlPlane()...)
+	needed := tools.ControlPlane()
+	if options.Nodes {
+		needed = append(needed, tools.Nodes()...)
+	}
+	binaries, err := tools.Build(ctx, needed...)
 	if err != nil {
 		return nil, fmt.Errorf("get the control plane's binaries: %w", err)
 	}
@@ -104,18 +123,26 @@ func (c *Cluster) start(ctx context.Context) error {
 			return err
 		}
 	}
+	if c.options.Nodes {
+		return c.startNodes(ctx)
+	}
 	return nil
 }
 
 // run starts a component and waits until it is ready.
 func (c *Cluster) run(ctx context.Context, component component) error {
-	name := component.tool.Name
+	return c.Run(ctx, Program{component.tool.Name, c.binaries[component.tool], component.args, component.ready})
+}
+
+// Run starts a program and waits until it is ready. It ends with the cluster, if
+// not before.
+func (c *Cluster) Run(ctx context.Context, program Program) error {
 	p, err := startProcess(process{
-		name:    name,
-		path:    c.binaries[component.tool],
-		args:    component.args,
+		name:    program.Name,
+		path:    program.Path,
+		args:    program.Args,
 		dir:     c.Dir,
-		logPath: c.path(name + ".log"),
+		logPath: c.path(program.Name + ".log"),
 	})
 	if err != nil {
 		return err
@@ -124,10 +151,52 @@ func (c *Cluster) run(ctx context.Context, component component) error {
 
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	if err := p.waitReady(ctx, component.ready); err != nil {
-		return fmt.Errorf("start %s: %w\nthe end of its log:\n%s", name, err, p.logTail())
+	if err := p.waitReady(ctx, program.Ready); err != nil {
+		return fmt.Errorf("start %s: %w\nthe end of its log:\n%s", program.Name, err, p.logTail())
 	}
 	return nil
+}
+
+// End asks a program to end and waits for it, as when its Pod is deleted.
+func (c *Cluster) End(name string) error {
+	p, err := c.take(name)
+	if err != nil {
+		return err
+	}
+	return p.stop(stopGrace)
+}
+
+// Kill ends a program without a warning, as when its node fails.
+func (c *Cluster) Kill(name string) error {
+	p, err := c.take(name)
+	if err != nil {
+		return err
+	}
+	return p.kill()
+}
+
+// take removes a program from those that run.
+func (c *Cluster) take(name string) (*process, error) {
+	i := slices.IndexFunc(c.running, func(p *process) bool { return p.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("no %s runs here", name)
+	}
+	p := c.running[i]
+	c.running = slices.Delete(c.running, i, i+1)
+	return p, nil
+}
+
+// RestartAPIServer ends the API server, and starts it again at its address.
+func (c *Cluster) RestartAPIServer(ctx context.Context) error {
+	if err := c.End(tools.KubeAPIServer.Name); err != nil {
+		return err
+	}
+	return c.run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://")))
+}
+
+// Log returns the end of the log of a program.
+func (c *Cluster) Log(name string) string {
+	return (&process{logPath: c.path(name + ".log")}).logTail()
 }
 
 // Stop ends the components, the last started first, and deletes their files.

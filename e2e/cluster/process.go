@@ -110,11 +110,19 @@ func (p *process) stop(grace time.Duration) error {
 		return nil
 	case <-time.After(grace):
 	}
+	if err := p.kill(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s was killed because it did not end within %s", p.name, grace)
+}
+
+// kill ends the process at once.
+func (p *process) kill() error {
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill %s: %w", p.name, err)
 	}
 	<-p.ended
-	return fmt.Errorf("%s was killed because it did not end within %s", p.name, grace)
+	return nil
 }
 
 // logTail returns the last lines of the log.

@@ -49,7 +49,7 @@ func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 
 // build makes the tool's binary in dir unless it is there, and returns its path.
 func (t Tool) build(ctx context.Context, dir string) (string, error) {
-	version, err := goCommand(ctx, "list", "-m", "-f", "{{.Version}}", t.Module)
+	version, err := t.list(ctx, "{{.Version}}")
 	if err != nil {
 		return "", err
 	}
@@ -64,14 +64,40 @@ func (t Tool) build(ctx context.Context, dir string) (string, error) {
 	begin := time.Now()
 	// An interrupted build must not leave half a binary under the final name.
 	unfinished := path + ".unfinished"
-	if _, err := goCommand(ctx, "build", "-ldflags="+t.linkerFlags(version), "-o", unfinished, t.Package); err != nil {
+	module, err := t.moduleDir(ctx)
+	if err != nil {
 		return "", err
+	}
+	if _, err := goCommand(ctx, "-C", module, "build", "-ldflags="+t.linkerFlags(version), "-o", unfinished, t.Package); err != nil {
+		return "", fmt.Errorf("go build: %w", err)
 	}
 	if err := os.Rename(unfinished, path); err != nil {
 		return "", fmt.Errorf("put the binary into the cache: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "built %s in %s\n", t.Name, time.Since(begin).Round(time.Second))
 	return path, nil
+}
+
+// SourceDir returns the folder with the source of the tool's module, for what it
+// ships beside its program.
+func (t Tool) SourceDir(ctx context.Context) (string, error) { return t.list(ctx, "{{.Dir}}") }
+
+// list returns something about the tool's module.
+func (t Tool) list(ctx context.Context, format string) (string, error) {
+	module, err := t.moduleDir(ctx)
+	if err != nil {
+		return "", err
+	}
+	return goCommand(ctx, "-C", module, "list", "-m", "-f", format, t.Module)
+}
+
+// moduleDir returns the folder of the go.mod that pins the tool.
+func (t Tool) moduleDir(ctx context.Context) (string, error) {
+	goMod, err := goCommand(ctx, "env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(goMod), t.Dir), nil
 }
 
 // cacheDir returns the directory for the binaries of this very go.mod, go.sum
@@ -112,8 +138,8 @@ func cacheKey(ctx context.Context) (string, error) {
 	}
 	hash := sha256.New()
 	fmt.Fprintln(hash, platform, KubeAPIServer.linkerFlags(""))
-	for _, path := range []string{goMod, filepath.Join(filepath.Dir(goMod), "go.sum")} {
-		content, err := os.ReadFile(path)
+	for _, file := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum"} {
+		content, err := os.ReadFile(filepath.Join(filepath.Dir(goMod), file))
 		if err != nil {
 			return "", fmt.Errorf("read what pins the tools: %w", err)
 		}

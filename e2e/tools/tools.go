@@ -22,6 +22,9 @@ type Tool struct {
 	Package string
 	// Module is the module of Package; its version is the version of the tool.
 	Module string
+	// Dir is the folder of the go.mod with the tool line, below the one of this
+	// package's module. It is empty for that one itself.
+	Dir string
 }
 
 // The programs of a control plane.
@@ -29,11 +32,23 @@ var (
 	Etcd          = Tool{Name: "etcd", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3"}
 	KubeAPIServer = kubernetes("kube-apiserver")
 	Kubectl       = kubernetes("kubectl")
+
+	KubeControllerManager = kubernetes("kube-controller-manager")
+	KubeScheduler         = kubernetes("kube-scheduler")
+	// Kwok plays the kubelet. It has a go.mod of its own: in the one of
+	// Kubernetes it would raise versions that Kubernetes is built from.
+	Kwok = Tool{Name: "kwok", Package: "sigs.k8s.io/kwok/cmd/kwok", Module: "sigs.k8s.io/kwok", Dir: "kwok"}
 )
 
-// ControlPlane lists what has to be built before a cluster can start.
+// ControlPlane lists what has to be built before a cluster without nodes can
+// start.
 func ControlPlane() []Tool {
 	return []Tool{Etcd, KubeAPIServer, Kubectl}
+}
+
+// Nodes lists what a cluster in which Pods run needs in addition.
+func Nodes() []Tool {
+	return []Tool{KubeControllerManager, KubeScheduler, Kwok}
 }
 
 func kubernetes(name string) Tool {

@@ -15,12 +15,13 @@ func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 
-	paths, err := tools.Build(ctx, tools.ControlPlane()...)
+	all := append(tools.ControlPlane(), tools.Nodes()...)
+	paths, err := tools.Build(ctx, all...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	for _, tool := range tools.ControlPlane() {
+	for _, tool := range all {
 		fmt.Println(paths[tool])
 	}
 }

@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	_ "embed"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/operetta-dev/operetta/e2e/tools"
+)
+
+// node is the one node, with volumes for those who claim one: nothing here
+// provisions any.
+//
+//go:embed node.yaml
+var node string
+
+// completeStage makes Pods succeed that run to an end. kwok's own does that for
+// the Pods of Jobs only.
+//
+//go:embed pod-complete.yaml
+var completeStage string
+
+// fastStages are those of kwok's that are used, below its source folder.
+var fastStages = []string{
+	"kustomize/stage/node/fast/node-initialize.yaml",
+	"kustomize/stage/pod/fast/pod-ready.yaml",
+	"kustomize/stage/pod/fast/pod-delete.yaml",
+}
+
+// startNodes starts what makes Pods run, and waits for the node.
+func (c *Cluster) startNodes(ctx context.Context) error {
+	source, err := tools.Kwok.SourceDir(ctx)
+	if err != nil {
+		return fmt.Errorf("find the stages of kwok: %w", err)
+	}
+	stages := []string{completeStage}
+	for _, stage := range fastStages {
+		text, err := os.ReadFile(filepath.Join(source, stage))
+		if err != nil {
+			return fmt.Errorf("read a stage of kwok: %w", err)
+		}
+		stages = append(stages, string(text))
+	}
+	if err := os.WriteFile(c.path("stages.yaml"), []byte(strings.Join(stages, "\n---\n")), 0o600); err != nil {
+		return fmt.Errorf("write the stages of kwok: %w", err)
+	}
+	for _, describe := range []func() (component, error){c.controllerManager, c.scheduler, c.kwok} {
+		component, err := describe()
+		if err != nil {
+			return err
+		}
+		if err := c.run(ctx, component); err != nil {
+			return err
+		}
+	}
+	if _, _, err := c.KubectlWithInput(node, "apply", "--filename=-"); err != nil {
+		return fmt.Errorf("create the node: %w", err)
+	}
+	if _, _, err := c.Kubectl("wait", "--for=condition=Ready", "node/node-1", "--timeout=60s"); err != nil {
+		return fmt.Errorf("wait for the node: %w", err)
+	}
+	return c.waitForAccount()
+}
+
+// waitForAccount waits until the controllers have made the ServiceAccount
+// without which no Pod is admitted.
+func (c *Cluster) waitForAccount() error {
+	_, _, err := c.Kubectl("wait", "--for=create", "serviceaccount/default", "--namespace=default", "--timeout=60s")
+	return err
+}
+
+func (c *Cluster) controllerManager() (component, error) {
+	address, err := freeAddress()
+	_, port, _ := net.SplitHostPort(address)
+	return component{
+		tool: tools.KubeControllerManager,
+		args: append(c.clientArgs(port),
+			"--use-service-account-credentials",
+			"--service-account-private-key-file="+c.serviceAccountKey(),
+			"--root-ca-file="+c.certificateAuthority(),
+			// Nobody waits here for five minutes for a node that is gone.
+			"--node-monitor-grace-period=60s",
+		),
+		ready: healthy("https://" + address + "/healthz"),
+	}, err
+}
+
+func (c *Cluster) scheduler() (component, error) {
+	address, err := freeAddress()
+	_, port, _ := net.SplitHostPort(address)
+	return component{tool: tools.KubeScheduler, args: c.clientArgs(port), ready: healthy("https://" + address + "/healthz")}, err
+}
+
+// clientArgs are those that the two programs share.
+func (c *Cluster) clientArgs(port string) []string {
+	return []string{
+		"--kubeconfig=" + c.Kubeconfig,
+		"--authentication-kubeconfig=" + c.Kubeconfig,
+		"--authorization-kubeconfig=" + c.Kubeconfig,
+		"--bind-address=" + loopback,
+		"--secure-port=" + port,
+		"--leader-elect=false",
+		"--kube-api-qps=200",
+		"--kube-api-burst=400",
+	}
+}
+
+func (c *Cluster) kwok() (component, error) {
+	address, err := freeAddress()
+	return component{
+		tool: tools.Kwok,
+		args: []string{
+			"--kubeconfig=" + c.Kubeconfig,
+			"--manage-all-nodes",
+			"--node-lease-duration-seconds=40",
+			"--server-address=" + address,
+			"--config=" + c.path("stages.yaml"),
+		},
+		ready: healthy("http://" + address + "/healthz"),
+	}, err
+}
+
+// healthy returns a check of a health endpoint. The certificate is not looked at:
+// each program makes its own, and there is nothing secret in the question.
+func healthy(url string) func(context.Context) error {
+	client := &http.Client{
+		Timeout: 5 * time.Second,
+		Transport: &http.Transport{
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
+		},
+	}
+	return func(ctx context.Context) error { return getOK(ctx, client, url, "") }
+}

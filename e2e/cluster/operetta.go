@@ -1,0 +1,172 @@
+package cluster
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// CRDsVariable names the environment variable with a file of Metacontroller's
+// own CRDs. Without it, stand-ins with an open schema are installed.
+const CRDsVariable = "METACONTROLLER_CRDS"
+
+//go:embed standin-crds.yaml
+var standInCRDs string
+
+// Operetta is what is installed on a cluster: the project's own deploy/ folder,
+// a server that runs beside the cluster and not in it, and Metacontroller with
+// the permissions that are shipped for it.
+type Operetta struct {
+	*Cluster
+
+	// Root is the project's folder, with bin/operetta and deploy/.
+	Root string
+	// HookURL is where Metacontroller finds the hooks.
+	HookURL string
+
+	listen, health string
+}
+
+// Names of the programs.
+const (
+	OperettaServer = "operetta"
+	Metacontroller = "metacontroller"
+)
+
+// metacontrollerAccount makes the user as whom Metacontroller runs. Everything
+// that it may do comes from deploy/.
+const metacontrollerAccount = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: metacontroller}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: metacontroller, namespace: metacontroller}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: metacontroller}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: metacontroller}
+subjects:
+- {kind: ServiceAccount, name: metacontroller, namespace: metacontroller}
+`
+
+// Install installs Operetta from the project's folder, all but the
+// CompositeControllers, and starts its server.
+func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
+	listen, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	health, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
+	o := &Operetta{c, root, "http://" + listen, listen, health}
+	for _, apply := range [][]string{
+		{metacontrollerAccount, "--filename=-"},
+		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml")},
+		{"", "--kustomize=" + o.file("deploy/crds")},
+		{"", "--kustomize=" + o.file("deploy/rbac")},
+	} {
+		if _, _, err := c.KubectlWithInput(apply[0], append([]string{"apply"}, apply[1:]...)...); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.installMetacontrollerCRDs(); err != nil {
+		return nil, err
+	}
+	return o, o.StartServer(ctx)
+}
+
+func (o *Operetta) file(path string) string { return filepath.Join(o.Root, path) }
+
+func (o *Operetta) installMetacontrollerCRDs() error {
+	var err error
+	if path := os.Getenv(CRDsVariable); path != "" {
+		_, _, err = o.Kubectl("apply", "--server-side", "--filename="+path)
+	} else {
+		_, _, err = o.KubectlWithInput(standInCRDs, "apply", "--filename=-")
+	}
+	if err != nil {
+		return fmt.Errorf("install Metacontroller's CRDs: %w", err)
+	}
+	// All of them: a kubectl that comes too early finds no such kind.
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(pollInterval) {
+		_, _, err := o.Kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// StartServer starts bin/operetta.
+func (o *Operetta) StartServer(ctx context.Context) error {
+	return o.Run(ctx, Program{
+		Name: OperettaServer, Path: o.file("bin/operetta"),
+		Args:  []string{"serve", "--listen=" + o.listen, "--metrics-listen=" + o.health, "--drain-delay=0s"},
+		Ready: healthy("http://" + o.health + "/readyz"),
+	})
+}
+
+// Connect applies the CompositeControllers, which make Metacontroller call the
+// hooks at a URL, in hook version v1 or v2.
+func (o *Operetta) Connect(url, hookVersion string) error {
+	manifests, err := o.manifests(url)
+	if err != nil {
+		return err
+	}
+	manifests = strings.ReplaceAll(manifests, "version: v2\n", "version: "+hookVersion+"\n")
+	_, _, err = o.KubectlWithInput(manifests, "apply", "--filename=-")
+	return err
+}
+
+// StartMetacontroller starts Metacontroller with an apply strategy, as the user
+// that deploy/ has made for it.
+func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy string) error {
+	token, _, err := o.Kubectl("create", "token", "metacontroller", "--namespace=metacontroller", "--duration=24h")
+	if err != nil {
+		return err
+	}
+	kubeconfig := o.path("metacontroller.kubeconfig")
+	user := credential{user: "metacontroller", token: strings.TrimSpace(token)}
+	if err := os.WriteFile(kubeconfig, []byte(o.kubeconfig(user)), 0o600); err != nil {
+		return fmt.Errorf("write Metacontroller's kubeconfig: %w", err)
+	}
+	metrics, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	health, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	return o.Run(ctx, Program{
+		Name: Metacontroller, Path: path,
+		Args: []string{
+			"--kubeconfig=" + kubeconfig, "--metrics-address=" + metrics, "--health-probe-bind-address=" + health,
+			"--apply-strategy=" + strategy, "--discovery-interval=20s", "--client-go-qps=200", "--client-go-burst=400", "--workers=10",
+			"--zap-log-level=info",
+		},
+		Ready: healthy("http://" + health + "/healthz"),
+	})
+}
+
+// manifests returns the CompositeControllers.
+func (o *Operetta) manifests(url string) (string, error) {
+	output, err := exec.Command(o.file("bin/operetta"), "manifests", "--hook-url="+url).Output()
+	if err != nil {
+		return "", fmt.Errorf("operetta manifests: %w", err)
+	}
+	return string(output), nil
+}

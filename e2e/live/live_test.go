@@ -1,0 +1,325 @@
+// Package live tests Operetta on a cluster in which Pods run, with the real
+// Metacontroller where it is on the PATH.
+package live
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
+)
+
+// operetta is the cluster that the tests share.
+var operetta *cluster.Operetta
+
+// auditPolicy records what is written, and what is refused.
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: None, resources: [{group: coordination.k8s.io, resources: [leases]}]}
+- {level: Metadata}
+`
+
+// metacontrollerUser is as whom Metacontroller runs.
+const metacontrollerUser = "system:serviceaccount:metacontroller:metacontroller"
+
+// metacontroller is the path of the program, or empty.
+var metacontroller, _ = exec.LookPath("metacontroller")
+
+// skipped counts the tests that need it and have not run.
+var skipped atomic.Int32
+
+func TestMain(m *testing.M) {
+	build := exec.Command("go", "build", "-o", "bin/operetta", "./cmd/operetta")
+	build.Dir = root
+	if output, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build operetta: %s\n%s", err, output)
+		os.Exit(1)
+	}
+	options := cluster.Options{AuditPolicy: auditPolicy, Nodes: true}
+	code := cluster.RunTests(m, options, func(c *cluster.Cluster) error {
+		var err error
+		operetta, err = c.Install(context.Background(), root)
+		return err
+	})
+	if metacontroller == "" {
+		fmt.Fprintf(os.Stderr, "%d tests were skipped: metacontroller is not on the PATH\n", skipped.Load())
+	} else {
+		fmt.Fprintln(os.Stderr, "the tests ran with", metacontroller)
+	}
+	os.Exit(code)
+}
+
+// root is the project's folder.
+const root = "../.."
+
+// mode is how Metacontroller runs.
+type mode struct{ strategy, hookVersion string }
+
+func (m mode) String() string { return m.strategy + "/" + m.hookVersion }
+
+// modes are all of them; the last two differ from the first two in the keys of a
+// request only.
+var modes = []mode{
+	{"dynamic-apply", "v2"}, {"server-side-apply", "v2"}, {"dynamic-apply", "v1"}, {"server-side-apply", "v1"},
+}
+
+// inModes runs a test once for each mode.
+func inModes(t *testing.T, modes []mode, test func(t *testing.T, w *world)) {
+	for _, m := range modes {
+		t.Run(m.String(), func(t *testing.T) { test(t, newWorld(t, m, operetta.HookURL)) })
+	}
+}
+
+// world is a namespace in which a test lives, while Metacontroller runs in a
+// mode.
+type world struct {
+	*testing.T
+
+	mode mode
+	ns   string
+}
+
+var worlds atomic.Int32
+
+// newWorld starts Metacontroller for the time of a test.
+func newWorld(t *testing.T, m mode, hookURL string) *world {
+	t.Helper()
+	if metacontroller == "" {
+		skipped.Add(1)
+		t.Skip("metacontroller is not on the PATH")
+	}
+	w := &world{t, m, fmt.Sprintf("world-%d", worlds.Add(1))}
+	require.NoError(t, operetta.Connect(hookURL, m.hookVersion))
+	require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
+	t.Cleanup(func() {
+		if t.Failed() {
+			w.explain()
+		}
+		require.NoError(t, operetta.End(cluster.Metacontroller))
+	})
+	w.kubectl("create", "namespace", w.ns)
+	w.kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=60s")
+	// What is left would be reconciled again in the next mode.
+	t.Cleanup(func() {
+		w.clear()
+		_, _, err := operetta.Kubectl("delete", "namespace", w.ns, "--wait=false")
+		require.NoError(t, err)
+	})
+	return w
+}
+
+// explain prints what one needs to see why a test failed.
+func (w *world) explain() {
+	for _, args := range [][]string{
+		{"get", "operetta", "--output=yaml"}, {"get", "pods,jobs,deployments,statefulsets,daemonsets,services", "--output=wide"}, {"get", "events"},
+	} {
+		stdout, stderr, _ := operetta.Kubectl(append(args, "--namespace="+w.ns)...)
+		w.Logf("kubectl %s\n%s%s", strings.Join(args, " "), stdout, stderr)
+	}
+	w.Logf("the end of Metacontroller's log:\n%s", operetta.Log(cluster.Metacontroller))
+	w.Logf("the end of Operetta's log:\n%s", operetta.Log(cluster.OperettaServer))
+}
+
+// kinds are the custom resources, for kubectl.
+const kinds = "builds,dataservices,modelboxes,myjobs,podbuggertools,podsets"
+
+// clear deletes the custom resources and waits until nothing is left of them.
+func (w *world) clear() {
+	w.Helper()
+	w.kubectl("delete", kinds, "--all", "--timeout=100s")
+	w.eventually("nothing is left", func() error {
+		left := w.kubectl("get", "pods,jobs,deployments,statefulsets,daemonsets,services,roles,rolebindings", "--selector=controller-uid", "--output=name")
+		if left != "" {
+			return fmt.Errorf("there still are %s", strings.Join(strings.Fields(left), ", "))
+		}
+		return nil
+	})
+}
+
+// kubectl runs a command in the namespace that has to succeed.
+func (w *world) kubectl(args ...string) string {
+	w.Helper()
+	return w.kubectlWithInput("", args...)
+}
+
+func (w *world) kubectlWithInput(stdin string, args ...string) string {
+	w.Helper()
+	stdout, _, err := operetta.KubectlWithInput(stdin, append(args, "--namespace="+w.ns)...)
+	require.NoError(w, err)
+	return stdout
+}
+
+// apply applies a manifest, YAML or JSON.
+func (w *world) apply(manifest string) {
+	w.Helper()
+	w.kubectlWithInput(manifest, "apply", "--filename=-")
+}
+
+// patience is how long a test waits for anything.
+const patience = 100 * time.Second
+
+// eventually waits until a check is content.
+func (w *world) eventually(what string, check func() error) {
+	w.Helper()
+	var err error
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	require.NoError(w, err, what)
+}
+
+// ready waits until objects are Ready.
+func (w *world) ready(objects ...string) {
+	w.Helper()
+	w.kubectl(append(append([]string{"wait", "--for=condition=Ready"}, objects...), "--timeout=100s")...)
+}
+
+// get returns an object, or nil.
+func (w *world) get(kind, name string) map[string]any {
+	w.Helper()
+	text := w.kubectl("get", kind, name, "--output=json", "--ignore-not-found")
+	if text == "" {
+		return nil
+	}
+	return decoded(w, text)
+}
+
+func decoded(t require.TestingT, text string) map[string]any {
+	var object map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &object))
+	return object
+}
+
+// at returns a member of nested objects and lists, or nil.
+func at(value any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			object, _ := value.(map[string]any)
+			value = object[step]
+		case int:
+			list, _ := value.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			value = list[step]
+		}
+	}
+	return value
+}
+
+// condition returns a condition of a custom resource, as "False Reason: message".
+func (w *world) condition(kind, name, conditionType string) string {
+	w.Helper()
+	conditions, _ := at(w.get(kind, name), "status", "conditions").([]any)
+	for _, c := range conditions {
+		if at(c, "type") == conditionType {
+			return fmt.Sprintf("%s %s: %s", at(c, "status"), at(c, "reason"), at(c, "message"))
+		}
+	}
+	return ""
+}
+
+// request is a line of the audit log.
+type request struct {
+	User struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	Verb      string `json:"verb"`
+	URI       string `json:"requestURI"`
+	ObjectRef struct {
+		Resource, Namespace, Name, Subresource string
+	} `json:"objectRef"`
+	ResponseStatus struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
+}
+
+func (r request) String() string {
+	return fmt.Sprintf("%s %s: %d", r.Verb, r.URI, r.ResponseStatus.Code)
+}
+
+// requests returns what Metacontroller has asked of the API server since an
+// offset in its audit log, and the next offset.
+func requests(t require.TestingT, offset int64) ([]request, int64) {
+	file, err := os.Open(operetta.AuditLog())
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	_, err = file.Seek(offset, 0)
+	require.NoError(t, err)
+	var list []request
+	reader := bufio.NewReader(file)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if err != nil { // the rest of a line that is being written comes the next time
+			return list, offset
+		}
+		offset += int64(len(line))
+		var r request
+		require.NoError(t, json.Unmarshal(line, &r))
+		if r.User.Username == metacontrollerUser {
+			list = append(list, r)
+		}
+	}
+}
+
+// writes returns those requests that change something, events aside.
+func writes(list []request) []request {
+	var some []request
+	for _, r := range list {
+		isWrite := r.Verb == "create" || r.Verb == "update" || r.Verb == "patch" || r.Verb == "delete"
+		if isWrite && r.ObjectRef.Resource != "events" {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// samples are the paths of the samples, by the kind and name of their custom
+// resource, as in modelbox/sentiment.
+func samples(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, "deploy/samples/*.yaml"))
+	require.NoError(t, err)
+	seeds, err := filepath.Glob(filepath.Join(root, "deploy/samples/seed/*.yaml"))
+	require.NoError(t, err)
+	named := map[string]string{}
+	for _, path := range append(paths, seeds...) {
+		for _, text := range strings.Split(read(t, path), "\n---\n") {
+			var object struct {
+				Kind     string
+				Metadata struct{ Name string }
+			}
+			require.NoError(t, yaml.Unmarshal([]byte(text), &object))
+			if kind := strings.ToLower(object.Kind); strings.Contains(kinds, kind) || kind == "modelbox" {
+				named[kind+"/"+object.Metadata.Name] = path
+			}
+		}
+	}
+	require.GreaterOrEqual(t, len(named), 8)
+	return named
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}

@@ -1,0 +1,271 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+// TestSamples applies every sample and sees it become Ready, go quiet, end as the
+// simulation said, and leave nothing behind.
+func TestSamples(t *testing.T) {
+	inModes(t, modes, func(t *testing.T, w *world) {
+		all := samples(t)
+		names := slices.Sorted(maps.Keys(all))
+		for _, path := range slices.Compact(slices.Sorted(maps.Values(all))) {
+			w.kubectl("apply", "--filename="+path)
+		}
+		stop := w.runDebugJobs()
+		defer stop()
+		w.ready(names...)
+		requireTables(t, w)
+		requireOrder(t, w)
+		requireQuiet(t, w, names)
+		for _, name := range names {
+			requireAsSimulated(t, w, name, all[name])
+		}
+	})
+}
+
+// runDebugJobs does for the Jobs of PodBuggerTools what a kubelet would: nothing
+// runs on the node here.
+func (w *world) runDebugJobs() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(300 * time.Millisecond):
+			}
+			text, _, err := operetta.Kubectl("get", "jobs", "--namespace="+w.ns, "--selector=app.kubernetes.io/part-of=podbuggertool", "--output=json")
+			if err != nil {
+				continue
+			}
+			var jobs struct {
+				Items []map[string]any `json:"items"`
+			}
+			if json.Unmarshal([]byte(text), &jobs) != nil {
+				continue
+			}
+			for _, job := range jobs.Items {
+				spec := at(job, "spec", "template", "spec")
+				args := []string{fmt.Sprintf("--as=system:serviceaccount:%s:%s", w.ns, at(spec, "serviceAccountName"))}
+				list, _ := at(spec, "containers", 0, "args").([]any)
+				for _, arg := range list {
+					args = append(args, strings.ReplaceAll(arg.(string), "$$", "$"))
+				}
+				_, _, _ = operetta.Kubectl(args...) // what became of it is seen on the Pod
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// requireTables compares what kubectl prints of the DataService with the tables
+// that the product is known for.
+func requireTables(t *testing.T, w *world) {
+	columns := func(kind, columns string) []string {
+		text := w.kubectl("get", kind, "--selector=app.kubernetes.io/part-of=dataservice", "--no-headers", "--output=custom-columns="+columns)
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		for i, line := range lines {
+			lines[i] = strings.Join(strings.Fields(line), " ")
+		}
+		slices.Sort(lines)
+		return lines
+	}
+	require.Equal(t, []string{
+		"api-manager", "auth", "ds-adapter", "es-adapter", "eureka", "gateway-master", "gateway-web", "mysql-dataservice", "proxy", "trd-adapter", "web",
+	}, columns("pods", `APP:.metadata.labels.app`))
+	require.NotNil(t, w.get("pod", "mysql-dataservice-0"))
+	require.Equal(t, []string{
+		"api-manager ClusterIP 9085 <none>", "auth ClusterIP 9081 <none>", "ds-adapter ClusterIP 9086 <none>", "es-adapter ClusterIP 9087 <none>",
+		"eureka NodePort 8761 30161", "gateway-master ClusterIP 9184 <none>", "gateway-web ClusterIP 9084 <none>", "mysql-dataservice ClusterIP 3306 <none>",
+		"proxy ClusterIP 9094 <none>", "trd-adapter ClusterIP 9088 <none>", "web NodePort 80 30160",
+	}, columns("services", `NAME:.metadata.name,TYPE:.spec.type,PORT:.spec.ports[*].port,NODE:.spec.ports[*].nodePort`))
+	// As a person sees it: the number of keys is a column of kubectl's own.
+	text := w.kubectl("get", "configmaps", "--selector=app.kubernetes.io/part-of=dataservice", "--no-headers")
+	var configMaps []string
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		configMaps = append(configMaps, strings.Join(strings.Fields(line)[:2], " "))
+	}
+	require.Equal(t, []string{
+		"api-manager 1", "auth 1", "ds-adapter 1", "es-adapter 1", "gateway-master 1", "gateway-web 1", "mysql-dataservice 1", "mysql-dataservice-init 6",
+		"proxy 1", "trd-adapter 1", "trd-adapter-py 1", "web 1", "web-template 1",
+	}, configMaps)
+	require.Regexp(t, `(?m)^dataservice-sample +Ready +11/11 `, w.kubectl("get", "dsvc"))
+}
+
+// requireOrder compares when the components of the DataService were created with
+// when those before them got ready.
+func requireOrder(t *testing.T, w *world) {
+	moment := func(value any) time.Time {
+		at, err := time.Parse(time.RFC3339, fmt.Sprint(value))
+		require.NoError(t, err)
+		return at
+	}
+	var last time.Time // when the stage before was ready
+	for _, stage := range [][]string{
+		{"mysql-dataservice"}, {"eureka"}, {"api-manager", "auth", "ds-adapter", "es-adapter", "proxy", "trd-adapter"},
+		{"gateway-master", "gateway-web"}, {"web"},
+	} {
+		ready := last
+		for _, name := range stage {
+			require.False(t, moment(at(w.get("service", name), "metadata", "creationTimestamp")).Before(last), "%s was created too early", name)
+			pods := decoded(t, w.kubectl("get", "pods", "--selector=app="+name, "--output=json"))
+			conditions, _ := at(pods, "items", 0, "status", "conditions").([]any)
+			for _, c := range conditions {
+				if at(c, "type") == "Ready" {
+					if since := moment(at(c, "lastTransitionTime")); since.After(ready) {
+						ready = since
+					}
+				}
+			}
+		}
+		last = ready
+	}
+}
+
+// requireQuiet touches every custom resource, and sees the hooks answer and
+// Metacontroller write nothing.
+func requireQuiet(t *testing.T, w *world, names []string) {
+	t.Helper()
+	w.settle()
+	_, offset := requests(t, 0)
+	mark := len(read(t, filepath.Join(operetta.Dir, "operetta.log")))
+	for _, name := range names {
+		w.kubectl("annotate", "--overwrite", name, "example.com/touched="+fmt.Sprint(offset))
+	}
+	w.eventually("the hooks are called for all", func() error {
+		log := read(t, filepath.Join(operetta.Dir, "operetta.log"))[mark:]
+		for _, name := range names {
+			kind, object, _ := strings.Cut(name, "/")
+			if !strings.Contains(log, fmt.Sprintf(`"kind":"%s","hook":"sync","namespace":"%s","name":"%s"`, kind, w.ns, object)) {
+				return fmt.Errorf("there is no call for %s", name)
+			}
+		}
+		return nil
+	})
+	w.settle()
+	list, _ := requests(t, offset)
+	require.NotEmpty(t, list, "Metacontroller has not even looked")
+	require.Empty(t, writes(list), "it is not quiet")
+}
+
+// settle waits until Metacontroller has written nothing for a while.
+func (w *world) settle() {
+	w.Helper()
+	const calm = 3 * time.Second
+	_, offset := requests(w, 0)
+	since := time.Now()
+	w.eventually("Metacontroller goes quiet", func() error {
+		list, next := requests(w, offset)
+		offset = next
+		if some := writes(list); len(some) > 0 {
+			since = time.Now()
+			return fmt.Errorf("%v", some[len(some)-1])
+		}
+		if time.Since(since) < calm {
+			return fmt.Errorf("it has been quiet for %s only", time.Since(since))
+		}
+		return nil
+	})
+}
+
+// requireAsSimulated compares the children that the simulation ends with with
+// those of the cluster.
+func requireAsSimulated(t *testing.T, w *world, name, path string) {
+	t.Helper()
+	output, err := exec.Command(filepath.Join(root, "bin/operetta"), "simulate", path, "--output=json",
+		"--apply="+w.mode.strategy, "--hook-version="+w.mode.hookVersion).Output()
+	require.NoError(t, err, path)
+	simulated := simulatedChildren(t, output)
+	kind, object, _ := strings.Cut(name, "/")
+	uid := fmt.Sprint(at(w.get(kind, object), "metadata", "uid"))
+	text := w.kubectl("get", "pods,jobs,deployments,statefulsets,daemonsets,services,configmaps,serviceaccounts,roles,rolebindings",
+		"--selector=controller-uid="+uid, "--output=json")
+	var real []string
+	items, _ := at(decoded(t, text), "items").([]any)
+	for _, child := range items {
+		real = append(real, fmt.Sprint(at(child, "kind"), "/", at(child, "metadata", "name")))
+	}
+	slices.Sort(real)
+	require.Equal(t, simulated, real, "%s: simulated and real", name)
+}
+
+// simulatedChildren returns the children that a simulation ends with.
+func simulatedChildren(t *testing.T, output []byte) []string {
+	var simulation struct {
+		Steps []struct {
+			Events []struct{ Verb, Kind, Name, By string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(output, &simulation), string(output))
+	there := map[string]bool{}
+	for _, step := range simulation.Steps {
+		for _, event := range step.Events {
+			ref := event.Kind + "/" + event.Name
+			switch {
+			case event.Verb == "created" && event.By == "the hook":
+				there[ref] = true
+			case event.Verb == "deleted":
+				delete(there, ref)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(there))
+}
+
+// everyField are the requests, as they are in the corpus, of custom resources
+// with all optional fields set.
+var everyField = []string{
+	"build/sync/every-field-reaches-the-job", "dataservice/sync/every-field-reaches-the-children", "modelbox/sync/every-field-reaches-the-pods",
+	"myjob/sync/template-reaches-the-pod", "podset/sync/template-reaches-the-pods", "podbuggertool/sync/every-field-reaches-kubectl",
+}
+
+// TestEveryFieldIsQuiet applies custom resources with all optional fields set.
+// Not all of them can become Ready: what they refer to is not there.
+func TestEveryFieldIsQuiet(t *testing.T) {
+	inModes(t, modes[:2], func(t *testing.T, w *world) {
+		var names []string
+		for _, path := range everyField {
+			var request struct {
+				Parent map[string]any `json:"parent"`
+			}
+			require.NoError(t, yaml.Unmarshal([]byte(read(t, filepath.Join(root, "testdata", path+".in.yaml"))), &request))
+			object := map[string]any{
+				"apiVersion": request.Parent["apiVersion"], "kind": request.Parent["kind"],
+				"metadata": map[string]any{"name": at(request.Parent, "metadata", "name")}, "spec": request.Parent["spec"],
+			}
+			manifest, err := json.Marshal(object)
+			require.NoError(t, err)
+			w.apply(string(manifest))
+			names = append(names, strings.ToLower(fmt.Sprint(object["kind"]))+"/"+fmt.Sprint(at(object, "metadata", "name")))
+		}
+		requireQuiet(t, w, names)
+	})
+}
+
+// TestPermissionsSuffice comes last: nothing that Metacontroller has asked for in
+// any test has been refused.
+func TestPermissionsSuffice(t *testing.T) {
+	if metacontroller == "" {
+		skipped.Add(1)
+		t.Skip("metacontroller is not on the PATH")
+	}
+	list, _ := requests(t, 0)
+	require.NotEmpty(t, list)
+	for _, r := range list {
+		require.NotEqual(t, 403, r.ResponseStatus.Code, "%s", r)
+	}
+}
