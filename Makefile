@@ -38,6 +38,14 @@ build: ## Build bin/operetta
 image: ## Build the container image for this machine's platform (needs Docker)
 	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE):$(VERSION) .
 
+.PHONY: cluster
+cluster: build ## Run a real control plane with Operetta on this machine, without Docker
+	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up
+
+.PHONY: cluster-down
+cluster-down: ## Take that cluster away
+	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster down
+
 ##@ To test
 
 .PHONY: test
@@ -61,7 +69,7 @@ lint: ## Lint, with the rules that keep hooks pure
 
 .PHONY: e2e
 e2e: build ## Test against a real API server; the first time it is built, for minutes
-	cd e2e && $(GO) run ./cmd/prebuild && $(GO) test -count=1 -timeout 20m ./...
+	cd e2e && $(GO) run ./cmd/prebuild && $(GO) test -count=1 -p=1 -timeout 20m ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every hook, FUZZTIME=30s each

@@ -1,0 +1,223 @@
+// Command cluster runs a cluster for a person, in the background: a real control
+// plane, a node that plays along, Operetta and, where it is on the PATH,
+// Metacontroller. It is what make cluster and make cluster-down call, in the
+// folder e2e/.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
+	"github.com/operetta-dev/operetta/e2e/tools"
+)
+
+// root is the project's folder.
+const root = ".."
+
+// Files of the state folder, which is below bin/ and so never committed.
+var (
+	stateDir  = filepath.Join(root, "bin", "cluster")
+	pidFile   = filepath.Join(stateDir, "pid")   // locked while the cluster runs
+	logFile   = filepath.Join(stateDir, "log")   // of the supervisor
+	readyFile = filepath.Join(stateDir, "ready") // how to use it
+)
+
+// startTimeout bounds the wait for a cluster, the first build included.
+const startTimeout = 20 * time.Minute
+
+func main() {
+	commands := map[string]func() error{"up": up, "down": down, "supervise": supervise}
+	command := func() error { return errors.New("write: cluster up, or cluster down") }
+	if len(os.Args) == 2 && commands[os.Args[1]] != nil {
+		command = commands[os.Args[1]]
+	}
+	if err := command(); err != nil {
+		fmt.Fprintln(os.Stderr, "cluster:", err)
+		os.Exit(1)
+	}
+}
+
+// up starts a supervisor that outlives this program, and waits until all is
+// ready. Where one runs, it says how to use it.
+func up() error {
+	if err := os.MkdirAll(stateDir, 0o755); err != nil {
+		return err
+	}
+	if supervisor() == 0 {
+		if err := launch(); err != nil {
+			return err
+		}
+	}
+	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if text, err := os.ReadFile(readyFile); err == nil {
+			fmt.Print(string(text))
+			return nil
+		}
+		if supervisor() == 0 {
+			log, _ := os.ReadFile(logFile)
+			return fmt.Errorf("it has not come up:\n%s", log)
+		}
+	}
+	return fmt.Errorf("it is not ready after %s: see %s", startTimeout, logFile)
+}
+
+// launch starts the supervisor in a session of its own, where no Ctrl-C meant
+// for another program reaches it.
+func launch() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(readyFile)
+	log, err := os.Create(logFile)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	command := exec.Command(self, "supervise")
+	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := command.Start(); err != nil {
+		return err
+	}
+	fmt.Println("Starting the cluster. The first time its programs are built, which takes some minutes.")
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if supervisor() != 0 {
+			return command.Process.Release()
+		}
+	}
+	return fmt.Errorf("it has not started: see %s", logFile)
+}
+
+// down ends the supervisor, and with it all that it has started.
+func down() error {
+	pid := supervisor()
+	if pid == 0 {
+		fmt.Println("No cluster is running.")
+		return nil
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("end the cluster: %w", err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if supervisor() == 0 {
+			fmt.Println("The cluster is gone.")
+			return os.RemoveAll(stateDir)
+		}
+	}
+	return fmt.Errorf("process %d does not end: see %s", pid, logFile)
+}
+
+// supervisor returns the process that holds the lock of the state folder, or 0.
+// A process that merely has its number does not.
+func supervisor() int {
+	file, err := os.OpenFile(pidFile, os.O_RDWR, 0)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = file.Close() }()
+	if syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+		return 0
+	}
+	text, err := os.ReadFile(pidFile)
+	if err != nil {
+		return 0
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
+}
+
+// supervise runs the cluster until it is told to end.
+func supervise() error {
+	lock, err := os.OpenFile(pidFile, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return errors.New("a cluster is running already")
+	}
+	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return err
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer cancel()
+	c, err := cluster.Start(ctx, cluster.Options{Nodes: true})
+	if err != nil {
+		return err
+	}
+	err = serve(ctx, c)
+	return errors.Join(err, c.Stop())
+}
+
+// serve installs everything, tells how to use it, and waits for the end.
+func serve(ctx context.Context, c *cluster.Cluster) error {
+	o, err := c.Install(ctx, root)
+	if err != nil {
+		return err
+	}
+	if err := o.Connect(o.HookURL, "v2"); err != nil {
+		return err
+	}
+	metacontroller, err := exec.LookPath("metacontroller")
+	if err == nil {
+		if err := o.StartMetacontroller(ctx, metacontroller, "dynamic-apply"); err != nil {
+			return err
+		}
+	}
+	text, err := howTo(ctx, o, metacontroller)
+	if err != nil {
+		return err
+	}
+	unfinished := readyFile + ".unfinished"
+	if err := os.WriteFile(unfinished, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(unfinished, readyFile); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func howTo(ctx context.Context, o *cluster.Operetta, metacontroller string) (string, error) {
+	binaries, err := tools.Build(ctx, tools.Kubectl)
+	if err != nil {
+		return "", err
+	}
+	folder, err := filepath.Abs(stateDir)
+	if err != nil {
+		return "", err
+	}
+	kubectl := filepath.Join(folder, "kubectl")
+	_ = os.Remove(kubectl)
+	if err := os.Symlink(binaries[tools.Kubectl], kubectl); err != nil {
+		return "", err
+	}
+	who := "Metacontroller is " + metacontroller + "."
+	if metacontroller == "" {
+		who = `There is no metacontroller on the PATH: custom resources are accepted, and nothing
+reconciles them. Put the program there, and begin anew: make cluster-down cluster`
+	}
+	return fmt.Sprintf(`A cluster is running, with Operetta and a node on which Pods get ready at once.
+%s
+
+  export KUBECONFIG=%s
+  export PATH=%s:$PATH
+  kubectl apply -f deploy/samples/modelbox.yaml
+  kubectl get operetta
+
+Hooks   %s
+Logs    %s/*.log
+End it  make cluster-down
+`, who, o.Kubeconfig, folder, o.HookURL, o.Dir), nil
+}

@@ -1,0 +1,42 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestUninstall comes after all others: it installs what deploy/ ships with one
+// command, and takes it away in the order of the README.
+func TestUninstall(t *testing.T) {
+	w := newWorld(t, modes[0], operetta.HookURL)
+	w.kubectl("apply", "--kustomize="+root+"/deploy")
+	require.NoError(t, operetta.Connect(operetta.HookURL, "v2")) // the Service has no Pods that serve
+	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
+	w.apply(smallProduct)
+	w.ready("modelbox/box", "dataservice/small")
+
+	kubectl := func(args ...string) string {
+		stdout, _, err := operetta.Kubectl(args...)
+		require.NoError(t, err)
+		return stdout
+	}
+	readme := read(t, root+"/README.md")
+	require.Contains(t, readme, "kubectl delete "+kinds+" --all --all-namespaces", "the README has another list of kinds")
+	kubectl("delete", kinds, "--all", "--all-namespaces", "--timeout=100s")
+	kubectl("delete", "--kustomize="+root+"/deploy", "--timeout=100s")
+	for _, crd := range strings.Fields(kubectl("get", "crds", "--output=name")) {
+		require.Contains(t, crd, "metacontroller.k8s.io", "it is left behind")
+	}
+	w.eventually("nothing is left", func() error {
+		left := w.uids("pods,jobs,deployments,statefulsets,services")
+		if len(left) > 0 {
+			return fmt.Errorf("there still are %v", left)
+		}
+		return nil
+	})
+	kubectl("delete", "namespace", w.ns, "--timeout=100s")
+	require.Empty(t, kubectl("get", "clusterroles", "--selector=app.kubernetes.io/part-of=operetta", "--output=name"))
+}
