@@ -13,17 +13,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 const (
 	corpusDir  = "../testdata"
 	samplesDir = "../deploy/samples"
-
-	// askedFor stands in an observed child for the hash that the hook asks for
-	// now, so that a case can say "as wanted" without a hash that the next
-	// change of a builder makes stale.
-	askedFor = "asked-for"
 )
 
 // standardNow is the time of a case that names no other.
@@ -47,63 +43,14 @@ func (e exchange) call() (metacontroller.Answer, error) {
 // cases returns every case below testdata, whose paths mirror the URLs:
 // testdata/<kind>/<hook>/<case>.in.yaml.
 func cases(t testing.TB) []exchange {
-	paths, err := filepath.Glob(filepath.Join(corpusDir, "*", "*", "*.in.yaml"))
+	read, err := corpus.Read(corpusDir, hooks.All())
 	require.NoError(t, err)
-	require.NotEmpty(t, paths, "no cases below %s", corpusDir)
-	list := make([]exchange, 0, len(paths))
-	for _, path := range paths {
-		list = append(list, readCase(t, path))
+	require.NotEmpty(t, read, "no cases below %s", corpusDir)
+	list := make([]exchange, len(read))
+	for i, c := range read {
+		list[i] = exchange{name: c.Name, controller: c.Controller, hook: c.Hook, now: c.Now, request: c.Request}
 	}
 	return list
-}
-
-func readCase(t testing.TB, path string) exchange {
-	relative, err := filepath.Rel(corpusDir, strings.TrimSuffix(path, ".in.yaml"))
-	require.NoError(t, err)
-	parts := strings.Split(filepath.ToSlash(relative), "/")
-	require.Len(t, parts, 3, "%s is not <kind>/<hook>/<case>.in.yaml", path)
-	controller, hook := controllerOf(t, parts[0]), metacontroller.HookName(parts[1])
-	require.Contains(t, controller.Hooks(), hook, "%s: %s has no such hook", path, parts[0])
-
-	source := readYAML(t, path)
-	var settings struct {
-		Now *time.Time `json:"now"`
-	}
-	require.NoError(t, json.Unmarshal(source, &settings), path)
-	e := exchange{name: strings.Join(parts, "/"), controller: controller, hook: hook, now: standardNow}
-	if settings.Now != nil {
-		e.now = *settings.Now
-	}
-	e.request, err = controller.Complete(hook, source)
-	require.NoError(t, err, path)
-	e.request = fillHashes(t, e)
-	return e
-}
-
-// fillHashes replaces each askedFor by the hash that the hook asks for.
-func fillHashes(t testing.TB, e exchange) []byte {
-	if !strings.Contains(string(e.request), askedFor) {
-		return e.request
-	}
-	answer, err := e.call()
-	require.NoError(t, err, "%s: %s can only stand in a request that is answered", e.name, askedFor)
-	hashes := map[string]any{}
-	for _, child := range childrenOf(t, answer.Body) {
-		hashes[refOf(child)] = annotationsOf(child)[metacontroller.HashAnnotation]
-	}
-	var request map[string]any
-	require.NoError(t, json.Unmarshal(e.request, &request))
-	for _, group := range request["children"].(map[string]any) {
-		for _, child := range group.(map[string]any) {
-			annotations := annotationsOf(child.(map[string]any))
-			if annotations[metacontroller.HashAnnotation] == askedFor {
-				annotations[metacontroller.HashAnnotation] = hashes[refOf(child.(map[string]any))]
-			}
-		}
-	}
-	filled, err := json.Marshal(request)
-	require.NoError(t, err)
-	return filled
 }
 
 // samples returns a sync request without children for every custom resource
@@ -152,14 +99,6 @@ func readDocuments(t testing.TB, path string) [][]byte {
 		documents = append(documents, source)
 	}
 	return documents
-}
-
-func readYAML(t testing.TB, path string) []byte {
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	source, err := yaml.YAMLToJSON(text)
-	require.NoError(t, err, path)
-	return source
 }
 
 // childrenOf returns the children of a response.

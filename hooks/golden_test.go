@@ -3,17 +3,15 @@ package hooks_test
 import (
 	"bytes"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/internal/corpus"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs below testdata")
@@ -36,15 +34,7 @@ func TestGolden(t *testing.T) {
 
 // printed returns the answer as YAML, or the error in its stead.
 func printed(t testing.TB, e exchange) []byte {
-	answer, err := e.call()
-	if err != nil {
-		kind := "the desired state could not be computed"
-		if metacontroller.IsRequestError(err) {
-			kind = "the request was not understood"
-		}
-		return fmt.Appendf(nil, "# %s\nerror: %q\n", kind, err)
-	}
-	text, err := yaml.JSONToYAML(answer.Body)
+	text, err := corpus.Case{Name: e.name, Controller: e.controller, Hook: e.hook, Now: e.now, Request: e.request}.Print()
 	require.NoError(t, err)
 	return text
 }

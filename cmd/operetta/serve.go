@@ -12,12 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operetta-dev/operetta/internal/record"
 	"github.com/operetta-dev/operetta/internal/server"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	listen, metricsListen, config string
+	record                        string
 	logLevel, logFormat           string
 	maxBodyBytes                  int64
 	maxInFlight                   int
@@ -50,6 +53,7 @@ with 0. A second signal ends it at once.`,
 	set.IntVar(&flags.maxInFlight, "max-in-flight", server.DefaultMaxInFlight, "requests that are worked on at once; as many again wait, more are told to come back with 429")
 	set.DurationVar(&flags.drainDelay, "drain-delay", server.DefaultDrainDelay, "time from failing readiness to refusing requests, after SIGTERM")
 	set.DurationVar(&flags.shutdownTimeout, "shutdown-timeout", server.DefaultShutdownTimeout, "longest time for requests in flight to finish after that")
+	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, without credentials, for operetta replay")
 	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
 	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
 	return cmd
@@ -77,7 +81,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("--metrics-listen: %w", err), hooks.Close())
 	}
-	return server.New(server.Options{
+	options := server.Options{
 		Controllers:     p.controllers,
 		Now:             time.Now,
 		Log:             log,
@@ -85,7 +89,19 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 		MaxInFlight:     flags.maxInFlight,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
-	}).Run(ctx, hooks, health)
+	}
+	if flags.record != "" {
+		recorder, err := record.New(flags.record, log)
+		if err != nil {
+			return errors.Join(fmt.Errorf("--record: %w", err), hooks.Close(), health.Close())
+		}
+		defer recorder.Close()
+		log.Info("recording: the files hold what is in the cluster, without what looks like a credential", "folder", flags.record)
+		options.Record = func(c metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte) {
+			recorder.Record(record.Exchange{Controller: c, Hook: hook, Now: now, Request: request, Answer: answer})
+		}
+	}
+	return server.New(options).Run(ctx, hooks, health)
 }
 
 func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 )
 
 // asProgram makes this test binary behave as the program itself.
@@ -156,4 +159,27 @@ func TestServeRefusesLimitsThatMakeNoSense(t *testing.T) {
 		require.Equal(t, exitUsage, code, flag)
 		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
 	}
+}
+
+func TestServeRecords(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "recordings")
+	p := serveInProcess(t, "--record", dir, "--drain-delay", "0s")
+	source, err := os.ReadFile("../../testdata/myjob/sync/existing-pod-is-running.in.yaml")
+	require.NoError(t, err)
+	request, err := yaml.YAMLToJSON(source)
+	require.NoError(t, err)
+	for range 2 {
+		response, err := http.Post(p.hooks+"/myjob/sync", "application/json", bytes.NewReader(request))
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		require.NoError(t, response.Body.Close())
+	}
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	line := p.waitFor(t, "recorded")
+	require.EqualValues(t, 1, line["cases"], "the second was the same")
+	require.NoError(t, p.Wait())
+
+	code, out, _ := operetta(t, "", "replay", dir)
+	require.Zero(t, code)
+	require.Equal(t, "1 cases, 0 with another answer\n", out)
 }

@@ -186,9 +186,10 @@ func (c *Cluster) take(name string) (*process, error) {
 	return p, nil
 }
 
-// RestartAPIServer ends the API server, and starts it again at its address.
+// RestartAPIServer ends the API server as a crash does, for by itself it would
+// wait for all who watch, and starts it again at its address.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
-	if err := c.End(tools.KubeAPIServer.Name); err != nil {
+	if err := c.Kill(tools.KubeAPIServer.Name); err != nil {
 		return err
 	}
 	return c.run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://")))

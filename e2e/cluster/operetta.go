@@ -110,11 +110,18 @@ func (o *Operetta) installMetacontrollerCRDs() error {
 	}
 }
 
+// RecordVariable names the environment variable with a folder to which the
+// server records what it is asked.
+const RecordVariable = "OPERETTA_E2E_RECORD"
+
 // StartServer starts bin/operetta.
 func (o *Operetta) StartServer(ctx context.Context) error {
+	args := []string{"serve", "--listen=" + o.listen, "--metrics-listen=" + o.health, "--drain-delay=0s"}
+	if dir := os.Getenv(RecordVariable); dir != "" {
+		args = append(args, "--record="+dir)
+	}
 	return o.Run(ctx, Program{
-		Name: OperettaServer, Path: o.file("bin/operetta"),
-		Args:  []string{"serve", "--listen=" + o.listen, "--metrics-listen=" + o.health, "--drain-delay=0s"},
+		Name: OperettaServer, Path: o.file("bin/operetta"), Args: args,
 		Ready: healthy("http://" + o.health + "/readyz"),
 	})
 }

@@ -23,7 +23,8 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 			writeLine(w, code, reason)
 			return
 		}
-		answer, err := controller.Call(hook, s.options.Now(), body)
+		now := s.options.Now()
+		answer, err := controller.Call(hook, now, body)
 		line.answer, line.err = answer, err
 		switch {
 		case metacontroller.IsRequestError(err):
@@ -35,6 +36,9 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 			w.Header().Set("Content-Length", strconv.Itoa(len(answer.Body)))
 			w.WriteHeader(http.StatusOK)
 			_, _ = w.Write(answer.Body) // a client that is gone is no news
+			if s.options.Record != nil {
+				s.options.Record(controller, hook, now, body, answer.Body)
+			}
 		}
 	}
 }

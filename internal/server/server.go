@@ -57,6 +57,9 @@ type Options struct {
 	// MaxInFlight is the number of requests that are worked on at once. As many
 	// again wait for two seconds; the others are told to come back.
 	MaxInFlight int
+	// Record, if it is set, is told each request that was answered with 200, and
+	// must not wait.
+	Record func(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte)
 	// DrainDelay and ShutdownTimeout are the two parts of a drain.
 	DrainDelay, ShutdownTimeout time.Duration
 }

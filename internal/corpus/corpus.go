@@ -1,0 +1,185 @@
+// Package corpus reads and writes requests with their answers, as they lie below
+// testdata and in what serve --record has written: <kind>/<hook>/<case>.in.yaml
+// and .out.yaml, where the path mirrors the URL.
+package corpus
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// AskedFor stands in an observed child for the hash that the hook asks for now,
+// so that a case can say "as wanted" without a hash that the next change of a
+// builder makes stale.
+const AskedFor = "asked-for"
+
+// standardNow is the time of a case that names no other.
+var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// Case is a request to a hook.
+type Case struct {
+	// Name is its path below the corpus, without the ending.
+	Name       string
+	Controller metacontroller.Controller
+	Hook       metacontroller.HookName
+	// Now is the time of the request.
+	Now time.Time
+	// Request is the body, complete, in JSON.
+	Request []byte
+}
+
+// Call answers the request.
+func (c Case) Call() (metacontroller.Answer, error) {
+	return c.Controller.Call(c.Hook, c.Now, c.Request)
+}
+
+// Print returns the answer to the request as it stands in an .out.yaml, or the
+// error in its stead.
+func (c Case) Print() ([]byte, error) {
+	answer, err := c.Call()
+	if err != nil {
+		kind := "the desired state could not be computed"
+		if metacontroller.IsRequestError(err) {
+			kind = "the request was not understood"
+		}
+		return fmt.Appendf(nil, "# %s\nerror: %q\n", kind, err), nil
+	}
+	return yaml.JSONToYAML(answer.Body)
+}
+
+// Read returns every case below a folder, in the order of their names. An error
+// names the file that cannot be read.
+func Read(dir string, controllers []metacontroller.Controller) ([]Case, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.in.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("look for cases: %w", err)
+	}
+	cases := make([]Case, 0, len(paths))
+	for _, path := range paths {
+		c, err := ReadCase(dir, path, controllers)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+// ReadCase returns the case of one file below a folder.
+func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, error) {
+	relative, err := filepath.Rel(dir, strings.TrimSuffix(path, ".in.yaml"))
+	if err != nil {
+		return Case{}, err
+	}
+	c := Case{Name: filepath.ToSlash(relative), Now: standardNow}
+	kind, rest, _ := strings.Cut(c.Name, "/")
+	hook, _, _ := strings.Cut(rest, "/")
+	c.Hook = metacontroller.HookName(hook)
+	i := slices.IndexFunc(controllers, func(other metacontroller.Controller) bool { return other.Name() == kind })
+	if i < 0 {
+		return c, fmt.Errorf("there is no operator for %s", kind)
+	}
+	if c.Controller = controllers[i]; !slices.Contains(c.Controller.Hooks(), c.Hook) {
+		return c, fmt.Errorf("%s has no hook %s", kind, hook)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return c, err
+	}
+	source, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return c, err
+	}
+	var settings struct {
+		Now *time.Time `json:"now"`
+	}
+	if err := json.Unmarshal(source, &settings); err != nil {
+		return c, err
+	}
+	if settings.Now != nil {
+		c.Now = *settings.Now
+	}
+	if c.Request, err = c.Controller.Complete(c.Hook, source); err != nil {
+		return c, err
+	}
+	return c, c.fillHashes()
+}
+
+// fillHashes replaces each AskedFor by the hash that the hook asks for.
+func (c *Case) fillHashes() error {
+	if !strings.Contains(string(c.Request), AskedFor) {
+		return nil
+	}
+	answer, err := c.Call()
+	if err != nil {
+		return fmt.Errorf("%s can only stand in a request that is answered: %w", AskedFor, err)
+	}
+	asked, err := Hashes(answer.Body)
+	if err != nil {
+		return err
+	}
+	var request map[string]any
+	if err := json.Unmarshal(c.Request, &request); err != nil {
+		return err
+	}
+	EachChild(request, func(ref string, annotations map[string]any) {
+		if annotations[metacontroller.HashAnnotation] == AskedFor {
+			annotations[metacontroller.HashAnnotation] = asked[ref]
+		}
+	})
+	c.Request, err = json.Marshal(request)
+	return err
+}
+
+// Hashes returns the hashes that an answer asks for, by what tells a child from
+// the others. Children that are merely kept have none.
+func Hashes(answer []byte) (map[string]string, error) {
+	var response struct {
+		Children []map[string]any `json:"children"`
+	}
+	if err := json.Unmarshal(answer, &response); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	hashes := map[string]string{}
+	for _, child := range response.Children {
+		if hash, ok := annotationsOf(child)[metacontroller.HashAnnotation].(string); ok {
+			hashes[Ref(child)] = hash
+		}
+	}
+	return hashes, nil
+}
+
+// EachChild calls a function for each observed child of a request, with its
+// annotations.
+func EachChild(request map[string]any, do func(ref string, annotations map[string]any)) {
+	groups, _ := request["children"].(map[string]any)
+	for _, group := range groups {
+		children, _ := group.(map[string]any)
+		for _, child := range children {
+			if object, ok := child.(map[string]any); ok {
+				do(Ref(object), annotationsOf(object))
+			}
+		}
+	}
+}
+
+// Ref returns what tells a child from the others.
+func Ref(child map[string]any) string {
+	metadata, _ := child["metadata"].(map[string]any)
+	return fmt.Sprintf("%v.%v/%v", child["kind"], child["apiVersion"], metadata["name"])
+}
+
+func annotationsOf(child map[string]any) map[string]any {
+	metadata, _ := child["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	return annotations
+}
