@@ -17,12 +17,20 @@ MIN_COVERAGE  := 90
 ##@ To see it work
 
 .PHONY: demo
-demo: build ## Play every sample to Ready, over HTTP, without a cluster
+demo: build ## Play every sample to Ready, and a story of each kind, over HTTP, without a cluster
 	@for sample in deploy/samples/*.yaml deploy/samples/seed/*.yaml; do \
-	  echo "== operetta simulate --over-http $$sample"; \
-	  bin/operetta simulate --over-http $$sample || exit 1; \
-	  echo; \
+	  case $$sample in */dataservice.yaml) flags=--delete;; *) flags=;; esac; \
+	  $(call play,$$sample $$flags) || exit 1; \
 	done
+	@$(call play,deploy/samples/modelbox.yaml --vanish Service/sentiment)
+	@$(call play,deploy/samples/myjob.yaml --fail Pod/hello)
+	@$(call play,deploy/samples/podset.yaml --evict Pod/cache-1)
+	@$(call play,deploy/samples/podbuggertool.yaml --delete)
+	@sed 's/revision: master/revision: v2/' deploy/samples/build.yaml > bin/build-v2.yaml
+	@$(call play,deploy/samples/build.yaml bin/build-v2.yaml)
+
+# What is played, under a headline that can be typed.
+play = { echo "== operetta simulate --over-http $(1)"; bin/operetta simulate --over-http $(1) && echo; }
 
 .PHONY: help
 help: ## List the targets

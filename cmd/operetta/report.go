@@ -142,7 +142,7 @@ func parentLines(event simulate.Event) []string {
 		return append([]string{"> " + name + "  edited"}, changes(event)...)
 	case simulate.Reported:
 		ready := simulate.Condition(event.Object, "Ready")
-		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, ready.Message)}
+		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, cut(ready.Message))}
 		if others := otherConditions(event); others != "" {
 			lines = append(lines, "      "+others)
 		}
@@ -150,6 +150,15 @@ func parentLines(event simulate.Event) []string {
 	case simulate.Failed, simulate.Struck:
 	}
 	return nil
+}
+
+// cut returns as much of a message as can be read in passing.
+func cut(message string) string {
+	const most = 160
+	if text := []rune(message); len(text) > most {
+		return string(text[:most]) + "..."
+	}
+	return message
 }
 
 // otherConditions returns the conditions beside Ready whose status has changed.

@@ -12,17 +12,17 @@ import (
 // command, and takes it away in the order of the README.
 func TestUninstall(t *testing.T) {
 	w := newWorld(t, modes[0], operetta.HookURL)
-	w.kubectl("apply", "--kustomize="+root+"/deploy")
-	require.NoError(t, operetta.Connect(operetta.HookURL, "v2")) // the Service has no Pods that serve
-	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
-	w.apply(smallProduct)
-	w.ready("modelbox/box", "dataservice/small")
-
 	kubectl := func(args ...string) string {
 		stdout, _, err := operetta.Kubectl(args...)
 		require.NoError(t, err)
 		return stdout
 	}
+	kubectl("apply", "--kustomize="+root+"/deploy")
+	require.NoError(t, operetta.Connect(operetta.HookURL, "v2")) // the Service has no Pods that serve
+	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
+	w.apply(smallProduct)
+	w.ready("modelbox/box", "dataservice/small")
+
 	readme := read(t, root+"/README.md")
 	require.Contains(t, readme, "kubectl delete "+kinds+" --all --all-namespaces", "the README has another list of kinds")
 	kubectl("delete", kinds, "--all", "--all-namespaces", "--timeout=100s")
