@@ -110,6 +110,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	@unformatted="$$(gofmt -l cmd hooks internal metacontroller e2e)"; test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
+	cd e2e/kwok && $(GO) mod tidy -diff
 
 .PHONY: golden
 golden: ## Rewrite the expected outputs below testdata; read the diff
