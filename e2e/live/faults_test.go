@@ -155,14 +155,14 @@ func requireNoDeletes(t *testing.T, offset int64) {
 func TestServerIsKilledInTheMiddleOfARoll(t *testing.T) {
 	w := newWorld(t, modes[0], operetta.HookURL)
 	set := func(image string) string {
-		return podSet(`size: 6, template: {spec: {containers: [{name: main, image: "` + image + `"}]}}`)
+		return podSet(`size: 20, template: {spec: {containers: [{name: main, image: "` + image + `"}]}}`)
 	}
 	w.apply(set("one"))
 	w.ready("podset/set")
 	w.apply(set("two"))
 	w.eventually("the roll begins", func() error {
 		updated, _ := at(w.get("podset", "set"), "status", "updatedReplicas").(float64)
-		if updated < 1 || updated > 4 {
+		if updated < 1 || updated > 15 {
 			return fmt.Errorf("%v Pods are updated", updated)
 		}
 		return nil
@@ -179,9 +179,9 @@ func TestServerIsKilledInTheMiddleOfARoll(t *testing.T) {
 	requireNoDeletes(t, offset)
 	require.NoError(t, operetta.StartServer(t.Context()))
 	w.kubectl("annotate", "--overwrite", "podset/set", "example.com/touched=again")
-	w.until("podset", "set", 6, "status", "updatedReplicas")
+	w.until("podset", "set", 20, "status", "updatedReplicas")
 	w.ready("podset/set")
-	require.Len(t, w.uids("pods"), 6)
+	require.Len(t, w.uids("pods"), 20)
 }
 
 // TestMetacontrollerIsKilled changes the world while nobody looks.
