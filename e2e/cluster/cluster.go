@@ -189,10 +189,18 @@ func (c *Cluster) take(name string) (*process, error) {
 // RestartAPIServer ends the API server as a crash does, for by itself it would
 // wait for all who watch, and starts it again at its address.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
+	i := slices.IndexFunc(c.running, func(p *process) bool { return p.name == tools.KubeAPIServer.Name })
 	if err := c.Kill(tools.KubeAPIServer.Name); err != nil {
 		return err
 	}
-	return c.run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://")))
+	if err := c.run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://"))); err != nil {
+		return err
+	}
+	// It ends where it did before: after those that watch it, or it would wait
+	// for them.
+	last := len(c.running) - 1
+	c.running = slices.Insert(c.running[:last:last], i, c.running[last])
+	return nil
 }
 
 // Log returns the end of the log of a program.
