@@ -31,6 +31,9 @@ type plan struct {
 	// awaited are Jobs that were asked for in an earlier sync, are not wanted any
 	// more, and may yet appear.
 	awaited []string
+	// settles is how long to wait before the Job is made, once nothing is in its
+	// way any more.
+	settles time.Duration
 	// uncommitted says that a Job is kept only because the status does not tell
 	// its result yet.
 	uncommitted bool
@@ -50,8 +53,35 @@ func decide(s situation) plan {
 	if late := s.lateJob(); p.waits == "" && late != "" {
 		p.waits, p.awaited = "Job/"+late+" was asked for and is not observed yet", []string{"Job/" + late}
 	}
+	if left := s.settling(); p.waits == "" && left > 0 {
+		p.waits, p.settles = "what ran before is gone; the build begins when nothing of it has been seen for a moment", left
+	}
 	p.make = p.waits == ""
 	return p
+}
+
+// settleTime is how long nothing else must have been seen before a Job is made.
+// Jobs and Pods come by ways of their own, and either may lag: that a Job is gone
+// may be known before a Pod of it is.
+const settleTime = 5 * time.Second
+
+// settling returns how long to wait yet, once a build that was under way is gone.
+// The condition ChildrenObserved remembers since when.
+func (s situation) settling() time.Duration {
+	old := &s.build.Status
+	observed := meta.FindStatusCondition(old.Conditions, metacontroller.ConditionChildrenObserved)
+	succeeded := meta.FindStatusCondition(old.Conditions, conditionSucceeded)
+	switch {
+	case policy(s.build) == Allow || observed == nil || succeeded == nil:
+		return 0
+	case observed.Reason == reasonSettling:
+		return settleTime - s.now.Sub(observed.LastTransitionTime.Time)
+	}
+	wasUnderWay := old.JobName != "" && observed.Status == metav1.ConditionTrue && succeeded.Status == metav1.ConditionUnknown
+	if wasUnderWay || succeeded.Reason == reasonWaiting {
+		return settleTime
+	}
+	return 0
 }
 
 // keepJobs keeps the Jobs that run, unless they are to be replaced, and those of

@@ -21,6 +21,7 @@ const (
 	reasonRunning      = "Running"
 	reasonPending      = "Pending"
 	reasonWaiting      = "Waiting"
+	reasonSettling     = "Settling"
 )
 
 // commitDelay is after what time to look again when a Job waits for the status
@@ -52,6 +53,10 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 		if len(p.awaited) > 0 {
 			status.JobName = s.build.Status.JobName // it is the memory of what was asked for
 		}
+	}
+	if p.settles > 0 {
+		conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionFalse, reasonSettling, p.waits)
+		resync = p.settles
 	}
 	j.judge(conditions, settled || len(p.awaited) > 0)
 	status.Conditions = conditions.List()
