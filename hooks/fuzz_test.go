@@ -90,7 +90,7 @@ func fuzz(f *testing.F, kind string, hook metacontroller.HookName) {
 
 // requireSafe checks a response as Metacontroller would suffer from it, without
 // any of the code that made it.
-func requireSafe(t *testing.T, controller metacontroller.Controller, hook metacontroller.HookName, body []byte) {
+func requireSafe(t testing.TB, controller metacontroller.Controller, hook metacontroller.HookName, body []byte) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if hook == metacontroller.CustomizeHook {
