@@ -23,12 +23,14 @@ const (
 	samplesDir = "../deploy/samples"
 )
 
-// onlyKind is the one kind to test, for `make unit KIND=podset`; empty is all.
-var onlyKind = os.Getenv("OPERETTA_TEST_KIND")
+// onlyKind returns the one kind to test, for `make unit KIND=podset`, or nothing
+// for all. It asks each time: go test knows of no variable that is read before
+// the tests begin, and would take the result of one kind for that of another.
+func onlyKind() string { return os.Getenv("OPERETTA_TEST_KIND") }
 
 // thorough asks for every repetition, as `make test` does. Without it each case
-// is repeated often enough to find what chance decides nearly always.
-var thorough = os.Getenv("OPERETTA_TEST_THOROUGH") != ""
+// is repeated often enough to find nearly always what chance decides.
+func thorough() bool { return os.Getenv("OPERETTA_TEST_THOROUGH") != "" }
 
 // standardNow is the time of a case that names no other.
 var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -49,7 +51,7 @@ func (e exchange) call() (metacontroller.Answer, error) {
 }
 
 // selected tells whether a kind is to be tested.
-func selected(kind string) bool { return onlyKind == "" || onlyKind == kind }
+func selected(kind string) bool { return onlyKind() == "" || onlyKind() == kind }
 
 // cases returns the selected cases below testdata, whose paths mirror the URLs:
 // testdata/<kind>/<hook>/<case>.in.yaml. The requests are shared by all tests:
@@ -57,7 +59,7 @@ func selected(kind string) bool { return onlyKind == "" || onlyKind == kind }
 func cases(t testing.TB) []exchange {
 	list, err := readCases()
 	require.NoError(t, err)
-	require.NotEmpty(t, list, "no cases below %s/%s", corpusDir, onlyKind)
+	require.NotEmpty(t, list, "no cases below %s/%s", corpusDir, onlyKind())
 	return slices.Clone(list)
 }
 
@@ -93,7 +95,7 @@ func samples(t testing.TB) []exchange {
 		})
 		return err
 	}))
-	require.NotEmpty(t, list, "no samples of %q below %s", onlyKind, samplesDir)
+	require.NotEmpty(t, list, "no samples of %q below %s", onlyKind(), samplesDir)
 	return list
 }
 

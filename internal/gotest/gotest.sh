@@ -2,13 +2,14 @@
 # Runs `go test` with the given arguments and shows what it prints as it comes.
 # When it fails, the last lines are the names of the tests that failed, which
 # are far up otherwise. The exit code is that of go.
-code=$(mktemp) || exit 1
-trap 'rm -f "$code"' EXIT
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
 {
-  "${GO:-go}" test "$@" 2>&1
-  echo $? >"$code"
-} | awk '
-  { print; fflush() }
+  ${GO:-go} test "$@" 2>&1
+  echo $? >"$folder/code"
+} | tee "$folder/output"
+# Not in the pipe: some awks print what they get only when they have got a lot.
+awk '
   # A test, or a case of one, which is indented.
   /^ *--- FAIL: / { failed[count++] = $3; next }
   # What ran when the time was up: "\trunning tests:", then "\t\tTestName (20m0s)".
@@ -30,6 +31,5 @@ trap 'rm -f "$code"' EXIT
     count = 0
   }
   END { if (summary != "") printf "\nFailed tests:\n%s", summary }
-'
-status=$(cat "$code")
-exit "${status:-1}"
+' "$folder/output"
+exit "$(cat "$folder/code")"
