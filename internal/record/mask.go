@@ -24,6 +24,8 @@ type mask struct {
 	// the others.
 	asked map[string]string
 
+	labelKey string // of the requirement of a selector that is being read
+
 	in  *json.Decoder
 	out bytes.Buffer
 	// before and after are hashes of what is read and what is written, without
@@ -190,7 +192,7 @@ func (at place) enter(key string) place {
 	case at.kind != typed && !isWithinMap:
 	case isWithinMap && key == "matchExpressions":
 		to.kind = typed
-	case free[key]:
+	case free[key] && !(key == "values" && at.field == "matchExpressions"):
 		to.kind, to.isNamedList = byUser, named[key]
 	case labelMaps[key]:
 		to.kind = isLabels

@@ -39,6 +39,15 @@ func (m *mask) text(at place, text string) string {
 		}
 	case isOwnership:
 	case typed:
+		if at.within == "matchExpressions" {
+			switch at.field {
+			case "key":
+				m.labelKey = text
+			case "values":
+				at.field = m.labelKey
+				return m.label(at, text)
+			}
+		}
 		return m.field(at, text)
 	}
 	return m.places.of(text)
@@ -82,13 +91,20 @@ func (m *mask) status(at place, text string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
 		bare := strings.TrimRight(word, ".,:;")
-		if _, name, isRef := strings.Cut(bare, "/"); bare == "" || m.known.words[bare] || isRef && m.known.names[name] {
+		if _, name, isRef := strings.Cut(bare, "/"); bare == "" || m.known.words[m.withoutHashes(bare)] || isRef && m.known.isObject(name) {
 			words[i] = m.withoutHashes(word)
 			continue
 		}
 		words[i] = m.places.of(bare) + word[len(bare):]
 	}
 	return strings.Join(words, " ")
+}
+
+// isObject reports whether a name is that of an object, or of one that the parent
+// has had: its own with a hash.
+func (k known) isObject(name string) bool {
+	rest, isDerived := strings.CutPrefix(name, k.parent+"-")
+	return k.names[name] || isDerived && k.parent != "" && isHash(rest) && derived.FindString(rest) == rest
 }
 
 // label returns what is written for the value of a label. Those stay that
