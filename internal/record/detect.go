@@ -28,6 +28,10 @@ var longRun = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
 // token of a known form, or a long run of small and capital letters and digits
 // that alternate as no name does.
 func looksSecret(text string) bool {
+	const shortest = 12 // of the forms above, to spare the many short names the work
+	if len(text) < shortest {
+		return false
+	}
 	for _, form := range tokens {
 		if form.MatchString(text) {
 			return true

@@ -26,6 +26,9 @@ type mask struct {
 
 	labelKey string // of the requirement of a selector that is being read
 
+	memo map[memoKey]string
+	keys map[string]bool // names of members, and whether they may stay
+
 	in  *json.Decoder
 	out bytes.Buffer
 	// before and after are hashes of what is read and what is written, without
@@ -71,6 +74,7 @@ func (m *mask) run(request []byte) error {
 	m.in = json.NewDecoder(bytes.NewReader(request))
 	m.in.UseNumber()
 	m.out.Reset()
+	m.memo, m.keys = map[memoKey]string{}, map[string]bool{}
 	m.before, m.after = sha256.New(), sha256.New()
 	if err := m.value(place{}); err != nil {
 		return errNotJSON

@@ -18,8 +18,32 @@ type known struct {
 	said, words map[string]bool
 }
 
-// text returns what is written for a string.
+// text returns what is written for a string. Most strings of a large request
+// stand in it many times.
 func (m *mask) text(at place, text string) string {
+	const mostMemorized = 4096
+	if at.kind == isNotes || at.within == "matchExpressions" { // it depends on more than these
+		return m.written(at, text)
+	}
+	key := memoKey{at.kind, at.field, at.within, text, at.isSpec, at.isStatus}
+	if written, found := m.memo[key]; found {
+		return written
+	}
+	if len(m.memo) >= mostMemorized {
+		clear(m.memo)
+	}
+	written := m.written(at, text)
+	m.memo[key] = written
+	return written
+}
+
+type memoKey struct {
+	kind                placeKind
+	field, within, text string
+	isSpec, isStatus    bool
+}
+
+func (m *mask) written(at place, text string) string {
 	if text == "" || boolForm.MatchString(text) {
 		return text
 	}
@@ -153,7 +177,7 @@ func (m *mask) annotation(at place, text string) string {
 
 // appliedObject masks an annotation that holds an object in JSON.
 func (m *mask) appliedObject(at place, text string) string {
-	inner := mask{places: m.places, known: m.known, before: m.before, after: m.after, volatile: 1}
+	inner := mask{memo: m.memo, keys: m.keys, places: m.places, known: m.known, before: m.before, after: m.after, volatile: 1}
 	inner.in = json.NewDecoder(strings.NewReader(text))
 	inner.in.UseNumber()
 	inside := place{depth: 3, isApplied: true, isSpec: at.isSpec}
@@ -178,7 +202,7 @@ func (m *mask) key(at place, key string) string {
 			return prefix[:min(1, len(prefix))] + ":" + m.places.of(rest)
 		}
 	}
-	if !memberForm.MatchString(key) || looksSecret(key) {
+	if isName, found := m.keys[key]; found && !isName || !found && !m.isName(key) {
 		return m.places.of(key)
 	}
 	if !at.isApplied && at.root != "parent" && at.depth == 2 {
@@ -187,8 +211,21 @@ func (m *mask) key(at place, key string) string {
 	return key
 }
 
+// isName reports whether a member's name may stay, and remembers it.
+func (m *mask) isName(key string) bool {
+	const mostMemorized = 4096
+	if len(m.keys) >= mostMemorized {
+		clear(m.keys)
+	}
+	m.keys[key] = memberForm.MatchString(key) && !looksSecret(key)
+	return m.keys[key]
+}
+
 // withoutHashes replaces the hashes within a string.
 func (m *mask) withoutHashes(text string) string {
+	if len(text) < 8 {
+		return text
+	}
 	return derived.ReplaceAllStringFunc(text, func(match string) string {
 		if !isHash(match) || strings.Contains(m.known.parent, match) {
 			return match
