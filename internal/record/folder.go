@@ -98,6 +98,9 @@ func exists(path string) bool {
 // write writes the two files of a case. Either both are there afterwards, or
 // neither: they are written under other names first.
 func (f *folder) write(kind, hook string, c *pair) (err error) {
+	if f.stopped.Load() {
+		return errStopped
+	}
 	folder := filepath.Join(f.dir, kind, hook)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make a folder: %w", err)

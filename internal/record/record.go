@@ -172,13 +172,18 @@ func (r *Recorder) Close() {
 	case <-r.done:
 	case <-timer.C:
 		r.files.stop()
+		r.mutex.Lock()
+		r.late = true
+		r.dropped[dropLate] += len(r.queue) + 1 // with the one that is being worked on
+		r.mutex.Unlock()
 	}
+	r.sum()
+}
+
+// sum logs what has been recorded and what has not.
+func (r *Recorder) sum() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if !r.late {
-		r.late = true
-		r.dropped[dropLate] += len(r.queue)
-	}
 	total, attributes := 0, []any{"folder", r.files.dir, "cases", r.cases, "bytes", r.bytes}
 	for _, why := range []reason{dropBusy, dropLarge, dropFull, dropInvalid, dropFailed, dropPanic, dropLate} {
 		if count := r.dropped[why]; count > 0 {
@@ -262,7 +267,11 @@ func (r *Recorder) write(e Exchange, out *pair) {
 		r.drop(dropFull)
 		return
 	}
-	if err := r.files.write(e.Controller.Name(), string(e.Hook), out); err != nil {
+	err := r.files.write(e.Controller.Name(), string(e.Hook), out)
+	if errors.Is(err, errStopped) {
+		return // it has been counted
+	}
+	if err != nil {
 		r.retryAt = time.Now().Add(retryTime)
 		clear(r.repeated) // it may come again when there is room
 		r.log.Warn("a file could not be written", "error", err)
