@@ -77,20 +77,6 @@ type Recorder struct {
 	dropped map[reason]int
 }
 
-// reason is why an exchange is not recorded.
-type reason string
-
-// The reasons.
-const (
-	dropBusy    reason = "busy"    // it came faster than others could be written
-	dropLarge   reason = "large"   // its request and answer are larger than maxExchange
-	dropFull    reason = "full"    // the folder is full
-	dropInvalid reason = "invalid" // the hook refuses what is left of it
-	dropFailed  reason = "failed"  // the file system has refused it
-	dropPanic   reason = "panic"   // the recorder or the hook panicked
-	dropLate    reason = "late"    // it still waited when the recorder was closed
-)
-
 // New starts a Recorder that writes below a folder, which it makes, and which no
 // other process writes to. Close ends it. The error is that of the file system.
 func New(dir string, log *slog.Logger) (*Recorder, error) {
@@ -143,18 +129,6 @@ func (r *Recorder) admit(size int) bool {
 	return true
 }
 
-// drop counts an exchange that is not recorded. The first one for a reason is
-// logged, and all are when the recorder is closed.
-func (r *Recorder) drop(why reason) {
-	r.mutex.Lock()
-	r.dropped[why]++
-	isFirst := r.dropped[why] == 1
-	r.mutex.Unlock()
-	if isFirst {
-		r.log.Warn("an exchange is not recorded; further ones are only counted", "reason", string(why))
-	}
-}
-
 // Close lets what waits be written, for 5 s at most, and ends the Recorder.
 func (r *Recorder) Close() {
 	r.mutex.Lock()
@@ -178,20 +152,6 @@ func (r *Recorder) Close() {
 		r.mutex.Unlock()
 	}
 	r.sum()
-}
-
-// sum logs what has been recorded and what has not.
-func (r *Recorder) sum() {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	total, attributes := 0, []any{"folder", r.files.dir, "cases", r.cases, "bytes", r.bytes}
-	for _, why := range []reason{dropBusy, dropLarge, dropFull, dropInvalid, dropFailed, dropPanic, dropLate} {
-		if count := r.dropped[why]; count > 0 {
-			total += count
-			attributes = append(attributes, "dropped_"+string(why), count)
-		}
-	}
-	r.log.Info("recorded", append(attributes, "dropped", total)...)
 }
 
 func (r *Recorder) run() {
