@@ -70,7 +70,7 @@ func (r *run) spend(n int64) error {
 		r.err = fmt.Errorf("the call was given up: %w", context.Cause(r.ctx))
 	} else if r.limits.Reserve != nil && n > 0 {
 		if err := r.limits.Reserve(n); err != nil {
-			r.err = fmt.Errorf("the call needs more memory: %w", err)
+			r.err = fmt.Errorf("too much memory for one call: %w", err)
 		}
 	}
 	return r.err

@@ -23,14 +23,14 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 		body, err := j.read(w, r)
 		if err != nil {
 			line.err = err
-			s.refuse(w, err, bodyError)
+			s.refuse(w, r, err, bodyError)
 			return
 		}
 		now := s.options.Now()
 		answer, err := j.call(controller, hook, now, body)
 		line.answer, line.err = answer, err
 		if err != nil {
-			s.refuse(w, err, hookError)
+			s.refuse(w, r, err, hookError)
 			return
 		}
 		if s.options.Record != nil {
@@ -58,18 +58,18 @@ func send(w http.ResponseWriter, body []byte) {
 
 // refuse answers with an error: those of the server itself, or what other
 // makes of it.
-func (s *Server) refuse(w http.ResponseWriter, err error, other func(error) (int, string)) {
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error, other func(error) (int, string)) {
 	switch {
 	case errors.Is(err, errBusy):
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter()))
-		writeLine(w, http.StatusTooManyRequests, busyText(err))
+		writeLine(w, r, http.StatusTooManyRequests, busyText(err))
 	case errors.Is(err, errGone):
-		writeLine(w, http.StatusServiceUnavailable, errGone.Error())
+		writeLine(w, r, http.StatusServiceUnavailable, errGone.Error())
 	case errors.Is(err, errLate):
-		writeLine(w, http.StatusInternalServerError, fmt.Sprintf("no answer was computed within %s: make the resource smaller", s.options.AnswerTimeout))
+		writeLine(w, r, http.StatusInternalServerError, fmt.Sprintf("no answer was computed within %s: make the resource smaller", s.options.AnswerTimeout))
 	default:
 		code, text := other(err)
-		writeLine(w, code, text)
+		writeLine(w, r, code, text)
 	}
 }
 
@@ -106,9 +106,12 @@ const mostReason = 900
 
 // writeLine answers with one short line of plain text. Metacontroller publishes
 // that of an error in an event on the parent.
-func writeLine(w http.ResponseWriter, code int, text string) {
+func writeLine(w http.ResponseWriter, r *http.Request, code int, text string) {
 	text = printable.Line(text, mostReason)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if line, ok := r.Context().Value(lineKey{}).(*line); ok && line.unread {
+		w.Header().Set("Connection", "close") // it has not been read to its end
+	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
 	w.WriteHeader(code)

@@ -42,12 +42,12 @@ func (j *job) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		opening: held{share: j.server.budget.opening},
 	}
 	defer reader.opening.give(0)
+	line := lineOf(r)
+	line.began = true // a client that asks first has been told to send it
 	if err := j.readAll(reader, declared, limit); err != nil {
-		if !errors.Is(err, errSlow) {
-			discardBody(w, r) // also of a client that was told to send it
-		}
 		return nil, err
 	}
+	line.unread = false
 	// From now on the connection is watched for a client that hangs up, which a
 	// deadline would look like.
 	_ = reader.control.SetReadDeadline(time.Time{})
@@ -157,25 +157,33 @@ func (b *bodyReader) expectEnd() error {
 	return nil
 }
 
-// discardRest reads on what a refusal has left of a body: a client that is
-// still sending when its connection closes sees a broken pipe and not the
-// answer. Only one that asks before it sends is told at once, and one that
-// sends slowly is not waited for.
+// discardRest reads on what a refusal has left of a body, once the refusal has
+// been sent: a client that is still sending when its connection closes sees a
+// broken pipe and not the answer. Only one that asks before it sends is told at
+// once, and one that sends slowly is not waited for.
 func discardRest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r)
-		if r.Header.Get("Expect") == "" && !errors.Is(lineOf(r).err, errSlow) {
-			discardBody(w, r)
-		}
-	})
-}
-
-func discardBody(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	for range mostDiscards / pieceBytes {
-		_ = control.SetReadDeadline(time.Now().Add(discardTime))
-		if _, err := io.CopyN(io.Discard, r.Body, pieceBytes); err != nil {
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
 			return
 		}
-	}
+		control := http.NewResponseController(w)
+		_ = control.EnableFullDuplex() // or net/http would read on before it sends
+		line := lineOf(r)
+		line.unread = true
+		next.ServeHTTP(w, r)
+		if !line.unread {
+			return
+		}
+		_ = control.Flush()
+		if errors.Is(line.err, errSlow) || r.Header.Get("Expect") != "" && !line.began {
+			return
+		}
+		for range mostDiscards / pieceBytes {
+			_ = control.SetReadDeadline(time.Now().Add(discardTime))
+			if _, err := io.CopyN(io.Discard, r.Body, pieceBytes); err != nil {
+				return
+			}
+		}
+	})
 }

@@ -107,8 +107,8 @@ func (h *held) take(ctx context.Context, amount int64) error {
 // takeNow takes an amount that is free.
 func (h *held) takeNow(amount int64) error {
 	if amount > h.share.size-h.amount {
-		return fmt.Errorf("%d bytes more than the memory budget has for one request: raise it with --memory-budget, or make the resource smaller",
-			amount-(h.share.size-h.amount))
+		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes: make the resource smaller, or raise --memory-budget",
+			h.share.size)
 	}
 	if !h.share.TryAcquire(amount) {
 		return errBusy

@@ -61,7 +61,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 		}
 		if !s.gate.enter() {
-			writeLine(w, http.StatusServiceUnavailable, drainingText)
+			writeLine(w, r, http.StatusServiceUnavailable, drainingText)
 			return
 		}
 		defer s.gate.leave()

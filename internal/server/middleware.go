@@ -22,6 +22,8 @@ type line struct {
 	answer metacontroller.Answer
 	err    error
 	stack  string // of a panic
+
+	began, unread bool // what has been read of the body: some of it, not all
 }
 
 type lineKey struct{}
@@ -94,7 +96,7 @@ func recoverPanics(next http.Handler) http.Handler {
 			if reason := recover(); reason != nil {
 				line := lineOf(r)
 				line.err, line.stack = fmt.Errorf("panic: %v", reason), string(debug.Stack())
-				writeLine(w, http.StatusInternalServerError, "the hook failed unexpectedly: see the log of the operetta server")
+				writeLine(w, r, http.StatusInternalServerError, "the hook failed unexpectedly: see the log of the operetta server")
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -20,12 +20,12 @@ func (s *Server) Hooks() http.Handler {
 				Post("/"+controller.Name()+"/"+string(hook), s.answer(controller, hook))
 		}
 	}
-	router.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		writeLine(w, http.StatusNotFound, "no such hook: the path is /<kind>/sync, /<kind>/finalize or /<kind>/customize")
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		writeLine(w, r, http.StatusNotFound, "no such hook: the path is /<kind>/sync, /<kind>/finalize or /<kind>/customize")
 	})
-	router.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
+	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
-		writeLine(w, http.StatusMethodNotAllowed, "a hook takes POST only")
+		writeLine(w, r, http.StatusMethodNotAllowed, "a hook takes POST only")
 	})
 	return router
 }
@@ -34,15 +34,15 @@ func (s *Server) Hooks() http.Handler {
 // Metrics belong here too.
 func (s *Server) Health() http.Handler {
 	router := chi.NewRouter()
-	router.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { writeLine(w, http.StatusOK, "ok") })
-	router.Get("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+	router.Get("/healthz", func(w http.ResponseWriter, r *http.Request) { writeLine(w, r, http.StatusOK, "ok") })
+	router.Get("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case s.draining.Load():
-			writeLine(w, http.StatusServiceUnavailable, "draining")
+			writeLine(w, r, http.StatusServiceUnavailable, "draining")
 		case !s.serving.Load():
-			writeLine(w, http.StatusServiceUnavailable, "not serving yet")
+			writeLine(w, r, http.StatusServiceUnavailable, "not serving yet")
 		default:
-			writeLine(w, http.StatusOK, "ok")
+			writeLine(w, r, http.StatusOK, "ok")
 		}
 	})
 	return router
