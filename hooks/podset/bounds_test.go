@@ -150,7 +150,7 @@ func TestSizeThatNoSchemaHasSeen(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		a := call(t, `{"size":`+size+`,"maxUnavailable":"100%"}`)
 		runtime.ReadMemStats(&after)
-		require.Equal(t, 500, len(a.fresh)) //nolint:testifylint // not five hundred names in a failure
+		require.Equal(t, 500, len(a.fresh))
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))
 		require.Equal(t, "TooLarge", a.condition("Stalled").Reason)
 		full := call(t, `{"size":`+size+`}`, numbers(0, 5000)...)
@@ -164,7 +164,7 @@ func TestSizeThatNoSchemaHasSeen(t *testing.T) {
 func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
 	spec := `{"size":5000,"template":` + templateOf(200<<10) + `}`
 	a := call(t, spec)
-	require.Equal(t, 81, len(a.fresh)) //nolint:testifylint // as above
+	require.Equal(t, 81, len(a.fresh))
 	require.Less(t, len(a.body), 18<<20)
 	require.Equal(t, "True TooLarge", string(a.condition("Stalled").Status)+" "+a.condition("Stalled").Reason)
 
@@ -194,7 +194,7 @@ func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
 func TestTemplatesThatFillTheSize(t *testing.T) {
 	for bytes, isTooLarge := range map[int]bool{100: false, 4 << 10: false, 6 << 10: false, 8 << 10: true} {
 		a := call(t, `{"size":5000,"template":`+templateOf(bytes)+`}`)
-		require.Equal(t, 500, len(a.fresh)) //nolint:testifylint // not five hundred names in a failure
+		require.Equal(t, 500, len(a.fresh))
 		require.Equal(t, isTooLarge, a.condition("Stalled").Reason == "TooLarge", bytes)
 	}
 }
