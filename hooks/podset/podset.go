@@ -14,13 +14,17 @@
 // template, and no other is left.
 package podset
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"reflect"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
-		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
+		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
 		Sync:     metacontroller.Sync(sync),
 	}
 }
