@@ -58,7 +58,7 @@ with 0. A second signal ends it at once.`,
 	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz and /readyz")
 	set.StringVar(&flags.config, "config", "", "YAML file with these flags' names as keys; the command line wins")
 	set.Var(boundedFlag(&flags.maxBodyBytes, server.DefaultMaxBodyBytes, 1, server.MostMemoryBudget, quantity), "max-body-bytes",
-		"size of the largest request body that is read, at most half of the memory budget; a larger one is refused with 413")
+		"the most that is kept of a request body, at most half of the memory budget; it may be four times as long where it holds Pods; a larger one is refused with 413")
 	set.Var(boundedFlag(&flags.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
 		"size of the largest answer; a hook that would give a larger one answers 500")
 	set.Var(boundedFlag(&flags.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",

@@ -20,7 +20,7 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 		line := lineOf(r)
 		j := s.newJob(r)
 		defer j.end()
-		body, err := j.read(w, r)
+		body, err := j.read(w, r, controller)
 		if err != nil {
 			line.err = err
 			s.refuse(w, r, err, bodyError)

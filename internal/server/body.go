@@ -1,12 +1,16 @@
 package server
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/operetta-dev/operetta/internal/compact"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // How fast a body has to come. Metacontroller sends it from its memory over the
@@ -18,143 +22,172 @@ const (
 	// discardTime is for what a refusal has left of a body.
 	discardTime  = 2 * time.Second
 	mostDiscards = 256 << 20
+	// wireFactor is how many times as many bytes a body may have as are kept of
+	// it. Most of a Pod is what no hook reads, and is left out while it comes.
+	wireFactor = 4
+	// compactBytes is what that costs.
+	compactBytes = 2 << 20
 )
 
-// bodyReader reads the body of one request.
-type bodyReader struct {
-	control *http.ResponseController
-	body    io.ReadCloser
-	ctx     context.Context //nolint:containedctx // a reader is one request, and ends with it
-	opening held
-	bytes   []byte
-}
-
-// read reads the first part of a body, then takes what the whole will need,
-// and reads the rest.
-func (j *job) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// read reads the first part of a body, then takes what the whole will need, and
+// reads the rest, of which it keeps what the hooks of the controller read.
+func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontroller.Controller) ([]byte, error) {
 	limit := j.server.options.MaxBodyBytes
 	declared := r.ContentLength
-	if declared > limit {
+	if declared > wireFactor*limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	reader := &bodyReader{
-		control: http.NewResponseController(w), body: http.MaxBytesReader(w, r.Body, limit), ctx: j.waiting,
-		opening: held{share: j.server.budget.opening},
-	}
-	defer reader.opening.give(0)
 	line := lineOf(r)
 	line.began = true // a client that asks first has been told to send it
-	if err := j.readAll(reader, declared, limit); err != nil {
+	paced := &pacedReader{
+		control: http.NewResponseController(w), left: openingBytes,
+		body: http.MaxBytesReader(w, r.Body, wireFactor*limit),
+	}
+	paced.allow(openingTime)
+	body, whole, err := j.readOpening(paced, declared)
+	if err == nil && !whole {
+		rest := io.MultiReader(bytes.NewReader(body), paced)
+		body, err = j.readRest(compact.NewReader(rest, controller), declared, limit)
+	}
+	if _, isTooLarge := errors.AsType[*http.MaxBytesError](err); isTooLarge || int64(len(body)) > limit {
+		err = &http.MaxBytesError{Limit: limit} // whichever of the two it was
+	}
+	if err != nil {
 		return nil, err
 	}
 	line.unread = false
 	// From now on the connection is watched for a client that hangs up, which a
 	// deadline would look like.
-	_ = reader.control.SetReadDeadline(time.Time{})
-	return reader.bytes, nil
-}
-
-func (j *job) readAll(reader *bodyReader, declared, limit int64) error {
-	whole, err := reader.readOpening(declared)
-	if err != nil {
-		return err
-	}
-	length := declared
-	switch {
-	case whole:
-		length = int64(len(reader.bytes))
-	case declared < 0:
-		length = limit // in chunks: nobody knows
-	}
-	if err := j.takeBody(length); err != nil {
-		return err
-	}
-	reader.opening.give(0)
-	if whole {
-		return nil
-	}
-	return reader.readRest(declared, limit)
+	_ = paced.control.SetReadDeadline(time.Time{})
+	return body, nil
 }
 
 // readOpening reads the first part, and reports whether that was all. The
 // buffer grows with what comes.
-func (b *bodyReader) readOpening(declared int64) (whole bool, err error) {
-	_ = b.control.SetReadDeadline(time.Now().Add(openingTime))
-	wanted := int64(openingBytes)
+func (j *job) readOpening(source io.Reader, declared int64) (body []byte, whole bool, err error) {
+	opening := held{share: j.server.budget.opening}
+	defer opening.give(0)
+	most := int64(openingBytes)
 	if declared >= 0 {
-		wanted = min(wanted, declared)
+		most = min(most, declared)
 	}
 	for size := int64(4 << 10); ; size *= 4 {
-		size = min(size, wanted)
-		if err := b.opening.take(b.ctx, size); err != nil {
-			return false, err
+		size = min(size, most)
+		if err := opening.take(j.waiting, size); err != nil {
+			return nil, false, err
 		}
-		if ended, err := b.fill(size); ended || err != nil {
-			return ended, err
+		body = append(make([]byte, 0, size), body...)
+		if whole, err = fill(source, &body); err != nil {
+			return nil, false, err
 		}
-		if size == declared {
-			return true, b.expectEnd()
+		if !whole && size == declared {
+			whole, err = atEnd(source)
 		}
-		if size == wanted {
-			return false, nil
+		if whole || err != nil || size == most {
+			break
 		}
 	}
+	switch {
+	case err != nil:
+		return nil, false, err
+	case whole:
+		return body, true, j.takeBody(int64(len(body)))
+	case declared < 0:
+		declared = math.MaxInt64 // in chunks: nobody knows
+	}
+	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes))
 }
 
-// readRest reads what comes after the first part, in pieces that have to come
-// in time.
-func (b *bodyReader) readRest(declared, limit int64) error {
+// readRest reads all of a body for which the memory has been taken, and gives
+// back what was too much.
+func (j *job) readRest(source io.Reader, declared, limit int64) ([]byte, error) {
+	most := limit
 	if declared >= 0 {
-		b.bytes = append(make([]byte, 0, declared), b.bytes...)
+		most = min(most, declared)
 	}
-	for {
-		next := int64(len(b.bytes)) + pieceBytes
-		if declared >= 0 {
-			next = min(next, declared)
+	var body []byte
+	for size := int64(openingBytes); ; size *= 4 {
+		size = min(size, most)
+		body = append(make([]byte, 0, size), body...)
+		whole, err := fill(source, &body)
+		if err == nil && !whole && size == most {
+			if whole, err = atEnd(source); !whole && err == nil {
+				err = &http.MaxBytesError{Limit: limit}
+			}
 		}
-		_ = b.control.SetReadDeadline(time.Now().Add(pieceTime))
-		if ended, err := b.fill(min(next, limit+1)); ended || err != nil {
-			return err
+		if err != nil {
+			return nil, err
 		}
-		if next == declared {
-			return b.expectEnd()
+		if whole {
+			break
 		}
-		if b.ctx.Err() != nil {
-			return busyOrGone(b.ctx)
+		if j.waiting.Err() != nil {
+			return nil, busyOrGone(j.waiting)
 		}
 	}
+	if cap(body) > 2*len(body) {
+		body = bytes.Clone(body)
+	}
+	if j.isLarge {
+		j.body.give(int64(cap(body)))
+	}
+	return body, nil
 }
 
-// fill reads until there are so many bytes, and reports whether the body ended
-// with them or before.
-func (b *bodyReader) fill(size int64) (ended bool, err error) {
-	if have := int64(len(b.bytes)); size > int64(cap(b.bytes)) {
-		grown := max(size, min(4*have, size+8*pieceBytes))
-		b.bytes = append(make([]byte, 0, grown), b.bytes...)
-	}
-	for int64(len(b.bytes)) < size {
-		have := len(b.bytes)
-		n, err := b.body.Read(b.bytes[have:size])
-		b.bytes = b.bytes[:have+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			return true, nil
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return false, errSlow
-		case err != nil:
+// fill reads until a buffer is full, and reports whether the source ended
+// before.
+func fill(source io.Reader, buffer *[]byte) (ended bool, err error) {
+	for b := *buffer; len(b) < cap(b); *buffer = b {
+		n, err := source.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err != nil {
+			*buffer = b
+			if errors.Is(err, io.EOF) {
+				return true, nil
+			}
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// expectEnd reads the end of a body whose bytes are all there. Only then does
-// net/http watch the connection.
-func (b *bodyReader) expectEnd() error {
-	if n, err := b.body.Read(make([]byte, 1)); n != 0 || err != nil && !errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
+// atEnd reports whether there is no byte more. Only when its end has been read
+// does net/http watch the connection.
+func atEnd(source io.Reader) (bool, error) {
+	switch n, err := source.Read(make([]byte, 1)); {
+	case n > 0:
+		return false, nil
+	case errors.Is(err, io.EOF):
+		return true, nil
+	default:
+		return false, err
 	}
-	return nil
+}
+
+// pacedReader reads a body whose parts have to come in time.
+type pacedReader struct {
+	control *http.ResponseController
+	body    io.Reader
+	left    int64 // of the part that has begun
+}
+
+// allow gives the next part its time.
+func (p *pacedReader) allow(part time.Duration) {
+	_ = p.control.SetReadDeadline(time.Now().Add(part))
+}
+
+// Read implements [io.Reader].
+func (p *pacedReader) Read(into []byte) (int, error) {
+	if p.left <= 0 {
+		p.left = pieceBytes
+		p.allow(pieceTime)
+	}
+	n, err := p.body.Read(into)
+	p.left -= int64(n)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errSlow
+	}
+	return n, err
 }
 
 // discardRest reads on what a refusal has left of a body, once the refusal has

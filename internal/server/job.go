@@ -58,7 +58,7 @@ func (j *job) takeBody(length int64) error {
 	j.isLarge = length > smallBody
 	if j.isLarge {
 		j.body = held{share: j.server.budget.large}
-		return j.body.take(j.waiting, length)
+		return j.body.take(j.waiting, length+compactBytes)
 	}
 	j.body = held{share: j.server.budget.small}
 	j.prepaid = length + overheadBytes
