@@ -49,7 +49,7 @@ with 0. A second signal ends it at once.`,
 	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz and /readyz")
 	set.StringVar(&flags.config, "config", "", "YAML file with these flags' names as keys; the command line wins")
-	set.Int64Var(&flags.maxBodyBytes, "max-body-bytes", server.DefaultMaxBodyBytes, "size of the largest request body that is read; a larger one is refused with 413")
+	set.Int64Var(&flags.maxBodyBytes, "max-body-bytes", server.DefaultMaxBodyBytes, "the most that is kept in memory of a request body, which may be four times as long where it holds Pods; a larger one is refused with 413")
 	set.IntVar(&flags.maxInFlight, "max-in-flight", server.DefaultMaxInFlight, "requests that are worked on at once; as many again wait, more are told to come back with 429")
 	set.DurationVar(&flags.drainDelay, "drain-delay", server.DefaultDrainDelay, "time from failing readiness to refusing requests, after SIGTERM")
 	set.DurationVar(&flags.shutdownTimeout, "shutdown-timeout", server.DefaultShutdownTimeout, "longest time for requests in flight to finish after that")

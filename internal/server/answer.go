@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/compact"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -16,7 +17,7 @@ import (
 func (s *Server) answer(controller metacontroller.Controller, hook metacontroller.HookName) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		line := lineOf(r)
-		body, err := readBody(w, r, s.options.MaxBodyBytes)
+		body, err := readBody(w, r, controller, s.options.MaxBodyBytes)
 		if err != nil {
 			line.err = err
 			code, reason := bodyError(err)
@@ -51,15 +52,21 @@ const (
 	mostDiscarded = 256 << 20
 )
 
-// readBody reads the whole body, up to the limit in bytes.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
+// wireFactor is how many times as many bytes a body may have as are kept of it.
+// Most of a Pod is what no hook reads, and is left out while it comes.
+const wireFactor = 4
+
+// readBody reads what hooks read of the body, up to the limit in bytes.
+func readBody(w http.ResponseWriter, r *http.Request, controller metacontroller.Controller, limit int64) ([]byte, error) {
+	if r.ContentLength > wireFactor*limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
+	body := compact.NewReader(http.MaxBytesReader(w, r.Body, wireFactor*limit), controller)
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), mostPresized)+bytes.MinRead))
-	_, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	_, err := buffer.ReadFrom(http.MaxBytesReader(w, io.NopCloser(body), limit))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		discardBody(r)
+		return nil, &http.MaxBytesError{Limit: limit} // whichever of the two it was
 	}
 	if err != nil {
 		return nil, err
