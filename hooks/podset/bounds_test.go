@@ -25,6 +25,12 @@ type answer struct {
 	Resync int           `json:"resyncAfterSeconds"`
 }
 
+// hook returns the bare hook: what it bounds, it bounds by itself.
+func hook() metacontroller.Controller {
+	declared := podset.Controller()
+	return metacontroller.Controller{Parent: declared.Parent, Children: declared.Children, Sync: declared.Sync}
+}
+
 // call answers a request for a PodSet of a spec, of which the Pods of these
 // numbers exist.
 func call(t *testing.T, spec string, numbers ...int) answer {
@@ -42,7 +48,7 @@ func ask(t *testing.T, spec, pods string) answer {
 	t.Helper()
 	request := `{"controller":{},"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"web","namespace":"default","uid":"1"},` +
 		`"spec":` + spec + `},"children":{"Pod.v1":` + pods + `},"related":{},"finalizing":false}`
-	got, err := podset.Controller().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
+	got, err := hook().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
 	require.NoError(t, err)
 	a := answer{body: got.Body}
 	require.NoError(t, json.Unmarshal(got.Body, &a))
