@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -30,7 +31,7 @@ func TestDrainResetsNobody(t *testing.T) {
 		for i := range 60 {
 			group.Go(func() {
 				for {
-					err := session(p.hooks, i%3 == 0, &answers)
+					err := session(p.hooks, visitor{once: i%3 == 0, isSlow: i%3 == 1}, &answers)
 					switch {
 					case err == nil:
 					case errors.Is(err, syscall.ECONNREFUSED):
@@ -54,17 +55,21 @@ func TestDrainResetsNobody(t *testing.T) {
 	}
 }
 
-// session sends requests on one connection, one or many, until the server
-// closes it. What is wrong is an error.
-func session(address string, once bool, answers *[1000]atomic.Int32) error {
+// visitor is a way to use a connection: for one request, for many that follow
+// one another, or for some with pauses.
+type visitor struct{ once, isSlow bool }
+
+// session sends requests on one connection until it, or the server, closes it.
+// What is wrong is an error.
+func session(address string, v visitor, answers *[1000]atomic.Int32) error {
 	conn, err := net.DialTimeout("tcp", address, 10*time.Second)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	body, reader := podSet(1, 1, ""), bufio.NewReader(conn)
 	for {
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 		if _, err := fmt.Fprintf(conn, "POST /podset/sync HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
 			return fmt.Errorf("sending: %w", err)
 		}
@@ -77,9 +82,15 @@ func session(address string, once bool, answers *[1000]atomic.Int32) error {
 		}
 		_ = response.Body.Close()
 		answers[response.StatusCode].Add(1)
-		if response.Close || once {
+		if response.Close || v.once {
 			return nil
 		}
-		time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
+		if v.isSlow {
+			// As every client, it looks whether the connection has been closed meanwhile.
+			_ = conn.SetReadDeadline(time.Now().Add(time.Duration(300+rand.IntN(300)) * time.Millisecond))
+			if _, err := reader.Peek(1); !errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil
+			}
+		}
 	}
 }

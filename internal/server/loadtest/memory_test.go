@@ -24,7 +24,7 @@ func TestMemoryHolds(t *testing.T) {
 		"60 of 64 MiB of nothing":             {60, func() []byte { return padded(nil, largestBody) }, []int{400, 413, 429}},
 		"60 of tiny Pods":                     {60, func() []byte { return padded(tinyPods(largestBody-1<<20), largestBody) }, []int{400, 413, 429, 500}},
 		"10 of 50 MB":                         {10, func() []byte { return podSet(5000, 5400, "") }, []int{200, 413, 429, 500}},
-		"60 of more than 64 MiB":              {60, func() []byte { return padded(nil, largestBody+1) }, []int{413}},
+		"60 of more than 64 MiB":              {60, func() []byte { return padded(nil, largestBody+1) }, []int{413, 429}},
 		"10 of 5,000 Pods of 200 KB to come":  {10, func() []byte { return podSet(5000, 0, template(200<<10)) }, []int{200, 413, 429, 500}},
 		"20 of 5,000 Pods of 100 KB to come":  {20, func() []byte { return podSet(5000, 0, template(100<<10)) }, []int{200, 413, 429, 500}},
 		"20 with a spec of a million objects": {20, func() []byte { return podSet(1, 0, containers(1_000_000)) }, []int{400, 413, 429, 500}},
@@ -68,7 +68,7 @@ func containers(n int) string {
 
 // TestAnswerThatIsTooLargeNamesTheFields: the text becomes an event.
 func TestAnswerThatIsTooLargeNamesTheFields(t *testing.T) {
-	p := start(t)
+	p := start(t, "--max-answer-bytes=1Mi")
 	got, err := post(t.Context(), client(t), "http://"+p.hooks+"/podset/sync", podSet(5000, 0, template(200<<10)))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusInternalServerError, got.code)
