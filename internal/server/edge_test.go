@@ -56,7 +56,7 @@ func start(t *testing.T, change func(*server.Options)) *edge {
 	return e
 }
 
-func listen(t *testing.T) net.Listener {
+func listen(t testing.TB) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
