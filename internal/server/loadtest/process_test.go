@@ -1,5 +1,3 @@
-//go:build !race
-
 package loadtest
 
 import (
@@ -27,6 +25,10 @@ const mostResident = 450 << 20
 var binary string
 
 func TestMain(m *testing.M) {
+	if os.Getenv("OPERETTA_TEST_LOAD") == "" {
+		fmt.Println("the load tests take a minute or two, and measure memory and time: make load runs them") //nolint:forbidigo // a test binary has no other stream
+		return
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "loadtest")
 		if err != nil {
