@@ -48,7 +48,7 @@ const (
 // run is one call on its way: whether it is still wanted, and what it may
 // spend. All of it is nil-safe, for objects that were made without a call.
 type run struct {
-	ctx    context.Context //nolint:containedctx // a run is one call, and ends with it
+	ctx    context.Context // of the call, with which a run ends
 	limits Limits
 	err    error // why the call has ended early
 }

@@ -43,12 +43,8 @@ with 0. A second signal ends it at once.`,
 			if err := readConfig(cmd, flags.config); err != nil {
 				return err
 			}
-			if flags.memoryBudget == 0 {
-				flags.memoryBudget = server.DetectBudget()
-			}
-			if most := server.LargestBody(flags.memoryBudget); cmd.Flags().Changed("max-body-bytes") && flags.maxBodyBytes > most {
-				return usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, which is %s",
-					printQuantity(flags.maxBodyBytes), printQuantity(most), printQuantity(flags.memoryBudget))
+			if err := flags.checkBudget(cmd); err != nil {
+				return err
 			}
 			return serve(cmd.Context(), p, &flags)
 		},
@@ -76,11 +72,25 @@ with 0. A second signal ends it at once.`,
 	return cmd
 }
 
+// checkBudget fills in the memory budget, and makes sure that a body has room
+// in it that was asked for.
+func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
+	if f.memoryBudget == 0 {
+		f.memoryBudget = server.DetectBudget()
+	}
+	if most := server.LargestBody(f.memoryBudget); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
+		return usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, which is %s",
+			printQuantity(f.maxBodyBytes), printQuantity(most), printQuantity(f.memoryBudget))
+	}
+	return nil
+}
+
 func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	log, err := newLogger(p, flags)
 	if err != nil {
 		return err
 	}
+	server.LimitGo(flags.memoryBudget)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

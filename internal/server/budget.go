@@ -44,17 +44,23 @@ func BudgetOf(goLimit int64) int64 { return goLimit / 10 * 6 }
 func GoLimitOf(processLimit int64) int64 { return processLimit / 100 * 75 }
 
 // DetectBudget returns the budget of this process: from GOMEMLIMIT where that
-// is set, or from the memory limit of its cgroup, for which it then also sets
-// the soft limit of the Go runtime, or the default.
+// is set, or from the memory limit of its cgroup, or the default.
 func DetectBudget() int64 {
 	budget := int64(DefaultMemoryBudget)
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		budget = BudgetOf(limit)
 	} else if limit, ok := cgroupLimit(); ok {
-		debug.SetMemoryLimit(GoLimitOf(limit))
 		budget = BudgetOf(GoLimitOf(limit))
 	}
 	return min(max(budget, LeastMemoryBudget), MostMemoryBudget)
+}
+
+// LimitGo sets the soft limit of the Go runtime that fits a budget, unless
+// GOMEMLIMIT has set one.
+func LimitGo(budget int64) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(budget / 6 * 10)
+	}
 }
 
 // LargestBody returns the size of the largest body for which a budget has room.

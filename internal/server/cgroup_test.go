@@ -1,8 +1,10 @@
 package server
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,4 +40,19 @@ func TestCgroupLimit(t *testing.T) {
 			require.Equal(t, c.limit > 0, ok)
 		})
 	}
+}
+
+// TestBudgetFollowsGOMEMLIMIT and the other way round, where only one is set.
+func TestBudgetFollowsGOMEMLIMIT(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	debug.SetMemoryLimit(400 << 20)
+	require.EqualValues(t, 240<<20, DetectBudget())
+	LimitGo(1 << 30)
+	require.EqualValues(t, 400<<20, debug.SetMemoryLimit(-1), "what is set stays")
+	debug.SetMemoryLimit(1 << 20)
+	require.EqualValues(t, LeastMemoryBudget, DetectBudget())
+	debug.SetMemoryLimit(math.MaxInt64)
+	LimitGo(240 << 20)
+	require.EqualValues(t, 400<<20, debug.SetMemoryLimit(-1))
 }

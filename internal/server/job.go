@@ -29,8 +29,8 @@ func newSlots(most int) slots {
 type job struct {
 	server   *Server
 	computed time.Time       // when there has to be an answer
-	request  context.Context //nolint:containedctx // a job is one request, and ends with it
-	waiting  context.Context //nolint:containedctx // ends when the job has to run at the latest
+	request  context.Context // of the client, which may hang up
+	waiting  context.Context // ends when the job has to run at the latest
 	cancel   context.CancelFunc
 	isLarge  bool
 	body     held // and, of a small one, what is computed from it

@@ -26,7 +26,7 @@ var binary string
 
 func TestMain(m *testing.M) {
 	if os.Getenv("OPERETTA_TEST_LOAD") == "" {
-		fmt.Println("the load tests take a minute or two, and measure memory and time: make load runs them") //nolint:forbidigo // a test binary has no other stream
+		fmt.Println("the load tests take a minute or two, and measure memory and time: make load runs them")
 		return
 	}
 	os.Exit(func() int {
