@@ -61,6 +61,7 @@ type Cluster struct {
 	admin    credential
 	binaries map[tools.Tool]string
 	running  []*process
+	startups []Startup
 	stopOnce sync.Once
 	stopErr  error
 }
@@ -118,10 +119,11 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	// Each component needs those before it.
-	for _, component := range []component{c.etcd(), c.apiServer(address)} {
-		if err := c.run(ctx, component); err != nil {
-			return err
-		}
+	if err := c.run(ctx, c.etcd()); err != nil {
+		return err
+	}
+	if err := c.startAPIServer(ctx); err != nil {
+		return err
 	}
 	if c.options.Nodes {
 		return c.startNodes(ctx)
@@ -186,6 +188,22 @@ func (c *Cluster) take(name string) (*process, error) {
 	return p, nil
 }
 
+// startAPIServer starts the API server at its address.
+func (c *Cluster) startAPIServer(ctx context.Context) error {
+	began := time.Now()
+	if err := c.run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://"))); err != nil {
+		return err
+	}
+	c.startups = append(c.startups, Startup{Began: began, Ready: time.Now()})
+	return nil
+}
+
+// Startup is the time in which a program listened, maybe, and was not ready.
+type Startup struct{ Began, Ready time.Time }
+
+// APIServerStartups returns when the API server was started, at first and again.
+func (c *Cluster) APIServerStartups() []Startup { return slices.Clone(c.startups) }
+
 // RestartAPIServer ends the API server as a crash does, for by itself it would
 // wait for all who watch, and starts it again at its address.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
@@ -193,7 +211,7 @@ func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	if err := c.Kill(tools.KubeAPIServer.Name); err != nil {
 		return err
 	}
-	if err := c.run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://"))); err != nil {
+	if err := c.startAPIServer(ctx); err != nil {
 		return err
 	}
 	// It ends where it did before: after those that watch it, or it would wait

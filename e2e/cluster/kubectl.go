@@ -12,8 +12,9 @@ import (
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
-// kubectlTimeout ends a kubectl that would hang, such as a `wait` without end.
-const kubectlTimeout = 2 * time.Minute
+// kubectlTimeout ends a kubectl that would hang, such as a `wait` without end. It
+// is longer than any --timeout of a test, which says what was waited for.
+const kubectlTimeout = 5 * time.Minute
 
 // Kubectl runs kubectl as the cluster's administrator, in the directory of the
 // test, and returns what it wrote. The error of a failed command includes

@@ -164,6 +164,9 @@ func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy strin
 			"--kubeconfig=" + kubeconfig, "--metrics-address=" + metrics, "--health-probe-bind-address=" + health,
 			"--apply-strategy=" + strategy, "--discovery-interval=20s", "--client-go-qps=200", "--client-go-burst=400", "--workers=10",
 			"--zap-log-level=info",
+			// Tests read what the events say, and a parent has 25 by default,
+			// which some failures and a slow machine use up.
+			"--events-burst=1000",
 		},
 		Ready: healthy("http://" + health + "/healthz"),
 	})

@@ -16,7 +16,7 @@ const (
 	// pollInterval is the pause between two checks whether a process is ready.
 	pollInterval = 100 * time.Millisecond
 	// tailLines is how much of a log is shown when something fails.
-	tailLines = 40
+	tailLines = 60
 )
 
 // process is one program that the cluster has started.

@@ -175,12 +175,12 @@ func TestCascades(t *testing.T) {
 			w.ready("modelbox/box", "dataservice/small")
 		}
 		begin()
-		w.kubectl("delete", "modelbox/box", "dataservice/small", "--cascade=foreground", "--timeout=100s")
+		w.kubectl("delete", "modelbox/box", "dataservice/small", "--cascade=foreground", "--timeout="+patience.String())
 		require.Empty(t, w.uids("deployments,services,pods"))
 
 		begin()
 		before := w.uids("deployments,services,pods")
-		w.kubectl("delete", "modelbox/box", "dataservice/small", "--cascade=orphan", "--timeout=100s")
+		w.kubectl("delete", "modelbox/box", "dataservice/small", "--cascade=orphan", "--timeout="+patience.String())
 		w.settle()
 		require.Equal(t, before, w.uids("deployments,services,pods"))
 		w.kubectl("delete", "deployments,services", "--all")

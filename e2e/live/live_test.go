@@ -3,7 +3,6 @@
 package live
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -92,6 +91,9 @@ type world struct {
 
 	mode mode
 	ns   string
+	// begin is where the audit log stood when the test began.
+	begin     int64
+	explained bool
 }
 
 var worlds atomic.Int32
@@ -103,19 +105,19 @@ func newWorld(t *testing.T, m mode, hookURL string) *world {
 		skipped.Add(1)
 		t.Skip("metacontroller is not on the PATH")
 	}
-	w := &world{t, m, fmt.Sprintf("world-%d", worlds.Add(1))}
+	w := &world{T: t, mode: m, ns: fmt.Sprintf("world-%d", worlds.Add(1))}
+	_, w.begin = requests(t, 0)
 	require.NoError(t, operetta.Connect(hookURL, m.hookVersion))
 	require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
 	t.Cleanup(func() {
-		if t.Failed() {
-			w.explain()
-		}
+		w.explainFailure() // of what was cleared below
 		require.NoError(t, operetta.End(cluster.Metacontroller))
 	})
 	w.kubectl("create", "namespace", w.ns)
 	w.kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=60s")
 	// What is left would be reconciled again in the next mode.
 	t.Cleanup(func() {
+		w.explainFailure()
 		// A test that has taken everything away leaves nothing to clear.
 		if crds, _, err := operetta.Kubectl("get", "crd/modelboxes.model.github.com", "--ignore-not-found", "--output=name"); err == nil && crds != "" {
 			w.clear()
@@ -126,25 +128,13 @@ func newWorld(t *testing.T, m mode, hookURL string) *world {
 	return w
 }
 
-// explain prints what one needs to see why a test failed.
-func (w *world) explain() {
-	for _, args := range [][]string{
-		{"get", "operetta", "--output=yaml"}, {"get", "pods,jobs,deployments,statefulsets,daemonsets,services", "--output=wide"}, {"get", "events"},
-	} {
-		stdout, stderr, _ := operetta.Kubectl(append(args, "--namespace="+w.ns)...)
-		w.Logf("kubectl %s\n%s%s", strings.Join(args, " "), stdout, stderr)
-	}
-	w.Logf("the end of Metacontroller's log:\n%s", operetta.Log(cluster.Metacontroller))
-	w.Logf("the end of Operetta's log:\n%s", operetta.Log(cluster.OperettaServer))
-}
-
 // kinds are the custom resources, for kubectl.
 const kinds = "builds,dataservices,modelboxes,myjobs,podbuggertools,podsets"
 
 // clear deletes the custom resources and waits until nothing is left of them.
 func (w *world) clear() {
 	w.Helper()
-	w.kubectl("delete", kinds, "--all", "--timeout=100s")
+	w.kubectl("delete", kinds, "--all", "--timeout="+patience.String())
 	w.eventually("nothing is left", func() error {
 		left := w.kubectl("get", "pods,jobs,deployments,statefulsets,daemonsets,services,roles,rolebindings", "--selector=controller-uid", "--output=name")
 		if left != "" {
@@ -173,8 +163,9 @@ func (w *world) apply(manifest string) {
 	w.kubectlWithInput(manifest, "apply", "--filename=-")
 }
 
-// patience is how long a test waits for anything.
-const patience = 100 * time.Second
+// patience is how long a test waits for anything. It bounds a test that would
+// fail anyway: nothing waits longer than it has to.
+const patience = 4 * time.Minute
 
 // eventually waits until a check is content.
 func (w *world) eventually(what string, check func() error) {
@@ -185,13 +176,22 @@ func (w *world) eventually(what string, check func() error) {
 			return
 		}
 	}
-	require.NoError(w, err, what)
+	require.NoError(w, err, "waited %s until %s", patience, what)
 }
 
 // ready waits until objects are Ready.
 func (w *world) ready(objects ...string) {
 	w.Helper()
-	w.kubectl(append(append([]string{"wait", "--for=condition=Ready"}, objects...), "--timeout=100s")...)
+	_, _, err := operetta.Kubectl(append(append([]string{"wait", "--for=condition=Ready"}, objects...), "--timeout="+patience.String(), "--namespace="+w.ns)...)
+	if err == nil {
+		return
+	}
+	var conditions []string
+	for _, object := range objects {
+		kind, name, _ := strings.Cut(object, "/")
+		conditions = append(conditions, object+" is "+w.condition(kind, name, "Ready"))
+	}
+	require.NoError(w, err, "waited %s until these are Ready:\n%s", patience, strings.Join(conditions, "\n"))
 }
 
 // get returns an object, or nil.
@@ -238,61 +238,6 @@ func (w *world) condition(kind, name, conditionType string) string {
 		}
 	}
 	return ""
-}
-
-// request is a line of the audit log.
-type request struct {
-	User struct {
-		Username string `json:"username"`
-	} `json:"user"`
-	Verb      string `json:"verb"`
-	URI       string `json:"requestURI"`
-	ObjectRef struct {
-		Resource, Namespace, Name, Subresource string
-	} `json:"objectRef"`
-	ResponseStatus struct {
-		Code int `json:"code"`
-	} `json:"responseStatus"`
-}
-
-func (r request) String() string {
-	return fmt.Sprintf("%s %s: %d", r.Verb, r.URI, r.ResponseStatus.Code)
-}
-
-// requests returns what Metacontroller has asked of the API server since an
-// offset in its audit log, and the next offset.
-func requests(t require.TestingT, offset int64) ([]request, int64) {
-	file, err := os.Open(operetta.AuditLog())
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	_, err = file.Seek(offset, 0)
-	require.NoError(t, err)
-	var list []request
-	reader := bufio.NewReader(file)
-	for {
-		line, err := reader.ReadBytes('\n')
-		if err != nil { // the rest of a line that is being written comes the next time
-			return list, offset
-		}
-		offset += int64(len(line))
-		var r request
-		require.NoError(t, json.Unmarshal(line, &r))
-		if r.User.Username == metacontrollerUser {
-			list = append(list, r)
-		}
-	}
-}
-
-// writes returns those requests that change something, events aside.
-func writes(list []request) []request {
-	var some []request
-	for _, r := range list {
-		isWrite := r.Verb == "create" || r.Verb == "update" || r.Verb == "patch" || r.Verb == "delete"
-		if isWrite && r.ObjectRef.Resource != "events" {
-			some = append(some, r)
-		}
-	}
-	return some
 }
 
 // samples are the paths of the samples, by the kind and name of their custom

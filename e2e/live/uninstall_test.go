@@ -25,8 +25,8 @@ func TestUninstall(t *testing.T) {
 
 	readme := read(t, root+"/README.md")
 	require.Contains(t, readme, "kubectl delete "+kinds+" --all --all-namespaces", "the README has another list of kinds")
-	kubectl("delete", kinds, "--all", "--all-namespaces", "--timeout=100s")
-	kubectl("delete", "--kustomize="+root+"/deploy", "--timeout=100s")
+	kubectl("delete", kinds, "--all", "--all-namespaces", "--timeout="+patience.String())
+	kubectl("delete", "--kustomize="+root+"/deploy", "--timeout="+patience.String())
 	for _, crd := range strings.Fields(kubectl("get", "crds", "--output=name")) {
 		require.Contains(t, crd, "metacontroller.k8s.io", "it is left behind")
 	}
@@ -37,6 +37,6 @@ func TestUninstall(t *testing.T) {
 		}
 		return nil
 	})
-	kubectl("delete", "namespace", w.ns, "--timeout=100s")
+	kubectl("delete", "namespace", w.ns, "--timeout="+patience.String())
 	require.Empty(t, kubectl("get", "clusterroles", "--selector=app.kubernetes.io/part-of=operetta", "--output=name"))
 }

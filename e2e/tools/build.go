@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/operetta-dev/operetta/e2e/lockfile"
 )
 
 // CacheVariable names the environment variable that moves the cache of built
@@ -30,11 +32,11 @@ func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 	}
 	// Test binaries of several packages run at the same time: without the lock
 	// each of them would build everything.
-	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
+	release, err := lockfile.Acquire(ctx, filepath.Join(cache, "lock"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("wait for another build of the tools: %w", err)
 	}
-	defer unlock()
+	defer release()
 
 	paths := make(map[Tool]string, len(tools))
 	for _, tool := range tools {

@@ -1,11 +1,9 @@
 package tools
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,20 +45,4 @@ func TestLinkerFlagsCarryKubernetesVersion(t *testing.T) {
 	require.Contains(t, flags, "-X k8s.io/component-base/version.gitMajor=1")
 	require.Contains(t, flags, "-X k8s.io/component-base/version.gitMinor=36")
 	require.Equal(t, "-s -w", Etcd.linkerFlags("v3.6.8"))
-}
-
-func TestLockExcludesOthersUntilUnlocked(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := lock(t.Context(), path)
-	require.NoError(t, err)
-
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err = lock(short, path)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-
-	unlock()
-	unlock, err = lock(t.Context(), path)
-	require.NoError(t, err)
-	unlock()
 }

@@ -151,6 +151,7 @@ func upTo(count int) []string { return slices.Sorted(slices.Values(slices.Concat
 var strategies = []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
 
 func TestStartIsOrdered(t *testing.T) {
+	t.Parallel()
 	for _, apply := range strategies {
 		s := tell(t, apply)
 		s.apply(s.sample())
@@ -185,6 +186,7 @@ func TestStartIsOrdered(t *testing.T) {
 }
 
 func TestWhatWaitsNamesWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		fault     simulate.Fault
 		there     []string
@@ -208,6 +210,7 @@ func TestWhatWaitsNamesWhatItWaitsFor(t *testing.T) {
 }
 
 func TestFlappingMiddlewareRemovesNothing(t *testing.T) {
+	t.Parallel()
 	for _, apply := range strategies {
 		s := tell(t, apply, simulate.Fault{What: simulate.Flap, Kind: "StatefulSet", Name: "mysql-dataservice"})
 		s.apply(s.sample())
@@ -223,6 +226,7 @@ func TestFlappingMiddlewareRemovesNothing(t *testing.T) {
 }
 
 func TestFailingMiddlewareHoldsBackOnlyWhatIsNotThereYet(t *testing.T) {
+	t.Parallel()
 	s := tell(t, simulate.DynamicApply, simulate.Fault{What: simulate.Fail, Kind: "StatefulSet", Name: "mysql-dataservice", Step: 40})
 	s.edit(unset("proxy"))
 	for len(s.world.Steps) < 45 && s.phase() == "Ready" {
@@ -243,6 +247,7 @@ func TestFailingMiddlewareHoldsBackOnlyWhatIsNotThereYet(t *testing.T) {
 }
 
 func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
+	t.Parallel()
 	for _, apply := range strategies {
 		s := tell(t, apply)
 		s.edit()
@@ -281,6 +286,7 @@ func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 }
 
 func TestUpdatesReachTheChildren(t *testing.T) {
+	t.Parallel()
 	for _, apply := range strategies {
 		s := tell(t, apply)
 		s.edit()
@@ -318,6 +324,7 @@ func TestUpdatesReachTheChildren(t *testing.T) {
 // TestRenamedComponent sees the old one stay until the new one is ready, with a
 // node port that only one of them can have.
 func TestRenamedComponent(t *testing.T) {
+	t.Parallel()
 	for _, apply := range strategies {
 		s := tell(t, apply)
 		s.edit()
@@ -343,6 +350,7 @@ func TestRenamedComponent(t *testing.T) {
 }
 
 func TestMiddlewareMovesOutAndBackAndChangesItsKind(t *testing.T) {
+	t.Parallel()
 	elsewhere := func(spec map[string]any) {
 		spec["mysql"] = map[string]any{"kind": "ThirdParty", "thirdParty": map[string]any{
 			"url": "mysql://db.example.com", "authType": "basic", "credentialsSecretRef": map[string]any{"name": "db"},
@@ -382,6 +390,7 @@ func TestMiddlewareMovesOutAndBackAndChangesItsKind(t *testing.T) {
 }
 
 func TestOptionalComponentIsRemoved(t *testing.T) {
+	t.Parallel()
 	s := tell(t, simulate.DynamicApply)
 	s.edit()
 	before := s.uids()
@@ -394,6 +403,7 @@ func TestOptionalComponentIsRemoved(t *testing.T) {
 }
 
 func TestVolumesStayOrGoWithTheDataService(t *testing.T) {
+	t.Parallel()
 	for _, apply := range strategies {
 		for onDelete, stays := range map[string]bool{"Retain": true, "Delete": false} {
 			s := tell(t, apply)
@@ -408,6 +418,7 @@ func TestVolumesStayOrGoWithTheDataService(t *testing.T) {
 }
 
 func TestTwoProductsInOneNamespace(t *testing.T) {
+	t.Parallel()
 	s := tell(t, simulate.DynamicApply)
 	s.edit()
 	small := func(name string) map[string]any {
@@ -437,6 +448,7 @@ func TestTwoProductsInOneNamespace(t *testing.T) {
 // TestSampleGivesTheTables compares what the sample ends with to the tables that
 // the product is known for.
 func TestSampleGivesTheTables(t *testing.T) {
+	t.Parallel()
 	s := tell(t, simulate.DynamicApply)
 	s.edit()
 	var pods []string

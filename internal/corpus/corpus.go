@@ -4,6 +4,7 @@
 package corpus
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -95,28 +96,52 @@ func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if err != nil {
 		return c, err
 	}
-	source, err := yaml.YAMLToJSON(text)
+	source, err := jsonOf(text)
 	if err != nil {
 		return c, err
 	}
+	read, err := New(c.Controller, c.Hook, source)
+	read.Name = c.Name
+	return read, err
+}
+
+// jsonOf returns the content of a file in JSON. What serve --record writes of
+// large requests is in JSON already, behind a line of comment: the way through
+// YAML would take many times the memory.
+func jsonOf(text []byte) ([]byte, error) {
+	body := text
+	for bytes.HasPrefix(body, []byte("#")) {
+		_, body, _ = bytes.Cut(body, []byte("\n"))
+	}
+	if json.Valid(body) {
+		return body, nil
+	}
+	return yaml.YAMLToJSON(text)
+}
+
+// New returns the case that a request in JSON is, written as in an .in.yaml file.
+func New(controller metacontroller.Controller, hook metacontroller.HookName, source []byte) (Case, error) {
+	c := Case{Controller: controller, Hook: hook, Now: standardNow}
 	var settings struct {
 		Now *time.Time `json:"now"`
 	}
-	if err := json.Unmarshal(source, &settings); err != nil {
+	err := json.Unmarshal(source, &settings)
+	if err != nil {
 		return c, err
 	}
 	if settings.Now != nil {
 		c.Now = *settings.Now
 	}
-	if c.Request, err = c.Controller.Complete(c.Hook, source); err != nil {
+	if c.Request, err = controller.Complete(hook, source); err != nil {
 		return c, err
 	}
 	return c, c.fillHashes()
 }
 
-// fillHashes replaces each AskedFor by the hash that the hook asks for.
+// fillHashes replaces each AskedFor by the hash that the hook asks for. The
+// children are decoded one by one, for there may be thousands.
 func (c *Case) fillHashes() error {
-	if !strings.Contains(string(c.Request), AskedFor) {
+	if !bytes.Contains(c.Request, []byte(AskedFor)) {
 		return nil
 	}
 	answer, err := c.Call()
@@ -127,17 +152,44 @@ func (c *Case) fillHashes() error {
 	if err != nil {
 		return err
 	}
-	var request map[string]any
+	var request map[string]json.RawMessage
 	if err := json.Unmarshal(c.Request, &request); err != nil {
 		return err
 	}
-	EachChild(request, func(ref string, annotations map[string]any) {
-		if annotations[metacontroller.HashAnnotation] == AskedFor {
-			annotations[metacontroller.HashAnnotation] = asked[ref]
+	var groups map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(request["children"], &groups); err != nil {
+		return err
+	}
+	for _, group := range groups {
+		for key, child := range group {
+			if group[key], err = filled(child, asked); err != nil {
+				return err
+			}
 		}
-	})
+	}
+	if request["children"], err = json.Marshal(groups); err != nil {
+		return err
+	}
 	c.Request, err = json.Marshal(request)
 	return err
+}
+
+// filled returns an observed child with the hash that is asked for in the place
+// of AskedFor.
+func filled(child json.RawMessage, asked map[string]string) (json.RawMessage, error) {
+	if !bytes.Contains(child, []byte(AskedFor)) {
+		return child, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(child))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return nil, err
+	}
+	if annotations := annotationsOf(object); annotations[metacontroller.HashAnnotation] == AskedFor {
+		annotations[metacontroller.HashAnnotation] = asked[Ref(object)]
+	}
+	return json.Marshal(object)
 }
 
 // Hashes returns the hashes that an answer asks for, by what tells a child from
@@ -156,20 +208,6 @@ func Hashes(answer []byte) (map[string]string, error) {
 		}
 	}
 	return hashes, nil
-}
-
-// EachChild calls a function for each observed child of a request, with its
-// annotations.
-func EachChild(request map[string]any, do func(ref string, annotations map[string]any)) {
-	groups, _ := request["children"].(map[string]any)
-	for _, group := range groups {
-		children, _ := group.(map[string]any)
-		for _, child := range children {
-			if object, ok := child.(map[string]any); ok {
-				do(Ref(object), annotationsOf(object))
-			}
-		}
-	}
 }
 
 // Ref returns what tells a child from the others.

@@ -1,32 +1,48 @@
-// Package record writes the requests that a server answers to files, without
-// what must not be seen, so that another build can be asked the same.
+// Package record writes the requests that a server answers to files, so that
+// another build can be asked the same. What a request says in strings is replaced,
+// unless it is known to be harmless.
 package record
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
-	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // What a recording is limited to. Serving comes first: what does not fit is
 // dropped and counted.
 const (
-	maxQueued      = 256       // exchanges that wait to be written
-	maxQueuedBytes = 128 << 20 // of their requests
-	maxCases       = 10_000
-	maxBytes       = 512 << 20 // of all files
+	// maxExchange is the size of a request with its answer, in bytes. Larger ones
+	// are not recorded: the work on one takes about ten times its size in memory.
+	maxExchange = 2 << 20
+	// maxQueued and maxQueuedBytes limit the exchanges that wait to be written.
+	maxQueued      = 256
+	maxQueuedBytes = 8 << 20
+	// maxCases and maxBytes limit what is in the folder, with what earlier
+	// processes have written.
+	maxCases = 10_000
+	maxBytes = 512 << 20
+	// maxRemembered is how many requests are remembered that need not be looked
+	// at again.
+	maxRemembered = 50_000
+)
+
+const (
+	// closeTime is how long Close lets the writer go on.
+	closeTime = 5 * time.Second
+	// restFactor makes the writer rest after each exchange for that many times as
+	// long as it took: it takes a fifth of one processor at most.
+	restFactor = 4
+	// retryTime is for how long nothing is written after the file system has
+	// refused a file.
+	retryTime = 10 * time.Second
 )
 
 // Exchange is a request with its answer.
@@ -34,35 +50,43 @@ type Exchange struct {
 	Controller metacontroller.Controller
 	Hook       metacontroller.HookName
 	Now        time.Time
-	// Request and Answer are the bodies. Nobody may change them any more.
+	// Request and Answer are the bodies. They are copied.
 	Request, Answer []byte
 }
 
+func (e Exchange) size() int { return len(e.Request) + len(e.Answer) }
+
 // Recorder writes exchanges in the background.
 type Recorder struct {
-	dir   string
-	log   *slog.Logger
-	queue chan Exchange
-	done  chan struct{}
+	log     *slog.Logger
+	files   *folder
+	queue   chan Exchange
+	closing chan struct{} // closed when Close begins
+	done    chan struct{} // closed when the writer has ended
+
+	// These are the writer's own.
+	repeated map[string]bool // requests that have been looked at
+	retryAt  time.Time
 
 	mutex   sync.Mutex
 	closed  bool
-	waiting int // bytes in the queue
-	dropped int
-
-	seen    map[string]bool // by what tells requests apart
-	written int             // bytes
-	full    bool
+	late    bool // what still waits is dropped
+	waiting int  // bytes in the queue
+	cases   int
+	bytes   int64
+	dropped map[reason]int
 }
 
-// New starts a Recorder that writes below a folder, which it makes. Close ends
-// it. The error is that of the file system.
+// New starts a Recorder that writes below a folder, which it makes, and which no
+// other process writes to. Close ends it. The error is that of the file system.
 func New(dir string, log *slog.Logger) (*Recorder, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder for recordings: %w", err)
+	files, err := openFolder(dir)
+	if err != nil {
+		return nil, err
 	}
 	r := &Recorder{
-		dir: dir, log: log, queue: make(chan Exchange, maxQueued), done: make(chan struct{}), seen: map[string]bool{},
+		log: log, files: files, queue: make(chan Exchange, maxQueued), closing: make(chan struct{}), done: make(chan struct{}),
+		repeated: map[string]bool{}, dropped: map[reason]int{}, cases: len(files.keys), bytes: files.bytes,
 	}
 	go r.run()
 	return r, nil
@@ -70,21 +94,42 @@ func New(dir string, log *slog.Logger) (*Recorder, error) {
 
 // Record takes an exchange, and never waits.
 func (r *Recorder) Record(e Exchange) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.closed || r.waiting+len(e.Request) > maxQueuedBytes {
-		r.dropped++
+	if e.size() > maxExchange {
+		r.drop(dropLarge)
 		return
 	}
-	select {
-	case r.queue <- e:
-		r.waiting += len(e.Request)
-	default:
-		r.dropped++
+	if !r.admit(e.size()) {
+		r.drop(dropBusy)
+		return
 	}
+	// The bodies may lie in larger buffers, or in ones that are used again.
+	e.Request, e.Answer = bytes.Clone(e.Request), bytes.Clone(e.Answer)
+	e.Now = e.Now.UTC().Truncate(time.Second)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if !r.closed {
+		select {
+		case r.queue <- e:
+			return
+		default:
+		}
+	}
+	r.waiting -= e.size()
+	r.dropped[dropBusy]++
 }
 
-// Close writes what waits, and ends the Recorder.
+// admit reports whether so many bytes may wait, and counts them.
+func (r *Recorder) admit(size int) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.closed || len(r.queue) == maxQueued || r.waiting+size > maxQueuedBytes {
+		return false
+	}
+	r.waiting += size
+	return true
+}
+
+// Close lets what waits be written, for 5 s at most, and ends the Recorder.
 func (r *Recorder) Close() {
 	r.mutex.Lock()
 	if r.closed {
@@ -93,158 +138,127 @@ func (r *Recorder) Close() {
 	}
 	r.closed = true
 	close(r.queue)
+	close(r.closing)
 	r.mutex.Unlock()
-	<-r.done
-	r.log.Info("recorded", "folder", r.dir, "cases", len(r.seen), "bytes", r.written, "dropped", r.dropped)
+	timer := time.NewTimer(closeTime)
+	defer timer.Stop()
+	select {
+	case <-r.done:
+	case <-timer.C:
+		r.files.stop()
+		r.mutex.Lock()
+		r.late = true
+		r.dropped[dropLate] += len(r.queue) + 1 // with the one that is being worked on
+		r.mutex.Unlock()
+	}
+	r.sum()
 }
 
 func (r *Recorder) run() {
 	defer close(r.done)
 	for e := range r.queue {
+		start := time.Now()
 		r.mutex.Lock()
-		r.waiting -= len(e.Request)
+		late := r.late
 		r.mutex.Unlock()
-		if err := r.write(e); err != nil {
-			r.log.Warn("an exchange is not recorded", "kind", e.Controller.Name(), "hook", e.Hook, "error", err)
+		if late {
+			return // they have been counted
 		}
+		r.handle(e)
+		r.mutex.Lock()
+		r.waiting -= e.size()
+		r.mutex.Unlock()
+		r.rest(restFactor * time.Since(start))
 	}
 }
 
-// write writes an exchange, unless its like has been written.
-func (r *Recorder) write(e Exchange) error {
-	if r.full {
-		return nil
+// rest waits, unless the Recorder is being closed.
+func (r *Recorder) rest(wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.closing:
 	}
-	request, err := clean(e)
-	if err != nil {
-		return err
-	}
-	key, err := keyOf(e, request)
-	if err != nil || r.seen[key] {
-		return err
-	}
-	name := nameOf(request, key)
-	folder := filepath.Join(r.dir, e.Controller.Name(), string(e.Hook))
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	text, err := textOf(e, request)
-	if err != nil {
-		return err
-	}
-	input := filepath.Join(folder, name+".in.yaml")
-	if err := r.writeFile(input, text); err != nil {
-		return err
-	}
-	// What counts is what a build answers to what is in the file.
-	c, err := corpus.ReadCase(r.dir, input, []metacontroller.Controller{e.Controller})
-	if err != nil {
-		return err
-	}
-	answer, err := c.Print()
-	if err != nil {
-		return err
-	}
-	if err := r.writeFile(filepath.Join(folder, name+".out.yaml"), answer); err != nil {
-		return err
-	}
-	r.seen[key] = true
-	if len(r.seen) >= maxCases || r.written >= maxBytes {
-		r.full = true
-		r.log.Warn("the recording is full, and ends here", "folder", r.dir, "cases", len(r.seen), "bytes", r.written)
-	}
-	return nil
 }
 
-// writeFile writes a file that is there whole or not at all.
-func (r *Recorder) writeFile(path string, content []byte) error {
-	unfinished := path + ".unfinished"
-	if err := os.WriteFile(unfinished, content, 0o600); err != nil {
-		return err
-	}
-	r.written += len(content)
-	return os.Rename(unfinished, path)
-}
-
-// clean returns the request without what must not be seen and what says nothing:
-// Metacontroller's own configuration. A child that is as the hook asks for says
-// so, for its hash may follow from something that has been removed.
-func clean(e Exchange) (map[string]any, error) {
-	var request map[string]any
-	if err := json.Unmarshal(e.Request, &request); err != nil {
-		return nil, fmt.Errorf("read the request: %w", err)
-	}
-	delete(request, "controller")
-	if e.Hook == metacontroller.SyncHook {
-		asked, err := corpus.Hashes(e.Answer)
-		if err != nil {
-			return nil, err
-		}
-		corpus.EachChild(request, func(ref string, annotations map[string]any) {
-			if hash := annotations[metacontroller.HashAnnotation]; hash != nil && hash == asked[ref] {
-				annotations[metacontroller.HashAnnotation] = corpus.AskedFor
+// handle records one exchange. Whatever happens, serving goes on. No log line
+// has a text that comes from the request: that of a panic may.
+func (r *Recorder) handle(e Exchange) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			what := fmt.Sprintf("%T", cause)
+			if fault, ok := cause.(runtime.Error); ok {
+				what = fault.Error()
 			}
-		})
+			r.log.Error("the recorder panicked", "kind", e.Controller.Name(), "hook", string(e.Hook), "cause", what, "stack", string(debug.Stack()))
+			r.drop(dropPanic)
+		}
+	}()
+	if r.isFull(0) {
+		r.drop(dropFull)
+		return
 	}
-	redact(request)
-	return request, nil
+	if time.Now().Before(r.retryAt) {
+		r.drop(dropFailed)
+		return
+	}
+	out, err := r.record(e)
+	switch {
+	case errors.Is(err, errTooLarge):
+		r.drop(dropLarge)
+	case err != nil:
+		r.drop(dropInvalid)
+	case out != nil:
+		r.write(e, out)
+	}
 }
 
-// restless are members of metadata that change without anything having changed.
-var restless = []string{"resourceVersion", "managedFields", "generation"}
+// isFull reports whether the folder has no room for another case of a size.
+func (r *Recorder) isFull(size int) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.cases >= maxCases || r.bytes+int64(size) > maxBytes
+}
 
-// keyOf returns what tells a request from others that are not worth another
-// file.
-func keyOf(e Exchange, request map[string]any) (string, error) {
-	encoded, err := json.Marshal(request)
+func (r *Recorder) write(e Exchange, out *pair) {
+	size := len(out.input) + len(out.answer)
+	if r.isFull(size) {
+		r.drop(dropFull)
+		return
+	}
+	err := r.files.write(e.Controller.Name(), string(e.Hook), out)
+	if errors.Is(err, errStopped) {
+		return // it has been counted
+	}
 	if err != nil {
-		return "", err
+		r.retryAt = time.Now().Add(retryTime)
+		clear(r.repeated) // it may come again when there is room
+		r.log.Warn("a file could not be written", "error", err)
+		r.drop(dropFailed)
+		return
 	}
-	var calm map[string]any
-	if err := json.Unmarshal(encoded, &calm); err != nil {
-		return "", err
-	}
-	calmDown(calm)
-	if encoded, err = json.Marshal(calm); err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(append([]byte(e.Controller.Name()+"/"+string(e.Hook)+"/"), encoded...))
-	return hex.EncodeToString(sum[:]), nil
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.cases++
+	r.bytes += int64(size)
 }
 
-func calmDown(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		if metadata, ok := value["metadata"].(map[string]any); ok {
-			for _, name := range restless {
-				delete(metadata, name)
-			}
-		}
-		for _, member := range value {
-			calmDown(member)
-		}
-	case []any:
-		for _, item := range value {
-			calmDown(item)
-		}
+// isRepeated reports whether a request has been looked at before, and remembers
+// it.
+func (r *Recorder) isRepeated(e Exchange, sum []byte) bool {
+	key := e.Controller.Name() + "/" + string(e.Hook) + "/" + string(sum[:16])
+	if r.repeated[key] {
+		return true
 	}
+	if len(r.repeated) >= maxRemembered {
+		clear(r.repeated)
+	}
+	r.repeated[key] = true
+	return false
 }
 
-// nameOf returns the name of a case: that of its parent, its generation and a
-// hash.
-func nameOf(request map[string]any, key string) string {
-	parent, _ := request["parent"].(map[string]any)
-	metadata, _ := parent["metadata"].(map[string]any)
-	name, _ := metadata["name"].(string)
-	return strings.ReplaceAll(fmt.Sprintf("%s-g%v-%s", name, metadata["generation"], key[:8]), ".", "-")
-}
-
-func textOf(e Exchange, request map[string]any) ([]byte, error) {
-	parent, _ := request["parent"].(map[string]any)
-	metadata, _ := parent["metadata"].(map[string]any)
-	request["now"] = e.Now.UTC().Format(time.RFC3339)
-	body, err := yaml.Marshal(request)
-	delete(request, "now")
-	return fmt.Appendf(nil, "# Recorded: %s of %v/%v at generation %v.\n%s",
-		e.Hook, metadata["namespace"], metadata["name"], metadata["generation"], body), err
+// isWritten reports whether a case is in the folder.
+func (r *Recorder) isWritten(e Exchange, key string) bool {
+	return r.files.keys[e.Controller.Name()+"/"+string(e.Hook)+"/"+key]
 }

@@ -2,13 +2,13 @@ package record
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +26,10 @@ type box struct {
 	Status map[string]any `json:"status"`
 }
 
-func toy() metacontroller.Controller {
+func toy() metacontroller.Controller { return toyThat(func(*box) {}) }
+
+// toyThat returns the toy with something that its hook does first.
+func toyThat(does func(*box)) metacontroller.Controller {
 	configMaps := metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}
 	secrets := metacontroller.Resource{APIVersion: "v1", Kind: "Secret", Plural: "secrets"}
 	return metacontroller.Controller{
@@ -34,6 +37,7 @@ func toy() metacontroller.Controller {
 		Children: []metacontroller.Child{{Resource: configMaps, Update: metacontroller.InPlace}},
 		Related:  []metacontroller.Resource{secrets},
 		Sync: metacontroller.Sync(func(b *box, seen metacontroller.Observed) (metacontroller.Result[map[string]any], error) {
+			does(b)
 			made := configMap(fmt.Sprint(b.Spec["text"]))
 			differs, err := seen.Compare([]metacontroller.Object{made})
 			return metacontroller.Result[map[string]any]{
@@ -46,12 +50,21 @@ func toy() metacontroller.Controller {
 	}
 }
 
+func configMap(text string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Data: map[string]string{"text": text},
+	}
+}
+
 // exchange returns what a server would hand over.
-func exchange(t *testing.T, request string) Exchange {
+func exchange(t *testing.T, request string) Exchange { return exchangeOf(t, toy(), request) }
+
+func exchangeOf(t *testing.T, c metacontroller.Controller, request string) Exchange {
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
-	answer, err := toy().Call(metacontroller.SyncHook, now, []byte(request))
+	answer, err := c.Call(metacontroller.SyncHook, now, []byte(request))
 	require.NoError(t, err)
-	return Exchange{toy(), metacontroller.SyncHook, now, []byte(request), answer.Body}
+	return Exchange{c, metacontroller.SyncHook, now, []byte(request), answer.Body}
 }
 
 func request(spec, children, related string) string {
@@ -59,8 +72,8 @@ func request(spec, children, related string) string {
 		spec + `},"children":{"ConfigMap.v1":` + children + `},"related":{"Secret.v1":` + related + `},"finalizing":false}`
 }
 
-// recorded returns all that was written, by path.
-func recorded(t *testing.T, dir string) map[string]string {
+// written returns all that was written, by path.
+func written(t *testing.T, dir string) map[string]string {
 	files := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -77,51 +90,29 @@ func recorded(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func start(t *testing.T) (*Recorder, string, *bytes.Buffer) {
-	dir, log := filepath.Join(t.TempDir(), "new"), &bytes.Buffer{}
-	r, err := New(dir, slog.New(slog.NewTextHandler(log, nil)))
-	require.NoError(t, err)
-	return r, dir, log
+// logged is a log that may be read while it is written.
+type logged struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
 }
 
-func TestNoSecretIsRecorded(t *testing.T) {
-	key := "-----BEGIN RSA PRIVATE KEY-----\nHIDE-in-key\n-----END RSA PRIVATE KEY-----"
-	token := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJISURFIn0.HIDE-signature"
-	spec := map[string]any{
-		"text":     "password=HIDE-1 and --api-key HIDE-2; jdbc:mysql://me:HIDE-3@db/x; Authorization: Bearer HIDE-4567890",
-		"args":     []any{"--password", "HIDE-5", "--token=HIDE-6", "--verbose", "stays-here"},
-		"env":      []any{map[string]any{"name": "DB_PASSWORD", "value": "HIDE-7"}, map[string]any{"name": "MODE", "value": "stays-too"}},
-		"settings": map[string]any{"apiKey": "HIDE-8", "DB_TOKEN": "HIDE-9", "reference": "${DB_PASSWORD}"},
-		"file":     "db:\n  password: HIDE-10\n  user: \"stays\"\n  other: \"${DB_PASSWORD}\"\n" + key,
-		"jwt":      token,
-		"secretRef": map[string]any{
-			"name": "my-secret-stays",
-		},
-		"applied": `{"kind":"Secret","data":{"a":"HIDE-11"},"metadata":{"name":"x"}}`,
-	}
-	encoded, err := json.Marshal(spec)
+func (l *logged) Write(line []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *logged) String() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.String()
+}
+
+func start(t *testing.T, dir string) (*Recorder, *logged) {
+	log := &logged{}
+	r, err := New(dir, slog.New(slog.NewTextHandler(log, nil)))
 	require.NoError(t, err)
-	secret := `{"default/s":{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"default","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"kind\":\"Secret\",\"stringData\":{\"b\":\"HIDE-12\"}}"}},"data":{"a":"HIDE-13"},"stringData":{"b":"HIDE-14"}}}`
-	r, dir, _ := start(t)
-	r.Record(exchange(t, request(string(encoded), "{}", secret)))
-	r.Close()
-	files := recorded(t, dir)
-	require.Len(t, files, 2)
-	for path, text := range files {
-		require.NotContains(t, text, "HIDE", path)
-		require.NotContains(t, text, "of-the-controller", path)
-		require.NotContains(t, text, token, path)
-	}
-	var input string
-	for path, text := range files {
-		if strings.HasSuffix(path, ".in.yaml") {
-			input = text
-		}
-	}
-	for _, kept := range []string{"stays-here", "stays-too", "${DB_PASSWORD}", "my-secret-stays", "REDACTED", `now: "2026-05-04T03:02:01Z"`} {
-		require.Contains(t, input, kept)
-	}
-	require.True(t, strings.HasPrefix(input, "# Recorded: sync of default/a at generation 3.\n"), input)
+	return r, log
 }
 
 // TestRecordingIsACorpus reads what was written as the golden cases are read, and
@@ -131,18 +122,21 @@ func TestRecordingIsACorpus(t *testing.T) {
 	hash, err := metacontroller.Hash(made)
 	require.NoError(t, err)
 	child := `{"default/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default","annotations":{"operetta.dev/hash":"` + hash + `"}},"data":{"text":"the password=HIDE"}}}`
-	r, dir, _ := start(t)
+	dir := filepath.Join(t.TempDir(), "new")
+	r, _ := start(t, dir)
 	r.Record(exchange(t, request(`{"text":"the password=HIDE"}`, child, "{}")))
-	// The same but for what says nothing, and one that says something else.
-	r.Record(exchange(t, strings.Replace(request(`{"text":"the password=HIDE"}`, child, "{}"), `"resourceVersion":"1"`, `"resourceVersion":"2"`, 1)))
+	// The same but for what says nothing, one with another secret and one with
+	// another outcome.
+	r.Record(exchange(t, strings.Replace(request(`{"text":"the password=HIDE"}`, child, "{}"), `"resourceVersion":"1"`, `"resourceVersion":"2","managedFields":[]`, 1)))
 	r.Record(exchange(t, request(`{"text":"other"}`, child, "{}")))
+	r.Record(exchange(t, request(`{"text":"third"}`, child, "{}")))
 	r.Close()
 	cases, err := corpus.Read(dir, []metacontroller.Controller{toy()})
 	require.NoError(t, err)
 	require.Len(t, cases, 2)
 	outdated := 0
 	for _, c := range cases {
-		require.Regexp(t, `^box/sync/a-g3-[0-9a-f]{8}$`, c.Name)
+		require.Regexp(t, `^box/sync/a-g3-[0-9a-f]{16}$`, c.Name)
 		got, err := c.Print()
 		require.NoError(t, err)
 		want, err := os.ReadFile(filepath.Join(dir, c.Name+".out.yaml"))
@@ -152,33 +146,147 @@ func TestRecordingIsACorpus(t *testing.T) {
 			outdated++
 		}
 	}
-	require.Equal(t, 1, outdated, "what was as wanted is still, though its content was removed")
+	require.Equal(t, 1, outdated, "what was as wanted is still, though its content was replaced")
+	for path, text := range written(t, dir) {
+		require.NotContains(t, text, "HIDE", path)
+		require.NotContains(t, text, hash, "a hash of a secret tells it to who tries")
+		require.NotContains(t, text, "of-the-controller", path)
+		if strings.HasSuffix(path, ".in.yaml") {
+			require.True(t, strings.HasPrefix(text, "# Recorded: sync of default/a at generation 3.\n"), text)
+			require.Contains(t, text, `now: "2026-05-04T03:02:01Z"`)
+		}
+	}
 }
 
 func TestRecorderDropsRatherThanWaits(t *testing.T) {
-	r, _, log := start(t)
-	e := exchange(t, request(`{"text":"x"}`, "{}", "{}"))
+	gate := make(chan struct{})
+	slow := toyThat(func(b *box) {
+		if b.Spec["text"] != "x" { // as it is in a masked request
+			<-gate
+		}
+	})
+	r, log := start(t, t.TempDir())
+	e := exchangeOf(t, slow, request(`{"text":"x"}`, "{}", "{}"))
 	big := e
-	big.Request = make([]byte, maxQueuedBytes+1)
+	big.Request = make([]byte, maxExchange+1)
 	r.Record(big)
+	require.Contains(t, log.String(), "reason=large")
+	begin := time.Now()
+	for range maxQueued + 20 {
+		r.Record(e)
+	}
+	require.Less(t, time.Since(begin), time.Second, "serving does not wait for the recorder")
+	close(gate)
 	r.Close()
 	r.Record(e) // a late one, after the server has let go
-	require.Contains(t, log.String(), "dropped=1")
-	require.Equal(t, 2, r.dropped)
+	require.Contains(t, log.String(), "dropped_large=1")
+	require.GreaterOrEqual(t, r.dropped[dropBusy], 19)
+	require.Zero(t, r.waiting)
 	r.Close()
 }
 
-func TestUnreadableFolderHurtsNobody(t *testing.T) {
-	r, dir, log := start(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "box"), nil, 0o600)) // where a folder should be
+// TestQueueIsLimitedInBytes holds the writer up and counts what waits.
+func TestQueueIsLimitedInBytes(t *testing.T) {
+	gate := make(chan struct{})
+	slow := toyThat(func(b *box) {
+		if b.Spec["text"] != "x" {
+			<-gate
+		}
+	})
+	r, _ := start(t, t.TempDir())
+	e := exchangeOf(t, slow, request(`{"text":"x"}`, "{}", "{}"))
+	r.Record(e)
+	e.Request = append(e.Request, bytes.Repeat([]byte(" "), 1<<20)...)
+	for range 20 {
+		r.Record(e)
+	}
+	r.mutex.Lock()
+	require.LessOrEqual(t, r.waiting, maxQueuedBytes)
+	require.Greater(t, r.dropped[dropBusy], 10)
+	r.mutex.Unlock()
+	close(gate)
+	r.Close()
+}
+
+// TestPanicIsCounted lets the hook panic with what it was told.
+func TestPanicIsCounted(t *testing.T) {
+	dir := t.TempDir()
+	r, log := start(t, dir)
+	bad := exchange(t, request(`{"text":"HIDE-this"}`, "{}", "{}"))
+	bad.Controller = toyThat(func(b *box) { panic(fmt.Sprint("no box can hold ", b.Spec["text"])) })
+	r.Record(bad)
 	r.Record(exchange(t, request(`{"text":"x"}`, "{}", "{}")))
 	r.Close()
-	require.Contains(t, log.String(), "an exchange is not recorded")
+	require.Contains(t, log.String(), "the recorder panicked")
+	require.Contains(t, log.String(), "dropped_panic=1")
+	require.NotContains(t, log.String(), "HIDE")
+	require.Len(t, written(t, dir), 2, "the next one is recorded")
 }
 
-func configMap(text string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"},
-		Data: map[string]string{"text": text},
+// TestCloseTakesFiveSeconds has a hook that takes for ever.
+func TestCloseTakesFiveSeconds(t *testing.T) {
+	gate := make(chan struct{})
+	dir := t.TempDir()
+	r, log := start(t, dir)
+	defer func() { // what was worked on comes to its end, and is not written
+		close(gate)
+		<-r.done
+		require.Empty(t, written(t, dir))
+	}()
+	e := exchange(t, request(`{"text":"x"}`, "{}", "{}"))
+	e.Controller = toyThat(func(*box) { <-gate })
+	for range 3 {
+		r.Record(e)
 	}
+	begin := time.Now()
+	r.Close()
+	require.Less(t, time.Since(begin), closeTime+time.Second)
+	require.Contains(t, log.String(), "dropped_late=3")
+}
+
+// TestWriterRests measures how much of the time the writer works.
+func TestWriterRests(t *testing.T) {
+	const work = 20 * time.Millisecond
+	var mutex sync.Mutex
+	var worked time.Duration
+	r, _ := start(t, t.TempDir())
+	begin := time.Now()
+	for i := range 8 {
+		e := exchange(t, request(fmt.Sprintf(`{"text":"x","n":%d}`, i), "{}", "{}"))
+		e.Controller = toyThat(func(*box) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			worked += work
+			time.Sleep(work)
+		})
+		r.Record(e)
+	}
+	require.Eventually(t, func() bool {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		return r.cases == 8
+	}, 30*time.Second, 5*time.Millisecond)
+	elapsed := time.Since(begin)
+	r.Close()
+	require.Greater(t, elapsed, worked*3, "the hook worked %v of %v", worked, elapsed)
+}
+
+// TestRefusedRequestIsDropped has a hook that takes no other text than one.
+func TestRefusedRequestIsDropped(t *testing.T) {
+	dir := t.TempDir()
+	strict := metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "example.com/v1", Kind: "Box", Plural: "boxes"},
+		Sync: metacontroller.Sync(func(b *box, _ metacontroller.Observed) (metacontroller.Result[map[string]any], error) {
+			if b.Spec["text"] != "HIDE" {
+				return metacontroller.Result[map[string]any]{}, fmt.Errorf("spec.text is %v: write HIDE", b.Spec["text"])
+			}
+			return metacontroller.Result[map[string]any]{Status: map[string]any{"text": "fine"}}, nil
+		}),
+	}
+	r, log := start(t, dir)
+	r.Record(exchangeOf(t, strict, `{"parent":{"apiVersion":"example.com/v1","kind":"Box","metadata":{"name":"a","namespace":"default"},"spec":{"text":"HIDE"}},"children":{},"related":{},"finalizing":false}`))
+	r.Close()
+	require.Contains(t, log.String(), "dropped_invalid=1")
+	require.Empty(t, written(t, dir))
+	require.NotContains(t, log.String(), "HIDE")
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
+	"github.com/operetta-dev/operetta/e2e/lockfile"
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
@@ -35,8 +36,12 @@ var (
 // startTimeout bounds the wait for a cluster, the first build included.
 const startTimeout = 20 * time.Minute
 
+// lockTimeout is how long a supervisor tries to get the lock. Whoever looks for
+// one shares the lock for a moment.
+const lockTimeout = 2 * time.Second
+
 func main() {
-	commands := map[string]func() error{"up": up, "down": down, "supervise": supervise}
+	commands := map[string]func() error{"up": up, "down": down, "supervise": func() error { return supervise(run) }}
 	command := func() error { return errors.New("write: cluster up, or cluster down") }
 	if len(os.Args) == 2 && commands[os.Args[1]] != nil {
 		command = commands[os.Args[1]]
@@ -121,12 +126,7 @@ func down() error {
 // supervisor returns the process that holds the lock of the state folder, or 0.
 // A process that merely has its number does not.
 func supervisor() int {
-	file, err := os.OpenFile(pidFile, os.O_RDWR, 0)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = file.Close() }()
-	if syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+	if held, err := lockfile.IsHeld(pidFile); err != nil || !held {
 		return 0
 	}
 	text, err := os.ReadFile(pidFile)
@@ -137,18 +137,26 @@ func supervisor() int {
 	return pid
 }
 
-// supervise runs the cluster until it is told to end.
-func supervise() error {
-	lock, err := os.OpenFile(pidFile, os.O_CREATE|os.O_RDWR, 0o600)
+// supervise holds the lock of the state folder while it runs the cluster.
+func supervise(run func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
+	defer cancel()
+	release, err := lockfile.Acquire(ctx, pidFile)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("a cluster is running already")
+	}
 	if err != nil {
 		return err
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.New("a cluster is running already")
-	}
+	defer release()
 	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return err
 	}
+	return run()
+}
+
+// run runs the cluster until it is told to end.
+func run() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer cancel()
 	c, err := cluster.Start(ctx, cluster.Options{Nodes: true})

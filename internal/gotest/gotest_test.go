@@ -1,0 +1,83 @@
+// Package gotest has the script with which the Makefile runs go test.
+package gotest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// module are the packages of a module whose tests end in every way there is.
+var module = map[string]string{
+	"go.mod":         "module example.com/m\n\ngo 1.24\n",
+	"fine/x_test.go": "package x\nimport \"testing\"\nfunc TestFine(t *testing.T) {}\n",
+	"fails/x_test.go": `package x
+import "testing"
+func TestFails(t *testing.T) {
+	t.Run("good", func(t *testing.T) {})
+	t.Run("bad", func(t *testing.T) { t.Run("worse", func(t *testing.T) { t.Error("why") }) })
+}
+func TestFailsToo(t *testing.T) { t.Error("why") }
+`,
+	"panics/x_test.go":   "package x\nimport \"testing\"\nfunc TestPanics(t *testing.T) { panic(1) }\n",
+	"compiles/x_test.go": "package x\nfunc none() { return 1 }\n",
+	"hangs/x_test.go":    "package x\nimport \"testing\"\nfunc TestHangs(t *testing.T) { select {} }\nfunc init() { go func() { for { <-make(chan int) } }() }\n",
+	"exits/x_test.go":    "package x\nimport (\"os\"; \"testing\")\nfunc TestMain(*testing.M) { os.Exit(3) }\n",
+}
+
+// run runs the script in the module, and returns what it printed and its code.
+func run(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	script, err := filepath.Abs("gotest.sh")
+	require.NoError(t, err)
+	require.FileExists(t, script) // go test does not take an old result for a new script
+	folder := t.TempDir()
+	for name, text := range module {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	command := exec.Command(script, args...)
+	command.Dir = folder
+	output, err := command.Output()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return string(output), command.ProcessState.ExitCode()
+}
+
+func TestFailedTestsAreNamedAtTheEnd(t *testing.T) {
+	output, code := run(t, "-timeout=2s", "./...")
+	require.Equal(t, 1, code)
+	require.Regexp(t, `
+Failed tests:
+  example.com/m/compiles \[build failed\]
+  example.com/m/exits \(no test failed: see its output above\)
+  example.com/m/fails TestFails/bad/worse
+  example.com/m/fails TestFailsToo
+  example.com/m/hangs TestHangs \(ran when the time was up\)
+  example.com/m/panics TestPanics
+$`, output)
+	require.Regexp(t, `(?m)^ok  \texample.com/m/fine\t`, output)
+	require.Regexp(t, `(?m)^FAIL\texample.com/m/fails\t`, output)
+	require.Regexp(t, `(?m)^FAIL$`, output)
+}
+
+func TestPassedTestsEndAsUsual(t *testing.T) {
+	output, code := run(t, "./fine")
+	require.Zero(t, code)
+	require.Regexp(t, `^ok  \texample.com/m/fine\t[^\n]*\n$`, output)
+}
+
+// TestExitCodeIsThatOfGo has another program in the place of go.
+func TestExitCodeIsThatOfGo(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "go")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexit 7\n"), 0o700))
+	t.Setenv("GO", program)
+	_, code := run(t, "./...")
+	require.Equal(t, 7, code)
+}

@@ -1,0 +1,176 @@
+package record
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// pair is what is written of an exchange.
+type pair struct {
+	key, name     string
+	input, answer []byte
+}
+
+// errInvalid says that the hook refuses what is left of a request.
+var errInvalid = errors.New("the hook does not answer the request without what is not recorded")
+
+var errTooLarge = errors.New("the answer is too large")
+
+// mostYAML is the size in bytes up to which a request is written in YAML. A
+// larger one is written in JSON, which is YAML too: to print YAML takes many
+// times the memory.
+const mostYAML = 256 << 10
+
+// newMask returns a mask for an exchange. The error says nothing of what is in
+// it.
+func newMask(e Exchange) (*mask, error) {
+	group, _, _ := strings.Cut(e.Controller.Parent.APIVersion, "/")
+	m := &mask{places: newPlaceholders(), known: known{
+		group: group, names: map[string]bool{}, said: map[string]bool{}, words: map[string]bool{},
+	}}
+	var objects struct {
+		Parent            identity
+		Children, Related map[string]map[string]identity
+	}
+	if json.Unmarshal(e.Request, &objects) != nil {
+		return nil, errNotJSON
+	}
+	m.known.parent = objects.Parent.Metadata.Name
+	m.known.add(objects.Parent)
+	for _, groups := range []map[string]map[string]identity{objects.Children, objects.Related} {
+		for _, group := range groups {
+			for _, object := range group {
+				m.known.add(object)
+			}
+		}
+	}
+	if e.Hook == metacontroller.SyncHook {
+		asked, err := corpus.Hashes(e.Answer)
+		if err != nil {
+			return nil, errors.New("the answer is no JSON")
+		}
+		m.asked = asked
+	}
+	return m, nil
+}
+
+type identity struct {
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+}
+
+func (k known) add(object identity) {
+	if name := object.Metadata.Name; nameForm.MatchString(name) && !looksSecret(name) {
+		k.names[name] = true
+	}
+}
+
+// rounds is how often a request is masked at most. What is learned of the
+// answers to it changes it, and with it the answers.
+const rounds = 3
+
+// record returns what is to be written of an exchange, or nothing where its like
+// has been. Its errors say nothing of what is in the request.
+func (r *Recorder) record(e Exchange) (*pair, error) {
+	m, err := newMask(e)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.run(e.Request); err != nil {
+		return nil, err
+	}
+	if r.isRepeated(e, m.before.Sum(nil)) {
+		return nil, nil //nolint:nilnil // nothing is to be written
+	}
+	original := askOriginal(e)
+	for range rounds {
+		if !m.learn(original, askMasked(e, m.out.Bytes())) {
+			break
+		}
+		if err := m.run(e.Request); err != nil {
+			return nil, err
+		}
+	}
+	out := &pair{key: hex.EncodeToString(m.after.Sum(nil)[:8])}
+	if r.isWritten(e, out.key) {
+		return nil, nil //nolint:nilnil // nothing is to be written
+	}
+	return out, out.fill(e, m.out.Bytes())
+}
+
+// fill makes the texts of the two files.
+func (out *pair) fill(e Exchange, request []byte) error {
+	var parent struct{ Parent identityWithGeneration }
+	if json.Unmarshal(request, &parent) != nil {
+		return errNotJSON
+	}
+	metadata := parent.Parent.Metadata
+	out.name = fmt.Sprintf("%s-g%d-%s", fileName(metadata.Name), metadata.Generation, out.key)
+	body := withTime(e, request)
+	// What counts is what a build answers to what is in the file.
+	c, err := corpus.New(e.Controller, e.Hook, body)
+	if err != nil {
+		return errInvalid
+	}
+	answer, err := c.Call()
+	if err != nil {
+		return errInvalid
+	}
+	if len(answer.Body) > maxExchange {
+		return errTooLarge
+	}
+	if out.answer, err = textOf(answer.Body); err != nil {
+		return err
+	}
+	if out.input, err = textOf(body); err != nil {
+		return err
+	}
+	out.input = append(fmt.Appendf(nil, "# Recorded: %s of %s/%s at generation %d.\n",
+		e.Hook, fileName(metadata.Namespace), fileName(metadata.Name), metadata.Generation), out.input...)
+	return nil
+}
+
+// withTime returns a request with its time, as it stands in an .in.yaml file.
+func withTime(e Exchange, request []byte) []byte {
+	return append(fmt.Appendf(nil, `{"now":%q,`, e.Now.Format(time.RFC3339)), request[1:]...)
+}
+
+type identityWithGeneration struct {
+	Metadata struct {
+		Namespace  string `json:"namespace"`
+		Name       string `json:"name"`
+		Generation int64  `json:"generation"`
+	} `json:"metadata"`
+}
+
+// textOf returns a JSON text as it is written to a file.
+func textOf(body []byte) ([]byte, error) {
+	if len(body) > mostYAML {
+		return append(body, '\n'), nil
+	}
+	return yaml.JSONToYAML(body)
+}
+
+var notInFileNames = regexp.MustCompile(`[^A-Za-z0-9-]+`)
+
+// fileName returns a name as a part of a file's: a request that was not made by
+// an API server may have any name.
+func fileName(name string) string {
+	const most = 100
+	name = strings.Trim(notInFileNames.ReplaceAllString(name, "-"), "-")
+	if name == "" {
+		return "unnamed"
+	}
+	return strings.TrimRight(name[:min(most, len(name))], "-")
+}

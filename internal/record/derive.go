@@ -1,0 +1,190 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// A hook derives hashes from its parent, and puts them into names, labels and
+// annotations of its children. Of a parent that has been masked it derives
+// others, and would take every observed child for outdated. So the hook is asked
+// the same about both, and where the answers differ in a hash only, the new hash
+// takes the place of the old one in what is recorded. It is also how to know
+// which strings in a status or a label are the hook's own: those that it says of
+// a masked parent, too.
+
+// answers are what a hook says to parts of a request and to the whole. The parts
+// come first: of what a hook derives anew they say more.
+type answers []any
+
+// askOriginal asks for the answers to a request that has been answered.
+func askOriginal(e Exchange) answers {
+	return append(askParts(e, e.Request), decoded(e.Answer))
+}
+
+// askMasked asks for the answers to what has been made of the request.
+func askMasked(e Exchange, request []byte) answers {
+	var whole any
+	if c, err := corpus.New(e.Controller, e.Hook, withTime(e, request)); err == nil {
+		whole = answerTo(e, c.Request)
+	}
+	return append(askParts(e, request), whole)
+}
+
+// askParts asks for the answers to a request without what is observed, and to one
+// without related objects either. What is answered with an error is nil.
+func askParts(e Exchange, request []byte) answers {
+	var all answers
+	for _, without := range [][]string{{"children"}, {"children", "related"}} {
+		part, err := reduced(e.Controller, e.Hook, request, without)
+		if err != nil {
+			all = append(all, nil)
+			continue
+		}
+		all = append(all, answerTo(e, part))
+	}
+	return all
+}
+
+func answerTo(e Exchange, request []byte) any {
+	answer, err := e.Controller.Call(e.Hook, e.Now, request)
+	if err != nil {
+		return nil
+	}
+	return decoded(answer.Body)
+}
+
+// decoded returns what is compared of an answer.
+func decoded(answer []byte) any {
+	var response struct {
+		Status   any               `json:"status"`
+		Related  any               `json:"relatedResources"`
+		Children []json.RawMessage `json:"children"`
+	}
+	if json.Unmarshal(answer, &response) != nil {
+		return nil
+	}
+	// The children of a long answer are much alike: the first ones say it all.
+	children, size := []any{}, 0
+	for _, raw := range response.Children {
+		var child any
+		if size += len(raw); size > mostCompared || json.Unmarshal(raw, &child) != nil {
+			break
+		}
+		children = append(children, child)
+	}
+	return map[string]any{"status": response.Status, "related": response.Related, "children": children}
+}
+
+// mostCompared is how many bytes of the children of an answer are read.
+const mostCompared = 256 << 10
+
+// reduced returns a request without some of its objects and, then, without the
+// parent's status.
+func reduced(c metacontroller.Controller, hook metacontroller.HookName, request []byte, without []string) ([]byte, error) {
+	var whole map[string]json.RawMessage
+	if err := json.Unmarshal(request, &whole); err != nil {
+		return nil, err
+	}
+	var parent map[string]json.RawMessage
+	if err := json.Unmarshal(whole["parent"], &parent); err != nil {
+		return nil, err
+	}
+	delete(parent, "status")
+	encoded, err := json.Marshal(parent)
+	if err != nil {
+		return nil, err
+	}
+	whole["parent"] = encoded
+	for _, name := range without {
+		delete(whole, name)
+	}
+	if encoded, err = json.Marshal(whole); err != nil {
+		return nil, err
+	}
+	return c.Complete(hook, encoded)
+}
+
+// learn compares the answers to a request with those to the masked one, and
+// reports whether it has learned anything.
+func (m *mask) learn(original, masked answers) bool {
+	before := len(m.known.said) + len(m.known.words)
+	l := learner{mask: m, pairs: map[string]string{}}
+	for i := range original {
+		l.collect(masked[i], "")
+		l.compare(original[i], masked[i])
+	}
+	changed := false
+	for old, derived := range l.pairs {
+		if m.places.hashes[old] != derived {
+			m.places.hashes[old] = derived
+			changed = true
+		}
+	}
+	return changed || len(m.known.said)+len(m.known.words) > before
+}
+
+type learner struct {
+	mask  *mask
+	pairs map[string]string
+}
+
+// collect notes what a hook says in an answer.
+func (l *learner) collect(value any, field string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, member := range value {
+			l.collect(member, key)
+		}
+	case []any:
+		for _, item := range value {
+			l.collect(item, field)
+		}
+	case string:
+		if len(value) > 1024 || strings.Contains(value, "redacted-") {
+			return
+		}
+		l.mask.known.said[value] = true
+		if field == "message" {
+			for _, word := range strings.Fields(value) {
+				l.mask.known.words[strings.TrimRight(word, ".,:;")] = true
+			}
+		}
+	}
+}
+
+// compare walks through two answers side by side, and notes hashes that stand in
+// the same places.
+func (l *learner) compare(a, b any) {
+	switch a := a.(type) {
+	case map[string]any:
+		other, _ := b.(map[string]any)
+		for key, member := range a {
+			if counterpart, found := other[key]; found {
+				l.compare(member, counterpart)
+			}
+		}
+	case []any:
+		other, _ := b.([]any)
+		if len(a) != len(other) {
+			return
+		}
+		for i := range a {
+			l.compare(a[i], other[i])
+		}
+	case string:
+		other, _ := b.(string)
+		old, derived := hashesIn(a), hashesIn(other)
+		if len(old) != len(derived) {
+			return
+		}
+		for i := range old {
+			if _, known := l.pairs[old[i]]; !known && len(old[i]) == len(derived[i]) {
+				l.pairs[old[i]] = derived[i]
+			}
+		}
+	}
+}

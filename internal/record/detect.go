@@ -1,0 +1,71 @@
+package record
+
+import "regexp"
+
+// tokens matches credentials that can be told by themselves, in the strings
+// that the allow-list would leave as they are: a token may stand where a name is
+// expected. The forms are those that the issuers document. It is the second
+// line: nearly everything that such a form could be found in is replaced
+// without being looked at.
+var tokens = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)gh[pousr]_[a-z0-9]{16,}|github_pat_[a-z0-9_]{20,}`),                                     // GitHub
+	regexp.MustCompile(`(?i)gl(pat|dt|rt|cbt|ptt|ft|soat|oas|agent|imt)-[a-z0-9_-]{16,}`),                           // GitLab
+	regexp.MustCompile(`(?i)xox[abeprso]-[a-z0-9-]{8,}|xapp-[0-9]-[a-z0-9-]{8,}`),                                   // Slack
+	regexp.MustCompile(`(?i)[srp]k_(live|test)_[a-z0-9]{8,}|whsec_[a-z0-9]{16,}`),                                   // Stripe
+	regexp.MustCompile(`(?i)npm_[a-z0-9]{30,}|pypi-[a-z0-9_-]{30,}|rubygems_[a-f0-9]{32,}|dckr_pat_[a-z0-9_-]+`),    // registries
+	regexp.MustCompile(`(?i)(^|[^a-z0-9])(akia|asia|abia|acca)[a-z2-7]{16}([^a-z0-9]|$)`),                           // AWS
+	regexp.MustCompile(`AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]+|GOCSPX-[A-Za-z0-9_-]{20,}`),                     // Google
+	regexp.MustCompile(`(?i)hv[sbr]\.[a-z0-9_-]{20,}|dop_v1_[a-f0-9]{32,}|shp(at|ss|ca|pa)_[a-f0-9]{20,}`),          // Vault, DigitalOcean, Shopify
+	regexp.MustCompile(`(?i)sk-(ant-|proj-)?[a-z0-9_-]{20,}|hf_[a-z0-9]{20,}|SG\.[a-z0-9_-]{16,}\.[a-z0-9_-]{16,}`), // OpenAI and its like, SendGrid
+	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*`),                                                   // JSON in base64: web tokens
+	regexp.MustCompile(`(?i)AGE-SECRET-KEY-1[a-z0-9]{20,}|(^|[^a-z0-9])[0-9]{8,10}:[a-z0-9_-]{35}`),                 // age, Telegram
+}
+
+// longRun matches what is long enough to be a random text without separators.
+var longRun = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
+
+// looksSecret reports whether a string holds what is probably a credential: a
+// token of a known form, or a long run of small and capital letters and digits
+// that alternate as no name does.
+func looksSecret(text string) bool {
+	const shortest = 12 // of the forms above, to spare the many short names the work
+	if len(text) < shortest {
+		return false
+	}
+	for _, form := range tokens {
+		if form.MatchString(text) {
+			return true
+		}
+	}
+	for _, run := range longRun.FindAllString(text, -1) {
+		if changes(run) > len(run)/4 {
+			return true
+		}
+	}
+	return false
+}
+
+// changes counts the places at which a text goes over from small letters,
+// capital letters or digits to another of the three. It is 0 unless all three
+// are there.
+func changes(text string) int {
+	count, kinds, last := 0, 0, -1
+	for _, c := range []byte(text) {
+		kind := 2
+		switch {
+		case c >= 'a':
+			kind = 0
+		case c >= 'A':
+			kind = 1
+		}
+		if kind != last && last >= 0 {
+			count++
+		}
+		kinds |= 1 << kind
+		last = kind
+	}
+	if kinds != 7 {
+		return 0
+	}
+	return count
+}

@@ -1,0 +1,149 @@
+package record
+
+import (
+	"regexp"
+	"strings"
+)
+
+// This file is the allow-list: which strings of a request are recorded as they
+// are. Every other string is replaced. A string stays if it is in a field that
+// is named here and has the field's form, so that "name: web" stays, and
+// "name: user:pass@host" does not.
+
+// The forms of values.
+var (
+	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_][-A-Za-z0-9_.]{0,252}$`)
+	wordForm  = regexp.MustCompile(`^([A-Za-z]{1,48}|IPv[46]|[a-z0-9.-]+\.io/[A-Za-z-]+)$`)
+	capForm   = regexp.MustCompile(`^[A-Z_]{1,32}$`)
+	kindForm  = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+	groupForm = regexp.MustCompile(`^([-a-z0-9.]{1,253}/)?[a-z0-9]{1,63}$`)
+	keyForm   = regexp.MustCompile(`^([-a-z0-9.]{1,253}/)?[-A-Za-z0-9_.]{1,253}$`)
+	ruleForm  = regexp.MustCompile(`^[a-z0-9*][-a-z0-9*./]{0,252}$`)
+	imageForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]*)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+	ipForm    = regexp.MustCompile(`^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9a-fA-F:]*:[0-9a-fA-F:]*|None)$`)
+	uidForm   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[a-z]{1,24}-uid$`)
+	countForm = regexp.MustCompile(`^-?[0-9]{1,10}$`)
+	smallForm = regexp.MustCompile(`^-?[0-9]{1,6}$`)
+	sizeForm  = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,6})?(m|u|n|k|[KMGTPE]i?)?$`)
+	ratioForm = regexp.MustCompile(`^[0-9]{1,5}/[0-9]{1,5}$`)
+	shareForm = regexp.MustCompile(`^[0-9]{1,3}%$`)
+	spanForm  = regexp.MustCompile(`^([0-9]{1,4}(\.[0-9]{1,9})?(h|m|s|ms|µs|d))+$`)
+	timeForm  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)
+	boolForm  = regexp.MustCompile(`^([Tt]rue|[Ff]alse)$`)
+	hashForm  = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
+	pathForm  = regexp.MustCompile(`^(metadata|spec|status)\.[A-Za-z.]{1,63}$`)
+)
+
+// fields are the names of fields with the form in which their strings stay.
+// They are those of Kubernetes' own types, and of custom resources that follow
+// its conventions.
+var fields = map[string]*regexp.Regexp{
+	// What an object is.
+	"apiVersion": groupForm, "kind": kindForm, "namespace": nameForm, "name": nameForm, "generateName": nameForm,
+	"uid": uidForm, "resourceVersion": countForm, "finalizers": keyForm, "apiGroup": groupForm,
+	// Identifiers that do not end in Name.
+	"container": nameForm, "targetContainer": nameForm, "component": nameForm, "subdomain": nameForm, "nodes": nameForm,
+	"topologyKey": keyForm, "fieldPath": pathForm, "resource": ruleForm, "manager": nameForm, "resourceNames": nameForm,
+	"verbs": ruleForm, "resources": ruleForm, "apiGroups": ruleForm, "image": imageForm, "hash": hashForm,
+	"port": nameForm, "targetPort": nameForm, "appProtocol": nameForm,
+	// One word of a few.
+	"type": wordForm, "status": wordForm, "reason": wordForm, "phase": wordForm, "state": wordForm, "result": wordForm,
+	"protocol": wordForm, "operator": wordForm, "effect": wordForm, "operation": wordForm, "profile": wordForm, "fieldsType": wordForm,
+	"whenDeleted": wordForm, "whenScaled": wordForm, "onDelete": wordForm, "whenUnsatisfiable": wordForm, "strategy": wordForm,
+	"accessModes": wordForm, "ipFamilies": wordForm, "sessionAffinity": wordForm, "medium": wordForm, "resourceClass": wordForm,
+	"procMount": wordForm, "scheme": wordForm, "qosClass": wordForm, "add": capForm, "drop": capForm, "level": wordForm,
+	"mountPropagation": wordForm, "subresource": wordForm, "completionMode": wordForm,
+	// Addresses that the cluster gives, amounts and times.
+	"clusterIP": ipForm, "clusterIPs": ipForm, "podIP": ipForm, "hostIP": ipForm, "ip": ipForm,
+	"divisor": sizeForm, "sizeLimit": sizeForm, "size": sizeForm, "ready": ratioForm,
+	"duration": spanForm, "interval": spanForm, "timeout": spanForm,
+}
+
+// endings are ends of names of fields, for the many that have one of these.
+var endings = []struct {
+	ending string
+	form   *regexp.Regexp
+}{
+	{"Name", nameForm},
+	{"Policy", wordForm}, {"Type", wordForm}, {"Mode", wordForm}, {"Kind", wordForm},
+}
+
+// users are names that end as names of objects do and are not.
+var users = regexp.MustCompile(`(?i)(user|login|account|display|full|first|last|database|db)name$`)
+
+// keyed are the fields within which "key" is the key of a label, a taint or an
+// entry. Elsewhere it may be any key.
+var keyed = setOf("configMapKeyRef", "secretKeyRef", "items", "matchExpressions", "matchFields", "tolerations")
+
+// What lies in these fields has no fields of its own but what a user thought of.
+var (
+	free = setOf("data", "stringData", "binaryData", "env", "envs", "config", "configuration", "settings", "options", "parameters",
+		"params", "properties", "attributes", "extra", "vars", "variables", "args", "command", "values", "headers",
+		"httpHeaders", "secrets", "extraEnv", "environment", "overrides", "files")
+	labelMaps   = setOf("labels", "matchLabels", "nodeSelector", "podLabels", "selector", "commonLabels")
+	annotations = setOf("annotations", "podAnnotations", "commonAnnotations")
+	sizeMaps    = setOf("requests", "limits", "capacity", "allocatable", "allocatedResources", "hard", "used")
+)
+
+// named are the lists within free fields whose items are Kubernetes' own: their
+// structure stays, their value does not.
+var named = setOf("env", "envs", "extraEnv", "httpHeaders")
+
+// wellKnown are the ends of domains of labels that Kubernetes and its tools set.
+var wellKnown = []string{"kubernetes.io", "k8s.io", "operetta.dev"}
+
+// knownAnnotations are those that Kubernetes' controllers read or write.
+var knownAnnotations = map[string]*regexp.Regexp{
+	"controller.kubernetes.io/pod-deletion-cost": countForm,
+	"deployment.kubernetes.io/revision":          smallForm,
+	"deployment.kubernetes.io/desired-replicas":  smallForm,
+	"deployment.kubernetes.io/max-replicas":      smallForm,
+	"batch.kubernetes.io/job-completion-index":   smallForm,
+	"kubectl.kubernetes.io/restartedAt":          timeForm,
+	"kubectl.kubernetes.io/default-container":    nameForm,
+	"kubernetes.io/config.source":                wordForm,
+}
+
+// applied are the annotations that hold an object as it was applied, in JSON.
+var applied = setOf("metacontroller.k8s.io/last-applied-configuration", "kubectl.kubernetes.io/last-applied-configuration")
+
+// secretive are names of fields and variables whose value is never recorded, of
+// whatever form.
+var secretive = regexp.MustCompile(`(?i)(pass|pwd|token|secret|credential|auth|private|key$|pin$|salt$|cert)`)
+
+// notSecretive are names of Kubernetes' fields that only sound so.
+var notSecretive = regexp.MustCompile(`^(secretName|secretNamespace|authType|topologyKey|tokenExpirationSeconds|automountServiceAccountToken|imagePullCredentialsVerificationPolicy|.*(secret|Secret)s?(Key)?Refs?|imagePullSecrets)$`)
+
+func isSecretive(name string) bool {
+	return secretive.MatchString(name) && !notSecretive.MatchString(name)
+}
+
+// formOf returns the form in which a string stays in a field, or nil.
+func formOf(field, within string) *regexp.Regexp {
+	if field == "key" && keyed[within] {
+		return keyForm
+	}
+	if isSecretive(field) {
+		return nil
+	}
+	if form := fields[field]; form != nil {
+		return form
+	}
+	if users.MatchString(field) && field != "serviceAccountName" {
+		return nil
+	}
+	for _, e := range endings {
+		if strings.HasSuffix(field, e.ending) {
+			return e.form
+		}
+	}
+	return nil
+}
+
+func setOf(names ...string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}

@@ -1,0 +1,160 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+)
+
+// folder is where cases are written: <kind>/<hook>/<case>.in.yaml and .out.yaml.
+type folder struct {
+	dir string
+	// keys are those of the cases, as <kind>/<hook>/<key>.
+	keys  map[string]bool
+	bytes int64 // of all files at the start
+
+	stopped atomic.Bool
+	create  func(dir string) (file, error) // a file of a name of its own
+}
+
+// file is what is written to.
+type file interface {
+	Name() string
+	Write(text []byte) (int, error)
+	Close() error
+}
+
+// What the files are called. An unfinished file has a name that nothing reads.
+const (
+	unfinished   = ".unfinished-"
+	inputEnding  = ".in.yaml"
+	answerEnding = ".out.yaml"
+)
+
+// caseForm matches the names of recorded cases.
+var caseForm = regexp.MustCompile(`-g-?[0-9]+-([0-9a-f]{8,16})$`)
+
+var errStopped = errors.New("the recording has ended")
+
+// openFolder makes the folder, if it is not there, counts what is in it, and
+// removes what an earlier process has left half-written when it was killed. Other
+// files stay.
+func openFolder(dir string) (*folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder for recordings: %w", err)
+	}
+	f := &folder{dir: dir, keys: map[string]bool{}}
+	f.create = func(dir string) (file, error) { return os.CreateTemp(dir, unfinished) }
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+	if err != nil {
+		return nil, fmt.Errorf("look for earlier recordings: %w", err)
+	}
+	for _, path := range paths {
+		if err := f.take(path); err != nil {
+			return nil, fmt.Errorf("look at an earlier recording: %w", err)
+		}
+	}
+	return f, nil
+}
+
+// take counts a file, or removes it if it is a rest.
+func (f *folder) take(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	name := filepath.Base(path)
+	input, isInput := strings.CutSuffix(path, inputEnding)
+	answer, isAnswer := strings.CutSuffix(path, answerEnding)
+	match := caseForm.FindStringSubmatch(strings.TrimSuffix(strings.TrimSuffix(name, inputEnding), answerEnding))
+	isRest := strings.HasPrefix(name, unfinished) ||
+		isInput && match != nil && !exists(input+answerEnding) || isAnswer && match != nil && !exists(answer+inputEnding)
+	if isRest {
+		return os.Remove(path)
+	}
+	f.bytes += info.Size()
+	if isInput {
+		key := name
+		if match != nil {
+			key = match[1]
+		}
+		relative, err := filepath.Rel(f.dir, filepath.Dir(path))
+		f.keys[filepath.ToSlash(relative)+"/"+key] = true
+		return err
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// write writes the two files of a case. Either both are there afterwards, or
+// neither: they are written under other names first.
+func (f *folder) write(kind, hook string, c *pair) (err error) {
+	if f.stopped.Load() {
+		return errStopped
+	}
+	folder := filepath.Join(f.dir, kind, hook)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	var paths []string // of what is to be removed if anything fails
+	defer func() {
+		if err != nil {
+			for _, path := range paths {
+				err = errors.Join(err, ignoreMissing(os.Remove(path)))
+			}
+		}
+	}()
+	var sources []string
+	for _, text := range [][]byte{c.answer, c.input} {
+		if f.stopped.Load() {
+			return errStopped
+		}
+		path, err := f.writeFile(folder, text)
+		if path != "" {
+			paths = append(paths, path)
+		}
+		if err != nil {
+			return fmt.Errorf("write a case: %w", err)
+		}
+		sources = append(sources, path)
+	}
+	// The request comes last: it is what a reader looks for.
+	for i, ending := range []string{answerEnding, inputEnding} {
+		target := filepath.Join(folder, c.name+ending)
+		if err := os.Rename(sources[i], target); err != nil {
+			return fmt.Errorf("name a case: %w", err)
+		}
+		paths = append(paths, target)
+	}
+	f.keys[kind+"/"+hook+"/"+c.key] = true
+	return nil
+}
+
+// writeFile writes a text to a file of a name of its own, and returns that.
+func (f *folder) writeFile(dir string, text []byte) (string, error) {
+	created, err := f.create(dir)
+	if err != nil {
+		return "", err
+	}
+	_, err = created.Write(text)
+	return created.Name(), errors.Join(err, created.Close())
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// stop makes sure that no further file is begun.
+func (f *folder) stop() { f.stopped.Store(true) }

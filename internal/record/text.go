@@ -1,0 +1,235 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// known is what a request may say because it is public: the names of its
+// objects, and what the hook says without having been told a secret.
+type known struct {
+	group  string          // of the parent's API
+	parent string          // its name
+	names  map[string]bool // of all objects
+	// said are the strings of answers to requests in which all is replaced, and
+	// words the words of those in a status.
+	said, words map[string]bool
+}
+
+// text returns what is written for a string. Most strings of a large request
+// stand in it many times.
+func (m *mask) text(at place, text string) string {
+	const mostMemorized = 4096
+	if at.kind == isNotes || at.within == "matchExpressions" { // it depends on more than these
+		return m.written(at, text)
+	}
+	key := memoKey{at.kind, at.field, at.within, text, at.isSpec, at.isStatus}
+	if written, found := m.memo[key]; found {
+		return written
+	}
+	if len(m.memo) >= mostMemorized {
+		clear(m.memo)
+	}
+	written := m.written(at, text)
+	m.memo[key] = written
+	return written
+}
+
+type memoKey struct {
+	kind                placeKind
+	field, within, text string
+	isSpec, isStatus    bool
+}
+
+func (m *mask) written(at place, text string) string {
+	if text == "" || boolForm.MatchString(text) {
+		return text
+	}
+	switch at.kind {
+	case byUser:
+		if at.within == "data" || at.within == "binaryData" {
+			return m.places.encoded(text)
+		}
+		return m.places.of(text)
+	case isLabels:
+		return m.label(at, text)
+	case isNotes:
+		return m.annotation(at, text)
+	case isSizes:
+		if sizeForm.MatchString(text) {
+			return text
+		}
+	case isOwnership:
+	case typed:
+		if at.within == "matchExpressions" {
+			switch at.field {
+			case "key":
+				m.labelKey = text
+			case "values":
+				at.field = m.labelKey
+				return m.label(at, text)
+			}
+		}
+		return m.field(at, text)
+	}
+	return m.places.of(text)
+}
+
+// field returns what is written for a string in a field of a type.
+func (m *mask) field(at place, text string) string {
+	form := formOf(at.field, at.within)
+	switch {
+	case form == hashForm && hashForm.MatchString(text):
+		return m.places.hash(text)
+	case form != nil && form.MatchString(text) && !looksSecret(text):
+		if form == imageForm || form == uidForm || form == timeForm {
+			return text
+		}
+		return m.withoutHashes(text)
+	case isPlain(at, text):
+		return text
+	case at.isStatus && !isSecretive(at.field):
+		return m.status(at, text)
+	}
+	return m.places.shaped(text)
+}
+
+// isPlain reports whether a string is a time or a share, which stay in every
+// field but those that hold what somebody typed.
+func isPlain(at place, text string) bool {
+	return at.field != "value" && !isSecretive(at.field) && (timeForm.MatchString(text) || shareForm.MatchString(text))
+}
+
+// status returns what is written for a string in the parent's status. It is what
+// a hook has said before: what it says again without having been told a secret
+// is none.
+func (m *mask) status(at place, text string) string {
+	if m.known.said[text] || m.known.names[text] {
+		return m.withoutHashes(text)
+	}
+	if at.field != "message" {
+		return m.places.shaped(text)
+	}
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		bare := strings.TrimRight(word, ".,:;")
+		if _, name, isRef := strings.Cut(bare, "/"); bare == "" || m.known.words[m.withoutHashes(bare)] || isRef && m.known.isObject(name) {
+			words[i] = m.withoutHashes(word)
+			continue
+		}
+		words[i] = m.places.of(bare) + word[len(bare):]
+	}
+	return strings.Join(words, " ")
+}
+
+// isObject reports whether a name is that of an object, or of one that the parent
+// has had: its own with a hash.
+func (k known) isObject(name string) bool {
+	rest, isDerived := strings.CutPrefix(name, k.parent+"-")
+	return k.names[name] || isDerived && k.parent != "" && isHash(rest) && derived.FindString(rest) == rest
+}
+
+// label returns what is written for the value of a label. Those stay that
+// Kubernetes and the operator itself write, and the names of objects.
+func (m *mask) label(at place, text string) string {
+	domain, _, _ := strings.Cut(at.field, "/")
+	isPublic := m.known.names[text] || m.known.isOwn(domain)
+	for _, end := range wellKnown {
+		isPublic = isPublic || strings.HasSuffix(domain, end) && domain != at.field
+	}
+	switch {
+	case at.field == "controller-uid" && uidForm.MatchString(text):
+		return text
+	case isPublic && keyForm.MatchString(text) && !looksSecret(text) && !isSecretive(at.field):
+		return m.withoutHashes(text)
+	case isHash(text) && derived.FindString(text) == text:
+		return m.places.hash(text)
+	}
+	return m.places.of(text)
+}
+
+// isOwn reports whether a domain is the parent's API group or within it.
+func (k known) isOwn(domain string) bool {
+	return k.group != "" && (domain == k.group || strings.HasSuffix(domain, "."+k.group))
+}
+
+// annotation returns what is written for the value of an annotation.
+func (m *mask) annotation(at place, text string) string {
+	domain, _, _ := strings.Cut(at.field, "/")
+	form := knownAnnotations[at.field]
+	switch {
+	case at.field == hashAnnotation:
+		return m.hashOf(at, text)
+	case applied[at.field]:
+		return m.appliedObject(at, text)
+	case form != nil && form.MatchString(text),
+		m.known.isOwn(domain) && smallForm.MatchString(text):
+		return text
+	case isHash(text) && derived.FindString(text) == text && !at.isSpec:
+		return m.places.hash(text)
+	case !at.isSpec && m.known.said[text] && !looksSecret(text):
+		return m.withoutHashes(text)
+	}
+	return m.places.of(text)
+}
+
+// appliedObject masks an annotation that holds an object in JSON.
+func (m *mask) appliedObject(at place, text string) string {
+	inner := mask{memo: m.memo, keys: m.keys, places: m.places, known: m.known, before: m.before, after: m.after, volatile: 1}
+	inner.in = json.NewDecoder(strings.NewReader(text))
+	inner.in.UseNumber()
+	inside := place{depth: 3, isApplied: true, isSpec: at.isSpec}
+	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) || inner.value(inside) != nil {
+		return m.places.of(text)
+	}
+	return string(bytes.TrimSpace(inner.out.Bytes()))
+}
+
+var (
+	memberForm = regexp.MustCompile(`^[-A-Za-z0-9_./]{1,316}$`)
+	ownedForm  = regexp.MustCompile(`^f:[-A-Za-z0-9_./]{1,316}$`)
+)
+
+// key returns what is written for the name of a member.
+func (m *mask) key(at place, key string) string {
+	if at.kind == isOwnership {
+		switch prefix, rest, _ := strings.Cut(key, ":"); {
+		case key == "." || ownedForm.MatchString(key) && !looksSecret(key):
+			return key
+		default:
+			return prefix[:min(1, len(prefix))] + ":" + m.places.of(rest)
+		}
+	}
+	if isName, found := m.keys[key]; found && !isName || !found && !m.isName(key) {
+		return m.places.of(key)
+	}
+	if !at.isApplied && at.root != "parent" && at.depth == 2 {
+		return m.withoutHashes(key) // it may be the name of an object
+	}
+	return key
+}
+
+// isName reports whether a member's name may stay, and remembers it.
+func (m *mask) isName(key string) bool {
+	const mostMemorized = 4096
+	if len(m.keys) >= mostMemorized {
+		clear(m.keys)
+	}
+	m.keys[key] = memberForm.MatchString(key) && !looksSecret(key)
+	return m.keys[key]
+}
+
+// withoutHashes replaces the hashes within a string.
+func (m *mask) withoutHashes(text string) string {
+	if len(text) < 8 {
+		return text
+	}
+	return derived.ReplaceAllStringFunc(text, func(match string) string {
+		if !isHash(match) || strings.Contains(m.known.parent, match) {
+			return match
+		}
+		return m.places.hash(match)
+	})
+}
