@@ -71,7 +71,9 @@ func (j *job) readOpening(source io.Reader, declared int64) (body []byte, whole 
 	if declared >= 0 {
 		most = min(most, declared)
 	}
-	for size := int64(4 << 10); ; size *= 4 {
+	// The first bytes have come with the headers, or come slowly. Most bodies have
+	// fewer than 32 KiB.
+	for size := int64(1 << 10); ; size *= 32 {
 		size = min(size, most)
 		if err := opening.take(j.waiting, size); err != nil {
 			return nil, false, err
