@@ -70,7 +70,7 @@ cluster-down: ## Take that cluster away
 ##@ To test
 
 .PHONY: test
-test: unit cover verify lint e2e ## Everything that must pass
+test: unit load cover verify lint e2e ## Everything that must pass
 
 .PHONY: unit
 ifdef KIND
@@ -83,6 +83,10 @@ unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset test
 	@$(GOTEST) $(RACE) $(addprefix ./,$(CONCURRENT))
 	@$(GOTEST) $(RACE) -run '^TestCallsShareNothing$$' ./hooks
 endif
+
+.PHONY: load
+load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
+	OPERETTA_TEST_LOAD=1 $(GO) test -count=1 -timeout 10m -v ./internal/server/loadtest
 
 .PHONY: cover
 cover: ## The thorough tests of the hooks and the protocol, which must reach enough of both
@@ -109,10 +113,10 @@ fuzz: ## Fuzz every hook, FUZZTIME=30s each
 .PHONY: bench
 bench: ## Benchmark the hooks; BASE=<revision> compares with that one
 	@mkdir -p bin
-	$(GO) test ./hooks/... -run '^$$' -bench . -count $(or $(COUNT),6) | tee bin/bench.new
+	$(GO) test ./hooks/... ./internal/server -run '^$$' -bench . -count $(or $(COUNT),6) | tee bin/bench.new
 ifdef BASE
 	@rm -rf bin/base && git worktree add --force --detach bin/base $(BASE) >/dev/null
-	@(cd bin/base && $(GO) test ./hooks/... -run '^$$' -bench . -count $(or $(COUNT),6)) > bin/bench.old; \
+	@(cd bin/base && $(GO) test ./hooks/... ./internal/server -run '^$$' -bench . -count $(or $(COUNT),6)) > bin/bench.old; \
 	  status=$$?; git worktree remove --force bin/base; exit $$status
 	$(BENCHSTAT) bin/bench.old bin/bench.new
 else

@@ -15,11 +15,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/internal/server"
 )
 
 // read decodes a file, and fails on a field that its kind does not have.
@@ -61,7 +63,7 @@ func requireRestricted(t *testing.T, pod corev1.PodSpec) {
 		require.Equal(t, &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}, container.SecurityContext.Capabilities)
 		require.Nil(t, container.SecurityContext.Privileged)
 		require.NotEmpty(t, container.Resources.Requests)
-		require.NotEmpty(t, container.Resources.Limits.Memory())
+		require.Positive(t, container.Resources.Limits.Memory().Value(), container.Name) // an absent one is 0
 		for _, port := range container.Ports {
 			require.Zero(t, port.HostPort)
 		}
@@ -97,6 +99,28 @@ func TestTheServerRunsWithoutAnyRight(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
+}
+
+// TestTheBudgetFollowsFromTheLimit: a limit that is raised alone would be of no
+// use, and one that is lowered alone would end the process.
+func TestTheBudgetFollowsFromTheLimit(t *testing.T) {
+	container := deployment(t).Spec.Template.Spec.Containers[0]
+	limit := container.Resources.Limits.Memory().Value()
+	var goLimit, budget resource.Quantity
+	for _, variable := range container.Env {
+		if variable.Name == "GOMEMLIMIT" {
+			goLimit = resource.MustParse(strings.TrimSuffix(variable.Value, "B")) // 384MiB is 384Mi
+		}
+	}
+	for _, arg := range container.Args {
+		if text, ok := strings.CutPrefix(arg, "--memory-budget="); ok {
+			budget = resource.MustParse(text)
+		}
+	}
+	const mebibyte = 1 << 20
+	require.InDelta(t, server.GoLimitOf(limit), goLimit.Value(), mebibyte)
+	require.InDelta(t, server.BudgetOf(goLimit.Value()), budget.Value(), mebibyte)
+	require.LessOrEqual(t, int64(server.DefaultMaxBodyBytes), server.LargestBody(budget.Value()), "the default fits")
 }
 
 func TestEverySelectorSelectsTheServer(t *testing.T) {

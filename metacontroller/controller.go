@@ -68,6 +68,10 @@ type Child struct {
 	// Update says what happens to an existing child whose desired form has
 	// changed.
 	Update UpdateMethod
+	// Reads is the type that the hooks decode a child of an OnDelete kind into.
+	// Where it is set, the server keeps no other field of such children in
+	// memory than these and what this package reads. Nil keeps all.
+	Reads reflect.Type
 }
 
 // UpdateMethod is the part of Metacontroller's update strategies that keeps

@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func Sync[P, S any](sync func(parent *P, seen Observed) (Result[S], error)) Hook
 		parent: reflect.TypeFor[P](),
 		sync: func(req *request, seen Observed) (*outcome, error) {
 			parent := new(P)
-			if err := decode(req.parent, parent); err != nil {
+			if err := decodeParent(req.parent, parent); err != nil {
 				return nil, badRequest("the parent cannot be decoded: %s", err)
 			}
 			return resolve(sync(parent, seen))
@@ -53,7 +54,7 @@ func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], erro
 		parent: reflect.TypeFor[P](),
 		sync: func(req *request, seen Observed) (*outcome, error) {
 			parent := new(P)
-			if decode(req.parent, parent) != nil {
+			if decodeParent(req.parent, parent) != nil {
 				return finalizeAll(req, seen)
 			}
 			result, err := finalize(parent, seen)
@@ -75,7 +76,7 @@ func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 		parent: reflect.TypeFor[P](),
 		customize: func(req *request) ([]Rule, error) {
 			parent := new(P)
-			if err := decode(req.parent, parent); err != nil {
+			if err := decodeParent(req.parent, parent); err != nil {
 				return nil, badRequest("the parent cannot be decoded: %s", err)
 			}
 			return customize(parent)
@@ -161,7 +162,13 @@ type AnsweredChild struct {
 // was not understood; any other error that no complete answer could be
 // computed. In both cases Metacontroller leaves the world as it is.
 func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, error) {
-	req, err := c.readRequest(hook, body)
+	return c.CallContext(context.Background(), hook, now, body, Limits{})
+}
+
+// CallContext is Call within limits. It ends soon after ctx has ended: its
+// error wraps the cause then.
+func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
+	req, err := c.readRequest(newRun(ctx, limits), hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
 	if err != nil {
 		return answer, err
@@ -185,6 +192,9 @@ func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, err
 		run = orphanAll
 	}
 	out, err := run(req, seen)
+	if err == nil {
+		err = req.run.failure() // a hook may have taken an end for an empty list
+	}
 	if err != nil {
 		return answer, err
 	}

@@ -13,7 +13,7 @@ import (
 func deployments() Controller {
 	controller := Controller{
 		Parent:   Resource{APIVersion: "example.com/v1", Kind: "Greeting", Plural: "greetings"},
-		Children: []Child{{Resource{"apps/v1", "Deployment", "deployments"}, InPlace}},
+		Children: []Child{{Resource: Resource{"apps/v1", "Deployment", "deployments"}, Update: InPlace}},
 	}
 	hook := func(_ *greeting, seen Observed) (greetingResult, error) {
 		var children []Object

@@ -26,6 +26,7 @@ type Observed struct {
 // are decoded when a hook asks for them with [Get] or [List].
 type Objects struct {
 	byKind map[string][]Snapshot // by Resource.Key
+	run    *run                  // of the call that they belong to
 }
 
 // Snapshot is one observed object of which only the identity has been decoded.
@@ -105,8 +106,14 @@ func Get[T any](objects Objects, apiVersion, kind, name string) (*T, error) {
 // those of [Snapshot.Decode].
 func List[T any](objects Objects, apiVersion, kind string) ([]T, error) {
 	snapshots := objects.All(apiVersion, kind)
+	if err := objects.run.spend(sizeOf[T]() * int64(len(snapshots))); err != nil {
+		return nil, err
+	}
 	list := make([]T, len(snapshots))
 	for i, snapshot := range snapshots {
+		if err := objects.run.counted(i, int64(len(snapshot.raw))/4); err != nil {
+			return nil, err
+		}
 		if err := snapshot.Decode(&list[i]); err != nil {
 			return nil, err
 		}
@@ -118,14 +125,14 @@ func List[T any](objects Objects, apiVersion, kind string) ([]T, error) {
 // kind. The inner keys are ignored: they are names in hook version v1 and
 // namespace/name in v2, and the objects know both. Where a namespace is given,
 // an object of another one is refused.
-func readObjects(field string, raw []byte, namespace string) (Objects, error) {
-	objects := Objects{byKind: map[string][]Snapshot{}}
+func readObjects(run *run, field string, raw []byte, namespace string) (Objects, error) {
+	objects := Objects{byKind: map[string][]Snapshot{}, run: run}
 	if field == "related" && isNull(raw) {
 		return objects, nil
 	}
 	var failure error
 	ok := members(raw, func(kind, group []byte) bool {
-		list, err := readGroup(string(kind), group, namespace)
+		list, err := readGroup(run, string(kind), group, namespace)
 		if err != nil {
 			failure = badRequest("%s[%q]: %s", field, kind, err)
 		}
@@ -135,6 +142,9 @@ func readObjects(field string, raw []byte, namespace string) (Objects, error) {
 		objects.byKind[string(kind)] = list
 		return failure == nil
 	})
+	if err := run.failure(); err != nil {
+		return objects, err
+	}
 	if failure != nil {
 		return objects, failure
 	}
@@ -144,10 +154,13 @@ func readObjects(field string, raw []byte, namespace string) (Objects, error) {
 	return objects, nil
 }
 
-func readGroup(kind string, raw []byte, namespace string) ([]Snapshot, error) {
+func readGroup(run *run, kind string, raw []byte, namespace string) ([]Snapshot, error) {
 	var list []Snapshot
 	var failure error
 	ok := members(raw, func(key, value []byte) bool {
+		if run.counted(len(list), snapshotBytes) != nil {
+			return false
+		}
 		snapshot, err := readSnapshot(value)
 		switch {
 		case err != nil:

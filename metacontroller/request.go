@@ -22,6 +22,7 @@ type Identity struct {
 // differ in the keys of its objects only, which are not read.
 type request struct {
 	Identity
+	run        *run
 	parent     json.RawMessage // whole, as it came
 	children   Objects
 	related    Objects
@@ -31,8 +32,11 @@ type request struct {
 // readRequest takes a request apart and makes sure that every object in it is
 // one that can be told apart from the others. It returns as much as it
 // understood together with a [RequestError].
-func (c Controller) readRequest(hook HookName, body []byte) (*request, error) {
-	req := &request{}
+func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request, error) {
+	req := &request{run: run}
+	if err := run.spend(0); err != nil {
+		return req, err
+	}
 	if !json.Valid(body) {
 		return req, badRequest("the request body is not valid JSON: %s", syntaxError(body))
 	}
@@ -60,10 +64,10 @@ func (c Controller) readRequest(hook HookName, body []byte) (*request, error) {
 		return req, nil
 	}
 	var err error
-	if req.children, err = readObjects("children", children, req.Namespace); err != nil {
+	if req.children, err = readObjects(run, "children", children, req.Namespace); err != nil {
 		return req, err
 	}
-	if req.related, err = readObjects("related", related, ""); err != nil {
+	if req.related, err = readObjects(run, "related", related, ""); err != nil {
 		return req, err
 	}
 	if err = c.checkKinds(req); err != nil {

@@ -28,7 +28,10 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 	if req.finalizing {
 		out.children = slices.DeleteFunc(out.children, func(child Object) bool { return !req.observes(child) })
 	}
-	body := append(make([]byte, 0, 1024+2048*len(out.children)), `{"status":`...)
+	if err := req.run.admits(req, len(out.children)); err != nil {
+		return nil, nil, err
+	}
+	body := append(make([]byte, 0, min(1024+2048*len(out.children), managedAnswerBytes)), `{"status":`...)
 	if !isObject(out.status) {
 		return nil, nil, errors.New("the status is no object")
 	}
@@ -59,6 +62,9 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 		}
 		seen[id] = true
 		children = append(children, child)
+		if body, err = req.run.room(req, body, i+1, len(out.children)); err != nil {
+			return nil, nil, err
+		}
 	}
 	body = append(body, ']')
 	if out.resync > 0 {

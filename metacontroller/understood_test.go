@@ -13,7 +13,7 @@ import (
 // observedPods returns what a request with these Pods tells.
 func observedPods(t *testing.T, pods string) Objects {
 	t.Helper()
-	req, err := controllerOf(nil).readRequest(SyncHook, ask(false, "", pods))
+	req, err := controllerOf(nil).readRequest(nil, SyncHook, ask(false, "", pods))
 	require.NoError(t, err)
 	return req.children
 }

@@ -39,7 +39,7 @@ func readConfig(cmd *cobra.Command, path string) error {
 			err = cmd.Flags().Set(name, value)
 		}
 		if err != nil {
-			return fmt.Errorf("--config: %s: %s: %w", path, name, err)
+			return usagef("--config: %s: %s: %w", path, name, err)
 		}
 	}
 	return nil

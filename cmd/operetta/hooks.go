@@ -25,7 +25,7 @@ func (p *program) hooks(ctx context.Context, overHTTP bool) (simulate.Call, func
 		Now:             func() time.Time { return *clock.Load() },
 		Log:             slog.New(slog.DiscardHandler),
 		MaxBodyBytes:    server.DefaultMaxBodyBytes,
-		MaxInFlight:     server.DefaultMaxInFlight,
+		MaxInFlight:     server.DefaultMaxInFlight(),
 		ShutdownTimeout: server.DefaultShutdownTimeout,
 	})
 	if !overHTTP {

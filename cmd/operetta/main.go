@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -38,6 +38,9 @@ type program struct {
 	controllers []metacontroller.Controller
 }
 
+// mostMessage is the size in bytes from which on an error is cut.
+const mostMessage = 4 << 10
+
 // usageError is a wrong use of the command line.
 type usageError struct{ error }
 
@@ -47,13 +50,15 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // run runs the command line and returns the exit code. A failure is told in
 // one line.
 func run(ctx context.Context, controllers []metacontroller.Controller, args []string, streams stdio) int {
+	// What is shown may quote a file or an argument.
+	streams.err = printable.NewWriter(streams.err)
 	root := newRootCommand(&program{stdio: streams, controllers: controllers})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
-	message := strings.Join(strings.Fields(err.Error()), " ")
+	message := printable.Line(err.Error(), mostMessage)
 	if _, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintf(streams.err, "operetta: %s (see %s --help)\n", message, cmd.CommandPath())
 		return exitUsage

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/printable"
+)
 
 func newRootCommand(p *program) *cobra.Command {
 	root := &cobra.Command{
@@ -22,7 +26,7 @@ render, simulate and manifests need no cluster.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(p.in)
-	root.SetOut(p.out)
+	root.SetOut(printable.NewWriter(p.out)) // cobra quotes an unknown topic
 	root.SetErr(p.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true

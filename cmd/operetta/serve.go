@@ -22,7 +22,8 @@ type serveFlags struct {
 	listen, metricsListen, config string
 	record                        string
 	logLevel, logFormat           string
-	maxBodyBytes                  int64
+	maxBodyBytes, maxAnswerBytes  int64
+	memoryBudget                  int64
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
 }
@@ -42,6 +43,9 @@ with 0. A second signal ends it at once.`,
 			if err := readConfig(cmd, flags.config); err != nil {
 				return err
 			}
+			if err := flags.checkBudget(cmd); err != nil {
+				return err
+			}
 			return serve(cmd.Context(), p, &flags)
 		},
 	}
@@ -49,14 +53,36 @@ with 0. A second signal ends it at once.`,
 	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz and /readyz")
 	set.StringVar(&flags.config, "config", "", "YAML file with these flags' names as keys; the command line wins")
-	set.Int64Var(&flags.maxBodyBytes, "max-body-bytes", server.DefaultMaxBodyBytes, "size of the largest request body that is read; a larger one is refused with 413")
-	set.IntVar(&flags.maxInFlight, "max-in-flight", server.DefaultMaxInFlight, "requests that are worked on at once; as many again wait, more are told to come back with 429")
-	set.DurationVar(&flags.drainDelay, "drain-delay", server.DefaultDrainDelay, "time from failing readiness to refusing requests, after SIGTERM")
-	set.DurationVar(&flags.shutdownTimeout, "shutdown-timeout", server.DefaultShutdownTimeout, "longest time for requests in flight to finish after that")
+	set.Var(boundedFlag(&flags.maxBodyBytes, server.DefaultMaxBodyBytes, 1, server.MostMemoryBudget, quantity), "max-body-bytes",
+		"the most that is kept of a request body, at most half of the memory budget; it may be four times as long where it holds Pods; a larger one is refused with 413")
+	set.Var(boundedFlag(&flags.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
+		"size of the largest answer; a hook that would give a larger one answers 500")
+	set.Var(boundedFlag(&flags.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
+		"bytes that all requests together may hold; those for which there is none wait, and are told to come back with 429 (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
+	set.Lookup("memory-budget").DefValue = ""
+	set.Var(boundedFlag(&flags.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
+		"hooks that run at once; the others wait, and are told to come back with 429")
+	set.Var(boundedFlag(&flags.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
+		"time from failing readiness to refusing requests, after SIGTERM")
+	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
+		"longest time for requests in flight to finish after that")
 	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, without credentials, for operetta replay")
 	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
 	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
 	return cmd
+}
+
+// checkBudget fills in the memory budget, and makes sure that a body has room
+// in it that was asked for.
+func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
+	if f.memoryBudget == 0 {
+		f.memoryBudget = server.DetectBudget()
+	}
+	if most := server.LargestBody(f.memoryBudget); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
+		return usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, which is %s",
+			printQuantity(f.maxBodyBytes), printQuantity(most), printQuantity(f.memoryBudget))
+	}
+	return nil
 }
 
 func serve(ctx context.Context, p *program, flags *serveFlags) error {
@@ -64,12 +90,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	if flags.maxBodyBytes < 1 || flags.maxInFlight < 1 {
-		return usagef("max-body-bytes and max-in-flight must be at least 1")
-	}
-	if flags.drainDelay < 0 || flags.shutdownTimeout <= 0 {
-		return usagef("drain-delay must not be negative, and shutdown-timeout must be more than 0")
-	}
+	server.LimitGo(flags.memoryBudget)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -86,7 +107,9 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 		Now:             time.Now,
 		Log:             log,
 		MaxBodyBytes:    flags.maxBodyBytes,
+		MaxAnswerBytes:  flags.maxAnswerBytes,
 		MaxInFlight:     flags.maxInFlight,
+		MemoryBudget:    flags.memoryBudget,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
 	}

@@ -147,17 +147,40 @@ func TestCommandLineWinsOverConfig(t *testing.T) {
 	require.NoError(t, readConfig(cmd, write(t, "config.yaml", "listen: file:1\nmetrics-listen: file:2\nmax-body-bytes: 134217728\n")))
 	require.Equal(t, "command-line:1", flagText(cmd, "listen"))
 	require.Equal(t, "file:2", flagText(cmd, "metrics-listen"))
-	require.Equal(t, "134217728", flagText(cmd, "max-body-bytes"))
+	require.Equal(t, "128Mi", flagText(cmd, "max-body-bytes"))
 	require.Equal(t, "5s", flagText(cmd, "drain-delay"))
 }
 
 func flagText(cmd *cobra.Command, name string) string { return cmd.Flags().Lookup(name).Value.String() }
 
 func TestServeRefusesLimitsThatMakeNoSense(t *testing.T) {
-	for _, flag := range []string{"--max-in-flight=0", "--max-body-bytes=0", "--drain-delay=-1s", "--shutdown-timeout=0", "--log-format=xml"} {
-		code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", flag)
-		require.Equal(t, exitUsage, code, flag)
-		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	for flag, says := range map[string]string{
+		"max-in-flight: 0":                    "from 1 to 1024",
+		"max-in-flight: 99999999999":          "from 1 to 1024",
+		"max-in-flight: 99999999999999999999": "from 1 to 1024",
+		"max-in-flight: -1":                   "from 1 to 1024",
+		"max-body-bytes: 0":                   "from 1 to 1Ti",
+		"max-body-bytes: 1e30":                "from 1 to 1Ti",
+		"max-body-bytes: 100Gi":               "write at most ",
+		"max-answer-bytes: 1":                 "from 1Ki to 1Ti",
+		"memory-budget: 1Mi":                  "from 32Mi to 1Ti",
+		"memory-budget: 0.5":                  "from 32Mi to 1Ti",
+		"memory-budget: much":                 "write a value like 240Mi, from 32Mi to 1Ti",
+		"drain-delay: -1s":                    "from 0s to 1h0m0s",
+		"drain-delay: 99999h":                 "from 0s to 1h0m0s",
+		"shutdown-timeout: 0s":                "from 1ms to 1h0m0s",
+		"log-format: xml":                     "neither json nor text",
+	} {
+		serve := []string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}
+		for _, args := range [][]string{
+			append(serve, "--"+strings.Replace(flag, ": ", "=", 1)),
+			append(serve, "--config", write(t, "config.yaml", flag+"\n")),
+		} {
+			code, _, stderr := operetta(t, "", args...)
+			require.Equal(t, exitUsage, code, args)
+			require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+			require.Contains(t, stderr, says)
+		}
 	}
 }
 

@@ -10,8 +10,12 @@ import (
 	"github.com/operetta-dev/operetta/internal/pods"
 )
 
-// rememberedResults is how many results the history has at least room for.
-const rememberedResults = 10
+const (
+	// rememberedResults is how many results the history has at least room for.
+	rememberedResults = 10
+	// maxHistoryLimit is the largest historyLimit that the schema admits.
+	maxHistoryLimit = 50
+)
 
 // history is what is known of builds that have ended, the newest first.
 type history []Result
@@ -73,7 +77,7 @@ func historyLimit(build *Build) int {
 	if build.Spec.HistoryLimit == nil {
 		return 3
 	}
-	return int(*build.Spec.HistoryLimit)
+	return min(max(0, int(*build.Spec.HistoryLimit)), maxHistoryLimit)
 }
 
 func resultOf(job *observedJob, message string) Result {

@@ -2,10 +2,12 @@ package podbuggertool
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -60,7 +62,7 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 
 // ration makes sure that no more Pods than maxPods stay chosen. One whose Job
 // exists goes before one that is older: the Job may have done its work already.
-func ration(tool *PodBuggerTool, candidates []*candidate) {
+func ration(tool *PodBuggerTool, candidates []*candidate) error {
 	left := defaultMaxPods
 	if tool.Spec.MaxPods != nil {
 		left = int(*tool.Spec.MaxPods)
@@ -89,7 +91,11 @@ func ration(tool *PodBuggerTool, candidates []*candidate) {
 	for _, c := range waiting[min(max(left, 0), len(waiting)):] {
 		c.chosen, c.state, c.message = false, PodSkipped, "as many others as maxPods allows have the container, or get it"
 	}
+	if err := postpone(tool, waiting[:min(max(left, 0), len(waiting))]); err != nil {
+		return err
+	}
 	name(waiting)
+	return nil
 }
 
 // maxNamed is how many Pods the Role names at once. With the longest names it
@@ -114,6 +120,26 @@ func name(waiting []*candidate) {
 			left--
 		}
 	}
+}
+
+// postpone makes sure that no more Jobs are made at once than an answer can
+// carry. The others are made when those are observed. But for the Pod's name, all
+// are of one size.
+func postpone(tool *PodBuggerTool, waiting []*candidate) error {
+	waiting = slices.DeleteFunc(slices.Clone(waiting), func(c *candidate) bool { return c.job != nil })
+	if len(waiting) == 0 {
+		return nil
+	}
+	first := waiting[0]
+	size, err := metacontroller.Size(job(tool, first.pod, first.jobName))
+	if err != nil {
+		return fmt.Errorf("Job/%s: %w", first.jobName, err)
+	}
+	atOnce := min(len(waiting), burst.Of(size))
+	for _, c := range waiting[atOnce:] {
+		c.chosen, c.message = false, fmt.Sprintf("its Job is made when those of %d other Pods are", atOnce)
+	}
+	return nil
 }
 
 // isInjected reports whether the Pod has the container.

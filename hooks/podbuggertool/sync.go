@@ -23,7 +23,9 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	ration(tool, candidates)
+	if err := ration(tool, candidates); err != nil {
+		return result{}, err
+	}
 	look := follow(candidates, world, seen.Now)
 
 	wanted := children(tool, candidates)

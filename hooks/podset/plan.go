@@ -17,6 +17,7 @@ type plan struct {
 	stay   []*observedPod // live ones, by number
 	failed []*observedPod // failed ones that wait for their replacement
 	fresh  []freshPod
+	later  int       // Pods that are missing too, and are made in a later sync
 	excess int       // Pods that go because there are too many
 	rolled int       // Pods that go because their template is outdated
 	retry  time.Time // when the next failed Pod is due to be replaced, if later than now
@@ -31,28 +32,37 @@ type freshPod struct {
 }
 
 // decide makes the plan.
-func decide(set *PodSet, there observed, now time.Time) plan {
+func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 	size := int(*set.Spec.Size)
 	var p plan
 	p.stay = slices.Clone(there.live)
 	p.dropDispensable(size)
-	p.dropOutdated(size - maxUnavailable(set))
+	if size <= bounds.most { // or what goes would not be replaced
+		p.dropOutdated(size - maxUnavailable(set))
+	}
 	slices.SortFunc(p.stay, byNumber)
 
-	missing := max(0, size-len(p.stay))
+	missing := max(0, min(size, bounds.most)-len(p.stay))
 	replacements := p.replaceFailed(there.failed, missing, now)
-	waiting := len(p.failed) - len(replacements)
-	for range missing - len(replacements) - waiting {
-		replacements = append(replacements, freshPod{})
-	}
-	number := -1
-	for i := range replacements {
-		for number++; there.taken[number]; number++ {
-		}
-		replacements[i].number = number
-	}
-	p.fresh = replacements
+	rest := missing - len(p.failed)
+	p.makeFresh(replacements, rest, bounds.burst, there.taken)
 	return p
+}
+
+// makeFresh asks for the replacements and for the rest of the missing Pods, as
+// many as a burst has, under the lowest numbers that are free. A sync that does
+// not see them yet asks for the same ones again.
+func (p *plan) makeFresh(replacements []freshPod, rest, burst int, taken map[int]bool) {
+	missing := len(replacements) + rest
+	count := min(missing, burst)
+	p.fresh, p.later = make([]freshPod, count), missing-count
+	copy(p.fresh, replacements)
+	number := -1
+	for i := range p.fresh {
+		for number++; taken[number]; number++ {
+		}
+		p.fresh[i].number = number
+	}
 }
 
 // dropDispensable lets those go that are too many.

@@ -10,17 +10,24 @@
 // older template go maxUnavailable at a time, and the next ones when as many are
 // ready again; those that are not ready go at once, for nobody misses them.
 //
+// A sync asks for no more new Pods than a burst has, and all of a PodSet for no
+// more than fit into a request: of a large template fewer than size.
+//
 // Ready is True when as many Pods as wanted are ready and of the newest
 // template, and no other is left.
 package podset
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"reflect"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
-		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
+		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
 		Sync:     metacontroller.Sync(sync),
 	}
 }

@@ -22,14 +22,29 @@ const (
 	reasonStarting         = "Starting"
 	reasonPodsNotReady     = "PodsNotReady"
 	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
+	reasonTooLarge         = "TooLarge"
 )
+
+// nextBurst is how long to wait at most before the rest of the Pods is asked
+// for. Each Pod that appears leads to a sync of its own, too.
+const nextBurst = 5 * time.Second
 
 // progressDeadline is how long an update may go without a Pod that is made or
 // becomes ready. It is that of a Deployment.
 const progressDeadline = 10 * time.Minute
 
+// situation is all that the status follows from.
+type situation struct {
+	set    *PodSet
+	there  observed
+	bounds bounds
+	plan   plan
+	now    time.Time
+}
+
 // report tells what is observed, and when to look again.
-func report(set *PodSet, there observed, plan plan, now time.Time, differs metacontroller.Difference) (Status, time.Duration) {
+func report(s situation, differs metacontroller.Difference) (Status, time.Duration) {
+	set, there, plan, now := s.set, s.there, s.plan, s.now
 	ready, current := there.readiness()
 	status := Status{
 		Ready:           fmt.Sprintf("%d/%d", ready, *set.Spec.Size),
@@ -43,7 +58,13 @@ func report(set *PodSet, there observed, plan plan, now time.Time, differs metac
 	}
 	conditions := metacontroller.NewConditions(set.Status.Conditions, set.Generation, now)
 	settled, resync := conditions.Settle(differs)
-	reason, message := activity(set, there, plan)
+	reason, message := activity(s)
+	if created := conditions.Find(metacontroller.ConditionReady); plan.later > 0 {
+		resync = soonest(resync, nextBurst)
+		if created != nil && created.Reason == metacontroller.ReasonCreating {
+			conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, created.Reason, message)
+		}
+	}
 	left := judge(conditions, judgement{
 		set: set, reason: reason, message: message, settled: settled,
 		deadline: there.lastChange().Add(progressDeadline).Sub(now), idle: plan.isIdle() && !there.lastChange().IsZero(),
@@ -54,17 +75,21 @@ func report(set *PodSet, there observed, plan plan, now time.Time, differs metac
 
 // activity tells what is being done, or why the Pods are not ready. The reason
 // is Ready where nothing is to be said.
-func activity(set *PodSet, there observed, plan plan) (reason, message string) {
-	size := int(*set.Spec.Size)
+func activity(s situation) (reason, message string) {
+	there, plan, size := s.there, s.plan, int(*s.set.Spec.Size)
 	ready, current := there.readiness()
 	waits := there.waitsFor()
 	switch outdated := len(there.live) - current; {
 	case plan.excess > 0:
 		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(there.live), size)
+	case size > s.bounds.most:
+		return reasonTooLarge, s.bounds.tooLarge(size)
 	case outdated > 0:
 		return reasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
 	case len(plan.failed) > 0:
 		return reasonReplacing, plan.replacing()
+	case plan.later > 0:
+		return reasonScaling, fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(there.live), size, s.bounds.burst)
 	case len(there.live) < size:
 		return reasonScaling, fmt.Sprintf("%d of %d Pods exist", len(there.live), size)
 	case ready < size:
@@ -131,6 +156,10 @@ func judge(conditions *metacontroller.Conditions, j judgement) time.Duration {
 	case j.reason == reasonReady || wasComplete && j.reason == reasonPodsNotReady:
 		// Once all were ready, one that is not any more is no update.
 		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonComplete, "there is nothing to change")
+		return 0
+	case j.reason == reasonTooLarge:
+		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonTooLarge, j.message)
+		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, j.message)
 		return 0
 	case j.idle && j.deadline <= 0 && (j.reason == reasonRollingOut || j.reason == reasonPodsNotReady):
 		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)

@@ -21,13 +21,17 @@ func sync(set *PodSet, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	plan := decide(set, there, seen.Now)
+	bounds, err := boundsOf(set, hash)
+	if err != nil {
+		return result{}, err
+	}
+	plan := decide(set, there, bounds, seen.Now)
 	fresh := freshPods(set, plan, hash)
 	differs, err := seen.Compare(fresh)
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(set, there, plan, seen.Now, differs)
+	status, resync := report(situation{set, there, bounds, plan, seen.Now}, differs)
 	return result{Status: status, Children: append(plan.kept(), fresh...), ResyncAfter: resync}, nil
 }
 

@@ -39,7 +39,8 @@ type Spec struct {
 	// would let go: not scheduled before scheduled, pending before running, not
 	// ready before ready, the lower annotation
 	// controller.kubernetes.io/pod-deletion-cost first, then those of an older
-	// template, then the younger.
+	// template, then the younger. Of a template of more than 6 KiB there may be
+	// fewer, for every request to the controller carries all of them.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
@@ -92,7 +93,8 @@ type Status struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 	// Conditions are Ready, Progressing, ChildrenObserved and, while a new
-	// template gets no Pod ready for ten minutes, Stalled.
+	// template gets no Pod ready for ten minutes or size is too large for the
+	// template, Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

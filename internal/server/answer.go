@@ -1,13 +1,15 @@
 package server
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"strings"
+	"time"
 
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -16,70 +18,72 @@ import (
 func (s *Server) answer(controller metacontroller.Controller, hook metacontroller.HookName) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		line := lineOf(r)
-		body, err := readBody(w, r, s.options.MaxBodyBytes)
+		j := s.newJob(r)
+		defer j.end()
+		body, err := j.read(w, r, controller)
 		if err != nil {
 			line.err = err
-			code, reason := bodyError(err)
-			writeLine(w, code, reason)
+			s.refuse(w, r, err, bodyError)
 			return
 		}
 		now := s.options.Now()
-		answer, err := controller.Call(hook, now, body)
+		answer, err := j.call(controller, hook, now, body)
 		line.answer, line.err = answer, err
-		switch {
-		case metacontroller.IsRequestError(err):
-			writeLine(w, http.StatusBadRequest, err.Error())
-		case err != nil:
-			writeLine(w, http.StatusInternalServerError, err.Error())
-		default:
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Length", strconv.Itoa(len(answer.Body)))
-			w.WriteHeader(http.StatusOK)
-			_, _ = w.Write(answer.Body) // a client that is gone is no news
-			if s.options.Record != nil {
-				s.options.Record(controller, hook, now, body, answer.Body)
-			}
+		if err != nil {
+			s.refuse(w, r, err, hookError)
+			return
 		}
+		if s.options.Record != nil {
+			s.options.Record(controller, hook, now, body, answer.Body)
+		}
+		line.answer.Body = nil // the log says nothing of it
+		send(w, answer.Body)
 	}
 }
 
+// How long a client may take to read an answer. It holds memory until then.
 const (
-	// mostPresized is the part of a declared length that is allocated in
-	// advance. Beyond it, memory is for bytes that come.
-	mostPresized = 4 << 20
-	// mostDiscarded is how much is read of a body that nobody wants.
-	mostDiscarded = 256 << 20
+	sendTime      = 2 * time.Second
+	sentPerSecond = 8 << 20
 )
 
-// readBody reads the whole body, up to the limit in bytes.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
-		return nil, &http.MaxBytesError{Limit: limit}
-	}
-	buffer := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), mostPresized)+bytes.MinRead))
-	_, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		discardBody(r)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return buffer.Bytes(), nil
+func send(w http.ResponseWriter, body []byte) {
+	took := sendTime + time.Duration(len(body)/sentPerSecond)*time.Second
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(took))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) // a client that is gone is no news
 }
 
-// discardRest reads on what a refusal has left of a body: a client that is
-// still sending when its connection closes sees a broken pipe and not the
-// answer. Only one that asks before it sends is told at once.
-func discardRest(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r)
-		if r.Header.Get("Expect") == "" {
-			discardBody(r)
-		}
-	})
+// refuse answers with an error: those of the server itself, or what other
+// makes of it.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error, other func(error) (int, string)) {
+	switch {
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter()))
+		writeLine(w, r, http.StatusTooManyRequests, busyText(err))
+	case errors.Is(err, errGone):
+		writeLine(w, r, http.StatusServiceUnavailable, errGone.Error())
+	case errors.Is(err, errLate):
+		writeLine(w, r, http.StatusInternalServerError, fmt.Sprintf("no answer was computed within %s: make the resource smaller", s.options.AnswerTimeout))
+	default:
+		code, text := other(err)
+		writeLine(w, r, code, text)
+	}
 }
 
-func discardBody(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, mostDiscarded) }
+func busyText(err error) string {
+	if errors.Is(err, errSlow) {
+		return "the request body did not arrive in time: try again"
+	}
+	return "too many requests at once: try again"
+}
+
+// retryAfter is sent with 429, in whole seconds. Metacontroller comes back at
+// once, without any backoff, unless it is told a positive number, and all at
+// the same time, unless it is told different ones.
+func retryAfter() int { return 1 + rand.IntN(4) }
 
 func bodyError(err error) (code int, reason string) {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -89,18 +93,25 @@ func bodyError(err error) (code int, reason string) {
 	return http.StatusBadRequest, "the request body could not be read to its end"
 }
 
+func hookError(err error) (code int, reason string) {
+	if metacontroller.IsRequestError(err) {
+		return http.StatusBadRequest, err.Error()
+	}
+	return http.StatusInternalServerError, err.Error()
+}
+
 // mostReason is the length in bytes from which on a reason is cut. An event's
 // message has 1024.
 const mostReason = 900
 
 // writeLine answers with one short line of plain text. Metacontroller publishes
 // that of an error in an event on the parent.
-func writeLine(w http.ResponseWriter, code int, text string) {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > mostReason {
-		text = strings.ToValidUTF8(text[:mostReason], "") + "..."
-	}
+func writeLine(w http.ResponseWriter, r *http.Request, code int, text string) {
+	text = printable.Line(text, mostReason)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if line, ok := r.Context().Value(lineKey{}).(*line); ok && line.unread {
+		w.Header().Set("Connection", "close") // it has not been read to its end
+	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
 	w.WriteHeader(code)

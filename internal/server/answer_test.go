@@ -217,7 +217,7 @@ func TestHundredMegabytesAreTooMany(t *testing.T) {
 func TestTooLargeBodyIsNotAskedFor(t *testing.T) {
 	e := start(t, nil)
 	asked := time.Now()
-	got := sendThenRead(t, e.hooks, "Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n", nil)
+	got := sendThenRead(t, e.hooks, "Content-Length: 300000000\r\nExpect: 100-continue\r\n\r\n", nil)
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
 	require.Less(t, time.Since(asked), 5*time.Second, "the server does not wait for it either")
 }

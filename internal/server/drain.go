@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -49,6 +50,9 @@ func (g *gate) closeIfEmpty() {
 	}
 }
 
+// drainingText is the body of the 503.
+const drainingText = "draining: another replica will answer"
+
 // admit refuses requests while the gate is shut. While the server drains it
 // answers them, and tells their connections to go and find another replica.
 func (s *Server) admit(next http.Handler) http.Handler {
@@ -57,7 +61,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 			w.Header().Set("Connection", "close")
 		}
 		if !s.gate.enter() {
-			writeLine(w, http.StatusServiceUnavailable, "draining: another replica will answer")
+			writeLine(w, r, http.StatusServiceUnavailable, drainingText)
 			return
 		}
 		defer s.gate.leave()
@@ -67,8 +71,8 @@ func (s *Server) admit(next http.Handler) http.Handler {
 
 // drain ends the hook server without losing a request. The listener stays open
 // until the last request in flight has been answered, so that whoever still
-// comes is told why he is refused.
-func (s *Server) drain(hookServer *http.Server) error {
+// comes is told why he is refused, and then the connections part in peace.
+func (s *Server) drain(hookServer *http.Server, listener net.Listener) error {
 	s.options.Log.Info("draining", "delay", s.options.DrainDelay.String())
 	s.draining.Store(true)
 	time.Sleep(s.options.DrainDelay)
@@ -78,6 +82,7 @@ func (s *Server) drain(hookServer *http.Server) error {
 	case <-s.gate.shut():
 	case <-ctx.Done():
 	}
+	s.part(ctx, listener)
 	if err := hookServer.Shutdown(ctx); err != nil {
 		return fmt.Errorf("requests were still in flight after %s: %w", s.options.ShutdownTimeout, errors.Join(err, hookServer.Close()))
 	}

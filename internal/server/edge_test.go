@@ -37,7 +37,7 @@ func start(t *testing.T, change func(*server.Options)) *edge {
 		Now:             func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 		Log:             slog.New(slog.NewJSONHandler(e.log, nil)),
 		MaxBodyBytes:    server.DefaultMaxBodyBytes,
-		MaxInFlight:     server.DefaultMaxInFlight,
+		MaxInFlight:     server.DefaultMaxInFlight(),
 		ShutdownTimeout: 10 * time.Second,
 	}
 	if change != nil {
@@ -56,7 +56,7 @@ func start(t *testing.T, change func(*server.Options)) *edge {
 	return e
 }
 
-func listen(t *testing.T) net.Listener {
+func listen(t testing.TB) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5/middleware"
 
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -21,6 +22,8 @@ type line struct {
 	answer metacontroller.Answer
 	err    error
 	stack  string // of a panic
+
+	began, unread bool // what has been read of the body: some of it, not all
 }
 
 type lineKey struct{}
@@ -53,16 +56,16 @@ func levelOf(status int) slog.Level {
 func (l *line) attributes(r *http.Request, status int, took time.Duration) []slog.Attr {
 	attributes := []slog.Attr{
 		slog.String("kind", l.kind), slog.String("hook", string(l.hook)),
-		slog.String("namespace", l.answer.Parent.Namespace), slog.String("name", l.answer.Parent.Name),
-		slog.String("uid", string(l.answer.Parent.UID)), slog.Int64("generation", l.answer.Parent.Generation),
+		slog.String("namespace", named(l.answer.Parent.Namespace)), slog.String("name", named(l.answer.Parent.Name)),
+		slog.String("uid", named(string(l.answer.Parent.UID))), slog.Int64("generation", l.answer.Parent.Generation),
 		slog.Int("status", status), slog.Float64("duration", took.Seconds()),
 		slog.Int("childrenIn", l.answer.Observed), slog.Int("childrenOut", len(l.answer.Children)),
 	}
 	if l.kind == "" {
-		attributes = append(attributes, slog.String("method", r.Method), slog.String("path", r.URL.Path))
+		attributes = append(attributes, slog.String("method", named(r.Method)), slog.String("path", named(r.URL.Path)))
 	}
 	if l.err != nil {
-		attributes = append(attributes, slog.String("error", l.err.Error()))
+		attributes = append(attributes, slog.String("error", printable.Line(l.err.Error(), mostReason)))
 	}
 	if l.stack != "" {
 		attributes = append(attributes, slog.String("stack", l.stack))
@@ -70,8 +73,12 @@ func (l *line) attributes(r *http.Request, status int, took time.Duration) []slo
 	return attributes
 }
 
-// named notes which hook a request is for, also where it is refused.
-func named(kind string, hook metacontroller.HookName) func(http.Handler) http.Handler {
+// named returns what somebody else has named, as the log may have it. No name
+// in Kubernetes is longer.
+func named(text string) string { return printable.Line(text, 253) }
+
+// noted notes which hook a request is for, also where it is refused.
+func noted(kind string, hook metacontroller.HookName) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			line := lineOf(r)
@@ -89,7 +96,7 @@ func recoverPanics(next http.Handler) http.Handler {
 			if reason := recover(); reason != nil {
 				line := lineOf(r)
 				line.err, line.stack = fmt.Errorf("panic: %v", reason), string(debug.Stack())
-				writeLine(w, http.StatusInternalServerError, "the hook failed unexpectedly: see the log of the operetta server")
+				writeLine(w, r, http.StatusInternalServerError, "the hook failed unexpectedly: see the log of the operetta server")
 			}
 		}()
 		next.ServeHTTP(w, r)

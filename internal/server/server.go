@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,14 @@ const (
 	// DefaultMaxBodyBytes is 64 MiB. A request carries every child whole, at 5
 	// to 10 KB each.
 	DefaultMaxBodyBytes = 64 << 20
-	// DefaultMaxInFlight is the number of requests that are worked on at once.
-	// Metacontroller has five workers for each operator.
-	DefaultMaxInFlight = 64
+	// MostInFlight is the largest number of hooks that run at once.
+	MostInFlight = 1024
+	// DefaultAnswerTimeout is what a request has from its headers to its answer.
+	// Metacontroller gives up after 10 s.
+	DefaultAnswerTimeout = 8 * time.Second
+	// waitPart is how much of that it may wait, in tenths. The rest is for its
+	// hook.
+	waitPart = 6
 	// DefaultDrainDelay is the time from a failing readiness probe to the
 	// refusal of new requests, in which the cluster takes the Pod out of its
 	// Service.
@@ -54,9 +60,19 @@ type Options struct {
 	Log *slog.Logger
 	// MaxBodyBytes is the size of the largest body that is read.
 	MaxBodyBytes int64
-	// MaxInFlight is the number of requests that are worked on at once. As many
-	// again wait for two seconds; the others are told to come back.
+	// MaxAnswerBytes is the size of the largest answer; 0 stands for
+	// [metacontroller.DefaultMaxAnswerBytes].
+	MaxAnswerBytes int64
+	// MaxInFlight is the number of hooks that run at once. The others wait, and
+	// are told to come back when they have waited for too long. 0 stands for
+	// [DefaultMaxInFlight].
 	MaxInFlight int
+	// MemoryBudget is what all requests together may hold, in bytes; 0 stands for
+	// [DefaultMemoryBudget]. No body is larger than [LargestBody] of it.
+	MemoryBudget int64
+	// AnswerTimeout is the longest that a request takes; 0 stands for
+	// [DefaultAnswerTimeout].
+	AnswerTimeout time.Duration
 	// Record, if it is set, is told each request that was answered with 200, and
 	// must not wait.
 	Record func(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte)
@@ -70,10 +86,19 @@ type Server struct {
 	serving  atomic.Bool // the hook listener accepts
 	draining atomic.Bool // readiness fails, requests are still answered
 	gate     gate        // shut when new requests are refused
+	budget   *budget
+	slots    slots
+	conns    connections
 }
 
 // New returns a Server.
-func New(options Options) *Server { return &Server{options: options} }
+func New(options Options) *Server {
+	options.MaxInFlight = cmp.Or(options.MaxInFlight, DefaultMaxInFlight())
+	options.MemoryBudget = cmp.Or(options.MemoryBudget, DefaultMemoryBudget)
+	options.AnswerTimeout = cmp.Or(options.AnswerTimeout, DefaultAnswerTimeout)
+	options.MaxBodyBytes = min(options.MaxBodyBytes, LargestBody(options.MemoryBudget))
+	return &Server{options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight)}
+}
 
 // Run serves hooks and health until ctx ends, and then drains: readiness fails
 // at once, new requests are refused after the drain delay, and those in flight
@@ -81,6 +106,7 @@ func New(options Options) *Server { return &Server{options: options} }
 // The error is nil after a complete drain.
 func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	hookServer := s.httpServer(s.Hooks())
+	hookServer.ConnState = s.conns.note
 	healthServer := s.httpServer(s.Health())
 	failed := make(chan error, 2)
 	for _, part := range []struct {
@@ -94,13 +120,14 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 		}()
 	}
 	s.serving.Store(true)
-	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String())
+	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String(),
+		"memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.options.MaxBodyBytes, "maxInFlight", s.options.MaxInFlight)
 	select {
 	case err := <-failed:
 		return errors.Join(err, hookServer.Close(), healthServer.Close())
 	case <-ctx.Done():
 	}
-	return errors.Join(s.drain(hookServer), healthServer.Close())
+	return errors.Join(s.drain(hookServer, hooks), healthServer.Close())
 }
 
 func (s *Server) httpServer(handler http.Handler) *http.Server {

@@ -1,0 +1,219 @@
+package podset_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/hooks/podset"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// answer is what the tests here read of an answer.
+type answer struct {
+	body   []byte
+	fresh  []string // the names of the Pods that are created
+	kept   int
+	Status podset.Status `json:"status"`
+	Resync int           `json:"resyncAfterSeconds"`
+}
+
+// hook returns the bare hook: what it bounds, it bounds by itself.
+func hook() metacontroller.Controller {
+	declared := podset.Controller()
+	return metacontroller.Controller{Parent: declared.Parent, Children: declared.Children, Sync: declared.Sync}
+}
+
+// call answers a request for a PodSet of a spec, of which the Pods of these
+// numbers exist.
+func call(t *testing.T, spec string, numbers ...int) answer {
+	t.Helper()
+	var pods []string
+	for _, n := range numbers {
+		pods = append(pods, fmt.Sprintf(`"default/web-%d":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","namespace":"default",`+
+			`"creationTimestamp":"2026-01-02T03:00:00Z","labels":{"podset":"web","podset.apps.jicki.cn/template-hash":"44136fa355b3678a"}},`+
+			`"spec":{"nodeName":"node-1"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-02T03:00:03Z"}]}}`, n, n))
+	}
+	return ask(t, spec, "{"+strings.Join(pods, ",")+"}")
+}
+
+func ask(t *testing.T, spec, pods string) answer {
+	t.Helper()
+	request := `{"controller":{},"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"web","namespace":"default","uid":"1"},` +
+		`"spec":` + spec + `},"children":{"Pod.v1":` + pods + `},"related":{},"finalizing":false}`
+	got, err := hook().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
+	require.NoError(t, err)
+	a := answer{body: got.Body}
+	require.NoError(t, json.Unmarshal(got.Body, &a))
+	for _, child := range got.Children {
+		if child.Kept {
+			a.kept++
+		} else {
+			a.fresh = append(a.fresh, child.Name)
+		}
+	}
+	return a
+}
+
+func (a answer) condition(conditionType string) metav1.Condition {
+	for _, condition := range a.Status.Conditions {
+		if condition.Type == conditionType {
+			return condition
+		}
+	}
+	return metav1.Condition{}
+}
+
+// numbers returns the numbers from one to below another.
+func numbers(from, to int) []int {
+	list := make([]int, 0, to-from)
+	for n := from; n < to; n++ {
+		list = append(list, n)
+	}
+	return list
+}
+
+func podNames(numbers []int) []string {
+	list := make([]string, len(numbers))
+	for i, n := range numbers {
+		list[i] = fmt.Sprintf("web-%d", n)
+	}
+	return list
+}
+
+// templateOf returns a template in JSON with so many bytes in one annotation.
+func templateOf(bytes int) string {
+	return `{"metadata":{"annotations":{"filler":"` + strings.Repeat("x", bytes) + `"}},"spec":{"containers":[{"name":"main","image":"one"}]}}`
+}
+
+func TestFiveHundredPodsAreAskedForAtATime(t *testing.T) {
+	first := call(t, `{"size":5000}`)
+	require.Equal(t, podNames(numbers(0, 500)), first.fresh)
+	require.Equal(t, first, call(t, `{"size":5000}`), "a sync that sees nothing yet asks for the same Pods")
+
+	// A cache that lags shows some of them: the next names are the lowest free
+	// ones, whatever has been asked for before.
+	lagging := call(t, `{"size":5000}`, numbers(100, 400)...)
+	require.Equal(t, podNames(append(numbers(0, 100), numbers(400, 800)...)), lagging.fresh)
+	require.Equal(t, 300, lagging.kept)
+
+	middle := call(t, `{"size":5000}`, numbers(0, 1500)...)
+	require.Equal(t, podNames(numbers(1500, 2000)), middle.fresh)
+	require.Equal(t, 1500, middle.kept)
+	ready := middle.condition("Ready")
+	require.Equal(t, "False Creating 1500 of 5000 Pods exist, creating 500 at a time", string(ready.Status)+" "+ready.Reason+" "+ready.Message)
+	progressing := middle.condition("Progressing")
+	require.Equal(t, "True Scaling 1500 of 5000 Pods exist, creating 500 at a time", string(progressing.Status)+" "+progressing.Reason+" "+progressing.Message)
+	require.Equal(t, "asked for: Pod/web-1500, Pod/web-1501, Pod/web-1502 and 497 more", middle.condition("ChildrenObserved").Message,
+		"Pods that have not been asked for are not reported as missing")
+	require.Empty(t, middle.condition("Stalled").Status)
+	require.Equal(t, 5, middle.Resync)
+
+	last := call(t, `{"size":5000}`, numbers(0, 4900)...)
+	require.Equal(t, podNames(numbers(4900, 5000)), last.fresh)
+	require.Contains(t, last.condition("Ready").Message, "being created: Pod/web-4900")
+}
+
+func TestWorldGrowsInBursts(t *testing.T) {
+	most := 0
+	controller := podset.Controller()
+	direct := simulate.Direct(controller)
+	s := &story{T: t}
+	s.world = simulate.New(simulate.Options{
+		Controllers: []metacontroller.Controller{controller},
+		MaxSteps:    1000,
+		Call: func(now time.Time, path string, body []byte) (int, []byte, error) {
+			answer, err := controller.Call(metacontroller.SyncHook, now, body)
+			require.NoError(t, err)
+			fresh := 0
+			for _, child := range answer.Children {
+				if !child.Kept {
+					fresh++
+				}
+			}
+			most = max(most, fresh)
+			require.LessOrEqual(t, len(answer.Children), 1100, "never more than size")
+			return direct(now, path, body)
+		},
+	})
+	s.edit("{size: 1100}")
+	require.Len(t, s.pods(isReady), 1100)
+	require.Equal(t, 500, most)
+	s.requireReady("True", "Ready")
+}
+
+// TestSizeThatNoSchemaHasSeen is a request that was not sent by Metacontroller.
+func TestSizeThatNoSchemaHasSeen(t *testing.T) {
+	for _, size := range []string{"5001", "2000000000", "2147483647"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		a := call(t, `{"size":`+size+`,"maxUnavailable":"100%"}`)
+		runtime.ReadMemStats(&after)
+		require.Equal(t, 500, len(a.fresh))
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))
+		require.Equal(t, "TooLarge", a.condition("Stalled").Reason)
+		full := call(t, `{"size":`+size+`}`, numbers(0, 5000)...)
+		require.Empty(t, full.fresh)
+		require.Equal(t, 5000, full.kept)
+		require.Equal(t, "False TooLarge spec.size is "+size+": write at most 5000",
+			string(full.condition("Ready").Status)+" "+full.condition("Ready").Reason+" "+full.condition("Ready").Message)
+	}
+}
+
+func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
+	spec := `{"size":5000,"template":` + templateOf(200<<10) + `}`
+	a := call(t, spec)
+	require.Equal(t, 81, len(a.fresh))
+	require.Less(t, len(a.body), 18<<20)
+	require.Equal(t, "True TooLarge", string(a.condition("Stalled").Status)+" "+a.condition("Stalled").Reason)
+
+	// What is there stays, of whatever template: nothing is rolled that would
+	// not be replaced.
+	a = call(t, spec, numbers(0, 200)...)
+	require.Equal(t, 200, a.kept)
+	require.NotEmpty(t, a.fresh)
+	most := 200 + len(a.fresh)
+	a = call(t, spec, numbers(0, most)...)
+	require.Empty(t, a.fresh)
+	require.Equal(t, most, a.kept)
+	ready := a.condition("Ready")
+	require.Equal(t, "False TooLarge", string(ready.Status)+" "+ready.Reason)
+	require.Contains(t, ready.Message, fmt.Sprintf("at most %d Pods", most))
+	a = call(t, spec, numbers(0, 5000)...)
+	require.Empty(t, a.fresh)
+	require.Equal(t, 5000, a.kept)
+
+	// A smaller size works as ever.
+	a = call(t, `{"size":10,"template":`+templateOf(200<<10)+`}`, numbers(0, 5000)...)
+	require.Equal(t, 10, a.kept+len(a.fresh))
+	require.Empty(t, a.condition("Stalled").Status)
+}
+
+// TestTemplatesThatFillTheSize shows which templates may have 5000 Pods.
+func TestTemplatesThatFillTheSize(t *testing.T) {
+	for bytes, isTooLarge := range map[int]bool{100: false, 4 << 10: false, 6 << 10: false, 8 << 10: true} {
+		a := call(t, `{"size":5000,"template":`+templateOf(bytes)+`}`)
+		require.Equal(t, 500, len(a.fresh))
+		require.Equal(t, isTooLarge, a.condition("Stalled").Reason == "TooLarge", bytes)
+	}
+}
+
+func TestFailedPodsGoWhereNoMoreAreMade(t *testing.T) {
+	failed := `"default/web-%d":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","namespace":"default","creationTimestamp":"2026-01-02T03:00:00Z"},"status":{"phase":"Failed"}}`
+	running := strings.Replace(failed, "Failed", "Running", 1)
+	var pods []string
+	for n := range 300 {
+		pods = append(pods, fmt.Sprintf(running, n, n))
+	}
+	pods = append(pods, fmt.Sprintf(failed, 300, 300))
+	a := ask(t, `{"size":5000,"template":`+templateOf(200<<10)+`}`, "{"+strings.Join(pods, ",")+"}")
+	require.Equal(t, 300, a.kept, "the failed one is not kept for a replacement that never comes")
+	require.Empty(t, a.fresh)
+}

@@ -1,0 +1,154 @@
+package compact_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/compact"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// readPod is what the toy below reads of a Pod.
+type readPod struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Status struct {
+		Phase      string `json:"phase"`
+		Conditions []struct {
+			Type string `json:"type"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+func toy() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "toys/v1", Kind: "Toy", Plural: "toys"},
+		Children: []metacontroller.Child{
+			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[readPod]()},
+			{Resource: metacontroller.Resource{APIVersion: "batch/v1", Kind: "Job", Plural: "jobs"}, Update: metacontroller.OnDelete},
+			{Resource: metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}, Update: metacontroller.InPlace},
+		},
+	}
+}
+
+func read(t testing.TB, source io.Reader) string {
+	t.Helper()
+	out, err := io.ReadAll(compact.NewReader(source, toy()))
+	require.NoError(t, err)
+	return string(out)
+}
+
+const object = `{"apiVersion":"v1","kind":"K","metadata":{"name":"a\"}","namespace":"n","uid":"u","generation":3,"deletionTimestamp":null,` +
+	`"labels":{"a":"b"},"managedFields":[{"fieldsV1":{"f:x":{"}":"]\\"}}}],` +
+	`"annotations":{"operetta.dev/hash":"h","mine":"m","metacontroller.k8s.io/last-applied-configuration":"{\"a\":1}"}},` +
+	`"spec":{"containers":[{"name":"c","env":[[{}]]}],"n":-1.5e3},"status":{"phase":"Running","observedGeneration":3,"conditions":[ {"type":"Ready","status":"True"}, {"type":"X"} ]}}`
+
+func TestReaderLeavesWhatIsRead(t *testing.T) {
+	request := `{"controller":` + object + `,"parent":` + object + `,"children":{"Pod.v1":{"n/a":` + object + `},"Job.batch/v1":{"n/a":` + object +
+		`},"Deployment.apps/v1":{"n/a":` + object + `},"Undeclared.v1":{"n/a":` + object + `}},"related":{"Pod.v1":{"n/a":` + object + `}},"finalizing":false}`
+	unmanaged := strings.NewReplacer(`"managedFields":[{"fieldsV1":{"f:x":{"}":"]\\"}}}]`, `"managedFields":[]`, `"{\"a\":1}"`, `""`).Replace(object)
+	pod := strings.NewReplacer(`"mine":"m"`, `"mine":""`, `"spec":{"containers":[{"name":"c","env":[[{}]]}],"n":-1.5e3}`, `"spec":{}`,
+		`"status":"True"`, `"status":""`).Replace(unmanaged)
+	want := `{"controller":` + object + `,"parent":` + object + `,"children":{"Pod.v1":{"n/a":` + pod + `},"Job.batch/v1":{"n/a":` + unmanaged +
+		`},"Deployment.apps/v1":{"n/a":` + object + `},"Undeclared.v1":{"n/a":` + object + `}},"related":{"Pod.v1":{"n/a":` + unmanaged + `}},"finalizing":false}`
+	require.True(t, json.Valid([]byte(request)))
+	require.Equal(t, want, read(t, strings.NewReader(request)))
+	require.Equal(t, want, read(t, iotest.OneByteReader(strings.NewReader(request))))
+	require.Equal(t, want, read(t, strings.NewReader(want)))
+
+	var indented bytes.Buffer
+	require.NoError(t, json.Indent(&indented, []byte(request), "", " \t\r"))
+	require.JSONEq(t, want, read(t, &indented))
+}
+
+func TestReaderReadsKeysAsADecoderDoes(t *testing.T) {
+	wrap := func(pod string) string { return `{"children":{"Pod.v1":{"n/a":` + pod + `}}}` }
+	for in, want := range map[string]string{
+		`{"met\u0061data":{"n\u0061me":"a","managed\u0046ields":[1]}}`:             `{"met\u0061data":{"n\u0061me":"a","managed\u0046ields":[]}}`,
+		`{"Metadata":{"name":"a"}}`:                                                `{"Metadata":{}}`,
+		`{"metadata":{"managedFields":"x","name":{"a":[]}}}`:                       `{"metadata":{"managedFields":"","name":{"a":[]}}}`,
+		`{"spec":7,"other":null,"status":[{"phase":[1],"x":[1]},[{"x":[1]}],"x"]}`: `{"spec":7,"other":null,"status":[{"phase":[1],"x":[]},[{"x":[1]}],"x"]}`,
+	} {
+		require.Equal(t, wrap(want), read(t, strings.NewReader(wrap(in))))
+	}
+}
+
+// TestReaderMendsNothing shows that what is no JSON stays none, wherever it is
+// damaged.
+func TestReaderMendsNothing(t *testing.T) {
+	request := `{"children":{"Pod.v1":{"n/a":` + object + `}},"related":{"Pod.v1":{"n/a":` + object + `}}}`
+	for i := range request {
+		for _, damage := range []string{request[:i], request[:i] + request[i+1:], request[:i] + "}" + request[i:], request[:i] + `"` + request[i:], request[:i] + "\x00" + request[i+1:]} {
+			got := read(t, strings.NewReader(damage))
+			require.Equal(t, json.Valid([]byte(damage)), json.Valid([]byte(got)), damage)
+		}
+	}
+	deep := `{"children":{"Pod.v1":{"n/a":{"spec":` + strings.Repeat("[", 9999) + strings.Repeat("]", 9999) + `}}}}`
+	require.Equal(t, deep, read(t, strings.NewReader(deep)))
+}
+
+func TestReaderHoldsLittle(t *testing.T) {
+	large := `{"children":{"Pod.v1":{"n/a":{"spec":{"x":"` + strings.Repeat("x", 5<<20) + `"}}}}}`
+	require.Equal(t, large, read(t, strings.NewReader(large)), "a value that is larger than any object is left as it is")
+
+	key := `{"children":{"Pod.v1":{"n/a":{"` + strings.Repeat("k", 1<<20) + `":{"a":1}}}}}`
+	require.Equal(t, key, read(t, strings.NewReader(key)))
+}
+
+func TestReaderHandsOnTheErrorOfItsSource(t *testing.T) {
+	broken := errors.New("broken")
+	source := io.MultiReader(strings.NewReader(`{"children":{"Pod.v1":{"n/a":{"spec":{"x":`), iotest.ErrReader(broken))
+	out, err := io.ReadAll(compact.NewReader(source, toy()))
+	require.ErrorIs(t, err, broken)
+	require.Equal(t, `{"children":{"Pod.v1":{"n/a":{"spec":{"x":`, string(out))
+}
+
+// FuzzReader holds that a text is as valid afterwards as before and not longer,
+// that the same is left of it however it comes, and nothing more to leave out.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte(`{"children":{"Pod.v1":{"n/a":` + object + `},"Job.batch/v1":{"n/a":` + object + `}},"related":{"Pod.v1":{"n/a":` + object + `}}}`))
+	f.Add([]byte(`{"children":{"Pod.v1":[{"spec":["a"],"metadata":[[]]}]}}`))
+	f.Add([]byte(`{"children":{"Pod.v1":{"":{"spec":"` + "\xff" + `"}}} } x`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		out := read(t, bytes.NewReader(in))
+		require.Equal(t, json.Valid(in), json.Valid([]byte(out)))
+		require.LessOrEqual(t, len(out), len(in))
+		require.Equal(t, out, read(t, iotest.OneByteReader(bytes.NewReader(in))))
+		if json.Valid(in) {
+			require.Equal(t, out, read(t, strings.NewReader(out)))
+		}
+	})
+}
+
+func BenchmarkReader(b *testing.B) {
+	var pods []string
+	filler := strings.Repeat(`{"manager":"kubelet","operation":"Update","fieldsV1":{"f:status":{"f:conditions":{},"f:phase":{}}}},`, 130)
+	for range 500 {
+		pods = append(pods, `"n/a":`+strings.Replace(object, `"managedFields":[`, `"managedFields":[`+filler, 1))
+	}
+	request := `{"children":{"Pod.v1":{` + strings.Join(pods, ",") + `}}}`
+	b.Run("validated alone", func(b *testing.B) {
+		b.SetBytes(int64(len(request)))
+		for b.Loop() {
+			json.Valid([]byte(request))
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.SetBytes(int64(len(request)))
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = io.Copy(io.Discard, compact.NewReader(strings.NewReader(request), toy()))
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package compact
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// rule says what is left of a JSON value. A nil rule leaves all of it.
+type rule struct {
+	empty   bool             // nothing but its type
+	members map[string]*rule // of an object, or of each object in a list
+	others  *rule            // of the members that are not among these
+}
+
+// of returns the rule for a member.
+func (r *rule) of(key string) *rule {
+	if member, ok := r.members[key]; ok {
+		return member
+	}
+	return r.others
+}
+
+var nothing = &rule{empty: true}
+
+// requestRule returns what a Controller's hooks read of a request. The parent is
+// read whole, and so is a child that an answer may restate.
+func requestRule(c metacontroller.Controller) *rule {
+	children := map[string]*rule{}
+	for _, child := range c.Children {
+		switch {
+		case child.Update != metacontroller.OnDelete:
+			children[child.Key()] = nil
+		case child.Reads != nil:
+			children[child.Key()] = &rule{others: readRule(child.Reads)}
+		default:
+			children[child.Key()] = &rule{others: unmanaged()}
+		}
+	}
+	return &rule{members: map[string]*rule{
+		"children": {members: children},
+		"related":  {others: &rule{others: unmanaged()}},
+	}}
+}
+
+// unmanaged returns the rule for an object that no answer restates: all but what
+// tells who has written it.
+func unmanaged() *rule {
+	return &rule{members: map[string]*rule{"metadata": {members: map[string]*rule{
+		"managedFields": nothing,
+		"annotations":   {members: map[string]*rule{metacontroller.LastAppliedAnnotation: nothing}},
+	}}}}
+}
+
+// readRule returns the rule for an object of which a hook reads the fields of a
+// Go type, and metacontroller its identity.
+func readRule(t reflect.Type) *rule {
+	object := typeRule(t, 0)
+	object.add("apiVersion")
+	object.add("kind")
+	metadata := object.object("metadata")
+	for _, name := range []string{"name", "namespace", "uid", "generation", "deletionTimestamp"} {
+		metadata.add(name)
+	}
+	metadata.object("annotations").add(metacontroller.HashAnnotation)
+	object.object("status").add("observedGeneration")
+	return object
+}
+
+func (r *rule) add(name string) { r.members[name] = nil }
+
+// object returns the rule of a member that is an object of which some members
+// are read.
+func (r *rule) object(name string) *rule {
+	member, ok := r.members[name]
+	switch {
+	case ok && member == nil: // it is read whole
+		return &rule{members: map[string]*rule{}}
+	case !ok:
+		member = &rule{members: map[string]*rule{}, others: nothing}
+		r.members[name] = member
+	}
+	return member
+}
+
+// deepest is how deep a type is followed. What lies below is left as it is.
+const deepest = 16
+
+// typeRule returns the rule that leaves the fields of a Go type, as encoding/json
+// names them.
+func typeRule(t reflect.Type, depth int) *rule {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || depth > deepest || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return nil
+	}
+	r := &rule{members: map[string]*rule{}, others: nothing}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag, isTagged := field.Tag.Lookup("json")
+		name, _, _ := strings.Cut(tag, ",")
+		switch {
+		case tag == "-" || !field.IsExported() && !field.Anonymous:
+		case field.Anonymous && name == "":
+			if embedded := typeRule(field.Type, depth+1); embedded != nil {
+				for key, member := range embedded.members {
+					r.members[key] = member
+				}
+			}
+		case !isTagged || name == "":
+			r.members[field.Name] = typeRule(field.Type, depth+1)
+		default:
+			r.members[name] = typeRule(field.Type, depth+1)
+		}
+	}
+	return r
+}

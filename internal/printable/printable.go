@@ -1,0 +1,84 @@
+// Package printable makes text that others wrote safe to show: in a terminal,
+// in a log and in an event. Control characters would clear a screen, hide what
+// stands before them or forge a line; characters that set the direction of
+// writing show a text as another one.
+package printable
+
+import (
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Line returns a text as one line of at most so many bytes, and "..." where it
+// was longer.
+func Line(text string, most int) string {
+	text, isCut := cut(text, most)
+	text = escape(strings.Join(strings.Fields(text), " "), "")
+	if shorter, again := cut(text, most); again {
+		text, isCut = shorter, true
+	}
+	if isCut {
+		text += "..."
+	}
+	return text
+}
+
+// cut cuts a text between characters.
+func cut(text string, most int) (string, bool) {
+	if len(text) <= most {
+		return text, false
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most], true
+}
+
+// escape writes what has no glyph as \uXXXX, but for the characters in
+// keep. The form is also that of JSON, so that a JSON text stays one.
+func escape(text, keep string) string {
+	isPlain := func(r rune) bool { return r != utf8.RuneError && unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
+	if strings.IndexFunc(text, func(r rune) bool { return !isPlain(r) }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case isPlain(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			escapeUnit(&b, high)
+			escapeUnit(&b, low)
+		default:
+			escapeUnit(&b, r)
+		}
+	}
+	return b.String()
+}
+
+func escapeUnit(b *strings.Builder, r rune) {
+	const digits = "0123456789abcdef"
+	b.WriteString(`\u`)
+	for shift := 12; shift >= 0; shift -= 4 {
+		b.WriteByte(digits[r>>shift&0xf])
+	}
+}
+
+// NewWriter returns a writer that passes text on with all but line feeds and
+// tabs escaped. A character has to be written in one piece, as the fmt and
+// slog packages do.
+func NewWriter(to io.Writer) io.Writer { return writer{to} }
+
+type writer struct{ to io.Writer }
+
+// Write writes a text.
+func (w writer) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(w.to, escape(string(text), "\n\t")); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}

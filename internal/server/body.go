@@ -1,0 +1,224 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/operetta-dev/operetta/internal/compact"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// How fast a body has to come. Metacontroller sends it from its memory over the
+// cluster's network; a sender that is slower holds memory that others wait for.
+const (
+	openingTime = 3 * time.Second // for the first part
+	pieceBytes  = 4 << 20
+	pieceTime   = 1500 * time.Millisecond // for each later piece
+	// discardTime is for what a refusal has left of a body.
+	discardTime  = 2 * time.Second
+	mostDiscards = 256 << 20
+	// wireFactor is how many times as many bytes a body may have as are kept of
+	// it. Most of a Pod is what no hook reads, and is left out while it comes.
+	wireFactor = 4
+	// compactBytes is what that costs.
+	compactBytes = 2 << 20
+)
+
+// read reads the first part of a body, then takes what the whole will need, and
+// reads the rest, of which it keeps what the hooks of the controller read.
+func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontroller.Controller) ([]byte, error) {
+	limit := j.server.options.MaxBodyBytes
+	declared := r.ContentLength
+	if declared > wireFactor*limit {
+		return nil, &http.MaxBytesError{Limit: limit}
+	}
+	line := lineOf(r)
+	line.began = true // a client that asks first has been told to send it
+	paced := &pacedReader{
+		control: http.NewResponseController(w), left: openingBytes,
+		body: http.MaxBytesReader(w, r.Body, wireFactor*limit),
+	}
+	paced.allow(openingTime)
+	body, whole, err := j.readOpening(paced, declared)
+	if err == nil && !whole {
+		rest := io.MultiReader(bytes.NewReader(body), paced)
+		body, err = j.readRest(compact.NewReader(rest, controller), declared, limit)
+	}
+	if _, isTooLarge := errors.AsType[*http.MaxBytesError](err); isTooLarge || int64(len(body)) > limit {
+		err = &http.MaxBytesError{Limit: limit} // whichever of the two it was
+	}
+	if err != nil {
+		return nil, err
+	}
+	line.unread = false
+	// From now on the connection is watched for a client that hangs up, which a
+	// deadline would look like.
+	_ = paced.control.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+// readOpening reads the first part, and reports whether that was all. The
+// buffer grows with what comes.
+func (j *job) readOpening(source io.Reader, declared int64) (body []byte, whole bool, err error) {
+	opening := held{share: j.server.budget.opening}
+	defer opening.give(0)
+	most := int64(openingBytes)
+	if declared >= 0 {
+		most = min(most, declared)
+	}
+	// The first bytes have come with the headers, or come slowly. Most bodies have
+	// fewer than 32 KiB.
+	for size := int64(1 << 10); ; size *= 32 {
+		size = min(size, most)
+		if err := opening.take(j.waiting, size); err != nil {
+			return nil, false, err
+		}
+		body = append(make([]byte, 0, size), body...)
+		if whole, err = fill(source, &body); err != nil {
+			return nil, false, err
+		}
+		if !whole && size == declared {
+			whole, err = atEnd(source)
+		}
+		if whole || err != nil || size == most {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, false, err
+	case whole:
+		return body, true, j.takeBody(int64(len(body)))
+	case declared < 0:
+		declared = math.MaxInt64 // in chunks: nobody knows
+	}
+	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes))
+}
+
+// readRest reads all of a body for which the memory has been taken, and gives
+// back what was too much.
+func (j *job) readRest(source io.Reader, declared, limit int64) ([]byte, error) {
+	most := limit
+	if declared >= 0 {
+		most = min(most, declared)
+	}
+	var body []byte
+	for size := int64(openingBytes); ; size *= 4 {
+		size = min(size, most)
+		body = append(make([]byte, 0, size), body...)
+		whole, err := fill(source, &body)
+		if err == nil && !whole && size == most {
+			if whole, err = atEnd(source); !whole && err == nil {
+				err = &http.MaxBytesError{Limit: limit}
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if whole {
+			break
+		}
+		if j.waiting.Err() != nil {
+			return nil, busyOrGone(j.waiting)
+		}
+	}
+	if cap(body) > 2*len(body) {
+		body = bytes.Clone(body)
+	}
+	if j.isLarge {
+		j.body.give(int64(cap(body)))
+	}
+	return body, nil
+}
+
+// fill reads until a buffer is full, and reports whether the source ended
+// before.
+func fill(source io.Reader, buffer *[]byte) (ended bool, err error) {
+	for b := *buffer; len(b) < cap(b); *buffer = b {
+		n, err := source.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err != nil {
+			*buffer = b
+			if errors.Is(err, io.EOF) {
+				return true, nil
+			}
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// atEnd reports whether there is no byte more. Only when its end has been read
+// does net/http watch the connection.
+func atEnd(source io.Reader) (bool, error) {
+	switch n, err := source.Read(make([]byte, 1)); {
+	case n > 0:
+		return false, nil
+	case errors.Is(err, io.EOF):
+		return true, nil
+	default:
+		return false, err
+	}
+}
+
+// pacedReader reads a body whose parts have to come in time.
+type pacedReader struct {
+	control *http.ResponseController
+	body    io.Reader
+	left    int64 // of the part that has begun
+}
+
+// allow gives the next part its time.
+func (p *pacedReader) allow(part time.Duration) {
+	_ = p.control.SetReadDeadline(time.Now().Add(part))
+}
+
+// Read implements [io.Reader].
+func (p *pacedReader) Read(into []byte) (int, error) {
+	if p.left <= 0 {
+		p.left = pieceBytes
+		p.allow(pieceTime)
+	}
+	n, err := p.body.Read(into)
+	p.left -= int64(n)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errSlow
+	}
+	return n, err
+}
+
+// discardRest reads on what a refusal has left of a body, once the refusal has
+// been sent: a client that is still sending when its connection closes sees a
+// broken pipe and not the answer. Only one that asks before it sends is told at
+// once, and one that sends slowly is not waited for.
+func discardRest(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		control := http.NewResponseController(w)
+		_ = control.EnableFullDuplex() // or net/http would read on before it sends
+		line := lineOf(r)
+		line.unread = true
+		next.ServeHTTP(w, r)
+		if !line.unread {
+			return
+		}
+		_ = control.Flush()
+		if errors.Is(line.err, errSlow) || r.Header.Get("Expect") != "" && !line.began {
+			return
+		}
+		for range mostDiscards / pieceBytes {
+			_ = control.SetReadDeadline(time.Now().Add(discardTime))
+			if _, err := io.CopyN(io.Discard, r.Body, pieceBytes); err != nil {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,140 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// The memory budget is what all requests together may hold. It has four parts,
+// so that no kind of request can take what another needs, and a request takes
+// from them in one order only, so that none waits for another in a circle:
+//
+//	opening  the first part of every body, as it comes: a slow sender holds no
+//	         more than it has sent
+//	small    bodies of at most 1 MiB and what is computed from them
+//	large    the larger bodies
+//	work     what is computed from those, and every large answer
+//
+// What is taken from opening is given back before small or large has been
+// granted; work is granted whole before the hook runs. What a hook needs beyond
+// that it gets at once or not at all.
+const (
+	// DefaultMemoryBudget is for a process that has no limit.
+	DefaultMemoryBudget = 512 << 20
+	// LeastMemoryBudget and MostMemoryBudget are the range of the budget.
+	LeastMemoryBudget = 32 << 20
+	MostMemoryBudget  = 1 << 40
+
+	smallBody     = 1 << 20
+	openingBytes  = 64 << 10  // of each body
+	overheadBytes = 128 << 10 // of a request: what it costs beside its bytes
+)
+
+// BudgetOf returns the budget that fits a soft limit of the Go runtime: beside
+// it there has to be room for garbage.
+func BudgetOf(goLimit int64) int64 { return goLimit / 10 * 6 }
+
+// GoLimitOf returns the soft limit of the Go runtime that fits a limit of the
+// whole process: beside it there has to be room for the program and its stacks.
+func GoLimitOf(processLimit int64) int64 { return processLimit / 100 * 75 }
+
+// DetectBudget returns the budget of this process: from GOMEMLIMIT where that
+// is set, or from the memory limit of its cgroup, or the default.
+func DetectBudget() int64 {
+	budget := int64(DefaultMemoryBudget)
+	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+		budget = BudgetOf(limit)
+	} else if limit, ok := cgroupLimit(); ok {
+		budget = BudgetOf(GoLimitOf(limit))
+	}
+	return min(max(budget, LeastMemoryBudget), MostMemoryBudget)
+}
+
+// LimitGo sets the soft limit of the Go runtime that fits a budget, unless
+// GOMEMLIMIT has set one.
+func LimitGo(budget int64) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(budget / 6 * 10)
+	}
+}
+
+// LargestBody returns the size of the largest body for which a budget has room.
+func LargestBody(budget int64) int64 { return budget / 2 }
+
+// share is a part of the budget.
+type share struct {
+	*semaphore.Weighted
+
+	size int64
+}
+
+func newShare(size int64) share { return share{semaphore.NewWeighted(size), size} }
+
+type budget struct{ opening, small, large, work share }
+
+func newBudget(size int64) *budget {
+	large := LargestBody(size)
+	opening, small := size/10, size/8
+	return &budget{newShare(opening), newShare(small), newShare(large), newShare(size - large - opening - small)}
+}
+
+var (
+	// errBusy is the answer 429: the same request will do at another time.
+	errBusy = errors.New("the server is busy")
+	// errSlow is a body that does not come.
+	errSlow = fmt.Errorf("%w: the request body did not arrive in time", errBusy)
+	// errGone is a client that has hung up.
+	errGone = errors.New("the client has hung up")
+	// errLate is an answer that is not there in time.
+	errLate = errors.New("no answer was computed in time")
+)
+
+// held is what one request holds of a share.
+type held struct {
+	share  share
+	amount int64
+}
+
+// take waits for an amount, or for all that there is where it is more.
+func (h *held) take(ctx context.Context, amount int64) error {
+	amount = min(amount, h.share.size-h.amount)
+	if h.share.Acquire(ctx, amount) != nil {
+		return busyOrGone(ctx)
+	}
+	h.amount += amount
+	return nil
+}
+
+// takeNow takes an amount that is free.
+func (h *held) takeNow(amount int64) error {
+	if amount > h.share.size-h.amount {
+		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes: make the resource smaller, or raise --memory-budget",
+			h.share.size)
+	}
+	if !h.share.TryAcquire(amount) {
+		return errBusy
+	}
+	h.amount += amount
+	return nil
+}
+
+// give gives back all but a rest.
+func (h *held) give(rest int64) {
+	if back := h.amount - rest; back > 0 {
+		h.share.Release(back)
+		h.amount -= back
+	}
+}
+
+// busyOrGone tells why a wait has ended.
+func busyOrGone(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return errGone
+	}
+	return errBusy
+}

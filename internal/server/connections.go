@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// maxConnections bounds what connections alone cost, some 25 kB each.
+	// Metacontroller has one for each of its workers.
+	maxConnections = 2048
+	// receiveBuffer is what the kernel keeps of a body that the server does not
+	// read yet. By itself it would be up to 6 MB, which count as the process's.
+	receiveBuffer = 128 << 10
+)
+
+// connections are those of the hook port, each with what it is doing.
+type connections struct {
+	mu     sync.Mutex
+	states map[net.Conn]http.ConnState
+}
+
+// note is told whenever a connection changes.
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	if state == http.StateNew {
+		if buffered, ok := conn.(interface{ SetReadBuffer(int) error }); ok {
+			_ = buffered.SetReadBuffer(receiveBuffer)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateClosed, http.StateHijacked:
+		delete(c.states, conn)
+		return
+	case http.StateNew:
+		if len(c.states) >= maxConnections {
+			_ = conn.Close() // net/http tells that it is closed
+		}
+	}
+	if c.states == nil {
+		c.states = map[net.Conn]http.ConnState{}
+	}
+	c.states[conn] = state
+}
+
+// in returns the connections that are in one of the states.
+func (c *connections) in(states ...http.ConnState) []net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var conns []net.Conn
+	for conn, is := range c.states {
+		for _, state := range states {
+			if is == state {
+				conns = append(conns, conn)
+			}
+		}
+	}
+	return conns
+}
+
+const (
+	// settleTime is for what is on its way when no more connections are
+	// accepted: handshakes, and the first request of a new connection.
+	settleTime = 100 * time.Millisecond
+	// partTime is the longest that a client may take to close its end.
+	partTime = time.Second
+	pollTime = 5 * time.Millisecond
+)
+
+// part ends the connections without a reset. A connection that is just closed
+// loses the request that a client sends at that moment, and a listener that is
+// just closed loses those who are in its queue. So the listener first stops to
+// take new ones and works off its queue. A connection without a request is then
+// sent the refusal in advance, with the end of the stream behind it, and read
+// on until its client closes it: a request that crosses the refusal has its
+// answer, and one that comes later finds the connection closed.
+func (s *Server) part(ctx context.Context, listener net.Listener) {
+	refuseHandshakes(listener)
+	settled, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	<-settled.Done()
+	patience, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
+	waitUntil(patience, func() bool { return len(s.conns.in(http.StateNew)) == 0 })
+	for _, conn := range s.conns.in(http.StateNew, http.StateIdle) {
+		_ = conn.SetWriteDeadline(time.Now().Add(settleTime))
+		_, _ = conn.Write([]byte(farewell()))
+		if half, ok := conn.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
+	}
+	lingering, cancel := context.WithTimeout(ctx, partTime)
+	defer cancel()
+	waitUntil(lingering, func() bool { return len(s.conns.in(http.StateNew, http.StateActive, http.StateIdle)) == 0 })
+}
+
+// farewell is the answer that says in HTTP that the server gives up on a
+// connection without a request. Clients know it and say nothing of it, or send
+// the request that has crossed it again.
+func farewell() string {
+	return fmt.Sprintf("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"+
+		"Content-Length: %d\r\n\r\n%s\n", len(drainingText)+1, drainingText)
+}
+
+func waitUntil(ctx context.Context, done func() bool) {
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pollTime):
+		}
+	}
+}

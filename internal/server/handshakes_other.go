@@ -1,0 +1,8 @@
+//go:build !linux
+
+package server
+
+import "net"
+
+// refuseHandshakes is for the kernel of the container image.
+func refuseHandshakes(net.Listener) {}

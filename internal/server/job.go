@@ -1,0 +1,149 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// slots are the hooks that run at once. A hook is computation and nothing else,
+// so that more of them than there are processors only wait for one another.
+// Those of large requests, which run for long, leave some to the small ones.
+type slots struct{ all, large *semaphore.Weighted }
+
+// DefaultMaxInFlight returns the number of hooks that run at once where it is
+// not set: two for each processor.
+func DefaultMaxInFlight() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
+
+func newSlots(most int) slots {
+	return slots{semaphore.NewWeighted(int64(most)), semaphore.NewWeighted(int64(max(1, most/2)))}
+}
+
+// job is a request from its headers to its answer: its time, and what it holds.
+type job struct {
+	server   *Server
+	computed time.Time       // when there has to be an answer
+	request  context.Context // of the client, which may hang up
+	waiting  context.Context // ends when the job has to run at the latest
+	cancel   context.CancelFunc
+	isLarge  bool
+	body     held // and, of a small one, what is computed from it
+	work     held
+	prepaid  int64 // of what the hook will reserve
+}
+
+func (s *Server) newJob(r *http.Request) *job {
+	now := time.Now()
+	j := &job{server: s, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
+	j.waiting, j.cancel = context.WithDeadline(j.request, now.Add(s.options.AnswerTimeout*waitPart/10))
+	return j
+}
+
+// end gives all back.
+func (j *job) end() {
+	j.cancel()
+	j.body.give(0)
+	j.work.give(0)
+}
+
+// takeBody takes what a body of a length needs. A small one takes what will be
+// computed from it as well: see the order in which shares are taken.
+func (j *job) takeBody(length int64) error {
+	j.isLarge = length > smallBody
+	if j.isLarge {
+		j.body = held{share: j.server.budget.large}
+		return j.body.take(j.waiting, length+compactBytes)
+	}
+	j.body = held{share: j.server.budget.small}
+	j.prepaid = length + overheadBytes
+	return j.body.take(j.waiting, length+j.prepaid)
+}
+
+// call runs a hook, when it is its turn.
+func (j *job) call(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, body []byte) (metacontroller.Answer, error) {
+	leave, err := j.enter()
+	if err != nil {
+		return metacontroller.Answer{}, err
+	}
+	defer leave()
+	if j.isLarge {
+		j.prepaid = int64(len(body)) + overheadBytes
+		if err := j.work.take(j.waiting, j.prepaid); err != nil {
+			return metacontroller.Answer{}, err
+		}
+	}
+	started := time.Now()
+	ctx, cancel := context.WithDeadlineCause(j.request, j.computed, errLate)
+	defer cancel()
+	answer, err := controller.CallContext(ctx, hook, now, body, metacontroller.Limits{
+		MaxAnswerBytes: j.server.options.MaxAnswerBytes,
+		Reserve:        j.reserve,
+	})
+	if err != nil {
+		return answer, j.endOf(ctx, err, time.Since(started))
+	}
+	j.keep(int64(cap(answer.Body)))
+	return answer, nil
+}
+
+// enter waits for a slot, and returns what gives it back.
+func (j *job) enter() (leave func(), err error) {
+	slots := j.server.slots
+	if j.isLarge {
+		if slots.large.Acquire(j.waiting, 1) != nil {
+			return nil, busyOrGone(j.waiting)
+		}
+	}
+	leaveLarge := func() {
+		if j.isLarge {
+			slots.large.Release(1)
+		}
+	}
+	if slots.all.Acquire(j.waiting, 1) != nil {
+		leaveLarge()
+		return nil, busyOrGone(j.waiting)
+	}
+	return func() { slots.all.Release(1); leaveLarge() }, nil
+}
+
+// reserve takes what a hook is about to spend. It does not wait: who waits with
+// his hands full may wait for another who does.
+func (j *job) reserve(amount int64) error {
+	free := min(amount, j.prepaid)
+	j.prepaid -= free
+	if amount == free {
+		return nil
+	}
+	return j.work.takeNow(amount - free)
+}
+
+// endOf returns the error of a call that has ended for want of time as one of
+// the client, of the load or of the resource.
+func (j *job) endOf(ctx context.Context, err error, ran time.Duration) error {
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case j.request.Err() != nil:
+		return fmt.Errorf("%w: %w", errGone, err)
+	case ran < j.server.options.AnswerTimeout*9/10:
+		return fmt.Errorf("%w: %w", errBusy, err) // it would have had more time at another time
+	default:
+		return err // errLate
+	}
+}
+
+// keep gives back what the call has needed, but for its answer.
+func (j *job) keep(answer int64) {
+	if j.isLarge {
+		j.body.give(0)
+	} else {
+		j.body.give(answer)
+	}
+	j.work.give(answer)
+}

@@ -1,0 +1,94 @@
+package loadtest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestDrainResetsNobody ends the server under load, several times. Each request
+// that could be sent has an answer; what comes later finds nobody listening.
+func TestDrainResetsNobody(t *testing.T) {
+	for round := range 5 {
+		p := start(t, "--drain-delay=300ms")
+		var answers [1000]atomic.Int32
+		var reset atomic.Int32
+		var group sync.WaitGroup
+		for i := range 60 {
+			group.Go(func() {
+				for {
+					err := session(p.hooks, visitor{once: i%3 == 0, isSlow: i%3 == 1}, &answers)
+					switch {
+					case err == nil:
+					case errors.Is(err, syscall.ECONNREFUSED):
+						return
+					default:
+						reset.Add(1)
+						t.Logf("round %d: %v", round, err)
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(500 * time.Millisecond)
+		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+		group.Wait()
+		require.NoError(t, <-p.ended)
+		p.ended <- nil
+		t.Logf("answers: %d x 200, %d x 503, %d x 408", answers[200].Load(), answers[503].Load(), answers[408].Load())
+		require.Positive(t, answers[200].Load())
+		require.Zero(t, reset.Load())
+	}
+}
+
+// visitor is a way to use a connection: for one request, for many that follow
+// one another, or for some with pauses.
+type visitor struct{ once, isSlow bool }
+
+// session sends requests on one connection until it, or the server, closes it.
+// What is wrong is an error.
+func session(address string, v visitor, answers *[1000]atomic.Int32) error {
+	conn, err := net.DialTimeout("tcp", address, 10*time.Second)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	body, reader := podSet(1, 1, ""), bufio.NewReader(conn)
+	for {
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		if _, err := fmt.Fprintf(conn, "POST /podset/sync HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			return fmt.Errorf("sending: %w", err)
+		}
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
+			return fmt.Errorf("reading the answer's body: %w", err)
+		}
+		_ = response.Body.Close()
+		answers[response.StatusCode].Add(1)
+		if response.Close || v.once {
+			return nil
+		}
+		if v.isSlow {
+			// As every client, it looks whether the connection has been closed meanwhile.
+			_ = conn.SetReadDeadline(time.Now().Add(time.Duration(300+rand.IntN(300)) * time.Millisecond))
+			if _, err := reader.Peek(1); !errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil
+			}
+		}
+	}
+}

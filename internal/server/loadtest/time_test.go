@@ -1,0 +1,146 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sendSlowly opens connection after connection, each of which declares a body
+// and sends a byte of it a second, until ctx ends.
+func sendSlowly(ctx context.Context, address string, declared int) {
+	for ctx.Err() == nil {
+		conn, err := net.DialTimeout("tcp", address, 5*time.Second)
+		if err != nil {
+			continue
+		}
+		stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+		_, err = fmt.Fprintf(conn, "POST /podset/sync HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", declared)
+		ended := make(chan struct{})
+		go func() { defer close(ended); _, _ = io.Copy(io.Discard, conn) }()
+		for tick := time.NewTicker(time.Second); err == nil; {
+			select {
+			case <-ended:
+				err = io.EOF
+			case <-tick.C:
+				_, err = conn.Write([]byte(" "))
+			}
+		}
+		stop()
+		_ = conn.Close()
+		<-ended
+	}
+}
+
+// TestSlowSendersHoldNobodyUp: 500 of them, while honest requests come and the
+// kubelet asks how it goes.
+func TestSlowSendersHoldNobodyUp(t *testing.T) {
+	const slow, seconds = 500, 10
+	p := start(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for i := range slow {
+		group.Go(func() { sendSlowly(ctx, p.hooks, []int{30_000, 9_000_000, largestBody}[i%3]) })
+	}
+	defer group.Wait()
+	defer stop()
+	time.Sleep(time.Second) // all have begun
+	honest, health := &tally{most: 2 * time.Second}, &tally{most: time.Second}
+	var asked sync.WaitGroup
+	client, body := client(t), podSet(3, 3, "")
+	for range 40 * seconds {
+		asked.Go(func() {
+			got, err := post(ctx, client, "http://"+p.hooks+"/podset/sync", body)
+			honest.add(got, err)
+		})
+		asked.Go(func() {
+			got, err := get(ctx, client, "http://"+p.health+"/healthz")
+			health.add(got, err)
+		})
+		time.Sleep(time.Second / 40)
+	}
+	asked.Wait()
+	t.Logf("honest: %s; health: %s", honest, health)
+	require.Less(t, float64(len(honest.bad)), 0.01*float64(honest.all), "%v", honest.bad)
+	require.Empty(t, health.bad)
+	p.requireAlive(t)
+}
+
+// tally counts what was not answered with 200 in time.
+type tally struct {
+	mu      sync.Mutex
+	most    time.Duration
+	all     int
+	slowest time.Duration
+	bad     []string
+}
+
+func (c *tally) add(got answer, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all++
+	c.slowest = max(c.slowest, got.took)
+	if err != nil || got.code != http.StatusOK || got.took > c.most {
+		c.bad = append(c.bad, fmt.Sprint(got, err))
+	}
+}
+
+// String sums up.
+func (c *tally) String() string {
+	return fmt.Sprintf("%d asked, %d not answered in %s, the slowest took %s", c.all, len(c.bad), c.most, c.slowest)
+}
+
+func get(ctx context.Context, client *http.Client, url string) (answer, error) {
+	started := time.Now()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{code: response.StatusCode, took: time.Since(started)}, response.Body.Close()
+}
+
+// TestWorkStopsWhenClientsHangUp: a second later the processors are idle. What
+// is measured is their time and not that of the clock, so that a busy machine
+// makes no difference.
+func TestWorkStopsWhenClientsHangUp(t *testing.T) {
+	p, body := start(t), podSet(1000, 1000, "")
+	ctx, hangUp := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	var answered atomic.Int32
+	for range 20 {
+		client := client(t)
+		group.Go(func() {
+			for ctx.Err() == nil {
+				if got, err := post(ctx, client, "http://"+p.hooks+"/podset/sync", body); err == nil && got.code == http.StatusOK {
+					answered.Add(1)
+				}
+			}
+		})
+		group.Go(func() { sendSlowly(ctx, p.hooks, 9_000_000) })
+	}
+	require.Eventually(t, func() bool { return answered.Load() >= 5 }, 30*time.Second, time.Millisecond, "it is at work")
+	before := p.processorTime(t)
+	hangUp()
+	group.Wait()
+	after := before
+	require.Eventually(t, func() bool {
+		last := after
+		after = p.processorTime(t)
+		return after-last < 20*time.Millisecond
+	}, 20*time.Second, 500*time.Millisecond, "the processors become idle")
+	t.Logf("from the moment at which all hung up until it was idle it took %s of a processor", after-before)
+	require.Less(t, after-before, time.Second)
+	p.requireAlive(t)
+}

@@ -1,0 +1,166 @@
+package metacontroller
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// DefaultMaxAnswerBytes is the size of the largest answer where [Limits] set
+// none. Metacontroller reads an answer whole, and so does whoever watches it.
+const DefaultMaxAnswerBytes = 64 << 20
+
+// Limits bound what one call may cost.
+type Limits struct {
+	// MaxAnswerBytes is the size of the largest answer; 0 stands for
+	// [DefaultMaxAnswerBytes]. A larger one is an error, before its memory is
+	// spent.
+	MaxAnswerBytes int64
+	// Reserve, if it is set, is told how many bytes the call is about to spend on
+	// objects and on its answer. Its error ends the call and is wrapped by the
+	// error of the call.
+	Reserve func(bytes int64) error
+}
+
+const (
+	// snapshotBytes is about what a Snapshot costs, with the strings of its
+	// identity and the growth of the list it is in.
+	snapshotBytes = 384
+	// checkedObjects is the number of objects after which a call looks again
+	// whether it is still wanted.
+	checkedObjects = 64
+	// leastChildBytes is less than the smallest child has in an answer.
+	leastChildBytes = 48
+	// managedAnswerBytes is the size from which on an answer grows in one step to
+	// what it will have at its end, rather than by doubling.
+	managedAnswerBytes = 1 << 20
+	// maxNestedObjects is the number of objects that a parent's spec, or status,
+	// may have. The text of one can have four bytes and its Go struct a thousand,
+	// so that the few bytes that the API server accepts could be decoded to more
+	// memory than there is. A template of the largest child has 10,000.
+	maxNestedObjects = 20_000
+)
+
+// run is one call on its way: whether it is still wanted, and what it may
+// spend. All of it is nil-safe, for objects that were made without a call.
+type run struct {
+	ctx    context.Context // of the call, with which a run ends
+	limits Limits
+	err    error // why the call has ended early
+}
+
+func newRun(ctx context.Context, limits Limits) *run {
+	if limits.MaxAnswerBytes == 0 {
+		limits.MaxAnswerBytes = DefaultMaxAnswerBytes
+	}
+	return &run{ctx: ctx, limits: limits}
+}
+
+// spend tells that the call goes on with so many bytes more, and returns an
+// error if it shall not. The first error is that of all later calls.
+func (r *run) spend(n int64) error {
+	if r == nil || r.err != nil {
+		return r.failure()
+	}
+	if r.ctx.Err() != nil {
+		r.err = fmt.Errorf("the call was given up: %w", context.Cause(r.ctx))
+	} else if r.limits.Reserve != nil && n > 0 {
+		if err := r.limits.Reserve(n); err != nil {
+			r.err = fmt.Errorf("too much memory for one call: %w", err)
+		}
+	}
+	return r.err
+}
+
+func (r *run) failure() error {
+	if r == nil {
+		return nil
+	}
+	return r.err
+}
+
+// counted is spend for the i-th of many objects that cost about the same: it
+// looks every few objects only.
+func (r *run) counted(i int, each int64) error {
+	if i%checkedObjects != 0 {
+		return r.failure()
+	}
+	return r.spend(checkedObjects * each)
+}
+
+// sizeOf returns the size of a decoded T, without what it points to.
+func sizeOf[T any]() int64 { return int64(reflect.TypeFor[T]().Size()) }
+
+// admits refuses an answer with more children than its bytes can hold, before
+// any of them is looked at.
+func (r *run) admits(req *request, children int) error {
+	if int64(children) > r.limits.MaxAnswerBytes/leastChildBytes {
+		return r.tooLarge(req, children)
+	}
+	return r.spend(0)
+}
+
+// room is called when so many of all children are in the answer. It refuses
+// one that is too large, and gives a large one the room that it will need.
+func (r *run) room(req *request, body []byte, done, all int) ([]byte, error) {
+	length := int64(len(body))
+	if length > r.limits.MaxAnswerBytes {
+		return nil, r.tooLarge(req, all)
+	}
+	if err := r.counted(done, 0); err != nil {
+		return nil, err
+	}
+	if length < managedAnswerBytes || done == all || int64(cap(body))-length > maxChildBytes {
+		return body, nil
+	}
+	wanted := min(float64(length)/float64(done)*float64(all)*1.05, float64(r.limits.MaxAnswerBytes))
+	grown := max(int64(math.Ceil(wanted)), length) + 2*maxChildBytes
+	if err := r.spend(grown); err != nil {
+		return nil, err
+	}
+	return append(make([]byte, 0, grown), body...), nil
+}
+
+// tooLarge names the fields of the parent that make the answer large: the
+// largest number, and the largest part.
+func (r *run) tooLarge(req *request, children int) error {
+	var number, part string
+	var most float64
+	var longest int
+	members(lookup(req.parent, "spec"), func(key, value []byte) bool {
+		if n, err := strconv.ParseFloat(string(value[:min(len(value), 32)]), 64); err == nil && n > most {
+			number, most = fmt.Sprintf("spec.%.64s (now %.0f)", key, n), n
+		}
+		if len(value) > longest {
+			part, longest = fmt.Sprintf("spec.%.64s (now %d bytes)", key, len(value)), len(value)
+		}
+		return true
+	})
+	fields := part
+	switch {
+	case part == "":
+		fields = "spec"
+	case number != "" && longest > 32:
+		fields = number + " or " + part
+	case number != "":
+		fields = number
+	}
+	return fmt.Errorf("the answer with its %d children would be larger than %d bytes: make %s smaller",
+		children, r.limits.MaxAnswerBytes, fields)
+}
+
+// decodeParent decodes a parent, unless decoding would cost far more memory
+// than its text.
+func decodeParent(raw json.RawMessage, into any) error {
+	for _, name := range []string{"spec", "status"} {
+		part := lookup(raw, name)
+		if bytes.Count(part, []byte("{"))+bytes.Count(part, []byte("null")) > maxNestedObjects {
+			return badRequest("%s has more than %d objects in it: make it smaller", name, maxNestedObjects)
+		}
+	}
+	return decode(raw, into)
+}
