@@ -29,7 +29,7 @@ var (
 	shareForm = regexp.MustCompile(`^[0-9]{1,3}%$`)
 	spanForm  = regexp.MustCompile(`^([0-9]{1,4}(\.[0-9]{1,9})?(h|m|s|ms|µs|d))+$`)
 	timeForm  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)
-	boolForm  = regexp.MustCompile(`^([Tt]rue|(F|f)alse)$`)
+	boolForm  = regexp.MustCompile(`^(true|True|false|False)$`)
 	hashForm  = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
 	pathForm  = regexp.MustCompile(`^(metadata|spec|status)\.[A-Za-z.]{1,63}$`)
 )
