@@ -41,6 +41,21 @@ func bigRequest(name string, size int) []byte {
 	return b.Bytes()
 }
 
+// deepRequest returns a PodSet's sync request with a large template and many small
+// Pods: without the Pods, the answer would be hundreds of times as large.
+func deepRequest(name string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":%q,"namespace":"default","uid":"u","generation":1},"spec":{"size":500,"template":{"spec":{"containers":[{"name":"c","image":"x","args":[%q]}]}}}},"related":{},"finalizing":false,"children":{"Pod.v1":{`, name, strings.Repeat("long ", 40<<10))
+	for i := range 500 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"default/%[1]s-%[2]d":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%[1]s-%[2]d","namespace":"default"},"spec":{"nodeName":"n"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`, name, i)
+	}
+	b.WriteString(`}}}`)
+	return b.Bytes()
+}
+
 // peak returns the largest resident size of a process, in MiB.
 func peak(t *testing.T, pid int) int {
 	t.Helper()
@@ -73,12 +88,15 @@ func TestRecordingTakesLittleMemory(t *testing.T) {
 		name        string
 		size, count int
 	}{
-		{"one of 7 MB", 7 << 20, 1}, {"one of 60 MB", 60 << 20, 1}, {"forty just below the limit", 1900 << 10, 40}, {"many small ones", 20 << 10, 200},
+		{"one of 7 MB", 7 << 20, 1}, {"one of 60 MB", 60 << 20, 1}, {"twelve just below the limit", 1900 << 10, 12}, {"many small ones", 20 << 10, 150},
+		{"small ones of which a part has a large answer", 0, 5},
 	} {
 		t.Run(load.name, func(t *testing.T) {
 			bodies := make([][]byte, load.count)
 			for i := range bodies {
-				bodies[i] = bigRequest(fmt.Sprintf("web-%d", i), load.size)
+				if bodies[i] = bigRequest(fmt.Sprintf("web-%d", i), load.size); load.size == 0 {
+					bodies[i] = deepRequest(fmt.Sprintf("web-%d", i))
+				}
 			}
 			run := func(flags ...string) (int, *process) {
 				p := serveInProcess(t, append(flags, "--drain-delay", "0s", "--log-level", "info")...)

@@ -66,7 +66,7 @@ with 0. A second signal ends it at once.`,
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
 		"longest time for requests in flight to finish after that")
-	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, without credentials, for operetta replay")
+	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced")
 	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
 	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
 	return cmd
@@ -119,7 +119,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 			return errors.Join(fmt.Errorf("--record: %w", err), hooks.Close(), health.Close())
 		}
 		defer recorder.Close()
-		log.Info("recording: the files hold what is in the cluster, without what looks like a credential", "folder", flags.record)
+		log.Info("recording: the files hold names, images and numbers of what is in the cluster; other strings are replaced", "folder", flags.record)
 		options.Record = func(c metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte) {
 			recorder.Record(record.Exchange{Controller: c, Hook: hook, Now: now, Request: request, Answer: answer})
 		}

@@ -127,8 +127,8 @@ func forgedObjects(t *testing.T, namespaceUID string) map[string]string {
 		"deployment/eureka": {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata("eureka"), "spec": map[string]any{
 			"replicas": 1, "selector": map[string]any{"matchLabels": map[string]any{"app": "stolen"}}, "template": template,
 		}},
-		"service/eureka":  {"apiVersion": "v1", "kind": "Service", "metadata": metadata("eureka"), "spec": map[string]any{"ports": []any{map[string]any{"port": 1}}}},
-		"configmap/proxy": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("proxy"), "data": map[string]any{"key": "stolen"}},
+		"service/eureka":   {"apiVersion": "v1", "kind": "Service", "metadata": metadata("eureka"), "spec": map[string]any{"ports": []any{map[string]any{"port": 1}}}},
+		"configmap/eureka": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("eureka"), "data": map[string]any{"key": "stolen"}},
 	} {
 		text, err := json.Marshal(object)
 		require.NoError(t, err)
@@ -146,19 +146,21 @@ func TestTenantCannotForgeAChild(t *testing.T) {
 		w.kubectl("label", "namespace", w.ns, "pod-security.kubernetes.io/enforce=restricted")
 		w.kubectl("create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
 		as := func(args ...string) string { return w.kubectl(append(args, "--as=tenant")...) }
-		_, _, err := operetta.Kubectl("create", "configmap", "proxy", "--from-literal=key=original", "--namespace=kube-system")
+		_, _, err := operetta.Kubectl("create", "configmap", "eureka", "--from-literal=key=original", "--namespace=kube-system")
 		require.NoError(t, err)
 		t.Cleanup(func() {
-			_, _, err := operetta.Kubectl("delete", "configmap", "proxy", "--namespace=kube-system")
+			_, _, err := operetta.Kubectl("delete", "configmap", "eureka", "--namespace=kube-system")
 			require.NoError(t, err)
 		})
 		before := elsewhere(w)
 		_, offset := requests(t, 0)
 		// No Pod of it is admitted, so that a renamed component is never ready.
-		w.kubectlWithInput(smallProduct, "apply", "--filename=-", "--as=tenant")
-		w.kubectl("wait", "--for=create", "deployment/eureka", "configmap/proxy", "--timeout=60s")
-		renamed := strings.NewReplacer("image: eureka,", "image: eureka, name: registry,", "image: proxy,", "image: proxy, name: edge,").Replace(smallProduct)
-		w.kubectlWithInput(renamed, "apply", "--filename=-", "--as=tenant")
+		manifest := strings.Replace(smallProduct, "image: eureka,", `image: eureka, config: {extra.yml: "a: 1"},`, 1)
+		w.kubectlWithInput(manifest, "apply", "--filename=-", "--as=tenant")
+		for child := range forgedObjects(t, "") {
+			w.kubectl("wait", "--for=create", child, "--timeout=60s")
+		}
+		w.kubectlWithInput(strings.Replace(manifest, "image: eureka,", "image: eureka, name: registry,", 1), "apply", "--filename=-", "--as=tenant")
 		w.kubectl("wait", "--for=create", "deployment/registry", "--timeout=60s")
 
 		forged := forgedObjects(t, w.kubectl("get", "namespace", w.ns, "--output=jsonpath={.metadata.uid}"))
@@ -195,7 +197,7 @@ func TestTenantCannotForgeAChild(t *testing.T) {
 }
 
 func victim(t require.TestingT) string {
-	value, _, err := operetta.Kubectl("get", "configmap", "proxy", "--namespace=kube-system", "--output=jsonpath={.data.key}")
+	value, _, err := operetta.Kubectl("get", "configmap", "eureka", "--namespace=kube-system", "--output=jsonpath={.data.key}")
 	require.NoError(t, err)
 	return value
 }

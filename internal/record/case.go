@@ -31,6 +31,11 @@ var errTooLarge = errors.New("the answer is too large")
 // times the memory.
 const mostYAML = 256 << 10
 
+// mostAnew is how large the answer may be in which a hook makes all children anew,
+// in bytes: to a request without any, or to one of which they all have become
+// outdated by what was replaced. A child is taken to be as large as its parent.
+const mostAnew = 4 << 20
+
 // newMask returns a mask for an exchange. The error says nothing of what is in
 // it.
 func newMask(e Exchange) (*mask, error) {
@@ -39,14 +44,22 @@ func newMask(e Exchange) (*mask, error) {
 		group: group, names: map[string]bool{}, said: map[string]bool{}, words: map[string]bool{},
 	}}
 	var objects struct {
-		Parent            identity
+		Parent            json.RawMessage
 		Children, Related map[string]map[string]identity
 	}
-	if json.Unmarshal(e.Request, &objects) != nil {
+	var parent identity
+	if json.Unmarshal(e.Request, &objects) != nil || json.Unmarshal(objects.Parent, &parent) != nil {
 		return nil, errNotJSON
 	}
-	m.known.parent = objects.Parent.Metadata.Name
-	m.known.add(objects.Parent)
+	m.known.parent = parent.Metadata.Name
+	m.known.add(parent)
+	observed := 0
+	for _, group := range objects.Children {
+		observed += len(group)
+	}
+	if observed*len(objects.Parent) > mostAnew {
+		return nil, errTooLarge
+	}
 	for _, groups := range []map[string]map[string]identity{objects.Children, objects.Related} {
 		for _, group := range groups {
 			for _, object := range group {

@@ -82,8 +82,8 @@ func decoded(answer []byte) any {
 // mostCompared is how many bytes of the children of an answer are read.
 const mostCompared = 256 << 10
 
-// reduced returns a request without some of its objects and, then, without the
-// parent's status.
+// reduced returns a request without some of its objects and without the parent's
+// status.
 func reduced(c metacontroller.Controller, hook metacontroller.HookName, request []byte, without []string) ([]byte, error) {
 	var whole map[string]json.RawMessage
 	if err := json.Unmarshal(request, &whole); err != nil {

@@ -24,12 +24,12 @@ var (
 	uidForm   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[a-z]{1,24}-uid$`)
 	countForm = regexp.MustCompile(`^-?[0-9]{1,10}$`)
 	smallForm = regexp.MustCompile(`^-?[0-9]{1,6}$`)
-	sizeForm  = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,6})?(m|u|n|k|[KMGTPE]i?)?$`)
+	sizeForm  = regexp.MustCompile(`^[+-]?([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})(m|u|n|k|[KMGTPE]i?|[eE][+-]?[0-9]{1,2})?$`)
 	ratioForm = regexp.MustCompile(`^[0-9]{1,5}/[0-9]{1,5}$`)
 	shareForm = regexp.MustCompile(`^[0-9]{1,3}%$`)
 	spanForm  = regexp.MustCompile(`^([0-9]{1,4}(\.[0-9]{1,9})?(h|m|s|ms|µs|d))+$`)
 	timeForm  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)
-	boolForm  = regexp.MustCompile(`^([Tt]rue|[Ff]alse)$`)
+	boolForm  = regexp.MustCompile(`^(true|True|false|False)$`)
 	hashForm  = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
 	pathForm  = regexp.MustCompile(`^(metadata|spec|status)\.[A-Za-z.]{1,63}$`)
 )
@@ -45,7 +45,7 @@ var fields = map[string]*regexp.Regexp{
 	"container": nameForm, "targetContainer": nameForm, "component": nameForm, "subdomain": nameForm, "nodes": nameForm,
 	"topologyKey": keyForm, "fieldPath": pathForm, "resource": ruleForm, "manager": nameForm, "resourceNames": nameForm,
 	"verbs": ruleForm, "resources": ruleForm, "apiGroups": ruleForm, "image": imageForm, "hash": hashForm,
-	"port": nameForm, "targetPort": nameForm, "appProtocol": nameForm,
+	"port": nameForm, "targetPort": nameForm, "appProtocol": keyForm,
 	// One word of a few.
 	"type": wordForm, "status": wordForm, "reason": wordForm, "phase": wordForm, "state": wordForm, "result": wordForm,
 	"protocol": wordForm, "operator": wordForm, "effect": wordForm, "operation": wordForm, "profile": wordForm, "fieldsType": wordForm,
@@ -55,6 +55,7 @@ var fields = map[string]*regexp.Regexp{
 	"mountPropagation": wordForm, "subresource": wordForm, "completionMode": wordForm,
 	// Addresses that the cluster gives, amounts and times.
 	"clusterIP": ipForm, "clusterIPs": ipForm, "podIP": ipForm, "hostIP": ipForm, "ip": ipForm,
+	"rollingUpdate": countForm, "maxUnavailable": countForm, "maxSurge": countForm, "minAvailable": countForm,
 	"divisor": sizeForm, "sizeLimit": sizeForm, "size": sizeForm, "ready": ratioForm,
 	"duration": spanForm, "interval": spanForm, "timeout": spanForm,
 }
@@ -64,7 +65,7 @@ var endings = []struct {
 	ending string
 	form   *regexp.Regexp
 }{
-	{"Name", nameForm},
+	{"Name", nameForm}, {"Image", imageForm},
 	{"Policy", wordForm}, {"Type", wordForm}, {"Mode", wordForm}, {"Kind", wordForm},
 }
 

@@ -196,7 +196,7 @@ func (at place) enter(key string) place {
 	case at.kind != typed && !isWithinMap:
 	case isWithinMap && key == "matchExpressions":
 		to.kind = typed
-	case free[key] && !(key == "values" && at.field == "matchExpressions"):
+	case free[key] && (key != "values" || at.field != "matchExpressions"):
 		to.kind, to.isNamedList = byUser, named[key]
 	case labelMaps[key]:
 		to.kind = isLabels

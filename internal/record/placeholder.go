@@ -36,8 +36,8 @@ func (p *placeholders) of(text string) string {
 	return "redacted-" + strconv.Itoa(n)
 }
 
-// schemes are those of which an address says no more than what it is.
-var schemes = setOf("http", "https", "git", "ssh", "mysql", "postgres", "postgresql", "redis", "amqp", "mongodb", "nats", "kafka", "tcp", "ftp", "ldap", "s3")
+// scheme is that of an address, which says no more than what it is.
+var scheme = regexp.MustCompile(`^[a-z]{2,10}$`)
 
 var scpForm = regexp.MustCompile(`^[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^ ]+$`)
 
@@ -45,10 +45,10 @@ var scpForm = regexp.MustCompile(`^[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^ 
 // for: an address stays an address of the same scheme, a path stays a path.
 func (p *placeholders) shaped(text string) string {
 	place := p.of(text)
-	scheme, rest, found := strings.Cut(text, "://")
+	kind, rest, found := strings.Cut(text, "://")
 	switch {
-	case found && schemes[scheme] && !strings.ContainsAny(rest, " \n"):
-		address := scheme + "://" + place + ".invalid"
+	case found && scheme.MatchString(kind) && !strings.ContainsAny(rest, " \n"):
+		address := kind + "://" + place + ".invalid"
 		if parsed, err := url.Parse(text); err == nil && parsed.User == nil && parsed.Port() != "" {
 			address += ":" + parsed.Port()
 		}

@@ -20,11 +20,11 @@ import (
 // dropped and counted.
 const (
 	// maxExchange is the size of a request with its answer, in bytes. Larger ones
-	// are not recorded: the work on one takes about ten times its size in memory.
+	// are not recorded: the work on one takes twenty times its size in memory.
 	maxExchange = 2 << 20
 	// maxQueued and maxQueuedBytes limit the exchanges that wait to be written.
 	maxQueued      = 256
-	maxQueuedBytes = 8 << 20
+	maxQueuedBytes = 4 << 20
 	// maxCases and maxBytes limit what is in the folder, with what earlier
 	// processes have written.
 	maxCases = 10_000
