@@ -26,7 +26,7 @@ func newRenderCommand(p *program) *cobra.Command {
 		Long: `Render prints what a hook answers, as YAML. FILE, or - for the standard input,
 holds a hook request, or a bare custom resource for which no children are
 observed, in YAML or JSON, and objects of other kinds beside it are passed over. What a request leaves out because it is empty is
-filled in.`,
+filled in. A file may have 64 MiB, a YAML document a million values.`,
 		Example: `  operetta render deploy/samples/modelbox.yaml
   operetta render deploy/samples/modelbox.yaml --children-only | kubectl diff -f -`,
 		Args: exactly(1, "one file"),

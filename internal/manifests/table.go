@@ -37,12 +37,13 @@ func KindsTable(rows []Row) []byte {
 
 // Uninstall prints the commands that take everything away, in their order, as a
 // block of Markdown. Each kind is named with its group: kubectl may take a name
-// alone for a kind of somebody else's.
+// alone for a kind of somebody else's. What goes with its namespace may be gone
+// before kubectl comes to it.
 func Uninstall(controllers []metacontroller.Controller) []byte {
 	kinds := make([]string, len(controllers))
 	for i, c := range controllers {
 		kinds[i] = c.Parent.Plural + "." + c.Parent.Group()
 	}
-	return fmt.Appendf(nil, "```sh\nkubectl delete --all --all-namespaces \\\n  %s\nkubectl delete -k deploy/\nkubectl delete -k deploy/metacontroller/\n```\n",
+	return fmt.Appendf(nil, "```sh\nkubectl delete --all --all-namespaces \\\n  %s\nkubectl delete --ignore-not-found -k deploy/\nkubectl delete --ignore-not-found -k deploy/metacontroller/\n```\n",
 		strings.Join(kinds, ","))
 }
