@@ -73,7 +73,8 @@ cluster-down: ## Take that cluster away
 test: unit cover verify lint e2e ## Everything that must pass
 
 .PHONY: unit
-ifdef KIND
+# Not one from the environment, where it may mean the program kind.
+ifeq ($(origin KIND),command line)
 unit:
 	$(if $(filter $(KIND),$(KINDS)),,$(error there is no kind $(KIND); KIND is one of $(KINDS)))
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) ./hooks/$(KIND) ./hooks
