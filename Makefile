@@ -18,7 +18,6 @@ GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
 # race detector, under which tests take five times as long, find anything.
 CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=e2e --exclude-dir=hooks --exclude-dir=bin \
                    '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' . | xargs -n1 dirname | sed 's,^\./,,' | sort -u)
-space         := $(subst ,, )
 # GOGC=400 stands before the tests of pure functions: a third of their time is the
 # garbage collector's otherwise, and none of them measures memory.
 
@@ -73,13 +72,14 @@ cluster-down: ## Take that cluster away
 test: unit load cover verify lint e2e ## Everything that must pass
 
 .PHONY: unit
-ifdef KIND
+# Not one from the environment, where it may mean the program kind.
+ifeq ($(origin KIND),command line)
 unit:
 	$(if $(filter $(KIND),$(KINDS)),,$(error there is no kind $(KIND); KIND is one of $(KINDS)))
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
-	@GOGC=400 $(GOTEST) $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(CONCURRENT))))$$')
+	@GOGC=400 $(GOTEST) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
 	@$(GOTEST) $(RACE) $(addprefix ./,$(CONCURRENT))
 	@$(GOTEST) $(RACE) -run '^TestCallsShareNothing$$' ./hooks
 endif
