@@ -117,11 +117,20 @@ type observedConfigMap struct {
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
-	Metadata struct {
-		observedMeta
-		OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
-	} `json:"metadata"`
-	Status pods.Status `json:"status"`
+	Metadata observedPodMeta `json:"metadata"`
+	Status   pods.Status     `json:"status"`
+}
+
+// observedLeftoverPod is the part of a Pod that tells whose it is.
+type observedLeftoverPod struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata observedPodMeta `json:"metadata"`
+}
+
+type observedPodMeta struct {
+	observedMeta
+	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
 }
 
 // isOwned reports whether the Pod belongs to a workload of the product. One that
@@ -173,6 +182,24 @@ func observe(seen metacontroller.Observed) (observed, error) {
 	}
 	there.pods, err = metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
 	return there, err
+}
+
+// observeLeftovers is observe for a teardown, which nothing damaged may stop or
+// disorder: a child is known by its identity and by its label of the component,
+// whatever else of it can be read. One without a label that can be read belongs to
+// no component.
+func observeLeftovers(seen metacontroller.Observed) observed {
+	var there observed
+	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind, serviceKind, configMapKind} {
+		for _, child := range seen.Children.All(kind.APIVersion, kind.Kind) {
+			there.children = append(there.children, observedChild{child, child.Label(componentLabel)})
+		}
+	}
+	there.workloads = metacontroller.ListReadable[observedWorkload](seen.Children, statefulSetKind.APIVersion, statefulSetKind.Kind)
+	for _, pod := range metacontroller.ListReadable[observedLeftoverPod](seen.Related, podKind.APIVersion, podKind.Kind) {
+		there.pods = append(there.pods, observedPod{Snapshot: pod.Snapshot, Metadata: pod.Metadata})
+	}
+	return there
 }
 
 // hasStarted reports whether anything is there of a component, under whatever

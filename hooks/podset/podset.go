@@ -14,12 +14,16 @@
 // template, and no other is left.
 package podset
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"github.com/operetta-dev/operetta/deploy"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
+		CRD:      deploy.CRD("podset"),
 		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
 		Sync:     metacontroller.Sync(sync),
 	}
