@@ -14,11 +14,13 @@ import (
 
 // observedMeta is the part of any child's metadata that the hook reads.
 type observedMeta struct {
-	Generation int64 `json:"generation"`
-	Labels     struct {
-		App       string `json:"app"`
-		Component string `json:"d3os-product.com.d3os/component"`
-	} `json:"labels"`
+	Generation int64          `json:"generation"`
+	Labels     observedLabels `json:"labels"`
+}
+
+type observedLabels struct {
+	App       string `json:"app"`
+	Component string `json:"d3os-product.com.d3os/component"`
 }
 
 // observedWorkload is the part of a Deployment, StatefulSet or DaemonSet that
@@ -121,16 +123,17 @@ type observedPod struct {
 	Status   pods.Status     `json:"status"`
 }
 
-// observedLeftoverPod is the part of a Pod that tells whose it is.
-type observedLeftoverPod struct {
+// observedPodMeta is the part of a Pod's metadata that tells whose it is.
+type observedPodMeta struct {
+	Labels          observedLabels          `json:"labels"`
+	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
+}
+
+// observedLeftover is all that a teardown wants of a Pod.
+type observedLeftover struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata observedPodMeta `json:"metadata"`
-}
-
-type observedPodMeta struct {
-	observedMeta
-	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
 }
 
 // isOwned reports whether the Pod belongs to a workload of the product. One that
@@ -186,8 +189,8 @@ func observe(seen metacontroller.Observed) (observed, error) {
 
 // observeLeftovers is observe for a teardown, which nothing damaged may stop or
 // disorder: a child is known by its identity and by its label of the component,
-// whatever else of it can be read. One without a label that can be read belongs to
-// no component.
+// whatever else of it can be read. A child without a label that can be read belongs
+// to no component; a Pod without one, which nothing here could make go, is left out.
 func observeLeftovers(seen metacontroller.Observed) observed {
 	var there observed
 	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind, serviceKind, configMapKind} {
@@ -196,7 +199,7 @@ func observeLeftovers(seen metacontroller.Observed) observed {
 		}
 	}
 	there.workloads = metacontroller.ListReadable[observedWorkload](seen.Children, statefulSetKind.APIVersion, statefulSetKind.Kind)
-	for _, pod := range metacontroller.ListReadable[observedLeftoverPod](seen.Related, podKind.APIVersion, podKind.Kind) {
+	for _, pod := range metacontroller.ListReadable[observedLeftover](seen.Related, podKind.APIVersion, podKind.Kind) {
 		there.pods = append(there.pods, observedPod{Snapshot: pod.Snapshot, Metadata: pod.Metadata})
 	}
 	return there
