@@ -12,6 +12,16 @@ RACE          := $(if $(shell command -v gcc 2>/dev/null),-race)
 # Statements of the hooks and the protocol that tests must reach, in percent.
 MIN_COVERAGE  := 90
 
+# go test, which ends with the names of the tests that failed.
+GOTEST        := GO='$(GO)' $(CURDIR)/.ci/gotest
+# Packages in which something runs beside something else: only there can the
+# race detector, under which tests take five times as long, find anything.
+CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=e2e --exclude-dir=hooks --exclude-dir=bin \
+                   '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' . | xargs -n1 dirname | sed 's,^\./,,' | sort -u)
+space         := $(subst ,, )
+# The operators that `make unit KIND=...` can test alone.
+KINDS         := $(patsubst hooks/%/,%,$(wildcard hooks/*/))
+
 .DEFAULT_GOAL := help
 
 ##@ To see it work
@@ -60,12 +70,20 @@ cluster-down: ## Take that cluster away
 test: unit cover verify lint e2e ## Everything that must pass
 
 .PHONY: unit
-unit: ## The fast inner loop: tests of the product, no cluster
-	$(GO) test $(RACE) ./...
+ifdef KIND
+unit:
+	$(if $(filter $(KIND),$(KINDS)),,$(error there is no kind $(KIND); KIND is one of $(KINDS)))
+	@OPERETTA_TEST_KIND=$(KIND) $(GOTEST) ./hooks/$(KIND) ./hooks
+else
+unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
+	@$(GOTEST) $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(CONCURRENT))))$$')
+	@$(GOTEST) $(RACE) $(addprefix ./,$(CONCURRENT))
+	@$(GOTEST) $(RACE) -run '^TestCallsShareNothing$$' ./hooks
+endif
 
 .PHONY: cover
-cover: ## Fail when tests reach too little of the hooks and the protocol
-	@$(GO) test -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/... >/dev/null
+cover: ## The thorough tests of the hooks and the protocol, which must reach enough of both
+	@OPERETTA_TEST_THOROUGH=1 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/...
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/ and metacontroller/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
@@ -77,7 +95,7 @@ lint: ## Lint, with the rules that keep hooks pure
 
 .PHONY: e2e
 e2e: build ## Test against a real API server; the first time it is built, for minutes
-	cd e2e && $(GO) run ./cmd/prebuild && $(GO) test -count=1 -p=1 -timeout 20m ./...
+	cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout 20m ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every hook, FUZZTIME=30s each

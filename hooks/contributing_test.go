@@ -17,6 +17,10 @@ var fenced = regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) ([a-z/]+\\.(?:go|y
 // TestGuideBuildsAndPlays builds the kind of the contributing guide, from the
 // guide, and plays its sample to Ready.
 func TestGuideBuildsAndPlays(t *testing.T) {
+	if onlyKind != "" {
+		t.Skipf("only %s is tested", onlyKind)
+	}
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
 	guide, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))

@@ -30,6 +30,7 @@ func TestCasesComeToRest(t *testing.T) {
 		}
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
 			t.Run(e.name+"/"+string(apply), func(t *testing.T) {
+				t.Parallel()
 				world := newWorld(apply, "v2")
 				require.NoError(t, world.Restore(wholeChildren(t, e)))
 				require.NoError(t, world.Play())
@@ -76,6 +77,7 @@ func TestSamplesBecomeReady(t *testing.T) {
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
 			for _, version := range []string{"v1", "v2"} {
 				t.Run(e.name+"/"+string(apply)+"/"+version, func(t *testing.T) {
+					t.Parallel()
 					requireLife(t, e, newWorld(apply, version, vanishing(t, e)...))
 				})
 			}

@@ -1,7 +1,6 @@
 package metacontroller
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,12 +63,19 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 		`child Secret/s: greeting does not declare the kind Secret of apiVersion "v1"`: {Children: []Object{&corev1.Secret{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: metav1.ObjectMeta{Name: "s"}}}},
 		`child ConfigMap/a: greeting does not declare the kind ConfigMap of apiVersion "v2"`: {Children: with(func(c *corev1.ConfigMap) { c.APIVersion = "v2" })},
-		"child ConfigMap/: its name is not a DNS name":                                       {Children: with(func(c *corev1.ConfigMap) { c.Name = "" })},
+		"child ConfigMap/: it has no metadata.name, or one that is no string":                {Children: with(func(c *corev1.ConfigMap) { c.Name = "" })},
 		"child ConfigMap/A_b: its name is not a DNS name":                                    {Children: with(func(c *corev1.ConfigMap) { c.Name = "A_b" })},
 		"child ConfigMap/a: it is not in the parent's namespace":                             {Children: with(func(c *corev1.ConfigMap) { c.Namespace = "other" })},
-		"child ConfigMap/a: generateName and ownerReferences are not a hook's to set":        {Children: with(func(c *corev1.ConfigMap) { c.GenerateName = "a-" })},
-		"child ConfigMap/a: the label controller-uid is not a hook's to set":                 {Children: with(func(c *corev1.ConfigMap) { c.Labels = map[string]string{"controller-uid": "x"} })},
-		"child ConfigMap/a: the annotation metacontroller.k8s.io/last-applied-configuration is not a hook's to set": {
+		"child ConfigMap/a: a hook must not set metadata.generateName of a child":            {Children: with(func(c *corev1.ConfigMap) { c.GenerateName = "a-" })},
+		"child ConfigMap/a: a hook must not set metadata.ownerReferences of a child":         {Children: with(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{UID: "u"}} })},
+		"child ConfigMap/a: a hook must not set metadata.finalizers of a child":              {Children: with(func(c *corev1.ConfigMap) { c.Finalizers = []string{"a/b"} })},
+		"child ConfigMap/a: a hook must not set metadata.resourceVersion of a child":         {Children: with(func(c *corev1.ConfigMap) { c.ResourceVersion = "1" })},
+		"child ConfigMap/a: a hook must not set metadata.uid of a child":                     {Children: with(func(c *corev1.ConfigMap) { c.UID = "1" })},
+		"child ConfigMap/a: a hook must not set metadata.managedFields of a child":           {Children: with(func(c *corev1.ConfigMap) { c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}} })},
+		"child ConfigMap/a: a hook must not set the label controller-uid of a child":         {Children: with(func(c *corev1.ConfigMap) { c.Labels = map[string]string{"controller-uid": "x"} })},
+		"child Pod/b: it is kept and was not observed":                                       {Children: []Object{Keep(Snapshot{APIVersion: "v1", Kind: "Pod", Name: "b"})}},
+		"child ConfigMap/b: it is kept and was not observed":                                 {Children: []Object{Keep(Snapshot{APIVersion: "v1", Kind: "ConfigMap", Name: "b"})}},
+		"child ConfigMap/a: a hook must not set the annotation metacontroller.k8s.io/last-applied-configuration of a child": {
 			Children: with(func(c *corev1.ConfigMap) { c.Annotations = map[string]string{LastAppliedAnnotation: "{}"} })},
 		"child /: it is nil":                       {Children: []Object{nil}},
 		"child ConfigMap/a: it is asked for twice": {Children: []Object{configMap("a"), configMap("a")}},
@@ -166,38 +172,6 @@ func TestFinalizedIsNotAnsweredWhileChildrenExist(t *testing.T) {
 	})
 	_, err := early.Call(FinalizeHook, noon, ask(true, "", observed("Pod", "a", "")))
 	require.EqualError(t, err, "finalized: true is answered while children exist")
-}
-
-func TestKeepOfAnInPlaceChild(t *testing.T) {
-	keeps := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
-		snapshot, _ := seen.Children.Find("v1", "ConfigMap", "a")
-		return greetingResult{Status: map[string]any{}, Children: []Object{Keep(snapshot)}}, nil
-	})
-	last := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"controller-uid":"u"}},"data":{"k":"v"},"empty":{}}`
-	annotation := func(text string) string {
-		quoted, _ := json.Marshal(text)
-		return `,"annotations":{"metacontroller.k8s.io/last-applied-configuration":` + string(quoted) + `}`
-	}
-	for name, test := range map[string]struct{ metadata, want, err string }{
-		"as it was last applied": {metadata: annotation(last), want: last},
-		"as it was observed": {
-			metadata: `,"uid":"x","resourceVersion":"5","managedFields":[{}],"labels":{"l":"1"},"ownerReferences":[{"uid":"u"}]`,
-			want:     `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","labels":{"l":"1"}}}`,
-		},
-		"damaged":           {metadata: annotation("{"), err: "child ConfigMap/a: cannot keep ConfigMap/a: its metacontroller.k8s.io/last-applied-configuration annotation is damaged"},
-		"of another object": {metadata: annotation(`{"kind":"ConfigMap","metadata":{"name":"b"}}`), err: "child ConfigMap/a: cannot keep ConfigMap/a: its metacontroller.k8s.io/last-applied-configuration annotation is of another object"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			answer, err := keeps.Call(SyncHook, noon, ask(false, observed("ConfigMap", "a", test.metadata), ""))
-			if test.err != "" {
-				require.EqualError(t, err, test.err)
-				return
-			}
-			require.NoError(t, err)
-			require.JSONEq(t, `{"status":{},"children":[`+test.want+`]}`, string(answer.Body))
-			require.True(t, answer.Children[0].Kept)
-		})
-	}
 }
 
 func TestCompare(t *testing.T) {

@@ -3,8 +3,6 @@ package metacontroller
 import (
 	"crypto/sha256"
 	"encoding/hex"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // HashAnnotation is on every child and holds a hash of what was asked for.
@@ -66,11 +64,4 @@ func stamped(object Object) (string, error) {
 		return "", err
 	}
 	return object.GetAnnotations()[HashAnnotation], nil
-}
-
-// kept is a child that stays as it is, see [Keep].
-type kept struct {
-	unstructured.Unstructured
-
-	snapshot Snapshot
 }

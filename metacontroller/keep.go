@@ -1,21 +1,25 @@
 package metacontroller
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // LastAppliedAnnotation holds what Metacontroller applied last, if its apply
-// strategy is dynamic-apply, which is its default.
+// strategy is dynamic-apply, which is its default. Anyone who may edit the
+// object can write it, so it is never a source of values.
 const LastAppliedAnnotation = "metacontroller.k8s.io/last-applied-configuration"
 
-// serverSetMetadata are the members of metadata that only the API server, or
-// Metacontroller on behalf of a parent, sets.
-var serverSetMetadata = []string{
-	"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-	"deletionGracePeriodSeconds", "managedFields", "selfLink", "generateName", "ownerReferences",
+// controllerUIDLabel is the label by which Metacontroller selects the children
+// of a parent. It adds the label itself.
+const controllerUIDLabel = "controller-uid"
+
+// kept is a child that stays as it is, see [Keep].
+type kept struct {
+	unstructured.Unstructured
+
+	snapshot Snapshot
 }
 
 // Keep returns a child that makes Metacontroller leave an observed object as it
@@ -25,20 +29,27 @@ var serverSetMetadata = []string{
 //
 // What is written depends on the kind's update method. An existing OnDelete
 // child is never modified, so its name is enough. An InPlace child is written
-// as it was last applied or, where that is not known because Metacontroller
-// applies on the server side, as it was observed without its status and the
-// metadata that the server sets.
+// with the fields that were last applied and with the values that they have
+// now, so that applying it changes nothing and takes no field from another
+// owner. See [appliedFields] for how they are told.
 func Keep(observed Snapshot) Object {
 	child := &kept{snapshot: observed}
-	child.Object = map[string]any{}
-	child.SetAPIVersion(observed.APIVersion)
-	child.SetKind(observed.Kind)
-	child.SetName(observed.Name)
+	child.Object = identityOf(observed)
 	return child
 }
 
-// wire fills in what an InPlace child was last. It returns an error where the
-// observed object cannot be read: then its fields must not be given up.
+// identityOf returns the fields of an object that say which one it is. The
+// namespace is left out: a child is in that of its parent.
+func identityOf(s Snapshot) map[string]any {
+	return map[string]any{
+		"apiVersion": s.APIVersion,
+		"kind":       s.Kind,
+		"metadata":   map[string]any{"name": s.Name},
+	}
+}
+
+// wire returns the child as it is sent. An error means that the observed object
+// cannot be read: then its fields must not be given up.
 func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 	if method == OnDelete {
 		return &k.Unstructured, nil
@@ -47,21 +58,23 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 	if err := decode(k.snapshot.raw, &object); err != nil {
 		return nil, fmt.Errorf("cannot keep %s: %w", k.snapshot.Ref(), err)
 	}
-	observed := &unstructured.Unstructured{Object: object}
-	if last := observed.GetAnnotations()[LastAppliedAnnotation]; last != "" {
-		applied := map[string]any{}
-		if !json.Valid([]byte(last)) || decode([]byte(last), &applied) != nil {
-			return nil, fmt.Errorf("cannot keep %s: its %s annotation is damaged", k.snapshot.Ref(), LastAppliedAnnotation)
-		}
-		lastApplied := &unstructured.Unstructured{Object: applied}
-		if lastApplied.GetName() != k.snapshot.Name || lastApplied.GetKind() != k.snapshot.Kind {
-			return nil, fmt.Errorf("cannot keep %s: its %s annotation is of another object", k.snapshot.Ref(), LastAppliedAnnotation)
-		}
-		return lastApplied, nil
+	restated, _ := appliedFields(k.snapshot.raw, object).of(object).(map[string]any)
+	if restated == nil {
+		restated = map[string]any{}
 	}
-	for _, field := range serverSetMetadata {
-		unstructured.RemoveNestedField(object, "metadata", field)
+	delete(restated, "status")
+	metadata, _ := restated["metadata"].(map[string]any)
+	own := map[string]any{"name": k.snapshot.Name}
+	for _, name := range []string{"labels", "annotations"} {
+		if values, ok := metadata[name].(map[string]any); ok {
+			delete(values, controllerUIDLabel)
+			delete(values, LastAppliedAnnotation)
+			own[name] = values
+		}
 	}
-	delete(object, "status")
-	return observed, nil
+	for name, value := range identityOf(k.snapshot) {
+		restated[name] = value
+	}
+	restated["metadata"] = own
+	return &unstructured.Unstructured{Object: restated}, nil
 }

@@ -40,9 +40,12 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 			body = append(body, ',')
 		}
 		start := len(body)
-		child, err := c.checkChild(req, object)
+		child, err := describe(object)
 		if err == nil {
-			body, err = c.appendChild(body, object)
+			body, err = c.appendChild(req, body, object)
+		}
+		if err == nil {
+			err = c.checkChild(req, child, body[start:])
 		}
 		if err == nil && len(body)-start > maxChildBytes {
 			err = fmt.Errorf("its %d bytes are more than the %d that Metacontroller can apply", len(body)-start, maxChildBytes)
@@ -69,9 +72,15 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 }
 
 // appendChild appends a child in its wire form, stamped.
-func (c Controller) appendChild(body []byte, object Object) ([]byte, error) {
+func (c Controller) appendChild(req *request, body []byte, object Object) ([]byte, error) {
 	if keep, ok := object.(*kept); ok {
-		declared, _ := c.child(keep.snapshot.APIVersion, keep.snapshot.Kind)
+		if !req.observes(keep) {
+			return body, errors.New("it is kept and was not observed")
+		}
+		declared, found := c.child(keep.snapshot.APIVersion, keep.snapshot.Kind)
+		if !found {
+			return appendObject(body, keep) // for checkChild to refuse
+		}
 		whole, err := keep.wire(declared.Update)
 		if err != nil {
 			return body, err
@@ -84,40 +93,72 @@ func (c Controller) appendChild(body []byte, object Object) ([]byte, error) {
 	return appendObject(body, object)
 }
 
-// checkChild makes sure that a child can be applied, seen and owned.
-func (c Controller) checkChild(req *request, object Object) (AnsweredChild, error) {
+// describe returns what is asked for, as a log and an error name it.
+func describe(object Object) (AnsweredChild, error) {
 	if object == nil {
 		return AnsweredChild{}, errors.New("it is nil")
 	}
 	apiVersion, kind := object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 	_, isKept := object.(*kept)
-	child := AnsweredChild{APIVersion: apiVersion, Kind: kind, Name: object.GetName(), Kept: isKept}
-	if _, declared := c.child(apiVersion, kind); !declared {
-		return child, fmt.Errorf("%s does not declare the kind %s of apiVersion %q", c.Name(), kind, apiVersion)
+	return AnsweredChild{APIVersion: apiVersion, Kind: kind, Name: object.GetName(), Kept: isKept}, nil
+}
+
+// checkChild makes sure that a child can be applied, seen and owned, and that it
+// is the one that was described. It reads the bytes that are sent, so that no
+// way of making a child gets around it.
+func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) error {
+	sent, err := readSnapshot(wire)
+	if err != nil {
+		return fmt.Errorf("it %w", err)
 	}
-	if problems := validation.IsDNS1123Subdomain(object.GetName()); len(problems) > 0 {
-		return child, errors.New("its name is not a DNS name")
+	if sent.APIVersion != child.APIVersion || sent.Kind != child.Kind || sent.Name != child.Name {
+		return errors.New("it is sent as another object")
 	}
-	if namespace := object.GetNamespace(); namespace != "" && namespace != req.Namespace {
-		return child, errors.New("it is not in the parent's namespace")
+	if _, declared := c.child(child.APIVersion, child.Kind); !declared {
+		return fmt.Errorf("%s does not declare the kind %s of apiVersion %q", c.Name(), child.Kind, child.APIVersion)
 	}
-	if object.GetGenerateName() != "" || len(object.GetOwnerReferences()) > 0 {
-		return child, errors.New("generateName and ownerReferences are not a hook's to set")
+	if problems := validation.IsDNS1123Subdomain(child.Name); len(problems) > 0 {
+		return errors.New("its name is not a DNS name")
 	}
-	if _, found := object.GetLabels()["controller-uid"]; found {
-		return child, errors.New("the label controller-uid is not a hook's to set")
+	if sent.Namespace != "" && sent.Namespace != req.Namespace {
+		return errors.New("it is not in the parent's namespace")
 	}
-	if _, found := object.GetAnnotations()[LastAppliedAnnotation]; found {
-		return child, fmt.Errorf("the annotation %s is not a hook's to set", LastAppliedAnnotation)
+	if lookup(wire, "status") != nil {
+		return errors.New("a hook must not set the status of a child")
 	}
-	return child, nil
+	return checkMetadata(lookup(wire, "metadata"))
+}
+
+// childMetadata are the members of metadata that a hook may set. The others
+// belong to the API server, to Metacontroller and to the garbage collector.
+var childMetadata = []string{"name", "namespace", "labels", "annotations"}
+
+// checkMetadata refuses metadata that is not a hook's to set.
+func checkMetadata(metadata []byte) error {
+	var refused string
+	members(metadata, func(key, value []byte) bool {
+		name := string(key)
+		switch {
+		case !slices.Contains(childMetadata, name):
+			refused = "metadata." + name
+		case name == "labels" && lookup(value, controllerUIDLabel) != nil:
+			refused = "the label " + controllerUIDLabel
+		case name == "annotations" && lookup(value, LastAppliedAnnotation) != nil:
+			refused = "the annotation " + LastAppliedAnnotation
+		}
+		return refused == ""
+	})
+	if refused != "" {
+		return fmt.Errorf("a hook must not set %s of a child", refused)
+	}
+	return nil
 }
 
 // observes reports whether a desired child exists. During teardown one that
 // does not is left out of the answer: finalize never creates.
 func (req *request) observes(child Object) bool {
 	if child == nil {
-		return true // for checkChild to refuse
+		return true // for describe to refuse
 	}
 	apiVersion, kind := child.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 	_, found := req.children.Find(apiVersion, kind, child.GetName())
