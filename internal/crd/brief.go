@@ -56,6 +56,7 @@ func detail(err *field.Error) string {
 		text, _, _ = strings.Cut(text, ", because")
 	case field.ErrorTypeNotSupported:
 		return "must be one of the " + text
+	default: // the text alone says it
 	}
 	if text == "" {
 		return strings.ToLower(err.Type.String())

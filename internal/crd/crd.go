@@ -128,6 +128,7 @@ func blocksRules(errs field.ErrorList) bool {
 		switch err.Type {
 		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
 			return true
+		default:
 		}
 	}
 	return false
