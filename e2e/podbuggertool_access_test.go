@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -13,14 +12,22 @@ import (
 func TestDebugJobMayDoNothingElse(t *testing.T) {
 	shipPermissions(t)
 	d := newDebugTool(t, namespace(t, "least"), `{selector: {matchLabels: {app: shop}}, image: busybox}`)
+	in := "--namespace=" + d.ns
+	apply(t, `{apiVersion: v1, kind: Pod, metadata: {name: other}, spec: {containers: [{name: other, image: x}]}}`, in)
+	d.pod("done")
+	_, err := d.run(d.begin()[0])
+	require.NoError(t, err)
 	d.pod("web")
 	d.begin()
 	job := d.as("podbuggertool-toolbox")
-	in := "--namespace=" + d.ns
 
 	kubectl(t, job, "get", "pod", "web", in)
 	for _, refused := range [][]string{
 		{"get", "pods", in},
+		{"get", "pod", "other", in},
+		{"get", "pod", "done", in},
+		{"replace", "--raw=/api/v1/namespaces/" + d.ns + "/pods/other/ephemeralcontainers", "--filename=/dev/null"},
+		{"replace", "--raw=/api/v1/namespaces/" + d.ns + "/pods/done/ephemeralcontainers", "--filename=/dev/null"},
 		{"get", "pod", "web", "--namespace=default"},
 		{"delete", "pod", "web", in},
 		{"label", "pod", "web", "a=b", in},
@@ -42,7 +49,7 @@ func TestDebugJobMayDoNothingElse(t *testing.T) {
 			more = append(more, line)
 		}
 	}
-	require.ElementsMatch(t, []string{"pods [] [] [get]", "pods/ephemeralcontainers [] [] [patch update]"}, more)
+	require.ElementsMatch(t, []string{"pods [] [web] [get]", "pods/ephemeralcontainers [] [web] [patch update]"}, more)
 }
 
 // rules lists what a user may do in a namespace.
@@ -91,11 +98,12 @@ func TestDebugNeedsGetAndPatch(t *testing.T) {
 func TestMetacontrollerMayGrantThatAndNoMore(t *testing.T) {
 	shipPermissions(t)
 	d := newDebugTool(t, namespace(t, "grant"), `{selector: {matchLabels: {app: shop}}, image: busybox}`)
+	d.pod("web")
 	d.begin()
 	role := parse(t, kubectl(t, "get", "role", "podbuggertool-toolbox", "--namespace="+d.ns, "--output=yaml"))
 	require.Equal(t, []any{
-		map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": []any{"get"}},
-		map[string]any{"apiGroups": []any{""}, "resources": []any{"pods/ephemeralcontainers"}, "verbs": []any{"patch", "update"}},
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "resourceNames": []any{"web"}, "verbs": []any{"get"}},
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"pods/ephemeralcontainers"}, "resourceNames": []any{"web"}, "verbs": []any{"patch", "update"}},
 	}, role["rules"])
 	_, stderr, err := controlPlane.Kubectl("create", "role", "more", "--verb=get", "--resource=secrets", "--namespace="+d.ns, "--as="+metacontrollerUser)
 	require.Error(t, err)
@@ -104,23 +112,14 @@ func TestMetacontrollerMayGrantThatAndNoMore(t *testing.T) {
 
 // The Jobs' Pods run where the restricted Pod Security Standard is enforced.
 func TestDebugJobMeetsTheRestrictedStandard(t *testing.T) {
+	shipPermissions(t)
 	d := newDebugTool(t, namespace(t, "restricted"), `{selector: {matchLabels: {app: shop}}, image: busybox}`)
 	d.pod("web")
 	kubectl(t, "label", "namespace", d.ns, "pod-security.kubernetes.io/enforce=restricted")
-	for _, child := range documents(t, d.answer("--children-only")) {
-		raw, err := json.Marshal(child)
-		require.NoError(t, err)
-		apply(t, string(raw))
-		if child["kind"] != "Job" {
-			continue
-		}
-		pod := child["spec"].(map[string]any)["template"].(map[string]any)
-		pod["apiVersion"], pod["kind"] = "v1", "Pod"
-		pod["metadata"].(map[string]any)["name"] = "helper"
-		raw, err = json.Marshal(pod)
-		require.NoError(t, err)
-		apply(t, string(raw), "--namespace="+d.ns)
-		return
-	}
-	require.Fail(t, "there is no Job")
+	jobs := d.begin()
+	require.Len(t, jobs, 1)
+	pod := jobs[0]["spec"].(map[string]any)["template"].(map[string]any)
+	pod["apiVersion"], pod["kind"] = "v1", "Pod"
+	pod["metadata"].(map[string]any)["name"] = "helper"
+	apply(t, encoded(t, pod), "--namespace="+d.ns)
 }

@@ -33,40 +33,67 @@ func (d debugTool) pod(name string) {
 	kubectl(d.t, "patch", "pod", name, "--namespace="+d.ns, "--subresource=status", "--patch", `{"status":{"phase":"Running"}}`)
 }
 
-// answer returns what the hook answers to a request with the Pods as they are.
+// answer returns what the hook answers to a request with the Pods and the
+// children as they are.
 func (d debugTool) answer(args ...string) string {
 	d.t.Helper()
-	var pods struct {
-		Items []map[string]any `json:"items"`
-	}
-	require.NoError(d.t, json.Unmarshal([]byte(kubectl(d.t, "get", "pods", "--namespace="+d.ns, "--output=json")), &pods))
-	related := map[string]any{}
-	for _, pod := range pods.Items {
-		related[d.ns+"/"+pod["metadata"].(map[string]any)["name"].(string)] = pod
+	children := map[string]any{}
+	for key, resource := range map[string]string{
+		"Job.batch/v1": "jobs", "ServiceAccount.v1": "serviceaccounts",
+		"Role.rbac.authorization.k8s.io/v1": "roles", "RoleBinding.rbac.authorization.k8s.io/v1": "rolebindings",
+	} {
+		children[key] = d.list(resource, "--selector=app.kubernetes.io/part-of=podbuggertool,app.kubernetes.io/instance="+d.name)
 	}
 	request, err := json.Marshal(map[string]any{
 		"parent": parse(d.t, fmt.Sprintf(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodBuggerTool, metadata: {name: %s, namespace: %s}, spec: %s}`,
 			d.name, d.ns, d.spec)),
-		"related": map[string]any{"Pod.v1": related},
+		"children": children,
+		"related":  map[string]any{"Pod.v1": d.list("pods")},
 	})
 	require.NoError(d.t, err)
 	return operetta(d.t, string(request), append([]string{"render", "-"}, args...)...)
 }
 
+// list returns objects of the namespace as a request has them.
+func (d debugTool) list(resource string, args ...string) map[string]any {
+	d.t.Helper()
+	var objects struct {
+		Items []map[string]any `json:"items"`
+	}
+	args = append([]string{"get", resource, "--namespace=" + d.ns, "--output=json"}, args...)
+	require.NoError(d.t, json.Unmarshal([]byte(kubectl(d.t, args...)), &objects))
+	byKey := map[string]any{}
+	for _, object := range objects.Items {
+		byKey[d.ns+"/"+object["metadata"].(map[string]any)["name"].(string)] = object
+	}
+	return byKey
+}
+
 // begin applies what the hook asks for as Metacontroller does, as the user that
-// it is with the permissions that are shipped for it, and returns the Jobs.
+// it is with the permissions that are shipped for it, and returns the Jobs. They
+// come in a second answer, when what allows them their work is there.
 func (d debugTool) begin() []map[string]any {
 	d.t.Helper()
+	for _, child := range documents(d.t, d.answer("--children-only")) {
+		require.NotEqual(d.t, "Job", child["kind"])
+		asMetacontroller(d.t, encoded(d.t, child))
+	}
 	var jobs []map[string]any
 	for _, child := range documents(d.t, d.answer("--children-only")) {
-		raw, err := json.Marshal(child)
-		require.NoError(d.t, err)
-		asMetacontroller(d.t, string(raw))
 		if child["kind"] == "Job" {
+			asMetacontroller(d.t, encoded(d.t, child))
 			jobs = append(jobs, child)
 		}
 	}
 	return jobs
+}
+
+// encoded returns an object as JSON.
+func encoded(t *testing.T, object map[string]any) string {
+	t.Helper()
+	raw, err := json.Marshal(object)
+	require.NoError(t, err)
+	return string(raw)
 }
 
 // asMetacontroller applies an object with what Metacontroller may do, which the
@@ -159,7 +186,7 @@ func TestDebugJobDoesWhatItIsFor(t *testing.T) {
 
 	answer := parse(t, d.answer())
 	require.Equal(t, "1/1", answer["status"].(map[string]any)["ready"])
-	require.Len(t, answer["children"], 3, "the Job has done its work")
+	require.Empty(t, answer["children"], "the Job has done its work, and nothing allows anything any more")
 }
 
 // A Job's second Pod finds what the first has done. It changes nothing, and what

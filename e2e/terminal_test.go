@@ -59,6 +59,23 @@ func TestAtTheTerminal(t *testing.T) {
 	require.Len(t, strings.Fields(all), len(atTheTerminal))
 }
 
+// TestKindsAreNamedWithTheirGroup types what the documentation shows: on a cluster
+// with another kind of the name, kubectl may choose that one.
+func TestKindsAreNamedWithTheirGroup(t *testing.T) {
+	ns := "--namespace=" + namespace(t, "groups")
+	apply(t, `{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: x}, spec: {image: a}}`, ns)
+	require.Contains(t, kubectl(t, "explain", "modelboxes.model.github.com.spec"), "DESCRIPTION:")
+	require.Contains(t, kubectl(t, "get", "modelboxes.model.github.com", ns), "IMAGE")
+	kubectl(t, "wait", "--for=condition=Ready=Unknown", "modelboxes.model.github.com/x", ns, "--timeout=10s")
+	kubectl(t, "scale", "modelboxes.model.github.com/x", "--replicas=3", ns)
+	_, shown, found := strings.Cut(read(t, "../README.md"), "<!-- uninstall:begin -->\n```sh\nkubectl delete --all --all-namespaces \\\n")
+	require.True(t, found)
+	kinds, _, _ := strings.Cut(strings.TrimSpace(shown), "\n")
+	require.Len(t, strings.Split(kinds, ","), len(atTheTerminal))
+	kubectl(t, "delete", "--all", kinds, ns, "--timeout=20s")
+	require.Empty(t, kubectl(t, "get", "operetta", ns, "--output=name"))
+}
+
 // TestEveryFieldIsExplained looks for a field without a description, in what is
 // ours: the text of embedded types is cut to keep the CRDs small.
 func TestEveryFieldIsExplained(t *testing.T) {

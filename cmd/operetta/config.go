@@ -1,14 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/documents"
 )
 
 // readConfig sets the flags that stand in a file and not on the command line.
@@ -16,12 +17,16 @@ func readConfig(cmd *cobra.Command, path string) error {
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := documents.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}
+	content, err := documents.ToJSON(text)
+	if err != nil {
+		return fmt.Errorf("--config: %s %w", path, err)
+	}
 	var settings map[string]any
-	if err := yaml.UnmarshalStrict(text, &settings); err != nil {
+	if err := json.Unmarshal(content, &settings); err != nil {
 		return fmt.Errorf("--config: %s: %w", path, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {

@@ -1,18 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
-	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
-
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -29,38 +23,34 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
-	var documents []document
-	reader := yamlutil.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
-	for number := 1; ; number++ {
-		part, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		source := fmt.Sprintf("%s, document %d", sourceOf(path), number)
+	source := func(index int) string { return fmt.Sprintf("%s, document %d", sourceOf(path), index+1) }
+	parts, err := documents.Split(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", source(len(parts)), err)
+	}
+	var list []document
+	for i, part := range parts {
+		content, err := documents.ToJSON(part)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", source, err)
-		}
-		content, err := yaml.YAMLToJSONStrict(part)
-		if err != nil {
-			return nil, fmt.Errorf("%s is neither YAML nor JSON: %w", source, err)
+			return nil, fmt.Errorf("%s %w", source(i), err)
 		}
 		if !bytes.Equal(content, []byte("null")) {
-			documents = append(documents, document{source: source, json: content})
+			list = append(list, document{source: source(i), json: content})
 		}
 	}
-	if len(documents) == 0 {
+	if len(list) == 0 {
 		return nil, fmt.Errorf("%s has no document", sourceOf(path))
 	}
-	return documents, nil
+	return list, nil
 }
 
 func (p *program) readFile(path string) ([]byte, error) {
 	if path != "-" {
-		return os.ReadFile(path)
+		return documents.ReadFile(path)
 	}
-	text, err := io.ReadAll(p.in)
+	text, err := documents.Read(p.in)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", sourceOf(path), err)
+		return nil, fmt.Errorf("%s %w", sourceOf(path), err)
 	}
 	return text, nil
 }

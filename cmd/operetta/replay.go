@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/documents"
 )
 
 func newReplayCommand(p *program) *cobra.Command {
@@ -57,31 +57,25 @@ func (p *program) replay(dir, output string) error {
 	if output != "text" && output != "json" && output != "yaml" {
 		return usagef("output %q is none of text, json and yaml", output)
 	}
-	cases, err := corpus.Read(dir, p.controllers)
-	if err != nil {
-		return fmt.Errorf("replay: %w", err)
-	}
-	if len(cases) == 0 {
-		return fmt.Errorf("there is no <kind>/<hook>/<case>.in.yaml below %s: operetta serve --record writes them", dir)
-	}
-	report := replayReport{Cases: len(cases)}
+	report := replayReport{}
 	found := map[[2]string]*replayChange{}
-	for _, c := range cases {
+	err := corpus.Each(dir, p.controllers, func(c corpus.Case) error {
 		changes, err := changesOf(dir, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
+		report.Cases++
 		if len(changes) > 0 {
 			report.Changed++
 		}
-		hook, name := filepath.Split(c.Name)
-		for _, what := range changes {
-			key := [2]string{hook, what}
-			if found[key] == nil {
-				found[key] = &replayChange{Hook: strings.TrimSuffix(hook, "/"), What: what, Example: name}
-			}
-			found[key].Cases++
-		}
+		note(found, c.Name, changes)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	if report.Cases == 0 {
+		return fmt.Errorf("there is no <kind>/<hook>/<case>.in.yaml below %s: operetta serve --record writes them", dir)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		report.Changes = append(report.Changes, *found[key])
@@ -93,6 +87,18 @@ func (p *program) replay(dir, output string) error {
 		return fmt.Errorf("%d of %d cases have another answer", report.Changed, report.Cases)
 	}
 	return nil
+}
+
+// note counts the changes of a case.
+func note(found map[[2]string]*replayChange, name string, changes []string) {
+	hook, example := filepath.Split(name)
+	for _, what := range changes {
+		key := [2]string{hook, what}
+		if found[key] == nil {
+			found[key] = &replayChange{Hook: strings.TrimSuffix(hook, "/"), What: what, Example: example}
+		}
+		found[key].Cases++
+	}
 }
 
 func (r replayReport) print(w io.Writer, output string) error {
@@ -124,16 +130,20 @@ func (r replayReport) print(w io.Writer, output string) error {
 // changesOf returns in which ways the answer to a case is another now, each
 // once.
 func changesOf(dir string, c corpus.Case) ([]string, error) {
-	before, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
+	text, err := documents.ReadFile(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
 	if err != nil {
 		return nil, err
+	}
+	before, err := documents.ToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("the recorded answer %w", err)
 	}
 	after, err := c.Print()
 	if err != nil {
 		return nil, err
 	}
 	var old, now map[string]any
-	if err := yaml.Unmarshal(before, &old); err != nil {
+	if err := json.Unmarshal(before, &old); err != nil {
 		return nil, fmt.Errorf("read the recorded answer: %w", err)
 	}
 	if err := yaml.Unmarshal(after, &now); err != nil {

@@ -57,6 +57,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		`--now "noon" is no time like 2026-01-02T15:04:05Z (see operetta render --help)`:                                                          {[]string{"render", sample, "--now", "noon"}, 2},
 		`--output "xml" is none of text, json and yaml (see operetta simulate --help)`:                                                            {[]string{"simulate", sample, "-o", "xml"}, 2},
 		`--fail: "x" is no object: write KIND/NAME, as in Deployment/web (see operetta simulate --help)`:                                          {[]string{"simulate", sample, "--fail", "x"}, 2},
+		"--max-steps 0 is not between 1 and 10000 (see operetta simulate --help)":                                                                 {[]string{"simulate", sample, "--max-steps", "0"}, 2},
 		`--apply "ssa" is neither dynamic-apply nor server-side-apply (see operetta simulate --help)`:                                             {[]string{"simulate", sample, "--apply", "ssa"}, 2},
 		`log-level "loud" is none of debug, info, warn and error (see operetta serve --help)`:                                                     {[]string{"serve", "--log-level", "loud"}, 2},
 		`--hook-url "ftp://x" has neither the scheme http nor https: write http://host:port or https://host:port (see operetta manifests --help)`: {[]string{"manifests", "--hook-url", "ftp://x"}, 2},

@@ -8,8 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
+
+// maxSteps is the most that --max-steps may ask for.
+const maxSteps = 10_000
 
 // simulateFlags are the flags of simulate.
 type simulateFlags struct {
@@ -35,6 +39,8 @@ on it does, as in Deployment/web@3.
 Of the output's marks, > is what a person did, + ~ and - are children that come,
 change and go, * is how far they are, ? the conditions of the custom resource,
 and ! trouble.
+
+There is room for 10,000 objects and 128 MiB of text; a file may have 64 MiB.
 
 The exit code is 0 when every custom resource ends Ready, or when a fault was
 asked for and nothing keeps changing.`,
@@ -68,6 +74,9 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	faults, err := flags.faults()
 	if err != nil {
 		return err
+	}
+	if flags.maxSteps < 1 || flags.maxSteps > maxSteps {
+		return usagef("--max-steps %d is not between 1 and %d", flags.maxSteps, maxSteps)
 	}
 	show, err := newReport(p, flags.output)
 	if err != nil {
@@ -172,13 +181,16 @@ func (f *simulateFlags) faults() ([]simulate.Fault, error) {
 // round.
 func (p *program) rounds(paths []string) ([][]document, error) {
 	rounds := [][]document{nil}
-	parents, seen := 0, map[string]bool{}
+	parents, length, seen := 0, 0, map[string]bool{}
 	for _, path := range paths {
-		documents, err := p.readDocuments(path)
+		list, err := p.readDocuments(path)
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range documents {
+		for _, d := range list {
+			if length += len(d.json); length > documents.MaxBytes {
+				return nil, fmt.Errorf("%s: with it the files have more than %d MiB: simulate less at once", d.source, documents.MaxBytes>>20)
+			}
 			id, err := d.identity()
 			if err != nil {
 				return nil, err

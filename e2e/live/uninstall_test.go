@@ -23,9 +23,11 @@ func TestUninstall(t *testing.T) {
 	w.apply(smallProduct)
 	w.ready("modelbox/box", "dataservice/small")
 
-	readme := read(t, root+"/README.md")
-	require.Contains(t, readme, "kubectl delete "+kinds+" --all --all-namespaces", "the README has another list of kinds")
-	kubectl("delete", kinds, "--all", "--all-namespaces", "--timeout="+patience.String())
+	_, shown, found := strings.Cut(read(t, root+"/README.md"), "<!-- uninstall:begin -->\n```sh\n")
+	require.True(t, found)
+	first, rest, _ := strings.Cut(strings.ReplaceAll(shown, "\\\n", ""), "\n")
+	require.True(t, strings.HasPrefix(rest, "kubectl delete -k deploy/\n"))
+	kubectl(append(strings.Fields(first)[1:], "--timeout="+patience.String())...)
 	kubectl("delete", "--kustomize="+root+"/deploy", "--timeout="+patience.String())
 	for _, crd := range strings.Fields(kubectl("get", "crds", "--output=name")) {
 		require.Contains(t, crd, "metacontroller.k8s.io", "it is left behind")

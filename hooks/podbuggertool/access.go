@@ -2,6 +2,7 @@ package podbuggertool
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -12,19 +13,27 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// permissions returns all that the Jobs may do. Kubectl debug reads the Pod and
-// patches its subresource; an update of it is the same thing in another form.
+// permissions returns all that the Jobs may do to the Pods of these names, or
+// what Metacontroller needs to pass that on, where there is none. Kubectl debug
+// reads the Pod and patches its subresource; an update of it is the same thing in
+// another form. Both name the Pod in the URL, so that a list of names holds them.
 // Discovery, which kubectl does first, is everybody's.
-func permissions() []rbacv1.PolicyRule {
+func permissions(names ...string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}},
-		{APIGroups: []string{""}, Resources: []string{"pods/ephemeralcontainers"}, Verbs: []string{"patch", "update"}},
+		{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: names, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"pods/ephemeralcontainers"}, ResourceNames: names, Verbs: []string{"patch", "update"}},
 	}
 }
 
 // access returns the ServiceAccount of the Jobs, and what allows it to do what
-// they do, in the tool's namespace.
-func access(tool *PodBuggerTool) []metacontroller.Object {
+// they do, to the Pods of these names in the tool's namespace. Whoever may create
+// Pods or tokens there can act as any ServiceAccount of the namespace: so there
+// is none while no Pod waits for its Job, and with it go the tokens that somebody
+// had made for it. A rule without names would be about every Pod.
+func access(tool *PodBuggerTool, names []string) []metacontroller.Object {
+	if len(names) == 0 {
+		return nil
+	}
 	meta := metav1.ObjectMeta{Name: accessName(tool), Namespace: tool.Namespace, Labels: childLabels(tool, "access")}
 	return []metacontroller.Object{
 		&corev1.ServiceAccount{
@@ -36,7 +45,7 @@ func access(tool *PodBuggerTool) []metacontroller.Object {
 		&rbacv1.Role{
 			TypeMeta:   metav1.TypeMeta{APIVersion: roleKind.APIVersion, Kind: roleKind.Kind},
 			ObjectMeta: *meta.DeepCopy(),
-			Rules:      permissions(),
+			Rules:      permissions(names...),
 		},
 		&rbacv1.RoleBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: roleBindingKind.APIVersion, Kind: roleBindingKind.Kind},
@@ -45,6 +54,49 @@ func access(tool *PodBuggerTool) []metacontroller.Object {
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: meta.Name, Namespace: namespace(tool)}},
 		},
 	}
+}
+
+// observeAccess returns the names of the Pods for which all that a Job needs is
+// observed: the ServiceAccount, the binding, and a Role that allows what
+// [permissions] does.
+func observeAccess(tool *PodBuggerTool, seen metacontroller.Objects) (map[string]bool, error) {
+	name := accessName(tool)
+	for _, kind := range []metacontroller.Resource{serviceAccountKind, roleBindingKind} {
+		if object, found := seen.Find(kind.APIVersion, kind.Kind, name); !found || object.Terminating {
+			return nil, nil
+		}
+	}
+	object, found := seen.Find(roleKind.APIVersion, roleKind.Kind, name)
+	if !found || object.Terminating {
+		return nil, nil
+	}
+	var role struct {
+		Rules []rbacv1.PolicyRule `json:"rules"`
+	}
+	if err := object.Decode(&role); err != nil {
+		return nil, err
+	}
+	allowed := map[string]bool{}
+	for _, pod := range namesIn(role.Rules, "get", "pods") {
+		allowed[pod] = false
+	}
+	for _, pod := range namesIn(role.Rules, "patch", "pods/ephemeralcontainers") {
+		if _, both := allowed[pod]; both {
+			allowed[pod] = true
+		}
+	}
+	return allowed, nil
+}
+
+// namesIn returns the names for which rules allow a verb on a resource.
+func namesIn(rules []rbacv1.PolicyRule, verb, resource string) []string {
+	var names []string
+	for _, rule := range rules {
+		if slices.Contains(rule.Verbs, verb) && slices.Contains(rule.Resources, resource) {
+			names = append(names, rule.ResourceNames...)
+		}
+	}
+	return names
 }
 
 // accessName returns the name of the ServiceAccount, Role and RoleBinding. It is

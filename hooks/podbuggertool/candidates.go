@@ -22,6 +22,10 @@ type candidate struct {
 	chosen  bool
 	jobName string
 	job     *observedJob
+	// named is set where the Job has its work before it and the Role shall name
+	// the Pod for it, allowed where the Role is seen to. They hold back the creation
+	// of the Job only.
+	named, allowed bool
 }
 
 // examine tells of each Pod what the Pod itself tells. Those that can get the
@@ -50,6 +54,7 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 				return nil, err
 			}
 			c.state, c.chosen, c.jobName, c.job = PodPending, true, name, world.jobs[name]
+			c.allowed = world.allowed[pod.Name]
 		}
 	}
 	return candidates, nil
@@ -86,7 +91,35 @@ func ration(tool *PodBuggerTool, candidates []*candidate) error {
 	for _, c := range waiting[min(max(left, 0), len(waiting)):] {
 		c.chosen, c.state, c.message = false, PodSkipped, "as many others as maxPods allows have the container, or get it"
 	}
-	return postpone(tool, waiting[:min(max(left, 0), len(waiting))])
+	if err := postpone(tool, waiting[:min(max(left, 0), len(waiting))]); err != nil {
+		return err
+	}
+	name(waiting)
+	return nil
+}
+
+// maxNamed is how many Pods the Role names at once. With the longest names it
+// stays below what Metacontroller can apply.
+const maxNamed = 400
+
+// name has the Role name the Pods whose Job exists and has not ended, and then as
+// many of the others, in their order, as there is room for.
+func name(waiting []*candidate) {
+	left := maxNamed
+	for _, c := range waiting {
+		if !c.chosen {
+			continue
+		}
+		if c.job != nil {
+			how, _, _ := c.job.end()
+			c.named = how == underWay
+		} else {
+			c.named = left > 0
+		}
+		if c.named {
+			left--
+		}
+	}
 }
 
 // postpone makes sure that no more Jobs are made at once than an answer can
@@ -123,6 +156,12 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 		}
 		if c.job == nil {
 			c.message = "Job/" + c.jobName + " does not exist yet"
+			switch {
+			case !c.named:
+				c.message += ": first some of the other Jobs have to end"
+			case !c.allowed:
+				c.message += ": first its Role has to name the Pod"
+			}
 			continue
 		}
 		how, at, reason := c.job.end()

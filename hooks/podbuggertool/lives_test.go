@@ -155,7 +155,7 @@ func TestPodThatFinishesIsLetGo(t *testing.T) {
 		s.rests()
 		s.apply(`{apiVersion: v1, kind: Pod, metadata: {name: batch, labels: {app: shop}}, spec: {restartPolicy: Never, containers: [{name: main, image: "perl:5"}]}}`)
 		s.rests()
-		require.Equal(s.t, 1, s.jobsEver(), "it ran, and matched")
+		require.Contains(s.t, s.rolesEver(), "batch", "it ran, and matched")
 		require.Empty(s.t, s.jobs(), "and was done before the Job was")
 		require.Equal(s.t, int32(0), s.status("toolbox").Matched)
 	})

@@ -61,6 +61,7 @@ type world struct {
 	matched []*observedPod
 	helpers []*observedPod // Pods of the tool's own Jobs, the newest first
 	jobs    map[string]*observedJob
+	allowed map[string]bool // names of Pods that Jobs may change
 }
 
 func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
@@ -90,6 +91,10 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
 	for i := range jobs {
 		w.jobs[jobs[i].Name] = &jobs[i]
 	}
+	if err != nil {
+		return w, err
+	}
+	w.allowed, err = observeAccess(tool, seen.Children)
 	return w, err
 }
 

@@ -3,9 +3,13 @@
 // Ephemeral containers are added through a subresource of the Pod, which
 // Metacontroller does not write. So a PodBuggerTool asks for one small Job for
 // each Pod that matches its selector, runs, and does not have the container
-// yet; the Job runs kubectl debug. Its ServiceAccount, Role and RoleBinding are
-// children too, and allow that and nothing else. The customize hook selects the
-// Pods, so that the sync hook is called whenever one of them changes.
+// yet; the Job runs kubectl debug. The customize hook selects the Pods, so that
+// the sync hook is called whenever one of them changes.
+//
+// The Jobs' ServiceAccount, Role and RoleBinding are children too. The Role
+// allows that and nothing else, and only on the Pods whose Job has yet to be
+// created or to end, by their names. A Job is created when the Role is seen to
+// name its Pod. While no Pod waits for its Job, none of the three is asked for.
 //
 // A Pod has the container when its spec lists an ephemeral container of the
 // tool's name. Then its Job is not asked for any more, and goes. The API server

@@ -2,6 +2,7 @@ package podbuggertool
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -89,4 +90,31 @@ func TestJobNames(t *testing.T) {
 		others[other] = what
 	}
 	require.Equal(t, "toolbox-efa530257c273d4d", same, "names never change: each would be tried again")
+}
+
+func TestJobsThatHaveEndedMakeRoomInTheRole(t *testing.T) {
+	ended := func(condition string) *observedJob {
+		job := &observedJob{}
+		require.NoError(t, json.Unmarshal([]byte(`{"status": {"conditions": [{"type": "`+condition+`", "status": "True"}]}}`), job))
+		return job
+	}
+	var waiting []*candidate
+	for _, job := range []*observedJob{ended("Failed"), ended("Complete"), {}} {
+		waiting = append(waiting, &candidate{chosen: true, job: job})
+	}
+	for range maxNamed + 5 {
+		waiting = append(waiting, &candidate{chosen: true})
+	}
+	waiting[10].chosen = false // by maxPods
+	name(waiting)
+	var named []int
+	for i, c := range waiting {
+		if c.named {
+			named = append(named, i)
+		}
+	}
+	require.Len(t, named, maxNamed)
+	require.Equal(t, 2, named[0], "the Job that is under way")
+	require.Equal(t, maxNamed+2, named[maxNamed-1], "and the next in their order")
+	require.NotContains(t, named, 10)
 }

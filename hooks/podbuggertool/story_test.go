@@ -103,6 +103,7 @@ func (s story) rests() {
 	for _, outcome := range s.Outcomes() {
 		require.Empty(s.t, outcome.Failure)
 	}
+	s.allowsNoMoreThanItNeeds()
 }
 
 // status returns a tool's status.

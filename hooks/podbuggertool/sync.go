@@ -2,14 +2,15 @@ package podbuggertool
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 type result = metacontroller.Result[Status]
 
-// sync asks for a Job for every Pod that shall get the container, and for what
-// allows the Jobs their work.
+// sync asks for a Job for every Pod that shall get the container and, as long as
+// one has work left, for what allows the Jobs that work.
 func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if tool.Spec.Image == "" {
 		return result{}, errors.New("spec.image is missing: write the image of the debug container")
@@ -27,16 +28,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	}
 	look := follow(candidates, world, seen.Now)
 
-	wanted := access(tool)
-	for _, c := range candidates {
-		switch {
-		case !c.chosen:
-		case c.job != nil: // its name says what it does, and its form may be that of an older version
-			wanted = append(wanted, metacontroller.Keep(c.job.Snapshot))
-		default:
-			wanted = append(wanted, job(tool, c.pod, c.jobName))
-		}
-	}
+	wanted := children(tool, candidates)
 	differs, err := seen.Compare(wanted)
 	if err != nil {
 		return result{}, err
@@ -47,4 +39,26 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	judge(conditions, settled, &status)
 	status.Conditions = conditions.List()
 	return result{Status: status, Children: wanted, ResyncAfter: earlier(look, resync)}, nil
+}
+
+// children returns what the Jobs need, and the Jobs. One is created when its
+// access is seen to be there, for Metacontroller applies children in no
+// particular order; one that exists stays whatever has become of its access.
+func children(tool *PodBuggerTool, candidates []*candidate) []metacontroller.Object {
+	var names []string
+	var jobs []metacontroller.Object
+	for _, c := range candidates {
+		if c.named {
+			names = append(names, c.pod.Name)
+		}
+		switch {
+		case !c.chosen:
+		case c.job != nil: // its name says what it does, and its form may be that of an older version
+			jobs = append(jobs, metacontroller.Keep(c.job.Snapshot))
+		case c.named && c.allowed:
+			jobs = append(jobs, job(tool, c.pod, c.jobName))
+		}
+	}
+	slices.Sort(names)
+	return append(access(tool, names), jobs...)
 }

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -60,19 +60,31 @@ func (c Case) Print() ([]byte, error) {
 // Read returns every case below a folder, in the order of their names. An error
 // names the file that cannot be read.
 func Read(dir string, controllers []metacontroller.Controller) ([]Case, error) {
+	var cases []Case
+	err := Each(dir, controllers, func(c Case) error {
+		cases = append(cases, c)
+		return nil
+	})
+	return cases, err
+}
+
+// Each calls a function for every case below a folder, in the order of their
+// names, with one in memory at a time. It ends with the first error.
+func Each(dir string, controllers []metacontroller.Controller, do func(Case) error) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.in.yaml"))
 	if err != nil {
-		return nil, fmt.Errorf("look for cases: %w", err)
+		return fmt.Errorf("look for cases: %w", err)
 	}
-	cases := make([]Case, 0, len(paths))
 	for _, path := range paths {
 		c, err := ReadCase(dir, path, controllers)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		cases = append(cases, c)
+		if err := do(c); err != nil {
+			return err
+		}
 	}
-	return cases, nil
+	return nil
 }
 
 // ReadCase returns the case of one file below a folder.
@@ -92,13 +104,13 @@ func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if c.Controller = controllers[i]; !slices.Contains(c.Controller.Hooks(), c.Hook) {
 		return c, fmt.Errorf("%s has no hook %s", kind, hook)
 	}
-	text, err := os.ReadFile(path)
+	text, err := documents.ReadFile(path)
 	if err != nil {
 		return c, err
 	}
 	source, err := jsonOf(text)
 	if err != nil {
-		return c, err
+		return c, fmt.Errorf("the file %w", err)
 	}
 	read, err := New(c.Controller, c.Hook, source)
 	read.Name = c.Name
@@ -116,7 +128,7 @@ func jsonOf(text []byte) ([]byte, error) {
 	if json.Valid(body) {
 		return body, nil
 	}
-	return yaml.YAMLToJSON(text)
+	return documents.ToJSON(text)
 }
 
 // New returns the case that a request in JSON is, written as in an .in.yaml file.

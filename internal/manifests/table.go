@@ -34,3 +34,15 @@ func KindsTable(rows []Row) []byte {
 	}
 	return []byte(b.String())
 }
+
+// Uninstall prints the commands that take everything away, in their order, as a
+// block of Markdown. Each kind is named with its group: kubectl may take a name
+// alone for a kind of somebody else's.
+func Uninstall(controllers []metacontroller.Controller) []byte {
+	kinds := make([]string, len(controllers))
+	for i, c := range controllers {
+		kinds[i] = c.Parent.Plural + "." + c.Parent.Group()
+	}
+	return fmt.Appendf(nil, "```sh\nkubectl delete --all --all-namespaces \\\n  %s\nkubectl delete -k deploy/\nkubectl delete -k deploy/metacontroller/\n```\n",
+		strings.Join(kinds, ","))
+}

@@ -45,6 +45,9 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 		if err := m.apply(p, object, live[ref], wanted[ref]); err != nil {
 			failures = append(failures, err)
 		}
+		if m.store.full != nil {
+			break
+		}
 	}
 	return errors.Join(failures...)
 }

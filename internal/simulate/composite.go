@@ -135,7 +135,9 @@ func (m *composite) step() {
 		}
 	}
 	for _, p := range batch {
-		m.sync(p)
+		if m.store.full == nil {
+			m.sync(p)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ type rollout struct {
 // deployment rolls a Deployment forward by one stage.
 func (k *kubernetes) deployment(ref Ref) {
 	d := load[appsv1.Deployment](k, ref)
-	if d == nil {
+	if d == nil || !k.fits(ref, *d.Spec.Replicas) {
 		return
 	}
 	r := &rollout{Deployment: d, ref: ref}

@@ -139,7 +139,7 @@ func (k *kubernetes) startPods(run *jobRun) {
 	if *run.Spec.PodReplacementPolicy == batchv1.Failed {
 		missing -= run.ending
 	}
-	if missing <= 0 {
+	if missing <= 0 || !k.fits(run.ref, missing) {
 		return
 	}
 	if run.failed > run.Status.Failed {

@@ -123,7 +123,9 @@ func (k *kubernetes) step() {
 			delete(k.queue, ref)
 		}
 		for _, ref := range batch {
-			controller.reconcile(ref)
+			if k.store.full == nil {
+				controller.reconcile(ref)
+			}
 		}
 	}
 	k.collect(orphans)
@@ -188,7 +190,9 @@ func (k *kubernetes) report(ref Ref, status any) {
 // create stores an object that a controller makes. One that is refused is not
 // made, and its absence shows in the owner's numbers.
 func (k *kubernetes) create(typed any) {
-	_, _ = k.store.create(byKubernetes, mustEncode(typed))
+	if k.store.full == nil {
+		_, _ = k.store.create(byKubernetes, mustEncode(typed))
+	}
 }
 
 // generated returns a name with an end that no other has.

@@ -17,7 +17,11 @@ import (
 // changing, or which of that does not hold.
 func (w *World) Play() error {
 	for range w.options.MaxSteps {
-		if w.Step() {
+		busy := w.Step()
+		if err := w.checkRoom(); err != nil {
+			return err
+		}
+		if busy {
 			continue
 		}
 		if w.wait() || w.strikeNext() {
@@ -39,6 +43,7 @@ func (w *World) Step() bool {
 	w.composite.step()
 	w.kubernetes.step()
 	if len(w.events) > 0 {
+		w.happened += len(w.events)
 		w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.clock.now, Events: w.events})
 		w.events = nil
 	}

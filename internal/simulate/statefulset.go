@@ -13,7 +13,7 @@ import (
 // all at once where it manages them in parallel.
 func (k *kubernetes) statefulSet(ref Ref) {
 	s := load[appsv1.StatefulSet](k, ref)
-	if s == nil {
+	if s == nil || !k.fits(ref, *s.Spec.Replicas) {
 		return
 	}
 	revision := s.Name + "-" + templateHash(&s.Spec.Template)

@@ -51,6 +51,8 @@ type store struct {
 	addresses int
 	version   int64 // the newest resource version
 	uids      int
+	text      int   // of all objects
+	full      error // once there was no room
 	observers []func(change)
 }
 
@@ -124,6 +126,9 @@ func (s *store) create(by actor, object Object) (Object, error) {
 	ref := RefOf(object)
 	if s.objects[ref] != nil {
 		return nil, apierrors.NewAlreadyExists(kind.groupResource(), ref.Name)
+	}
+	if err := s.makeRoom(ref); err != nil {
+		return nil, err
 	}
 	object.SetUID(s.nextUID())
 	object.SetCreationTimestamp(metav1.NewTime(s.clock.Now()))
@@ -227,6 +232,7 @@ func (s *store) delete(by actor, ref Ref, uid types.UID) error {
 // remove takes an object out of the store.
 func (s *store) remove(by actor, ref Ref) {
 	before := s.objects[ref].object
+	s.weigh(ref, nil, before)
 	s.unindex(ref, before)
 	delete(s.objects, ref)
 	s.version++
@@ -243,6 +249,7 @@ func (s *store) put(by actor, ref Ref, object, old Object) {
 	object = shallow(object)
 	object.Object["metadata"] = metadata
 	r := &record{object: object}
+	s.weigh(ref, object, old)
 	if old != nil {
 		r.owned = s.disowned(by, ref, old, object)
 		s.unindex(ref, old)

@@ -52,6 +52,7 @@ type World struct {
 	kubernetes *kubernetes
 	faults     *faults
 	events     []Event // of the present step
+	happened   int     // events in Steps
 	recent     []change
 	foreign    map[Ref]bool
 }
@@ -77,6 +78,9 @@ func New(options Options) *World {
 // Apply creates or edits an object as a user does with kubectl. One that is not
 // a parent belongs to someone else. The error is that of the API server.
 func (w *World) Apply(text []byte) error {
+	if len(text) > maxRequest {
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxRequest))
+	}
 	object, err := ParseObject(text)
 	if err != nil {
 		return err

@@ -46,7 +46,9 @@ func prints(ctx context.Context, root string, controllers []metacontroller.Contr
 		return nil, err
 	}
 	files.add("deploy/argocd/argocd-cm.yaml", health)
-	return files, files.addTable(root, rows)
+	return files, files.addReadme(root,
+		section{"kinds", manifests.KindsTable(rows)},
+		section{"uninstall", manifests.Uninstall(controllers)})
 }
 
 func (t tree) addKind(c metacontroller.Controller, definition crds.CRD) error {
@@ -82,15 +84,18 @@ func (t tree) addKustomization(folder string, resources []string) error {
 	return nil
 }
 
-// The table of kinds stands between these two lines of the README.
-const (
-	tableBegin = "<!-- kinds:begin -->\n"
-	tableEnd   = "<!-- kinds:end -->\n"
-)
+// section is a part of the README that is generated. It stands between two lines.
+type section struct {
+	name    string
+	content []byte
+}
 
-// addTable adds the README with the table of kinds in its place, if the README
-// has a place for it.
-func (t tree) addTable(root string, rows []manifests.Row) error {
+func (s section) begin() []byte { return []byte("<!-- " + s.name + ":begin -->\n") }
+func (s section) end() []byte   { return []byte("<!-- " + s.name + ":end -->\n") }
+
+// addReadme adds the README with the sections in their places, if it has a place
+// for them.
+func (t tree) addReadme(root string, sections ...section) error {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -98,16 +103,17 @@ func (t tree) addTable(root string, rows []manifests.Row) error {
 	if err != nil {
 		return fmt.Errorf("reading the README: %w", err)
 	}
-	before, rest, begins := bytes.Cut(text, []byte(tableBegin))
-	_, after, ends := bytes.Cut(rest, []byte(tableEnd))
-	switch {
-	case !begins && !bytes.Contains(text, []byte(tableEnd)):
-		return nil
-	case !begins || !ends:
-		return errors.New("README.md has only one of the two lines that enclose the table of kinds, or in the wrong order")
+	for _, s := range sections {
+		before, rest, begins := bytes.Cut(text, s.begin())
+		_, after, ends := bytes.Cut(rest, s.end())
+		switch {
+		case !begins && !bytes.Contains(text, s.end()):
+			continue
+		case !begins || !ends:
+			return fmt.Errorf("README.md has only one of the two lines that enclose the section %s, or in the wrong order", s.name)
+		}
+		text = bytes.Join([][]byte{before, s.begin(), s.content, s.end(), after}, nil)
+		t["README.md"] = text
 	}
-	t["README.md"] = bytes.Join([][]byte{
-		before, []byte(tableBegin), manifests.KindsTable(rows), []byte(tableEnd), after,
-	}, nil)
 	return nil
 }

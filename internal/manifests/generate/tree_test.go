@@ -56,17 +56,24 @@ func TestWriteMakesTheFilesWhatTheyShouldBe(t *testing.T) {
 	require.Empty(t, said.String())
 }
 
-func TestTheTableGoesBetweenItsTwoLines(t *testing.T) {
+func TestSectionsGoBetweenTheirTwoLines(t *testing.T) {
 	rows := []manifests.Row{{
 		Controller: metacontroller.Controller{Parent: metacontroller.Resource{APIVersion: "example.org/v1", Kind: "Tune"}},
 		ShortNames: []string{"tn"},
 	}}
+	const tableBegin, tableEnd = "<!-- kinds:begin -->\n", "<!-- kinds:end -->\n"
+	const otherBegin, otherEnd = "<!-- other:begin -->\n", "<!-- other:end -->\n"
 	table := string(manifests.KindsTable(rows))
+	sections := []section{{"kinds", []byte(table)}, {"other", []byte("new\n")}}
 	cases := map[string]struct {
 		readme, want string
 		failure      string
 	}{
-		"replaced":     {readme: "a\n" + tableBegin + "old\n" + tableEnd + "b\n", want: "a\n" + tableBegin + table + tableEnd + "b\n"},
+		"replaced": {readme: "a\n" + tableBegin + "old\n" + tableEnd + "b\n", want: "a\n" + tableBegin + table + tableEnd + "b\n"},
+		"both replaced": {
+			readme: otherBegin + otherEnd + "a\n" + tableBegin + "old\n" + tableEnd,
+			want:   otherBegin + "new\n" + otherEnd + "a\n" + tableBegin + table + tableEnd,
+		},
 		"no place":     {readme: "a\n"},
 		"never ends":   {readme: tableBegin, failure: "only one of the two lines"},
 		"never begins": {readme: tableEnd, failure: "only one of the two lines"},
@@ -75,7 +82,7 @@ func TestTheTableGoesBetweenItsTwoLines(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			files := tree{}
-			err := files.addTable(place(t, map[string]string{"README.md": c.readme}), rows)
+			err := files.addReadme(place(t, map[string]string{"README.md": c.readme}), sections...)
 			if c.failure != "" {
 				require.ErrorContains(t, err, c.failure)
 				return
@@ -84,7 +91,7 @@ func TestTheTableGoesBetweenItsTwoLines(t *testing.T) {
 			require.Equal(t, c.want, string(files["README.md"]))
 		})
 	}
-	require.NoError(t, tree{}.addTable(t.TempDir(), rows), "a project without a README")
+	require.NoError(t, tree{}.addReadme(t.TempDir(), sections...), "a project without a README")
 }
 
 func TestWrongUsageIsTwo(t *testing.T) {

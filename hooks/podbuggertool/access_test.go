@@ -1,0 +1,128 @@
+package podbuggertool_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/hooks/podbuggertool"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// named returns the Pods that a Role is about, and fails on a rule that is about
+// all of them or allows something else.
+func named(t *testing.T, object map[string]any) []string {
+	t.Helper()
+	raw, err := json.Marshal(object)
+	require.NoError(t, err)
+	var role rbacv1.Role
+	require.NoError(t, json.Unmarshal(raw, &role))
+	require.Len(t, role.Rules, 2)
+	names := role.Rules[0].ResourceNames
+	require.NotEmpty(t, names, "a rule without names is about every Pod")
+	require.Equal(t, []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: names, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"pods/ephemeralcontainers"}, ResourceNames: names, Verbs: []string{"patch", "update"}},
+	}, role.Rules)
+	return names
+}
+
+// allowsNoMoreThanItNeeds goes through all that has happened so far: no Job came
+// before its Role, in an earlier step, named the Pod, and where no Job waits
+// nothing is allowed.
+func (s story) allowsNoMoreThanItNeeds() {
+	s.t.Helper()
+	allowed, next := map[string][]string{}, map[string][]string{} // by the name of the Role
+	for _, step := range s.Steps {
+		for _, event := range step.Events {
+			if event.Object == nil {
+				continue
+			}
+			name := event.Object.GetName()
+			switch {
+			case event.Object.GetKind() == "Role" && event.Verb == simulate.Deleted:
+				delete(next, name)
+			case event.Object.GetKind() == "Role":
+				next[name] = named(s.t, event.Object.Object)
+			case event.Object.GetKind() == "Job" && event.Verb == simulate.Created:
+				role := "podbuggertool-" + event.Object.GetLabels()["operetta.dev/podbuggertool"]
+				require.Contains(s.t, allowed[role], event.Object.GetAnnotations()["operetta.dev/pod"], "Job/%s in step %d", name, step.Number)
+			}
+		}
+		allowed = maps.Clone(next)
+	}
+	for _, kind := range []string{"ServiceAccount", "Role", "RoleBinding"} {
+		require.Len(s.t, s.kind(kind), len(s.waiting()), kind)
+	}
+}
+
+// waiting returns the tools with Jobs that have work left.
+func (s story) waiting() map[string]bool {
+	tools := map[string]bool{}
+	for _, object := range s.kind("Job") {
+		raw, err := object.MarshalJSON()
+		require.NoError(s.t, err)
+		var job batchv1.Job
+		require.NoError(s.t, json.Unmarshal(raw, &job))
+		if !slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
+		}) {
+			tools[job.Labels["operetta.dev/podbuggertool"]] = true
+		}
+	}
+	return tools
+}
+
+// rolesEver returns the Pods that Roles have ever named.
+func (s story) rolesEver() []string {
+	var names []string
+	for _, step := range s.Steps {
+		for _, event := range step.Events {
+			if event.Object != nil && event.Object.GetKind() == "Role" && event.Verb != simulate.Deleted {
+				names = append(names, named(s.t, event.Object.Object)...)
+			}
+		}
+	}
+	return names
+}
+
+// TestTheRoleHasRoomForTheNames asks for as many Pods as maxPods allows, with the
+// longest names: the Role has to fit into the annotation in which Metacontroller
+// keeps what it applied last. The others have their turn later.
+func TestTheRoleHasRoomForTheNames(t *testing.T) {
+	const maxPods, atOnce, longest = 500, 400, 253
+	pods := make([]string, maxPods)
+	for i := range pods {
+		name := fmt.Sprintf("%0*d", longest, i)
+		pods[i] = fmt.Sprintf(`%q: {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": %q, "namespace": "default", "uid": "%d", "labels": {"app": "shop"}},
+			"spec": {"containers": [{"name": "main"}]}, "status": {"phase": "Running"}}`, "default/"+name, name, i)
+	}
+	request := fmt.Sprintf(`{"parent": {"apiVersion": "apps.jicki.cn/v1alpha1", "kind": "PodBuggerTool",
+		"metadata": {"name": %q, "namespace": "default", "uid": "u", "generation": 1},
+		"spec": {"selector": {"matchLabels": {"app": "shop"}}, "image": "busybox", "maxPods": %d}},
+		"related": {"Pod.v1": {%s}}}`, strings.Repeat("a", 63), maxPods, strings.Join(pods, ","))
+	controller := podbuggertool.Controller()
+	whole, err := controller.Complete(metacontroller.SyncHook, []byte(request))
+	require.NoError(t, err)
+	answer, err := controller.Call(metacontroller.SyncHook, metav1.Now().Time, whole)
+	require.NoError(t, err)
+	var response struct {
+		Children []map[string]any     `json:"children"`
+		Status   podbuggertool.Status `json:"status"`
+	}
+	require.NoError(t, json.Unmarshal(answer.Body, &response))
+	require.Len(t, response.Children, 3, "no Job before its access")
+	require.Len(t, named(t, response.Children[1]), atOnce)
+	require.Equal(t, int32(maxPods), response.Status.Pending)
+	require.Contains(t, response.Status.Pods[99].Message, "first its Role has to name the Pod")
+}

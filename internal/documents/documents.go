@@ -1,0 +1,106 @@
+// Package documents reads YAML and JSON that anybody may have written, and lets
+// neither a file without an end nor a few bytes that stand for many take more
+// memory than is said here. Its errors complete a sentence that begins with the
+// name of what is read.
+package documents
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// MaxBytes is how long a file, or the standard input, may be. It is also how
+	// long a document may be when its aliases are written out.
+	MaxBytes = 64 << 20
+	// MaxValues is how many values a YAML document may have, when its aliases are
+	// written out. Reading it takes up to 500 bytes for each.
+	MaxValues = 1_000_000
+	// MaxDocuments is how many documents a file may have.
+	MaxDocuments = 10_000
+)
+
+// Read reads to the end.
+func Read(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("has more than %d MiB: split it", MaxBytes>>20)
+	}
+	return text, nil
+}
+
+// ReadFile reads a file, which may be a pipe. Its errors are whole sentences that
+// name it.
+func ReadFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder: write the path of a file", path)
+	case info.Mode().IsRegular() && info.Size() > MaxBytes:
+		return nil, fmt.Errorf("%s has more than %d MiB: split it", path, MaxBytes>>20)
+	}
+	text, err := Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", path, err)
+	}
+	return text, nil
+}
+
+// Split returns the documents of a YAML stream, empty ones included, or the one
+// document that JSON is. An error is about the document behind those that are
+// returned.
+func Split(text []byte) ([][]byte, error) {
+	if json.Valid(text) {
+		return [][]byte{text}, nil
+	}
+	var parts [][]byte
+	reader := yamlutil.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for {
+		part, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return parts, nil
+		}
+		if err != nil {
+			return parts, fmt.Errorf("cannot be read: %w", err)
+		}
+		if len(parts) == MaxDocuments {
+			return parts, fmt.Errorf("is one too many: a file may have %d, split it", MaxDocuments)
+		}
+		parts = append(parts, part)
+	}
+}
+
+// ToJSON returns a YAML document, which JSON is too, as JSON. A member that stands
+// twice is an error. JSON with more values than YAML may have is taken as it is:
+// nothing but its length takes memory.
+func ToJSON(text []byte) ([]byte, error) {
+	if countValues(text) > MaxValues && json.Valid(text) {
+		return text, nil
+	}
+	if err := checkSize(text); err != nil {
+		return nil, err
+	}
+	content, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, fmt.Errorf("is neither YAML nor JSON: %w", err)
+	}
+	return content, nil
+}

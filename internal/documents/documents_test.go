@@ -1,0 +1,68 @@
+package documents
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+)
+
+func nodes(node *yaml.Node) int {
+	count := 1
+	for _, part := range node.Content {
+		count += nodes(part)
+	}
+	return count
+}
+
+// TestNoDocumentHasMoreThanTwiceAsManyValues counts the values of what has the
+// fewest bytes for each, and of every manifest and case of the project.
+func TestNoDocumentHasMoreThanTwiceAsManyValues(t *testing.T) {
+	texts := []string{"", "a", "a: b", "[a,b]", "{a,b,c,d}", "[a:,b:,c:,d:]", "[{},{},{}]", "- - - a", "? a\n? b\n", "a:\nb:\n", "a: &x [b]\nc: *x\n", "- a\r- b\r", "x: |\n  a\n  b\n"}
+	for _, pattern := range []string{"../../deploy/*/*.yaml", "../../testdata/*/*/*.yaml"} {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, paths)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			texts = append(texts, string(text))
+		}
+	}
+	for _, text := range texts {
+		parts, err := Split([]byte(text))
+		require.NoError(t, err)
+		for _, part := range parts {
+			var root yaml.Node
+			require.NoError(t, yaml.Unmarshal(part, &root))
+			require.LessOrEqual(t, nodes(&root), 2*countValues(part)+1, string(part))
+		}
+	}
+}
+
+func TestAliasesAreWrittenOutWhereThatIsShort(t *testing.T) {
+	content, err := ToJSON([]byte("base: &base {a: 1}\nlist: [*base, *base]\nmerged: {<<: *base, b: 2}\n"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"base": {"a": 1}, "list": [{"a": 1}, {"a": 1}], "merged": {"a": 1, "b": 2}}`, string(content))
+	for _, text := range []string{"glob: '*.yaml & more'", "a: x & y * z"} {
+		_, err := ToJSON([]byte(text))
+		require.NoError(t, err, text)
+	}
+	_, err = ToJSON([]byte("a: *nothing & more"))
+	require.ErrorContains(t, err, "is neither YAML nor JSON")
+}
+
+func TestLargeJSONIsTakenAsItIs(t *testing.T) {
+	large := []byte("[" + strings.Repeat("1,", MaxValues) + "1]")
+	content, err := ToJSON(large)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(large, content))
+	_, err = ToJSON(large[:len(large)-1])
+	require.ErrorContains(t, err, "write it as JSON, or split it")
+	_, err = ToJSON([]byte(`{"a": 1, "a": 2}`))
+	require.ErrorContains(t, err, "is neither YAML nor JSON", "a member that stands twice")
+}
