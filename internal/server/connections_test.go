@@ -35,6 +35,7 @@ func TestDrainPartsFromIdleConnections(t *testing.T) {
 	response, err := http.ReadResponse(kept, nil)
 	require.NoError(t, err)
 	_, _ = io.Copy(io.Discard, response.Body)
+	require.NoError(t, response.Body.Close())
 	require.False(t, response.Close)
 
 	e.stop()
@@ -48,6 +49,7 @@ func TestDrainPartsFromIdleConnections(t *testing.T) {
 		require.True(t, response.Close)
 		text, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
 		require.Equal(t, "draining: another replica will answer\n", string(text))
 		_, err = reader.ReadByte()
 		require.ErrorIs(t, err, io.EOF, "the end of the stream, and no reset")
