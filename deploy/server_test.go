@@ -1,6 +1,6 @@
-// Package deploy holds no code: its tests hold the manifests that are written
-// by hand, and those that are generated, to what they promise.
-package deploy
+// These tests hold the manifests that are written by hand, and those that are
+// generated, to what they promise.
+package deploy_test
 
 import (
 	"bytes"

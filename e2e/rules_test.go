@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 )
 
 // messageMarker finds the message of a validation rule in Go source.
@@ -33,17 +34,40 @@ func ruleMessages(t *testing.T) []string {
 	return messages
 }
 
-// kinds are the kinds with the tables of their rules.
-var kinds = []struct {
-	apiVersion, kind string
-	rules            map[string]rule
-}{
-	{"ci.zt.vapi.cc/v1", "Build", buildRules},
-	{"d3os-product.com.d3os/v1", "DataService", dataServiceRules},
-	{"model.github.com/v1", "ModelBox", modelBoxRules},
-	{"myjob.github.com/v1beta1", "MyJob", myJobRules},
-	{"apps.jicki.cn/v1alpha1", "PodBuggerTool", podBuggerToolRules},
-	{"apps.jicki.cn/v1alpha1", "PodSet", podSetRules},
+// rule is what a validation rule refuses, and what it does not.
+type rule struct {
+	// Message is what kubectl prints, in part: for a rule of types.go, the
+	// message that is written there.
+	Message string `json:"message"`
+	// Before is the spec of the object that is changed. Without one the object
+	// is new.
+	Before string `json:"before"`
+	// Bad is a spec that breaks this rule only, and Good one next to it that
+	// breaks none.
+	Bad  string `json:"bad"`
+	Good string `json:"good"`
+	// BadName is the name of the object with the bad spec, if not "rule".
+	BadName string `json:"badName"`
+}
+
+// kinds are the kinds with rules. Their rules stand beside their hooks, which
+// are tested with them, too.
+var kinds = []struct{ apiVersion, kind string }{
+	{"ci.zt.vapi.cc/v1", "Build"},
+	{"d3os-product.com.d3os/v1", "DataService"},
+	{"model.github.com/v1", "ModelBox"},
+	{"myjob.github.com/v1beta1", "MyJob"},
+	{"apps.jicki.cn/v1alpha1", "PodBuggerTool"},
+	{"apps.jicki.cn/v1alpha1", "PodSet"},
+}
+
+// rulesOf returns the rules of a kind by names of their own.
+func rulesOf(t *testing.T, kind string) map[string]rule {
+	t.Helper()
+	var rules map[string]rule
+	require.NoError(t, yaml.UnmarshalStrict([]byte(read(t, "../hooks/"+strings.ToLower(kind)+"/testdata/rules.yaml")), &rules))
+	require.NotEmpty(t, rules)
+	return rules
 }
 
 // A new rule needs an entry in the table: what has not refused anything on a
@@ -51,8 +75,8 @@ var kinds = []struct {
 func TestEachRuleIsTested(t *testing.T) {
 	var tested []string
 	for _, kind := range kinds {
-		for _, rule := range kind.rules {
-			tested = append(tested, rule.message)
+		for _, rule := range rulesOf(t, kind.kind) {
+			tested = append(tested, rule.Message)
 		}
 	}
 	for _, message := range ruleMessages(t) {
@@ -66,32 +90,33 @@ func TestRulesRefuseWhatTheySayAndNothingElse(t *testing.T) {
 		manifest := func(name, spec string) string {
 			return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %q}\nspec: %s\n", kind.apiVersion, kind.kind, name, spec)
 		}
-		for _, name := range slices.Sorted(maps.Keys(kind.rules)) {
-			t.Run(kind.kind+"/"+name, func(t *testing.T) { requireRule(t, kind.rules[name], manifest, messages) })
+		rules := rulesOf(t, kind.kind)
+		for _, name := range slices.Sorted(maps.Keys(rules)) {
+			t.Run(kind.kind+"/"+name, func(t *testing.T) { requireRule(t, rules[name], manifest, messages) })
 		}
 	}
 }
 
 func requireRule(t *testing.T, rule rule, manifest func(name, spec string) string, messages []string) {
 	t.Helper()
-	if rule.before != "" {
-		apply(t, manifest("rule", rule.before))
+	if rule.Before != "" {
+		apply(t, manifest("rule", rule.Before))
 		t.Cleanup(func() {
-			_, _, err := controlPlane.KubectlWithInput(manifest("rule", rule.before), "delete", "--filename=-")
+			_, _, err := controlPlane.KubectlWithInput(manifest("rule", rule.Before), "delete", "--filename=-")
 			require.NoError(t, err)
 		})
 	}
-	apply(t, manifest("rule", rule.good), "--dry-run=server")
+	apply(t, manifest("rule", rule.Good), "--dry-run=server")
 
 	name := "rule"
-	if rule.badName != "" {
-		name = rule.badName
+	if rule.BadName != "" {
+		name = rule.BadName
 	}
-	_, stderr, err := controlPlane.KubectlWithInput(manifest(name, rule.bad), "apply", "--dry-run=server", "--filename=-")
-	require.Error(t, err, "nothing refuses %s", rule.bad)
-	require.Contains(t, stderr, rule.message)
+	_, stderr, err := controlPlane.KubectlWithInput(manifest(name, rule.Bad), "apply", "--dry-run=server", "--filename=-")
+	require.Error(t, err, "nothing refuses %s", rule.Bad)
+	require.Contains(t, stderr, rule.Message)
 	for _, other := range messages {
-		if other != rule.message {
+		if other != rule.Message {
 			require.NotContains(t, stderr, other, "another rule refuses it too")
 		}
 	}

@@ -25,6 +25,7 @@ var laws = []struct {
 	{"children say only what is meant", childrenAreCanonical},
 	{"children can be watched", childrenAreDeclared},
 	{"a damaged request is never answered", damagedIsRefused},
+	{"what is damaged stops and disorders no teardown", damagedStopsNoTeardown},
 	{"a missing child drops no other", missingDropsNoOther},
 }
 
@@ -216,6 +217,23 @@ func damagedIsRefused(t *testing.T, e exchange, _ metacontroller.Answer) {
 	}
 }
 
+// damagedFields returns the members of an object without which it is not
+// understood: those that tell which it is, and but for a teardown others, too.
+func damagedFields(e exchange, identity ...string) []string {
+	if e.hook == metacontroller.FinalizeHook {
+		return identity
+	}
+	return append(identity, "spec", "status")
+}
+
+// damagedMetadata does the same for the members of its metadata.
+func damagedMetadata(e exchange, identity ...string) []string {
+	if e.hook == metacontroller.FinalizeHook {
+		return identity
+	}
+	return append(identity, "labels", "annotations")
+}
+
 // damageObject damages a child or a related object.
 func damageObject(t *testing.T, e exchange, path []string, refuse func(how string, request []byte)) {
 	name := strings.Join(path, " ")
@@ -227,12 +245,12 @@ func damageObject(t *testing.T, e exchange, path []string, refuse func(how strin
 			within(request)[path[2]] = value
 		}))
 	}
-	for _, field := range []string{"apiVersion", "kind", "metadata", "spec", "status"} {
+	for _, field := range damagedFields(e, "apiVersion", "kind", "metadata") {
 		refuse(fmt.Sprintf("%s: %s is damaged", name, field), changed(t, e, func(request map[string]any) {
 			within(request)[path[2]].(map[string]any)[field] = "damaged"
 		}))
 	}
-	for _, field := range []string{"name", "namespace", "labels", "annotations"} {
+	for _, field := range damagedMetadata(e, "name", "namespace") {
 		refuse(fmt.Sprintf("%s: metadata.%s is damaged", name, field), changed(t, e, func(request map[string]any) {
 			within(request)[path[2]].(map[string]any)["metadata"].(map[string]any)[field] = 42
 		}))

@@ -13,6 +13,11 @@ import (
 type Controller struct {
 	// Parent is the custom resource that users write.
 	Parent Resource
+	// CRD is the parent's CustomResourceDefinition in YAML. What it refuses, the
+	// sync and customize hooks are not asked about: a parent that has never been
+	// valid would have them want less than is there, and what they leave out is
+	// deleted. Without a CRD nothing is validated. The bytes are not to be changed.
+	CRD []byte
 	// Children are all kinds that a hook may ask for, each with the exact
 	// apiVersion that its objects carry: a child of another version would be
 	// deleted and created again on every sync.

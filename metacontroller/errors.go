@@ -13,7 +13,8 @@ import (
 // Its text is one short line without values from the request: Metacontroller
 // publishes it in an event on the parent.
 type RequestError struct {
-	reason string
+	reason  string
+	damaged *Snapshot // the object that cannot be decoded, if it is about one
 }
 
 // Error returns the reason.

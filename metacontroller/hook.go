@@ -46,25 +46,28 @@ func Sync[P, S any](sync func(parent *P, seen Observed) (Result[S], error)) Hook
 }
 
 // Finalize wraps a function that computes what shall be left during deletion:
-// a subset of what is observed, never anything new. A parent whose spec or
-// status cannot be decoded, and an error of the function, do not stop a
-// deletion. Then everything goes at once.
+// a subset of what is observed, never anything new.
+//
+// Nothing stops a deletion. Of a damaged parent the function gets what can be
+// decoded, and [Observed.SpecDamaged] tells that its spec is not. A child that it
+// cannot decode goes first, and the others stay until it has gone: a function
+// that wants it to go in its turn reads it with [ListReadable] and
+// [Snapshot.Label]. After any other error of the function everything goes at once.
 func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
 		sync: func(req *request, seen Observed) (*outcome, error) {
 			parent := new(P)
-			if decodeParent(req.parent, parent) != nil {
-				return finalizeAll(req, seen)
+			seen.SpecDamaged = decodeParts(req.parent, parent)
+			result, damaged, err := tearDown(seen, func(seen Observed) (Result[S], error) { return finalize(parent, seen) })
+			if err == nil && damaged == nil {
+				return resolve(result, nil)
 			}
-			result, err := finalize(parent, seen)
-			if IsRequestError(err) {
-				return nil, err // what is observed is damaged: touch nothing
+			out, failure := finalizeAll(req, seen)
+			if failure == nil && err == nil {
+				out.children = keepAllBut(seen.Children, *damaged)
 			}
-			if err != nil {
-				return finalizeAll(req, seen)
-			}
-			return resolve(result, nil)
+			return out, failure
 		},
 	}
 }
@@ -76,6 +79,10 @@ func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 		parent: reflect.TypeFor[P](),
 		customize: func(req *request) ([]Rule, error) {
 			parent := new(P)
+			if req.isTeardown(CustomizeHook) {
+				decodeParts(req.parent, parent) // as for finalize, which comes next
+				return customize(parent)
+			}
 			if err := decodeParent(req.parent, parent); err != nil {
 				return nil, badRequest("the parent cannot be decoded: %s", err)
 			}
@@ -111,7 +118,7 @@ func finalizeAll(req *request, seen Observed) (*outcome, error) {
 // isOrphaning reports whether the parent is being deleted with --cascade=orphan:
 // the children are to stay then.
 func (r *request) isOrphaning() bool {
-	var finalizers []string
+	var finalizers []any // each by itself: one that is no string hides no other
 	if json.Unmarshal(lookup(r.parent, "metadata", "finalizers"), &finalizers) != nil {
 		return false
 	}
@@ -170,6 +177,9 @@ func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, err
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
 	req, err := c.readRequest(newRun(ctx, limits), hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
+	if err == nil && !req.isTeardown(hook) {
+		err = c.validate(ctx, req)
+	}
 	if err != nil {
 		return answer, err
 	}

@@ -63,6 +63,11 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 		restated = map[string]any{}
 	}
 	delete(restated, "status")
+	for _, name := range []string{"spec", "data"} {
+		if _, isObject := restated[name].(map[string]any); !isObject {
+			delete(restated, name) // or a teardown would stop at a child that is damaged
+		}
+	}
 	metadata, _ := restated["metadata"].(map[string]any)
 	own := map[string]any{"name": k.snapshot.Name}
 	for _, name := range []string{"labels", "annotations"} {

@@ -153,12 +153,17 @@ func (r *run) tooLarge(req *request, children int) error {
 		children, r.limits.MaxAnswerBytes, fields)
 }
 
+// isTooNested reports whether decoding a JSON text may cost far more memory than
+// the text has.
+func isTooNested(raw []byte) bool {
+	return bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("null")) > maxNestedObjects
+}
+
 // decodeParent decodes a parent, unless decoding would cost far more memory
 // than its text.
 func decodeParent(raw json.RawMessage, into any) error {
 	for _, name := range []string{"spec", "status"} {
-		part := lookup(raw, name)
-		if bytes.Count(part, []byte("{"))+bytes.Count(part, []byte("null")) > maxNestedObjects {
+		if isTooNested(lookup(raw, name)) {
 			return badRequest("%s has more than %d objects in it: make it smaller", name, maxNestedObjects)
 		}
 	}

@@ -115,6 +115,12 @@ func TestParentThatDecodesToTooMuch(t *testing.T) {
 		require.True(t, IsRequestError(err))
 		require.ErrorContains(t, err, "spec has more than 20000 objects in it: make it smaller")
 
+		controller.Finalize = Finalize(func(g *greeting, seen Observed) (greetingResult, error) {
+			require.True(t, seen.SpecDamaged)
+			require.Empty(t, g.Spec.Text, "nothing of it is decoded")
+			require.Equal(t, "hi", g.Name)
+			return greetingResult{Status: map[string]any{}, Finalized: true}, nil
+		})
 		answer, err := controller.Call(FinalizeHook, time.Now(), with(true))
 		require.NoError(t, err, "it can be deleted all the same")
 		require.Contains(t, string(answer.Body), `"finalized":true`)

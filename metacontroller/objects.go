@@ -20,6 +20,9 @@ type Observed struct {
 	// Now is the time of the request, in whole seconds. It is the only clock
 	// of a hook.
 	Now time.Time
+	// SpecDamaged is set for a finalize hook whose parent has a spec that cannot
+	// be decoded. The spec is empty then, and says nothing.
+	SpecDamaged bool
 }
 
 // Objects are observed objects by kind and in the order of their names. They
@@ -53,12 +56,19 @@ func (s *Snapshot) embed(from Snapshot) { *s = from }
 // returns it as it is.
 func (s Snapshot) Decode(into any) error {
 	if err := decode(s.raw, into); err != nil {
-		return badRequest("%s cannot be decoded: %s", s.Ref(), err)
+		return &RequestError{reason: fmt.Sprintf("%s cannot be decoded: %s", s.Ref(), err), damaged: &s}
 	}
 	if holder, ok := into.(interface{ embed(Snapshot) }); ok {
 		holder.embed(s)
 	}
 	return nil
+}
+
+// Label returns a label of the object, or nothing where it has none of that name
+// that can be read.
+func (s Snapshot) Label(name string) string {
+	value, _ := text(lookup(s.raw, "metadata", "labels", name))
+	return value
 }
 
 // All returns the objects of a kind in the order of their names. The slice
@@ -121,18 +131,41 @@ func List[T any](objects Objects, apiVersion, kind string) ([]T, error) {
 	return list, nil
 }
 
-// readObjects reads the identities of all objects in a map of maps, kind by
-// kind. The inner keys are ignored: they are names in hook version v1 and
-// namespace/name in v2, and the objects know both. Where a namespace is given,
-// an object of another one is refused.
-func readObjects(run *run, field string, raw []byte, namespace string) (Objects, error) {
-	objects := Objects{byKind: map[string][]Snapshot{}, run: run}
+// ListReadable decodes those objects of a kind that can be, in the order of their
+// names. It is for finalize hooks, which nothing damaged may stop: [Objects.All]
+// has the others, too.
+func ListReadable[T any](objects Objects, apiVersion, kind string) []T {
+	snapshots := objects.All(apiVersion, kind)
+	list := make([]T, 0, len(snapshots))
+	for _, snapshot := range snapshots {
+		var into T
+		if snapshot.Decode(&into) == nil {
+			list = append(list, into)
+		}
+	}
+	return list
+}
+
+// reading is what is wanted of the objects of a request.
+type reading struct {
+	run       *run
+	namespace string // an object of another one is refused, unless this is empty
+	// lenient is set during a deletion: then an object needs no more than an
+	// identity.
+	lenient bool
+}
+
+// objects reads the identities of all objects in a map of maps, kind by kind.
+// The inner keys are ignored: they are names in hook version v1 and
+// namespace/name in v2, and the objects know both.
+func (r reading) objects(field string, raw []byte) (Objects, error) {
+	objects := Objects{byKind: map[string][]Snapshot{}, run: r.run}
 	if field == "related" && isNull(raw) {
 		return objects, nil
 	}
 	var failure error
 	ok := members(raw, func(kind, group []byte) bool {
-		list, err := readGroup(run, string(kind), group, namespace)
+		list, err := r.group(string(kind), group)
 		if err != nil {
 			failure = badRequest("%s[%q]: %s", field, kind, err)
 		}
@@ -142,7 +175,7 @@ func readObjects(run *run, field string, raw []byte, namespace string) (Objects,
 		objects.byKind[string(kind)] = list
 		return failure == nil
 	})
-	if err := run.failure(); err != nil {
+	if err := r.run.failure(); err != nil {
 		return objects, err
 	}
 	if failure != nil {
@@ -154,20 +187,20 @@ func readObjects(run *run, field string, raw []byte, namespace string) (Objects,
 	return objects, nil
 }
 
-func readGroup(run *run, kind string, raw []byte, namespace string) ([]Snapshot, error) {
+func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 	var list []Snapshot
 	var failure error
 	ok := members(raw, func(key, value []byte) bool {
-		if run.counted(len(list), snapshotBytes) != nil {
+		if r.run.counted(len(list), snapshotBytes) != nil {
 			return false
 		}
-		snapshot, err := readSnapshot(value)
+		snapshot, err := r.snapshot(value)
 		switch {
 		case err != nil:
 			failure = fmt.Errorf("%q %w", key, err)
 		case snapshot.Kind+"."+snapshot.APIVersion != kind:
 			failure = fmt.Errorf("%q is of another kind", key)
-		case namespace != "" && snapshot.Namespace != "" && snapshot.Namespace != namespace:
+		case r.namespace != "" && snapshot.Namespace != "" && snapshot.Namespace != r.namespace:
 			failure = fmt.Errorf("%q is not in the parent's namespace", key)
 		}
 		list = append(list, snapshot)
@@ -191,9 +224,12 @@ func readGroup(run *run, kind string, raw []byte, namespace string) ([]Snapshot,
 	return list, nil
 }
 
-// readSnapshot reads the identity of an object. Its error completes a sentence
-// that begins with the object's name.
-func readSnapshot(raw []byte) (Snapshot, error) {
+// readSnapshot reads an object that must be whole.
+func readSnapshot(raw []byte) (Snapshot, error) { return reading{}.snapshot(raw) }
+
+// snapshot reads the identity of an object. Its error completes a sentence that
+// begins with the object's name.
+func (r reading) snapshot(raw []byte) (Snapshot, error) {
 	s := Snapshot{raw: raw}
 	var metadata []byte
 	isString, isWhole := true, true
@@ -206,7 +242,7 @@ func readSnapshot(raw []byte) (Snapshot, error) {
 		case "metadata":
 			metadata = value
 		case "spec", "status", "data":
-			isWhole = isObject(value)
+			isWhole = r.lenient || isObject(value)
 		}
 		return isString && isWhole
 	})
@@ -229,7 +265,7 @@ func readSnapshot(raw []byte) (Snapshot, error) {
 		case "deletionTimestamp":
 			s.Terminating = !isNull(value)
 		case "labels", "annotations":
-			isWhole = isNull(value) || isObject(value)
+			isWhole = r.lenient || isNull(value) || isObject(value)
 		}
 		return isString && isWhole
 	})

@@ -57,17 +57,18 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	if !isEnvelope || !isObject(req.parent) {
 		return req, badRequest("the request has no parent object")
 	}
-	if err := c.readParent(req); err != nil {
+	if err := c.readParent(hook, req); err != nil {
 		return req, err
 	}
 	if hook == CustomizeHook {
 		return req, nil
 	}
 	var err error
-	if req.children, err = readObjects(run, "children", children, req.Namespace); err != nil {
+	teardown := req.isTeardown(hook)
+	if req.children, err = (reading{run, req.Namespace, teardown}).objects("children", children); err != nil {
 		return req, err
 	}
-	if req.related, err = readObjects(run, "related", related, ""); err != nil {
+	if req.related, err = (reading{run, "", teardown}).objects("related", related); err != nil {
 		return req, err
 	}
 	if err = c.checkKinds(req); err != nil {
@@ -89,9 +90,11 @@ func syntaxError(body []byte) string {
 	return "unknown error"
 }
 
-// readParent reads the parent's identity and refuses another kind.
-func (c Controller) readParent(req *request) error {
-	id, err := readSnapshot(req.parent)
+// readParent reads the parent's identity and refuses another kind. During a
+// deletion it refuses nothing else.
+func (c Controller) readParent(hook HookName, req *request) error {
+	teardown := req.isTeardown(hook)
+	id, err := reading{lenient: teardown}.snapshot(req.parent)
 	if err != nil {
 		return badRequest("the parent %s", err)
 	}
@@ -100,7 +103,7 @@ func (c Controller) readParent(req *request) error {
 		return badRequest("the parent is not a %s of %s", c.Parent.Kind, c.Parent.APIVersion)
 	}
 	if generation := lookup(req.parent, "metadata", "generation"); generation != nil {
-		if json.Unmarshal(generation, &req.Generation) != nil {
+		if json.Unmarshal(generation, &req.Generation) != nil && !teardown {
 			return badRequest("the parent's metadata.generation is not an integer")
 		}
 	}

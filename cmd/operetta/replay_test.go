@@ -60,7 +60,7 @@ func TestReplayTellsChildrenAndErrors(t *testing.T) {
 	write("no-replicas-is-ready", "children:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\nstatus: {}\n")
 	code, out, _ := operetta(t, "", "replay", dir)
 	require.Equal(t, 1, code)
-	require.Contains(t, out, `error: (none) -> "spec.image is missing`)
+	require.Contains(t, out, `error: (none) -> "the API server would refuse this ModelBox: spec.image: is`)
 	require.Contains(t, out, "ConfigMap goes")
 	require.Contains(t, out, "Deployment comes")
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -91,6 +92,9 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 		return err
 	}
 	server.LimitGo(flags.memoryBudget)
+	if err := loadCRDs(p.controllers); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -125,6 +129,17 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 		}
 	}
 	return server.New(options).Run(ctx, hooks, health)
+}
+
+// loadCRDs compiles all CRDs at once, so that no request has to wait for it.
+func loadCRDs(controllers []metacontroller.Controller) error {
+	failures := make([]error, len(controllers))
+	var loading sync.WaitGroup
+	for i, controller := range controllers {
+		loading.Go(func() { failures[i] = controller.LoadCRD() })
+	}
+	loading.Wait()
+	return errors.Join(failures...)
 }
 
 func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {

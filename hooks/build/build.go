@@ -23,6 +23,7 @@ package build
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -30,6 +31,7 @@ import (
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:    metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
+		CRD:       deploy.CRD("build"),
 		Children:  []metacontroller.Child{{Resource: jobKind, Update: metacontroller.OnDelete}},
 		Related:   []metacontroller.Resource{podKind},
 		Sync:      metacontroller.Sync(sync),

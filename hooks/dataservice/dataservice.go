@@ -19,6 +19,7 @@ package dataservice
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -26,6 +27,7 @@ import (
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent: metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
+		CRD:    deploy.CRD("dataservice"),
 		Children: []metacontroller.Child{
 			{Resource: deploymentKind, Update: metacontroller.InPlace},
 			{Resource: statefulSetKind, Update: metacontroller.InPlace},

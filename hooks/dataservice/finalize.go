@@ -15,16 +15,13 @@ import (
 
 // finalize takes the product down, stage by stage, the last one first. It goes
 // by what is there and by the children's own labels: a spec that cannot be
-// resolved is no reason to stop, only its volumes are left alone then.
+// resolved, or not even decoded, is no reason to stop, only its volumes are left
+// alone then. A child whose component cannot be told goes first.
 func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
 	rows := table()
 	p, specErr := resolve(ds, rows)
-	there, err := observe(seen)
-	if err != nil {
-		return result{}, err
-	}
-	down := teardown{product: p, there: there, stages: stages(rows)}
-	down.mayDeleteVolumes = specErr == nil && !ds.DeletionTimestamp.IsZero()
+	down := teardown{product: p, there: observeLeftovers(seen), stages: stages(rows)}
+	down.mayDeleteVolumes = specErr == nil && !seen.SpecDamaged && !ds.DeletionTimestamp.IsZero()
 	answer := result{Finalized: down.isDone()}
 	if !answer.Finalized {
 		answer.Children = down.children()

@@ -14,11 +14,13 @@ import (
 
 // observedMeta is the part of any child's metadata that the hook reads.
 type observedMeta struct {
-	Generation int64 `json:"generation"`
-	Labels     struct {
-		App       string `json:"app"`
-		Component string `json:"d3os-product.com.d3os/component"`
-	} `json:"labels"`
+	Generation int64          `json:"generation"`
+	Labels     observedLabels `json:"labels"`
+}
+
+type observedLabels struct {
+	App       string `json:"app"`
+	Component string `json:"d3os-product.com.d3os/component"`
 }
 
 // observedWorkload is the part of a Deployment, StatefulSet or DaemonSet that
@@ -117,11 +119,21 @@ type observedConfigMap struct {
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
-	Metadata struct {
-		observedMeta
-		OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
-	} `json:"metadata"`
-	Status pods.Status `json:"status"`
+	Metadata observedPodMeta `json:"metadata"`
+	Status   pods.Status     `json:"status"`
+}
+
+// observedPodMeta is the part of a Pod's metadata that tells whose it is.
+type observedPodMeta struct {
+	Labels          observedLabels          `json:"labels"`
+	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
+}
+
+// observedLeftover is all that a teardown wants of a Pod.
+type observedLeftover struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata observedPodMeta `json:"metadata"`
 }
 
 // isOwned reports whether the Pod belongs to a workload of the product. One that
@@ -173,6 +185,24 @@ func observe(seen metacontroller.Observed) (observed, error) {
 	}
 	there.pods, err = metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
 	return there, err
+}
+
+// observeLeftovers is observe for a teardown, which nothing damaged may stop or
+// disorder: a child is known by its identity and by its label of the component,
+// whatever else of it can be read. A child without a label that can be read belongs
+// to no component; a Pod without one, which nothing here could make go, is left out.
+func observeLeftovers(seen metacontroller.Observed) observed {
+	var there observed
+	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind, serviceKind, configMapKind} {
+		for _, child := range seen.Children.All(kind.APIVersion, kind.Kind) {
+			there.children = append(there.children, observedChild{child, child.Label(componentLabel)})
+		}
+	}
+	there.workloads = metacontroller.ListReadable[observedWorkload](seen.Children, statefulSetKind.APIVersion, statefulSetKind.Kind)
+	for _, pod := range metacontroller.ListReadable[observedLeftover](seen.Related, podKind.APIVersion, podKind.Kind) {
+		there.pods = append(there.pods, observedPod{Snapshot: pod.Snapshot, Metadata: pod.Metadata})
+	}
+	return there
 }
 
 // hasStarted reports whether anything is there of a component, under whatever

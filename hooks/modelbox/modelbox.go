@@ -14,12 +14,16 @@
 // it.
 package modelbox
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"github.com/operetta-dev/operetta/deploy"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent: metacontroller.Resource{APIVersion: "model.github.com/v1", Kind: "ModelBox", Plural: "modelboxes"},
+		CRD:    deploy.CRD("modelbox"),
 		Children: []metacontroller.Child{
 			{Resource: deploymentKind, Update: metacontroller.InPlace},
 			{Resource: serviceKind, Update: metacontroller.InPlace},

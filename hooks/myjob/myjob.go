@@ -11,12 +11,16 @@
 // will mend it.
 package myjob
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"github.com/operetta-dev/operetta/deploy"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "myjob.github.com/v1beta1", Kind: "MyJob", Plural: "myjobs"},
+		CRD:      deploy.CRD("myjob"),
 		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
 		Sync:     metacontroller.Sync(sync),
 	}

@@ -30,6 +30,7 @@ package podbuggertool
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -37,6 +38,7 @@ import (
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent: metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodBuggerTool", Plural: "podbuggertools"},
+		CRD:    deploy.CRD("podbuggertool"),
 		Children: []metacontroller.Child{
 			{Resource: jobKind, Update: metacontroller.OnDelete},
 			{Resource: serviceAccountKind, Update: metacontroller.InPlace},

@@ -20,6 +20,7 @@ package podset
 import (
 	"reflect"
 
+	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -27,6 +28,7 @@ import (
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
+		CRD:      deploy.CRD("podset"),
 		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
 		Sync:     metacontroller.Sync(sync),
 	}

@@ -27,6 +27,7 @@ func withChildren(text string, count int) string {
 // TestBodiesWaitForMemory: of three large bodies one has room. The second
 // comes when the first is answered, and the third has waited for too long.
 func TestBodiesWaitForMemory(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *server.Options) {
 		o.MemoryBudget, o.MaxInFlight = server.LeastMemoryBudget, 8
 		o.AnswerTimeout = 4 * time.Second
@@ -49,6 +50,7 @@ func TestBodiesWaitForMemory(t *testing.T) {
 // TestMemoryIsGivenBack after every kind of end: as much as the whole budget
 // goes through it many times.
 func TestMemoryIsGivenBack(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *server.Options) { o.MemoryBudget = server.LeastMemoryBudget })
 	for i, body := range []string{request("hi"), request("fail"), request("panic"), "nothing", withChildren("hi", 1000)} {
 		body += strings.Repeat(" ", 14<<20)
@@ -69,6 +71,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 // TestMoreThanTheBudgetIsNotForAnotherTime: a client that came again would
 // never have an answer.
 func TestMoreThanTheBudgetIsNotForAnotherTime(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *server.Options) { o.MemoryBudget = server.LeastMemoryBudget })
 	got := e.post(t, "/greeting/sync", withChildren("hi", 100_000))
 	require.Equal(t, http.StatusInternalServerError, got.code)
@@ -79,6 +82,7 @@ func TestMoreThanTheBudgetIsNotForAnotherTime(t *testing.T) {
 
 // TestSlowBodyEnds holds no hook up while it comes.
 func TestSlowBodyEnds(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *server.Options) { o.MaxInFlight = 1 })
 	for _, declared := range []int{30_000, 30_000_000} {
 		connection, err := net.Dial("tcp", e.hooks)
@@ -99,6 +103,7 @@ func TestSlowBodyEnds(t *testing.T) {
 
 // TestDeadline: a hook that takes too long is given up at its next look.
 func TestDeadline(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *server.Options) { o.AnswerTimeout = time.Second })
 	late := e.later("/greeting/sync", request("block"))
 	<-e.reached

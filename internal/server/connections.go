@@ -41,6 +41,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 		if len(c.states) >= maxConnections {
 			_ = conn.Close() // net/http tells that it is closed
 		}
+	default: // a request has begun, or ended
 	}
 	if c.states == nil {
 		c.states = map[net.Conn]http.ConnState{}

@@ -55,6 +55,7 @@ func TestDrain(t *testing.T) {
 // TestDrainMovesKeptConnections: a connection that is kept open would come back
 // until its request is refused.
 func TestDrainMovesKeptConnections(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *server.Options) { o.DrainDelay = time.Second })
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()

@@ -76,6 +76,7 @@ func TestListenerThatFailsEndsTheServer(t *testing.T) {
 // TestThrottle: one hook runs, and the others wait, until it is too late for
 // them.
 func TestThrottle(t *testing.T) {
+	t.Parallel()
 	e := start(t, func(o *server.Options) { o.MaxInFlight = 1 })
 	working := e.later("/greeting/sync", request("block"))
 	<-e.reached

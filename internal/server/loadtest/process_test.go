@@ -130,7 +130,8 @@ func (p *process) confine(t *testing.T, limit int64) {
 func (p *process) end(t *testing.T) {
 	_ = p.Process.Kill()
 	select {
-	case <-p.ended:
+	case err := <-p.ended:
+		p.ended <- err
 	case <-time.After(10 * time.Second):
 	}
 	if p.cgroup != "" {

@@ -1,0 +1,74 @@
+package crd
+
+import (
+	"maps"
+	"slices"
+
+	schemavalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// maxErrors is the number of errors of an object at which it is looked at no
+// further.
+const maxErrors = 100
+
+// node validates one value by itself, without what is in it. The validator of a
+// whole schema compares each error with every other, so that a short text with
+// 100,000 wrong numbers in it takes it a quarter of an hour; and it cannot be
+// told to stop. So the nodes look first, and it is asked about what has no more
+// than [maxErrors] errors.
+type node struct {
+	own               schemavalidation.SchemaValidator
+	properties        map[string]*node
+	items, additional *node
+}
+
+func newNode(schema *spec.Schema) *node {
+	n := &node{properties: make(map[string]*node, len(schema.Properties))}
+	for name := range schema.Properties {
+		property := schema.Properties[name]
+		n.properties[name] = newNode(&property)
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		n.items = newNode(schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		n.additional = newNode(schema.AdditionalProperties.Schema)
+	}
+	own := *schema
+	own.Properties, own.Items, own.AdditionalProperties = nil, nil, nil
+	n.own = schemavalidation.NewSchemaValidatorFromOpenAPI(&own)
+	return n
+}
+
+// walk adds the errors of a value and of what is in it, until there are too
+// many.
+func (n *node) walk(path *field.Path, value any, errs field.ErrorList) field.ErrorList {
+	errs = append(errs, schemavalidation.ValidateCustomResource(path, value, n.own)...)
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			inner, known := n.properties[name]
+			if !known {
+				inner = n.additional
+			}
+			if inner == nil {
+				continue
+			}
+			if errs = inner.walk(path.Child(name), value[name], errs); len(errs) > maxErrors {
+				return errs
+			}
+		}
+	case []any:
+		for i := range value {
+			if n.items == nil {
+				return errs
+			}
+			if errs = n.items.walk(path.Index(i), value[i], errs); len(errs) > maxErrors {
+				return errs
+			}
+		}
+	}
+	return errs
+}

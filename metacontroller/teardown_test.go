@@ -1,0 +1,113 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// readsAll is an operator whose finalize hook decodes all Pods and related
+// ConfigMaps, and keeps the Pods.
+func readsAll() Controller {
+	c := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		pods, err := List[corev1.Pod](seen.Children, "v1", "Pod")
+		if err != nil {
+			return greetingResult{}, err
+		}
+		related, err := List[corev1.ConfigMap](seen.Related, "v1", "ConfigMap")
+		result := greetingResult{Status: map[string]any{"pods": len(pods), "related": len(related)}}
+		for _, pod := range seen.Children.All("v1", "Pod") {
+			result.Children = append(result.Children, Keep(pod))
+		}
+		return result, err
+	})
+	c.Related = []Resource{{"v1", "ConfigMap", "configmaps"}}
+	return c
+}
+
+func TestFinalizeLetsTheDamagedGoFirst(t *testing.T) {
+	kept := func(name string) string { return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `"}}` }
+	pods := observed("Pod", "a", "") + "," + observed("Pod", "b", `,"generation":"damaged"`) + "," + observed("Pod", "c", "")
+	related := `"related":{"ConfigMap.v1":{` + observed("ConfigMap", "x", `,"generation":"damaged"`) + "," + observed("ConfigMap", "y", "") + `}}`
+	for name, test := range map[string]struct{ pods, want string }{
+		"a child": {pods, `{"status":{"old":true},"children":[` + kept("a") + `,` + kept("c") + `],"finalized":false}`},
+		"a child without readable labels": {observed("Pod", "a", "") + "," + observed("Pod", "b", `,"labels":"damaged"`),
+			`{"status":{"old":true},"children":[` + kept("a") + `],"finalized":false}`},
+		"a related object is not there": {observed("Pod", "a", ""), `{"status":{"pods":1,"related":1},"children":[` + kept("a") + `],"finalized":false}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := strings.Replace(string(ask(true, "", test.pods)), `"related":{}`, related, 1)
+			answer, err := readsAll().Call(FinalizeHook, noon, []byte(request))
+			require.NoError(t, err)
+			require.JSONEq(t, test.want, string(answer.Body))
+		})
+	}
+}
+
+// TestFinalizeGetsWhatCanBeDecodedOfItsParent damages one part of a parent at a
+// time.
+func TestFinalizeGetsWhatCanBeDecodedOfItsParent(t *testing.T) {
+	for change, want := range map[string]string{
+		`"text":"hello"` + ` => "text":"bye"`:         "bye hi 3 u true spec",
+		`"text":"hello"` + ` => "text":7`:             " hi 3 u true damaged",
+		`"spec":{` + ` => "spec":[],"x":{`:            " hi 3 u true damaged",
+		`"spec":{` + ` => "other":{`:                  " hi 3 u true spec",
+		`"generation":3` + ` => "generation":"three"`: "hello hi 0 u true spec",
+		`"uid":"u"` + ` => "uid":"u","labels":7`:      "hello hi 3 u true spec",
+		`"status":{"old":true}` + ` => "status":7`:    "hello hi 3 u <nil> spec",
+	} {
+		t.Run(change, func(t *testing.T) {
+			got := ""
+			c := controllerOf(func(g *greeting, seen Observed) (greetingResult, error) {
+				spec := "spec"
+				if seen.SpecDamaged {
+					spec = "damaged"
+				}
+				got = strings.Join([]string{g.Spec.Text, g.Name, printed(g.Generation), string(g.UID), printed(g.Status["old"]), spec}, " ")
+				return greetingResult{Status: map[string]any{}}, nil
+			})
+			from, to, _ := strings.Cut(change, " => ")
+			request := strings.Replace(string(ask(true, "", "")), from, to, 1)
+			require.NotEqual(t, string(ask(true, "", "")), request)
+			_, err := c.Call(FinalizeHook, noon, []byte(request))
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+func printed(value any) string {
+	if value == nil {
+		return "<nil>"
+	}
+	text, _ := json.Marshal(value)
+	return string(text)
+}
+
+// TestCustomizeDoesNotStopATeardown has Metacontroller ask customize before
+// finalize, about a parent that is being deleted and is not valid.
+func TestCustomizeDoesNotStopATeardown(t *testing.T) {
+	c := validated(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
+	c.Customize = Customize(func(g *greeting) ([]Rule, error) {
+		return []Rule{{APIVersion: "v1", Resource: "configmaps", Namespace: g.Namespace}}, nil
+	})
+	for _, spec := range []string{`{"text":7}`, `{"text":"too long for its schema"}`, `[]`, `null`} {
+		parent := `{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"name":"hi","namespace":"ns"},"spec":` + spec + `}`
+		_, err := c.Call(CustomizeHook, noon, []byte(`{"parent":`+parent+`}`))
+		require.True(t, IsRequestError(err), "%s: %v", spec, err)
+		deleted := strings.Replace(parent, `"namespace"`, `"deletionTimestamp":"2026-01-01T00:00:00Z","namespace"`, 1)
+		answer, err := c.Call(CustomizeHook, noon, []byte(`{"parent":`+deleted+`}`))
+		require.NoError(t, err, spec)
+		require.JSONEq(t, `{"relatedResources":[{"apiVersion":"v1","resource":"configmaps","namespace":"ns"}]}`, string(answer.Body))
+	}
+}
+
+func TestOrphaningIsSeenBesideWhatIsDamaged(t *testing.T) {
+	request := strings.Replace(string(ask(true, "", observed("Pod", "a", ""))), `"uid":"u"`, `"uid":"u","finalizers":[7,"orphan"]`, 1)
+	answer, err := readsAll().Call(FinalizeHook, noon, []byte(strings.Replace(request, `"related":{}`, `"related":{"ConfigMap.v1":{}}`, 1)))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"status":{"old":true},"children":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"finalized":true}`, string(answer.Body))
+}
