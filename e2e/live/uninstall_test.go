@@ -25,9 +25,11 @@ func TestUninstall(t *testing.T) {
 
 	_, shown, found := strings.Cut(read(t, root+"/README.md"), "<!-- uninstall:begin -->\n```sh\n")
 	require.True(t, found)
-	first, rest, _ := strings.Cut(strings.ReplaceAll(shown, "\\\n", ""), "\n")
-	require.True(t, strings.HasPrefix(rest, "kubectl delete --ignore-not-found -k deploy/\n"))
-	kubectl(append(strings.Fields(first)[1:], "--timeout="+patience.String())...)
+	commands := strings.Split(strings.ReplaceAll(shown, "\\\n", ""), "\n")
+	require.Equal(t, "kubectl delete --ignore-not-found -k deploy/", commands[2])
+	for _, command := range commands[:2] {
+		kubectl(append(strings.Fields(command)[1:], "--timeout="+patience.String())...)
+	}
 	kubectl("delete", "--ignore-not-found", "--kustomize="+root+"/deploy", "--timeout="+patience.String())
 	for _, crd := range strings.Fields(kubectl("get", "crds", "--output=name")) {
 		require.Contains(t, crd, "metacontroller.k8s.io", "it is left behind")

@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -37,13 +38,27 @@ func KindsTable(rows []Row) []byte {
 
 // Uninstall prints the commands that take everything away, in their order, as a
 // block of Markdown. Each kind is named with its group: kubectl may take a name
-// alone for a kind of somebody else's. What goes with its namespace may be gone
-// before kubectl comes to it.
+// alone for a kind of somebody else's. The children are waited for, because the
+// garbage collector cannot tell that an owner is gone whose CRD is. What goes with
+// its namespace may be gone before kubectl comes to it.
 func Uninstall(controllers []metacontroller.Controller) []byte {
-	kinds := make([]string, len(controllers))
-	for i, c := range controllers {
-		kinds[i] = c.Parent.Plural + "." + c.Parent.Group()
+	var parents, children []string
+	for _, c := range controllers {
+		parents = append(parents, qualified(c.Parent))
+		for _, child := range c.Children {
+			children = append(children, qualified(child.Resource))
+		}
 	}
-	return fmt.Appendf(nil, "```sh\nkubectl delete --all --all-namespaces \\\n  %s\nkubectl delete --ignore-not-found -k deploy/\nkubectl delete --ignore-not-found -k deploy/metacontroller/\n```\n",
-		strings.Join(kinds, ","))
+	slices.Sort(children)
+	return fmt.Appendf(nil, "```sh\n"+
+		"kubectl delete --all --all-namespaces \\\n  %s\n"+
+		"kubectl wait --for=delete --all-namespaces --selector=app.kubernetes.io/managed-by=operetta --timeout=5m \\\n  %s\n"+
+		"kubectl delete --ignore-not-found -k deploy/\n"+
+		"kubectl delete --ignore-not-found -k deploy/metacontroller/\n```\n",
+		strings.Join(parents, ","), strings.Join(slices.Compact(children), ","))
+}
+
+// qualified returns the name of a kind that kubectl takes for no other.
+func qualified(r metacontroller.Resource) string {
+	return strings.TrimSuffix(r.Plural+"."+r.Group(), ".")
 }
