@@ -32,8 +32,8 @@ func controllerOf(hook func(*greeting, Observed) (greetingResult, error)) Contro
 	return Controller{
 		Parent: Resource{APIVersion: "example.com/v1", Kind: "Greeting", Plural: "greetings"},
 		Children: []Child{
-			{Resource{"v1", "ConfigMap", "configmaps"}, InPlace},
-			{Resource{"v1", "Pod", "pods"}, OnDelete},
+			{Resource: Resource{"v1", "ConfigMap", "configmaps"}, Update: InPlace},
+			{Resource: Resource{"v1", "Pod", "pods"}, Update: OnDelete},
 		},
 		Sync: Sync(hook), Finalize: Finalize(hook),
 	}
