@@ -3,6 +3,7 @@ package podset_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -35,13 +36,17 @@ func hook() metacontroller.Controller {
 // numbers exist.
 func call(t *testing.T, spec string, numbers ...int) answer {
 	t.Helper()
+	return ask(t, spec, podsOf(numbers...))
+}
+
+func podsOf(numbers ...int) string {
 	var pods []string
 	for _, n := range numbers {
 		pods = append(pods, fmt.Sprintf(`"default/web-%d":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","namespace":"default",`+
 			`"creationTimestamp":"2026-01-02T03:00:00Z","labels":{"podset":"web","podset.apps.jicki.cn/template-hash":"44136fa355b3678a"}},`+
 			`"spec":{"nodeName":"node-1"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-02T03:00:03Z"}]}}`, n, n))
 	}
-	return ask(t, spec, "{"+strings.Join(pods, ",")+"}")
+	return "{" + strings.Join(pods, ",") + "}"
 }
 
 func ask(t *testing.T, spec, pods string) answer {
@@ -189,6 +194,12 @@ func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
 	a = call(t, spec, numbers(0, 5000)...)
 	require.Empty(t, a.fresh)
 	require.Equal(t, 5000, a.kept)
+
+	// As many as wanted, all ready and of the newest template, are no fault.
+	hash := regexp.MustCompile(`template-hash":"([0-9a-f]{16})"`).FindSubmatch(call(t, spec).body)[1]
+	a = ask(t, spec, strings.ReplaceAll(podsOf(numbers(0, 5000)...), "44136fa355b3678a", string(hash)))
+	require.Equal(t, 5000, a.kept)
+	require.Equal(t, "True Ready", string(a.condition("Ready").Status)+" "+a.condition("Ready").Reason)
 
 	// A smaller size works as ever.
 	a = call(t, `{"size":10,"template":`+templateOf(200<<10)+`}`, numbers(0, 5000)...)

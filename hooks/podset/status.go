@@ -82,7 +82,7 @@ func activity(s situation) (reason, message string) {
 	switch outdated := len(there.live) - current; {
 	case plan.excess > 0:
 		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(there.live), size)
-	case size > s.bounds.most:
+	case size > s.bounds.most && (outdated > 0 || len(there.live) < size):
 		return reasonTooLarge, s.bounds.tooLarge(size)
 	case outdated > 0:
 		return reasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
