@@ -16,7 +16,7 @@ MIN_COVERAGE  := 90
 GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
 # Packages in which something runs beside something else: only there can the
 # race detector, under which tests take five times as long, find anything.
-CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=e2e --exclude-dir=hooks --exclude-dir=bin \
+CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=e2e --exclude-dir=hooks --exclude-dir=cmd --exclude-dir=bin \
                    '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' . | xargs -n1 dirname | sed 's,^\./,,' | sort -u)
 # GOGC=400 stands before the tests of pure functions: a third of their time is the
 # garbage collector's otherwise, and none of them measures memory.
@@ -79,14 +79,14 @@ unit:
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
-	@GOGC=400 $(GOTEST) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
-	@$(GOTEST) $(RACE) $(addprefix ./,$(CONCURRENT))
-	@$(GOTEST) $(RACE) -run '^TestCallsShareNothing$$' ./hooks
+	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
+	@$(GOTEST) -short $(RACE) $(addprefix ./,$(CONCURRENT))
+	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 endif
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
-	OPERETTA_TEST_LOAD=1 $(GO) test -count=1 -timeout 10m -v ./internal/server/loadtest
+	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout 10m ./internal/server/loadtest ./cmd/operetta
 
 .PHONY: cover
 cover: ## The thorough tests of the hooks and the protocol, which must reach enough of both

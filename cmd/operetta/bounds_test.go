@@ -70,6 +70,7 @@ const template = `template: {metadata: {labels: {a: b}}, spec: {restartPolicy: P
 // much, and what has no end. It says in one line what is wrong, in seconds, and
 // with little memory.
 func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
+	needsLoad(t)
 	const megabytes, seconds = 300, 60
 	path, err := binary()
 	require.NoError(t, err)

@@ -132,6 +132,7 @@ func (p *process) peak(t *testing.T) int {
 // TestLargePodSetShrinks takes a PodSet of 5,000 Pods of 14 KB down to 10, through
 // the program as deploy/ runs it.
 func TestLargePodSetShrinks(t *testing.T) {
+	needsLoad(t)
 	t.Setenv("GOMEMLIMIT", "400MiB")
 	p := serveInProcess(t)
 	pods, ready, length := podSetRequest{size: 5000, pods: 5000, terminatingFrom: 5000}.post(t, p.hooks)
@@ -158,6 +159,7 @@ func TestLargePodSetShrinks(t *testing.T) {
 // TestHugePodSetsAreAnswered asks for more than any memory holds. Each request has
 // an answer, and the process lives on with little.
 func TestHugePodSetsAreAnswered(t *testing.T) {
+	needsLoad(t)
 	t.Setenv("GOMEMLIMIT", "400MiB")
 	p := serveInProcess(t)
 	large := `{"metadata":{"annotations":{"filler":"` + strings.Repeat("x", 200_000) + `"}},"spec":{"containers":[{"name":"main","image":"one"}]}}`

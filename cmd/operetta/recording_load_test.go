@@ -80,6 +80,7 @@ func send(t *testing.T, url string, body []byte) {
 // TestRecordingTakesLittleMemory sends big requests to a server that records, and
 // to one that does not.
 func TestRecordingTakesLittleMemory(t *testing.T) {
+	needsLoad(t)
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("a process's memory is read from /proc")
 	}
@@ -125,6 +126,7 @@ func TestRecordingTakesLittleMemory(t *testing.T) {
 // TestKilledRecorderLeavesNothingHalf kills a server while it records, and starts
 // another one on the same folder.
 func TestKilledRecorderLeavesNothingHalf(t *testing.T) {
+	needsLoad(t)
 	dir := t.TempDir()
 	total := 0
 	for round := range 3 {

@@ -21,6 +21,15 @@ import (
 // asProgram makes this test binary behave as the program itself.
 const asProgram = "OPERETTA_TEST_AS_PROGRAM"
 
+// needsLoad leaves a test that measures a process to make load: under the race
+// detector, or beside other tests, it would measure those.
+func needsLoad(t *testing.T) {
+	t.Helper()
+	if os.Getenv("OPERETTA_TEST_LOAD") == "" {
+		t.Skip("make load runs it")
+	}
+}
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()

@@ -225,6 +225,7 @@ func TestPanicIsCounted(t *testing.T) {
 
 // TestCloseTakesFiveSeconds has a hook that takes for ever.
 func TestCloseTakesFiveSeconds(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	dir := t.TempDir()
 	r, log := start(t, dir)
@@ -246,6 +247,7 @@ func TestCloseTakesFiveSeconds(t *testing.T) {
 
 // TestWriterRests measures how much of the time the writer works.
 func TestWriterRests(t *testing.T) {
+	t.Parallel()
 	const work = 20 * time.Millisecond
 	var mutex sync.Mutex
 	var worked time.Duration

@@ -50,6 +50,7 @@ func TestEveryHookHasItsRoute(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	whole := request("hi")
 	without := func(part, instead string) string {
 		require.Contains(t, whole, part)

@@ -18,6 +18,7 @@ func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // TestDrain follows a drain step by step, with a request in flight that does
 // not end before the test lets it.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	const delay = 3 * time.Second
 	e := start(t, func(o *server.Options) { o.DrainDelay = delay })
 	inFlight := e.later("/greeting/sync", request("block"))
