@@ -60,7 +60,10 @@ func TestRecordingsAskTheSame(t *testing.T) {
 	cases, err := corpus.Read("../../testdata", hooks.All())
 	require.NoError(t, err)
 	total, same := 0, 0
-	for _, c := range cases {
+	for i, c := range cases {
+		if testing.Short() && i%5 != 0 {
+			continue
+		}
 		answer, err := c.Call()
 		if err != nil {
 			continue // only what is answered is recorded

@@ -68,6 +68,12 @@ func everything(t *testing.T, dir string) string {
 func TestNoKindOfSecretIsRecorded(t *testing.T) {
 	kinds := secretKinds()
 	require.GreaterOrEqual(t, len(kinds), 92)
+	if testing.Short() { // every tenth of them: make load plants all
+		for i := range len(kinds) / 10 {
+			kinds[i] = kinds[10*i]
+		}
+		kinds = kinds[:len(kinds)/10]
+	}
 	var log bytes.Buffer
 	leaked, hooksSeen := map[string]string{}, map[string]bool{}
 	for _, c := range basis(t) {
