@@ -1,7 +1,6 @@
 package metacontroller
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -103,7 +102,7 @@ func appliedFields(raw []byte, object map[string]any) *fieldSet {
 			continue
 		}
 		var owned fieldpath.Set
-		if owned.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+		if owned.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
 		// The name of Metacontroller's field manager is a flag of its own. Its

@@ -136,7 +136,7 @@ func (out *pair) fill(e Exchange, request []byte) error {
 	if err != nil {
 		return errInvalid
 	}
-	answer, err := c.Call()
+	answer, err := call(c.Controller, c.Hook, c.Now, c.Request)
 	if err != nil {
 		return errInvalid
 	}

@@ -1,8 +1,10 @@
 package record
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -49,8 +51,13 @@ func askParts(e Exchange, request []byte) answers {
 	return all
 }
 
+// call asks a hook, and gives up on an answer that would not be recorded.
+func call(c metacontroller.Controller, hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
+	return c.CallContext(context.Background(), hook, now, request, metacontroller.Limits{MaxAnswerBytes: mostAnew})
+}
+
 func answerTo(e Exchange, request []byte) any {
-	answer, err := e.Controller.Call(e.Hook, e.Now, request)
+	answer, err := call(e.Controller, e.Hook, e.Now, request)
 	if err != nil {
 		return nil
 	}

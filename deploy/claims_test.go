@@ -1,0 +1,39 @@
+package deploy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	claimed  = regexp.MustCompile("`(Test[A-Za-z]+)`")
+	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z]+)\(`)
+)
+
+// TestClaimsAreShown wants a test for each name by which the page on security
+// backs a claim.
+func TestClaimsAreShown(t *testing.T) {
+	tests := map[string]bool{}
+	require.NoError(t, filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, match := range declared.FindAllStringSubmatch(string(text), -1) {
+			tests[match[1]] = true
+		}
+		return err
+	}))
+	page, err := os.ReadFile("../docs/security.md")
+	require.NoError(t, err)
+	names := claimed.FindAllStringSubmatch(string(page), -1)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		require.True(t, tests[name[1]], "docs/security.md names %s, and there is no such test", name[1])
+	}
+}
