@@ -113,7 +113,7 @@ func describe(object Object) (AnsweredChild, error) {
 // is the one that was described. It reads the bytes that are sent, so that no
 // way of making a child gets around it.
 func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) error {
-	sent, err := (reading{}).snapshot(wire)
+	sent, err := readSnapshot(wire)
 	if err != nil {
 		return fmt.Errorf("it %w", err)
 	}
