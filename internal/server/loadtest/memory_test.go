@@ -18,7 +18,7 @@ func TestMemoryHolds(t *testing.T) {
 		body    func() []byte
 		allowed []int
 	}{
-		"60 of 64 MiB":                        {60, func() []byte { return padded(podSet(7000, 7000, ""), largestBody) }, []int{200, 413, 429, 500}},
+		"60 of 64 MiB":                        {60, func() []byte { return padded(podSet(5000, 7000, ""), largestBody) }, []int{200, 413, 429, 500}},
 		"60 of 64 MiB of nothing":             {60, func() []byte { return padded(nil, largestBody) }, []int{400, 413, 429}},
 		"60 of tiny Pods":                     {60, func() []byte { return padded(tinyPods(largestBody-1<<20), largestBody) }, []int{400, 413, 429, 500}},
 		"10 of 50 MB":                         {10, func() []byte { return podSet(5000, 5400, "") }, []int{200, 413, 429, 500}},
