@@ -149,7 +149,7 @@ func TestABrokenCRDIsTold(t *testing.T) {
 func TestValidationIsBounded(t *testing.T) {
 	for name, test := range map[string]struct{ spec, want string }{
 		"too many values": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues) + `]}`, "the parent has more than 100000 values: write fewer"},
-		"too many bytes":  {`{"text":"` + strings.Repeat("a", maxParentBytes) + `"}`, fmt.Sprintf("the parent has more than %d bytes, which no API server would store", maxParentBytes)},
+		"too many bytes":  {`{"text":"` + strings.Repeat("a", maxObjectBytes) + `"}`, fmt.Sprintf("the parent has more than %d bytes, which no API server would store", maxObjectBytes)},
 		"as many errors as can be": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues-100) + `]}`,
 			"spec.words[10]: must be of type string; and many more"},
 		"deep nesting": {`{"text":"a","unknown":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `,"words":` + strings.Repeat(`[`, 900) + strings.Repeat(`]`, 900) + `}`,
