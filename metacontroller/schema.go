@@ -120,7 +120,7 @@ func judge(ctx context.Context, definition *crd.Schema, kind Resource, raw []byt
 	definition.Default(object)
 	errs := definition.Validate(ctx, object)
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // the rules may have been cut short
+		return nil, fmt.Errorf("validating the parent: %w", context.Cause(ctx)) // the rules may have been cut short
 	}
 	if len(errs) > 0 {
 		return badRequest("the API server would refuse this %s: %s", kind.Kind, crd.Brief(errs)), nil

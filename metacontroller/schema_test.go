@@ -1,6 +1,8 @@
 package metacontroller
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -164,4 +166,16 @@ func TestValidationIsBounded(t *testing.T) {
 			require.Less(t, time.Since(start), 10*time.Second)
 		})
 	}
+}
+
+// TestValidationIsGivenUp with the cause, by which a server tells a call that
+// was late from one that nobody waits for.
+func TestValidationIsGivenUp(t *testing.T) {
+	definition, err := validated(nil).schema().load()
+	require.NoError(t, err)
+	late := errors.New("too late")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(late)
+	_, err = judge(ctx, definition, validated(nil).Parent, []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`))
+	require.ErrorIs(t, err, late)
 }
