@@ -124,7 +124,7 @@ func (s *shape) sizeOf(raw []byte) int64 {
 	return n
 }
 
-// anySize is decodedSize for a value that is decoded without a type.
+// anySize is decodedSize for a valid text that is decoded without a type.
 func anySize(raw []byte) int64 {
 	n := int64(len(raw)) + valueBytes
 	for i := 0; i < len(raw); i++ {
@@ -132,7 +132,10 @@ func anySize(raw []byte) int64 {
 		case '"':
 			i = skipString(raw, i) - 1
 		case '{':
-			n += objectBytes + valueBytes
+			n += valueBytes
+			if raw[i+1] != '}' {
+				n += objectBytes
+			}
 		case ',', '[':
 			n += valueBytes
 		}
