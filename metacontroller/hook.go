@@ -37,8 +37,8 @@ func Sync[P, S any](sync func(parent *P, seen Observed) (Result[S], error)) Hook
 		parent: reflect.TypeFor[P](),
 		sync: func(req *request, seen Observed) (*outcome, error) {
 			parent := new(P)
-			if err := decodeParent(req.parent, parent); err != nil {
-				return nil, badRequest("the parent cannot be decoded: %s", err)
+			if err := decodeParent(req, parent); err != nil {
+				return nil, undecoded(req, err)
 			}
 			return resolve(sync(parent, seen))
 		},
@@ -58,7 +58,7 @@ func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], erro
 		parent: reflect.TypeFor[P](),
 		sync: func(req *request, seen Observed) (*outcome, error) {
 			parent := new(P)
-			seen.SpecDamaged = decodeParts(req.parent, parent)
+			seen.SpecDamaged = decodeParts(req, parent)
 			result, damaged, err := tearDown(seen, func(seen Observed) (Result[S], error) { return finalize(parent, seen) })
 			if err == nil && damaged == nil {
 				return resolve(result, nil)
@@ -80,15 +80,24 @@ func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 		customize: func(req *request) ([]Rule, error) {
 			parent := new(P)
 			if req.isTeardown(CustomizeHook) {
-				decodeParts(req.parent, parent) // as for finalize, which comes next
+				decodeParts(req, parent) // as for finalize, which comes next
 				return customize(parent)
 			}
-			if err := decodeParent(req.parent, parent); err != nil {
-				return nil, badRequest("the parent cannot be decoded: %s", err)
+			if err := decodeParent(req, parent); err != nil {
+				return nil, undecoded(req, err)
 			}
 			return customize(parent)
 		},
 	}
+}
+
+// undecoded returns the error of a parent that could not be decoded: the call's,
+// if it has ended, or else the parent's.
+func undecoded(req *request, err error) error {
+	if ended := req.run.failure(); ended != nil {
+		return ended
+	}
+	return badRequest("the parent cannot be decoded: %s", err)
 }
 
 // resolve gives a result's status its wire form.
@@ -108,7 +117,11 @@ func resolve[S any](result Result[S], err error) (*outcome, error) {
 // that knows its fields.
 func finalizeAll(req *request, seen Observed) (*outcome, error) {
 	members := map[string]any{}
-	if decode(lookup(req.parent, "status"), &members) != nil || members == nil {
+	current := lookup(req.parent, "status")
+	if err := req.run.spend(anySize(current)); err != nil {
+		return nil, err
+	}
+	if decode(current, &members) != nil || members == nil {
 		members = map[string]any{} // a status that cannot be read stops no deletion
 	}
 	status, err := json.Marshal(members) // with sorted keys, as every answer
@@ -118,11 +131,13 @@ func finalizeAll(req *request, seen Observed) (*outcome, error) {
 // isOrphaning reports whether the parent is being deleted with --cascade=orphan:
 // the children are to stay then.
 func (r *request) isOrphaning() bool {
-	var finalizers []any // each by itself: one that is no string hides no other
-	if json.Unmarshal(lookup(r.parent, "metadata", "finalizers"), &finalizers) != nil {
-		return false
-	}
-	return slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
+	found := false
+	elements(lookup(r.parent, "metadata", "finalizers"), func(value []byte) bool {
+		name, _ := text(value) // one that is no string hides no other
+		found = found || name == metav1.FinalizerOrphanDependents
+		return true
+	})
+	return found
 }
 
 // orphanAll stands in for every finalize hook while the parent is orphaning its
@@ -217,6 +232,9 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		return nil, errors.New("there is no customize hook")
 	}
 	rules, err := c.Customize.customize(req)
+	if ended := req.run.failure(); ended != nil {
+		return nil, ended
+	}
 	if err != nil {
 		return nil, err
 	}

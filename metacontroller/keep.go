@@ -54,11 +54,18 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 	if method == OnDelete {
 		return &k.Unstructured, nil
 	}
+	if err := k.snapshot.run.spend(anySize(k.snapshot.raw)); err != nil {
+		return nil, err
+	}
 	var object map[string]any
 	if err := decode(k.snapshot.raw, &object); err != nil {
 		return nil, fmt.Errorf("cannot keep %s: %w", k.snapshot.Ref(), err)
 	}
-	restated, _ := appliedFields(k.snapshot.raw, object).of(object).(map[string]any)
+	selected := appliedFields(k.snapshot, object)
+	if err := k.snapshot.run.failure(); err != nil {
+		return nil, err
+	}
+	restated, _ := selected.of(object).(map[string]any)
 	if restated == nil {
 		restated = map[string]any{}
 	}

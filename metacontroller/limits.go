@@ -3,7 +3,6 @@ package metacontroller
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -161,11 +160,15 @@ func isTooNested(raw []byte) bool {
 
 // decodeParent decodes a parent, unless decoding would cost far more memory
 // than its text.
-func decodeParent(raw json.RawMessage, into any) error {
+func decodeParent(req *request, into any) error {
+	raw := req.parent
 	for _, name := range []string{"spec", "status"} {
 		if isTooNested(lookup(raw, name)) {
 			return badRequest("%s has more than %d objects in it: make it smaller", name, maxNestedObjects)
 		}
+	}
+	if err := req.run.spend(decodedSize(raw, reflect.TypeOf(into).Elem())); err != nil {
+		return err
 	}
 	return decode(raw, into)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -43,6 +44,7 @@ type Snapshot struct {
 	Terminating bool
 
 	raw []byte // whole, as it came
+	run *run   // of the call that it belongs to
 }
 
 // Ref returns the reference by which a message names the object.
@@ -55,6 +57,9 @@ func (s *Snapshot) embed(from Snapshot) { *s = from }
 // big object. An error is a [RequestError] that names the object; a hook
 // returns it as it is.
 func (s Snapshot) Decode(into any) error {
+	if err := s.run.spend(decodedSize(s.raw, reflect.TypeOf(into).Elem())); err != nil {
+		return err
+	}
 	if err := decode(s.raw, into); err != nil {
 		return &RequestError{reason: fmt.Sprintf("%s cannot be decoded: %s", s.Ref(), err), damaged: &s}
 	}
@@ -121,9 +126,6 @@ func List[T any](objects Objects, apiVersion, kind string) ([]T, error) {
 	}
 	list := make([]T, len(snapshots))
 	for i, snapshot := range snapshots {
-		if err := objects.run.counted(i, int64(len(snapshot.raw))/4); err != nil {
-			return nil, err
-		}
 		if err := snapshot.Decode(&list[i]); err != nil {
 			return nil, err
 		}
@@ -196,6 +198,8 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 		}
 		snapshot, err := r.snapshot(value)
 		switch {
+		case len(value) > maxObjectBytes:
+			failure = fmt.Errorf("%q has more than %d bytes, which no API server would store", key, maxObjectBytes)
 		case err != nil:
 			failure = fmt.Errorf("%q %w", key, err)
 		case snapshot.Kind+"."+snapshot.APIVersion != kind:
@@ -230,7 +234,7 @@ func readSnapshot(raw []byte) (Snapshot, error) { return reading{}.snapshot(raw)
 // snapshot reads the identity of an object. Its error completes a sentence that
 // begins with the object's name.
 func (r reading) snapshot(raw []byte) (Snapshot, error) {
-	s := Snapshot{raw: raw}
+	s := Snapshot{raw: raw, run: r.run}
 	var metadata []byte
 	isString, isWhole := true, true
 	ok := members(raw, func(key, value []byte) bool {

@@ -57,6 +57,9 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	if !isEnvelope || !isObject(req.parent) {
 		return req, badRequest("the request has no parent object")
 	}
+	if len(req.parent) > maxObjectBytes {
+		return req, badRequest("the parent has more than %d bytes, which no API server would store", maxObjectBytes)
+	}
 	if err := c.readParent(hook, req); err != nil {
 		return req, err
 	}

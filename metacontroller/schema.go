@@ -12,14 +12,10 @@ import (
 	"github.com/operetta-dev/operetta/internal/crd"
 )
 
-// What is validated at all. The API server reads no larger request, and an
-// object of as many values could not be stored. Without these bounds a short
-// text costs a lot: each value that does not fit its schema becomes an error of
-// its own.
-const (
-	maxParentBytes  = 3 << 20
-	maxParentValues = 100_000
-)
+// maxParentValues bounds what is validated at all: an object of as many values
+// could not be stored. Without this bound a short text costs a lot, for each
+// value that does not fit its schema becomes an error of its own.
+const maxParentValues = 100_000
 
 // rememberedVerdicts is the number of parents of a kind whose verdict is
 // remembered. Most requests are about a parent that has not changed.
@@ -73,9 +69,6 @@ func (c Controller) validate(ctx context.Context, req *request) error {
 	if s == nil {
 		return nil
 	}
-	if len(req.parent) > maxParentBytes {
-		return badRequest("the parent has more than %d bytes, which no API server would store", maxParentBytes)
-	}
 	key := verdictKey(req.parent)
 	if verdict, ok := s.verdicts.Get(key); ok {
 		verdict, _ := verdict.(error)
@@ -127,7 +120,7 @@ func judge(ctx context.Context, definition *crd.Schema, kind Resource, raw []byt
 	definition.Default(object)
 	errs := definition.Validate(ctx, object)
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // the rules may have been cut short
+		return nil, fmt.Errorf("validating the parent: %w", context.Cause(ctx)) // the rules may have been cut short
 	}
 	if len(errs) > 0 {
 		return badRequest("the API server would refuse this %s: %s", kind.Kind, crd.Brief(errs)), nil

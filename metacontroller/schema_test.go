@@ -1,6 +1,8 @@
 package metacontroller
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -149,7 +151,7 @@ func TestABrokenCRDIsTold(t *testing.T) {
 func TestValidationIsBounded(t *testing.T) {
 	for name, test := range map[string]struct{ spec, want string }{
 		"too many values": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues) + `]}`, "the parent has more than 100000 values: write fewer"},
-		"too many bytes":  {`{"text":"` + strings.Repeat("a", maxParentBytes) + `"}`, fmt.Sprintf("the parent has more than %d bytes, which no API server would store", maxParentBytes)},
+		"too many bytes":  {`{"text":"` + strings.Repeat("a", maxObjectBytes) + `"}`, fmt.Sprintf("the parent has more than %d bytes, which no API server would store", maxObjectBytes)},
 		"as many errors as can be": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues-100) + `]}`,
 			"spec.words[10]: must be of type string; and many more"},
 		"deep nesting": {`{"text":"a","unknown":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `,"words":` + strings.Repeat(`[`, 900) + strings.Repeat(`]`, 900) + `}`,
@@ -164,4 +166,16 @@ func TestValidationIsBounded(t *testing.T) {
 			require.Less(t, time.Since(start), 10*time.Second)
 		})
 	}
+}
+
+// TestValidationIsGivenUp with the cause, by which a server tells a call that
+// was late from one that nobody waits for.
+func TestValidationIsGivenUp(t *testing.T) {
+	definition, err := validated(nil).schema().load()
+	require.NoError(t, err)
+	late := errors.New("too late")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(late)
+	_, err = judge(ctx, definition, validated(nil).Parent, []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`))
+	require.ErrorIs(t, err, late)
 }

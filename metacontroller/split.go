@@ -34,6 +34,25 @@ func members(raw []byte, visit func(key, value []byte) bool) bool {
 	return true
 }
 
+// elements calls visit with the raw value of each element of a JSON list. It
+// reports false if raw is no list, or if visit returned false.
+func elements(raw []byte, visit func(value []byte) bool) bool {
+	i := skipSpace(raw, 0)
+	if i == len(raw) || raw[i] != '[' {
+		return false
+	}
+	for i = skipSpace(raw, i+1); raw[i] != ']'; {
+		end := skipValue(raw, i)
+		if !visit(raw[i:end]) {
+			return false
+		}
+		if i = skipSpace(raw, end); raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+	}
+	return true
+}
+
 // lookup returns the raw value at a path of member names, or nil. Where a name
 // stands twice, the last one counts, as for every JSON decoder of Kubernetes.
 func lookup(raw []byte, path ...string) []byte {

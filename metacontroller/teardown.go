@@ -18,18 +18,18 @@ func (r *request) isTeardown(hook HookName) bool {
 // spec could not. The metadata and the status are taken field by field, for each
 // of them is true by itself; a spec that has lost a field would say something
 // else, so it is taken as a whole or left empty.
-func decodeParts[P any](raw []byte, parent *P) (specDamaged bool) {
-	if decodeParent(raw, parent) == nil {
+func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
+	if decodeParent(req, parent) == nil {
 		return false
 	}
 	*parent = *new(P) // nothing of what has been decoded before it failed
 	take := func(part []byte) bool {
-		if isTooNested(part) || decode(part, new(P)) != nil {
+		if isTooNested(part) || req.run.failure() != nil || decode(part, new(P)) != nil {
 			return false
 		}
 		return decode(part, parent) == nil
 	}
-	members(raw, func(key, value []byte) bool {
+	members(req.parent, func(key, value []byte) bool {
 		member := string(key)
 		if take(nested(value, member)) {
 			return true

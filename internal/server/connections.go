@@ -39,7 +39,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 		return
 	case http.StateNew:
 		if len(c.states) >= maxConnections {
-			_ = conn.Close() // net/http tells that it is closed
+			_ = c.dispensable(conn).Close() // net/http tells that it is closed
 		}
 	default: // a request has begun, or ended
 	}
@@ -47,6 +47,43 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 		c.states = map[net.Conn]http.ConnState{}
 	}
 	c.states[conn] = state
+}
+
+// dispensable returns the connection that makes room for a new one: one of the
+// address that has the most, and rather one without a request. So an address that
+// takes all connections shuts nobody else out.
+func (c *connections) dispensable(newest net.Conn) net.Conn {
+	most, counts := addressOf(newest), map[string]int{addressOf(newest): 1}
+	for conn := range c.states {
+		address := addressOf(conn)
+		if counts[address]++; counts[address] > counts[most] {
+			most = address
+		}
+	}
+	chosen := newest // where its own address has the most
+	if most == addressOf(newest) {
+		return chosen
+	}
+	for conn, state := range c.states {
+		if addressOf(conn) != most {
+			continue
+		}
+		if chosen = conn; state != http.StateActive {
+			break
+		}
+	}
+	delete(c.states, chosen) // it is not chosen twice
+	return chosen
+}
+
+// addressOf returns the client's address without its port.
+func addressOf(conn net.Conn) string {
+	address := conn.RemoteAddr()
+	if address == nil {
+		return ""
+	}
+	host, _, _ := net.SplitHostPort(address.String())
+	return host
 }
 
 // in returns the connections that are in one of the states.

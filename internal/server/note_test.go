@@ -35,3 +35,62 @@ func TestConnectionsAreBounded(t *testing.T) {
 	require.NoError(t, err, "it is open")
 	require.Len(t, c.in(http.StateNew), maxConnections)
 }
+
+// from is a connection from an address.
+type from struct {
+	net.Conn
+
+	address string
+	closed  bool
+}
+
+func (f *from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(f.address), Port: 1} }
+
+func (f *from) Close() error {
+	f.closed = true
+	return nil
+}
+
+// TestNobodyTakesAllConnections: who holds them all loses one to another client,
+// and gets none more. First go those without a request.
+func TestNobodyTakesAllConnections(t *testing.T) {
+	var c connections
+	open := func(address string, state http.ConnState) *from {
+		conn := &from{address: address}
+		c.note(conn, http.StateNew)
+		if !conn.closed && state != http.StateNew {
+			c.note(conn, state)
+		}
+		return conn
+	}
+	honest := open("10.0.0.1", http.StateIdle)
+	var greedy []*from
+	for i := range maxConnections - 1 {
+		greedy = append(greedy, open("10.0.0.2", map[bool]http.ConnState{true: http.StateIdle, false: http.StateActive}[i%2 == 0]))
+	}
+	closed := func(of http.ConnState) (n int) {
+		for i, conn := range greedy {
+			if conn.closed && (i%2 == 0) == (of == http.StateIdle) {
+				n++
+			}
+		}
+		return n
+	}
+	excess := open("10.0.0.2", http.StateNew)
+	require.True(t, excess.closed, "its own address has the most")
+	c.note(excess, http.StateClosed)
+	for range 10 {
+		require.False(t, open("10.0.0.1", http.StateActive).closed)
+	}
+	require.Equal(t, 10, closed(http.StateIdle))
+	require.Zero(t, closed(http.StateActive), "they have a request")
+	require.False(t, honest.closed)
+	require.Len(t, c.states, maxConnections)
+	for conn, state := range c.states {
+		if conn.(*from).address == "10.0.0.2" && state != http.StateActive {
+			c.states[conn] = http.StateActive
+		}
+	}
+	require.False(t, open("10.0.0.3", http.StateActive).closed)
+	require.Len(t, c.states, maxConnections, "where all have one, one of them goes")
+}

@@ -1,0 +1,144 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"reflect"
+	"sync"
+)
+
+// maxObjectBytes is the size of the largest object that is looked at. The API
+// server reads no larger request, so that it has none either.
+const maxObjectBytes = 3 << 20
+
+// What decoding costs beside the strings themselves. Lists and maps grow by
+// doubling, and what they have outgrown is still there then.
+const (
+	growth      = 2
+	entryBytes  = 32  // of a map, beside its key and value
+	valueBytes  = 80  // of a value of no known type, with its place in a list or map
+	objectBytes = 320 // of an object of no known type: the first eight places
+	opaqueBytes = 64  // of a value that decodes itself: a time, a quantity
+)
+
+// shape is a Go type as decoding sees it.
+type shape struct {
+	kind   shapeKind
+	size   int64             // of what a list, map or pointer holds
+	fields map[string]*shape // of a struct
+	inner  *shape            // of a list, map or pointer
+}
+
+type shapeKind int
+
+const (
+	scalarShape shapeKind = iota
+	opaqueShape
+	anyShape
+	structShape
+	listShape
+	mapShape
+	pointerShape
+)
+
+// shapes are those of all types that have been asked for.
+var shapes = struct {
+	sync.Mutex
+
+	byType map[reflect.Type]*shape
+}{byType: map[reflect.Type]*shape{}}
+
+func shapeOf(t reflect.Type) *shape {
+	shapes.Lock()
+	defer shapes.Unlock()
+	return makeShape(t)
+}
+
+// makeShape makes a shape once, so that a type may have itself in it.
+func makeShape(t reflect.Type) *shape {
+	if known, ok := shapes.byType[t]; ok {
+		return known
+	}
+	s := &shape{}
+	shapes.byType[t] = s
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		s.kind = opaqueShape
+		return s
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		s.kind, s.fields = structShape, map[string]*shape{}
+		for _, f := range fieldsOf(t) {
+			s.fields[f.name] = makeShape(t.FieldByIndex(f.index).Type)
+		}
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 { // bytes are a string
+			s.kind, s.size, s.inner = listShape, int64(t.Elem().Size()), makeShape(t.Elem())
+		}
+	case reflect.Map:
+		s.kind, s.size, s.inner = mapShape, int64(t.Key().Size()+t.Elem().Size()), makeShape(t.Elem())
+	case reflect.Pointer:
+		s.kind, s.size, s.inner = pointerShape, int64(t.Elem().Size()), makeShape(t.Elem())
+	case reflect.Interface:
+		s.kind = anyShape
+	default: // the text says it
+	}
+	return s
+}
+
+// decodedSize returns about how many bytes a text takes when it is decoded into
+// a type, without the value itself. It may be far more than the text has: the
+// two bytes of {} can be a struct of a thousand.
+func decodedSize(raw []byte, t reflect.Type) int64 { return shapeOf(t).sizeOf(raw) }
+
+func (s *shape) sizeOf(raw []byte) int64 {
+	var n int64
+	switch s.kind {
+	case scalarShape:
+		n = int64(len(raw))
+	case opaqueShape:
+		n = opaqueBytes + growth*int64(len(raw))
+	case anyShape:
+		n = anySize(raw)
+	case structShape:
+		members(raw, func(key, value []byte) bool {
+			if field, ok := s.fields[string(key)]; ok {
+				n += field.sizeOf(value)
+			}
+			return true
+		})
+	case listShape:
+		elements(raw, func(value []byte) bool {
+			n += growth*s.size + s.inner.sizeOf(value)
+			return true
+		})
+	case mapShape:
+		members(raw, func(key, value []byte) bool {
+			n += growth*(s.size+entryBytes) + int64(len(key)) + s.inner.sizeOf(value)
+			return true
+		})
+	case pointerShape:
+		if !isNull(raw) {
+			n = s.size + s.inner.sizeOf(raw)
+		}
+	}
+	return n
+}
+
+// anySize is decodedSize for a valid text that is decoded without a type.
+func anySize(raw []byte) int64 {
+	n := int64(len(raw)) + valueBytes
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			i = skipString(raw, i) - 1
+		case '{':
+			n += valueBytes
+			if raw[i+1] != '}' {
+				n += objectBytes
+			}
+		case ',', '[':
+			n += valueBytes
+		}
+	}
+	return n
+}

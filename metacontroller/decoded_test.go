@@ -1,0 +1,180 @@
+package metacontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// TestDecodedSizeIsNoLessThanWhatDecodingTakes, and not much more for an honest
+// object, of which a small process has to decode thousands.
+func TestDecodedSizeIsNoLessThanWhatDecodingTakes(t *testing.T) {
+	repeated := func(text string) string { return "[" + strings.Repeat(text+",", 19_999) + text + "]" }
+	var labels []string
+	for i := range 20_000 {
+		labels = append(labels, fmt.Sprintf(`"%d":""`, i))
+	}
+	for name, raw := range map[string]string{
+		"conditions": `{"status":{"conditions":` + repeated("{}") + `}}`,
+		"containers": `{"spec":{"containers":` + repeated("{}") + `}}`,
+		"arguments":  `{"spec":{"containers":[{"args":` + repeated(`""`) + `}]}}`,
+		"pointers":   `{"spec":{"containers":` + repeated(`{"securityContext":{},"livenessProbe":{}}`) + `}}`,
+		"owners":     `{"metadata":{"ownerReferences":` + repeated("{}") + `}}`,
+		"labels":     `{"metadata":{"labels":{` + strings.Join(labels, ",") + `}}}`,
+		"quantities": `{"spec":{"overhead":{` + strings.ReplaceAll(strings.Join(labels, ","), `""`, `"1"`) + `}}}`,
+		"unknown":    `{"x":{"y":` + repeated("{}") + `}}`,
+		"deep":       `{"x":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`,
+		"twice":      `{"metadata":{"finalizers":` + repeated(`""`) + `,"finalizers":` + repeated(`""`) + `}}`,
+		"mixed":      `{"x":` + repeated(`{"a":[1,"b",null],"c":{"d":1.5}}`) + `}`,
+		"numbers":    `{"x":` + repeated("300") + `}`,
+	} {
+		for _, into := range []any{new(corev1.Pod), new(map[string]any), new(any)} {
+			_ = decode([]byte(raw), reflect.New(reflect.TypeOf(into).Elem()).Interface()) // the decoder learns the type
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			_ = decode([]byte(raw), into)
+			runtime.GC() // what is left is what is held
+			runtime.ReadMemStats(&after)
+			held := int64(after.HeapAlloc) - int64(before.HeapAlloc) //nolint:gosec // no heap is that large
+			runtime.KeepAlive(into)
+			require.Less(t, held, decodedSize([]byte(raw), reflect.TypeOf(into).Elem())+64<<10, "%s into %T", name, into)
+		}
+	}
+}
+
+// TestWhatIsDecodedIsReserved: a dense text costs many times its length, so that
+// it is refused before it is decoded. Were it not, one request would end the
+// process.
+func TestWhatIsDecodedIsReserved(t *testing.T) {
+	dense := func(text string) string { return "[" + strings.Repeat(text+",", 600_000) + text + "]" }
+	pod := `"ns/z":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"z","namespace":"ns"},"status":{"conditions":` + dense("{}") + `}}`
+	settings := observed("ConfigMap", "a", `,"x":`+dense("0"))
+	parent := func(finalizing bool, old, now string) []byte {
+		return []byte(strings.Replace(string(ask(finalizing, "", "")), old, now, 1))
+	}
+	keep := func(_ *greeting, seen Observed) (greetingResult, error) {
+		var result greetingResult
+		for _, child := range seen.Children.All("v1", "ConfigMap") {
+			result.Children = append(result.Children, Keep(child))
+		}
+		return result, nil
+	}
+	list := func(_ *greeting, seen Observed) (greetingResult, error) {
+		_, err := List[corev1.Pod](seen.Children, "v1", "Pod")
+		return greetingResult{Status: map[string]any{}}, err
+	}
+	readable := func(_ *greeting, seen Observed) (greetingResult, error) {
+		ListReadable[corev1.Pod](seen.Children, "v1", "Pod")
+		return greetingResult{Status: map[string]any{}}, nil
+	}
+	get := func(_ *greeting, seen Observed) (greetingResult, error) {
+		_, err := Get[corev1.Pod](seen.Children, "v1", "Pod", "z")
+		return greetingResult{Status: map[string]any{}}, err
+	}
+	for name, test := range map[string]struct {
+		hook    func(*greeting, Observed) (greetingResult, error)
+		request []byte
+	}{
+		"the second of a list": {list, ask(false, "", observed("Pod", "a", "")+","+pod)},
+		"a readable one":       {readable, ask(true, "", observed("Pod", "a", "")+","+pod)},
+		"one object":           {get, ask(false, "", pod)},
+		"a kept child":         {keep, ask(false, settings, "")},
+		"the managed fields":   {keep, parent(false, `"uid":"u"`, `"managedFields":`+dense("{}"))},
+		"the owners":           {keep, parent(true, `"uid":"u"`, `"ownerReferences":`+dense("{}"))},
+		"the finalizers":       {nil, parent(true, `"uid":"u"`, `"finalizers":`+dense("{}"))},
+		"the status":           {keep, parent(false, `"old":true`, `"x":`+dense("0"))},
+		"the default teardown": {nil, parent(true, `"old":true`, `"x":`+dense("0"))},
+	} {
+		controller := controllerOf(test.hook)
+		if test.hook == nil {
+			controller.Finalize = Hook{}
+		}
+		hook := SyncHook
+		if strings.Contains(string(test.request), `"finalizing":true`) {
+			hook = FinalizeHook
+		}
+		full := errors.New("full")
+		left := int64(4 << 20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := controller.CallContext(t.Context(), hook, time.Now(), test.request, Limits{Reserve: func(n int64) error {
+			if left -= n; left < 0 {
+				return full
+			}
+			return nil
+		}})
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), name)
+		if name != "the finalizers" { // of which nothing is decoded
+			require.ErrorIs(t, err, full, name)
+		}
+	}
+}
+
+// TestNoObjectIsLargerThanTheAPIServerStores, in a teardown neither: nothing that
+// exists is refused.
+func TestNoObjectIsLargerThanTheAPIServerStores(t *testing.T) {
+	long := strings.Repeat("x", maxObjectBytes)
+	for _, finalizing := range []bool{false, true} {
+		hook := map[bool]HookName{false: SyncHook, true: FinalizeHook}[finalizing]
+		for where, request := range map[string][]byte{
+			"the parent": []byte(strings.Replace(string(ask(finalizing, "", "")), "hello", long, 1)),
+			`"ns/a"`:     ask(finalizing, observed("ConfigMap", "a", `,"x":"`+long+`"`), ""),
+		} {
+			_, err := controllerOf(many(0, 0)).Call(hook, time.Now(), request)
+			require.True(t, IsRequestError(err))
+			require.ErrorContains(t, err, where+" has more than 3145728 bytes, which no API server would store")
+		}
+	}
+}
+
+// TestLongListsAreKeptInTime: who may edit a child can give it as many items,
+// and say of each that it was applied. To look for each of them among all the
+// others took more than 30 s, in which one of a few places was taken.
+func TestLongListsAreKeptInTime(t *testing.T) {
+	const count = 20_000
+	var items, owned, values, valuesOwned, entries []string
+	for i := range count {
+		items = append(items, fmt.Sprintf(`{"name":"A%d"}`, i))
+		values = append(values, fmt.Sprintf(`"A%d"`, i))
+		owned = append(owned, fmt.Sprintf(`"k:{\"name\":\"A%d\"}":{".":{},"f:name":{}}`, count-i)) // in the worst order
+		valuesOwned = append(valuesOwned, fmt.Sprintf(`"v:\"A%d\"":{}`, count-i))
+	}
+	for range count {
+		entries = append(entries, `{"operation":"Apply","fieldsV1":{"f:list":{"k:{\"name\":\"A1\"}":{}}}}`)
+	}
+	list, set := "["+strings.Join(items, ",")+"]", "["+strings.Join(values, ",")+"]"
+	managed := func(fields string) string {
+		return `"managedFields":[{"operation":"Apply","fieldsV1":{"f:list":{` + fields + `}}}]`
+	}
+	for name, test := range map[string]struct{ list, metadata string }{
+		"annotation":     {list, fmt.Sprintf(`"annotations":{%q:%q}`, LastAppliedAnnotation, `{"list":`+list+`}`)},
+		"managed fields": {list, managed(strings.Join(owned, ","))},
+		"set":            {set, managed(strings.Join(valuesOwned, ","))},
+		"many owners":    {list, managed(strings.Join(owned, ","))[:len(managed(strings.Join(owned, ",")))-1] + "," + strings.Join(entries, ",") + "]"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		keep := func(_ *greeting, seen Observed) (greetingResult, error) {
+			child, _ := seen.Children.Find("v1", "ConfigMap", "a")
+			whole, err := Keep(child).(*kept).wire(InPlace)
+			if err == nil {
+				require.Len(t, whole.Object["list"], count-map[bool]int{true: 1}[name != "annotation"], name)
+			}
+			return greetingResult{Status: map[string]any{}}, err
+		}
+		request := ask(false, observed("ConfigMap", "a", ","+test.metadata+`},"list":`+test.list+`,"x":{"y":{}`), "")
+		_, err := controllerOf(keep).CallContext(ctx, SyncHook, time.Now(), request, Limits{})
+		require.NoError(t, err, name)
+		require.NoError(t, ctx.Err(), name)
+		cancel()
+	}
+}
