@@ -1,22 +1,25 @@
 package metacontroller
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // fieldSet selects fields of one observed object. It names no values: those are
 // taken from the object.
+//
+// Users write both what is selected from and what tells the selection, each of
+// them up to the size of an object. So no step looks through a whole list for
+// each item: that would take minutes.
 type fieldSet struct {
 	whole  bool // the value with all that is in it
 	fields map[string]*fieldSet
 	items  []*itemSet // of a list, in the order in which they are written
+	byItem map[int]*itemSet
+	places places // of the observed items, once they are asked for
 }
 
 // itemSet selects fields of the item of a list.
@@ -39,13 +42,15 @@ func (f *fieldSet) field(name string) *fieldSet {
 
 // item returns the selection within an item, and adds it where there is none.
 func (f *fieldSet) item(index int) *fieldSet {
-	for _, item := range f.items {
-		if item.index == index {
-			return &item.fieldSet
+	item := f.byItem[index]
+	if item == nil {
+		item = &itemSet{index: index}
+		f.items = append(f.items, item)
+		if f.byItem == nil {
+			f.byItem = map[int]*itemSet{}
 		}
+		f.byItem[index] = item
 	}
-	item := &itemSet{index: index}
-	f.items = append(f.items, item)
 	return &item.fieldSet
 }
 
@@ -102,25 +107,19 @@ func appliedFields(raw []byte, object map[string]any) *fieldSet {
 		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" || entry.FieldsV1 == nil {
 			continue
 		}
-		var owned fieldpath.Set
-		if owned.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+		var owned map[string]any
+		if decode(entry.FieldsV1.Raw, &owned) != nil {
 			continue
 		}
 		// The name of Metacontroller's field manager is a flag of its own. Its
 		// entry is told by what every child is applied with.
-		if !isAnnotated || owned.Has(hashPath) || owned.Has(uidPath) {
-			selected.addOwned(&owned, object)
+		if !isAnnotated || owns(owned, "metadata", "annotations", HashAnnotation) || owns(owned, "metadata", "labels", controllerUIDLabel) {
+			selected.addOwned(owned, object)
+			selected.sort() // the API server takes another order for a change
 		}
 	}
 	return selected
 }
-
-// What every child is applied with: its [HashAnnotation], and the label that
-// Metacontroller adds.
-var (
-	hashPath = fieldpath.MakePathOrDie("metadata", "annotations", HashAnnotation)
-	uidPath  = fieldpath.MakePathOrDie("metadata", "labels", controllerUIDLabel)
-)
 
 // addApplied selects what stands in a text of last-applied configuration.
 func (f *fieldSet) addApplied(applied, observed any) {
@@ -161,11 +160,12 @@ func (f *fieldSet) addAppliedItems(applied, observed []any) {
 		}
 		return
 	}
+	places := make(map[any]int, len(observed))
+	for i, item := range observed {
+		places[scalar(item, key)] = i
+	}
 	for _, item := range applied {
-		i := slices.IndexFunc(observed, func(other any) bool {
-			return scalar(other, key) == scalar(item, key)
-		})
-		if i >= 0 {
+		if i, found := places[scalar(item, key)]; found {
 			f.item(i).addApplied(item, observed[i])
 		}
 	}
@@ -207,19 +207,6 @@ func scalar(item any, name string) any {
 	}
 }
 
-// addOwned selects what a set of managed fields names.
-func (f *fieldSet) addOwned(owned *fieldpath.Set, observed any) {
-	for path := range owned.Leaves().All() {
-		f.addPath(path, observed)
-	}
-	// An item or a map that is owned with some of its members.
-	for path := range owned.All() {
-		f.at(path, observed)
-	}
-	// The API server takes another order for a change.
-	f.sort()
-}
-
 // sort puts the items of all lists in the order in which they were observed.
 func (f *fieldSet) sort() {
 	for _, field := range f.fields {
@@ -229,69 +216,4 @@ func (f *fieldSet) sort() {
 	for _, item := range f.items {
 		item.sort()
 	}
-}
-
-// addPath selects the value at a path, with all that is in it.
-func (f *fieldSet) addPath(path fieldpath.Path, observed any) {
-	if selected := f.at(path, observed); selected != nil {
-		selected.whole = selected.fields == nil && selected.items == nil
-	}
-}
-
-// at returns the selection at a path, which it adds where there is none, or nil
-// where the observed value has nothing there.
-func (f *fieldSet) at(path fieldpath.Path, observed any) *fieldSet {
-	for _, element := range path {
-		if f.whole {
-			return f
-		}
-		switch {
-		case element.FieldName != nil:
-			object, _ := observed.(map[string]any)
-			member, found := object[*element.FieldName]
-			if !found {
-				return nil
-			}
-			f, observed = f.field(*element.FieldName), member
-		default:
-			list, _ := observed.([]any)
-			i := itemAt(element, list)
-			if i < 0 {
-				return nil
-			}
-			f, observed = f.item(i), list[i]
-		}
-	}
-	return f
-}
-
-// itemAt returns the index of the item that an element of a path names, or -1.
-func itemAt(element fieldpath.PathElement, list []any) int {
-	switch {
-	case element.Index != nil && *element.Index >= 0 && *element.Index < len(list):
-		return *element.Index
-	case element.Value != nil:
-		return slices.IndexFunc(list, func(item any) bool {
-			return value.Equals(*element.Value, value.NewValueInterface(item))
-		})
-	case element.Key != nil:
-		return slices.IndexFunc(list, func(item any) bool { return hasKey(item, *element.Key) })
-	default:
-		return -1
-	}
-}
-
-// hasKey reports whether an item of a list has the values of a key.
-func hasKey(item any, key value.FieldList) bool {
-	object, ok := item.(map[string]any)
-	if !ok {
-		return false
-	}
-	for _, field := range key {
-		member, found := object[field.Name]
-		if !found || !value.Equals(field.Value, value.NewValueInterface(member)) {
-			return false
-		}
-	}
-	return true
 }
