@@ -102,19 +102,19 @@ func ration(tool *PodBuggerTool, candidates []*candidate) error {
 // stays below what Metacontroller can apply.
 const maxNamed = 400
 
-// name has the Role name the Pods whose Job exists and has not ended, and then as
-// many of the others, in their order, as there is room for.
+// name has the Role name the Pods whose Job exists and has not ended, and then
+// the others, in their order, as far as there is room. There always is for Jobs
+// that the hook has asked for, but others can be put in their place.
 func name(waiting []*candidate) {
 	left := maxNamed
 	for _, c := range waiting {
-		if !c.chosen {
+		if !c.chosen || left == 0 {
 			continue
 		}
+		c.named = true
 		if c.job != nil {
 			how, _, _ := c.job.end()
 			c.named = how == underWay
-		} else {
-			c.named = left > 0
 		}
 		if c.named {
 			left--
