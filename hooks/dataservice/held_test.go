@@ -2,6 +2,9 @@ package dataservice_test
 
 import (
 	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -87,4 +90,53 @@ func TestNameThatIsWantedLaterTakesNothingAway(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, old, kept)
+}
+
+// TestEditOfOneChildCostsNoOther lets a user write onto one child at a time while
+// Pods of another component fail: nothing else may go, nor the child itself, unless
+// it claims to be what another component has outgrown.
+func TestEditOfOneChildCostsNoOther(t *testing.T) {
+	body, now := converged(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	words := []string{"", "forged", "mysql", "eureka", "web", "{", `{"spec":{"replicas":1}}`}
+	for range 100 {
+		var request map[string]any
+		require.NoError(t, json.Unmarshal(body, &request))
+		var children, deployments []map[string]any
+		for _, kind := range slices.Sorted(maps.Keys(request["children"].(map[string]any))) {
+			group := request["children"].(map[string]any)[kind].(map[string]any)
+			for _, key := range slices.Sorted(maps.Keys(group)) {
+				children = append(children, group[key].(map[string]any))
+				if kind == "Deployment.apps/v1" {
+					deployments = append(deployments, group[key].(map[string]any))
+				}
+			}
+		}
+		deployments[random.IntN(len(deployments))]["status"].(map[string]any)["readyReplicas"] = 0
+		edited := children[random.IntN(len(children))]
+		metadata := edited["metadata"].(map[string]any)
+		labels, annotations := metadata["labels"].(map[string]any), metadata["annotations"].(map[string]any)
+		at, text := labels, words[random.IntN(len(words))]
+		if random.IntN(2) == 0 {
+			at = annotations
+		}
+		names := slices.Sorted(maps.Keys(at))
+		name := names[random.IntN(len(names))]
+		at[name] = text
+		if random.IntN(4) == 0 {
+			delete(at, name)
+		}
+		changed, err := json.Marshal(request)
+		require.NoError(t, err)
+		answer, err := dataservice.Controller().Call(metacontroller.SyncHook, now, changed)
+		if err != nil {
+			continue // nothing is lost by an error
+		}
+		gone := len(children) - len(answer.Children)
+		claims, _ := labels[componentLabel].(string)
+		if slices.Contains([]string{"mysql", "eureka", "web"}, claims) {
+			gone = max(0, gone-1)
+		}
+		require.Zero(t, gone, "%s/%s with %s %q", edited["kind"], metadata["name"], name, text)
+	}
 }
