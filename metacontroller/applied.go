@@ -108,7 +108,7 @@ func appliedFields(raw []byte, object map[string]any) *fieldSet {
 			continue
 		}
 		var owned map[string]any
-		if decode(entry.FieldsV1.Raw, &owned) != nil {
+		if decode(entry.FieldsV1.GetRawBytes(), &owned) != nil {
 			continue
 		}
 		// The name of Metacontroller's field manager is a flag of its own. Its

@@ -151,7 +151,7 @@ func postpone(tool *PodBuggerTool, waiting []*candidate) error {
 	first := waiting[0]
 	size, err := metacontroller.Size(job(tool, first.pod, first.jobName))
 	if err != nil {
-		return fmt.Errorf("Job/%s: %w", first.jobName, err)
+		return fmt.Errorf("making Job/%s: %w", first.jobName, err)
 	}
 	atOnce := min(len(waiting), burst.Of(size))
 	for _, c := range waiting[atOnce:] {
