@@ -259,6 +259,13 @@ func (f forger) claim(object map[string]any) string {
 		claimed["status"] = map[string]any{stolen: stolen}
 	}
 	claimed["metadata"] = metadata
+	for _, name := range []string{"binaryData", "stringData", "secrets", "imagePullSecrets"} {
+		claimed[name] = map[string]any{stolen: stolen}
+	}
+	// What a Role and a RoleBinding are made of, which stands beside the metadata.
+	claimed["rules"] = []any{map[string]any{"apiGroups": []any{"*"}, "resources": []any{"*", stolen}, "verbs": []any{"*", stolen}, "resourceNames": []any{stolen}}}
+	claimed["roleRef"] = map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": stolen}
+	claimed["subjects"] = []any{map[string]any{"kind": "User", "name": stolen}}
 	text, err := json.Marshal(claimed)
 	if err != nil {
 		return "{"
@@ -289,7 +296,7 @@ func steal(value any) any {
 func (f forger) managedFields() []any {
 	fields := f.pick(`{"f:metadata":{"f:ownerReferences":{},"f:finalizers":{},"f:namespace":{},"f:generateName":{},"f:labels":{".":{}},"f:annotations":{}},"f:status":{},"f:spec":{}}`,
 		`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"stolen\"}":{".":{},"f:image":{}},"i:0":{},"v:\"stolen\"":{}}}}}}`,
-		`{"f:stolen":{}}`, `{"f:data":{"f:stolen":{}}}`, `{".":{}}`, `{}`, `null`, `{"x":1}`)
+		`{"f:stolen":{}}`, `{"f:rules":{},"f:roleRef":{},"f:subjects":{},"f:automountServiceAccountToken":{}}`, `{"f:data":{"f:stolen":{}}}`, `{".":{}}`, `{}`, `null`, `{"x":1}`)
 	var set any
 	_ = json.Unmarshal([]byte(fields), &set)
 	return []any{map[string]any{

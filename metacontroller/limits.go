@@ -32,6 +32,9 @@ const (
 	// checkedObjects is the number of objects after which a call looks again
 	// whether it is still wanted.
 	checkedObjects = 64
+	// restatedCost is how much memory it takes to restate a kept child, for each
+	// byte of the observed one: one of many small objects is decoded to that.
+	restatedCost = 32
 	// leastChildBytes is less than the smallest child has in an answer.
 	leastChildBytes = 48
 	// managedAnswerBytes is the size from which on an answer grows in one step to
@@ -49,6 +52,7 @@ const (
 type run struct {
 	ctx    context.Context // of the call, with which a run ends
 	limits Limits
+	passed int64 // bytes that are spent on what is done one after the other
 	err    error // why the call has ended early
 }
 
@@ -73,6 +77,17 @@ func (r *run) spend(n int64) error {
 		}
 	}
 	return r.err
+}
+
+// passing is spend for memory that is free again before it is asked for the
+// next time: only the largest counts.
+func (r *run) passing(n int64) error {
+	if r == nil {
+		return nil
+	}
+	more := n - r.passed
+	r.passed = max(r.passed, n)
+	return r.spend(max(more, 0))
 }
 
 func (r *run) failure() error {

@@ -228,9 +228,6 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 	return list, nil
 }
 
-// readSnapshot reads an object that must be whole.
-func readSnapshot(raw []byte) (Snapshot, error) { return reading{}.snapshot(raw) }
-
 // snapshot reads the identity of an object. Its error completes a sentence that
 // begins with the object's name.
 func (r reading) snapshot(raw []byte) (Snapshot, error) {

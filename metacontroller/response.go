@@ -39,20 +39,16 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 	children := make([]AnsweredChild, 0, len(out.children))
 	seen := make(map[AnsweredChild]bool, len(out.children))
 	for i, object := range out.children {
-		if i > 0 {
+		start := len(body)
+		if len(children) > 0 {
 			body = append(body, ',')
 		}
-		start := len(body)
-		child, err := describe(object)
-		if err == nil {
-			body, err = c.appendChild(req, body, object)
+		child, grown, err := c.answerChild(req, body, object)
+		if err != nil && child.Kept && req.finalizing && !req.isOrphaning() && req.run.failure() == nil {
+			body = body[:start] // what cannot be kept goes first: it stops no deletion
+			continue
 		}
-		if err == nil {
-			err = c.checkChild(req, child, body[start:])
-		}
-		if err == nil && len(body)-start > maxChildBytes {
-			err = fmt.Errorf("its %d bytes are more than the %d that Metacontroller can apply", len(body)-start, maxChildBytes)
-		}
+		body = grown
 		id := AnsweredChild{APIVersion: child.APIVersion, Kind: child.Kind, Name: child.Name}
 		if err == nil && seen[id] {
 			err = errors.New("it is asked for twice")
@@ -77,6 +73,22 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 	return append(body, '}'), children, nil
 }
 
+// answerChild appends a child in its wire form, and returns what it is.
+func (c Controller) answerChild(req *request, body []byte, object Object) (AnsweredChild, []byte, error) {
+	start := len(body)
+	child, err := describe(object)
+	if err == nil {
+		body, err = c.appendChild(req, body, object)
+	}
+	if err == nil {
+		err = c.checkChild(req, child, body[start:])
+	}
+	if err == nil && len(body)-start > maxChildBytes {
+		err = fmt.Errorf("its %d bytes are more than the %d that Metacontroller can apply", len(body)-start, maxChildBytes)
+	}
+	return child, body, err
+}
+
 // appendChild appends a child in its wire form, stamped.
 func (c Controller) appendChild(req *request, body []byte, object Object) ([]byte, error) {
 	if keep, ok := object.(*kept); ok {
@@ -86,6 +98,11 @@ func (c Controller) appendChild(req *request, body []byte, object Object) ([]byt
 		declared, found := c.child(keep.snapshot.APIVersion, keep.snapshot.Kind)
 		if !found {
 			return appendObject(body, keep) // for checkChild to refuse
+		}
+		if declared.Update != OnDelete {
+			if err := req.run.passing(restatedCost * int64(len(keep.snapshot.raw))); err != nil {
+				return body, err
+			}
 		}
 		whole, err := keep.wire(declared.Update)
 		if err != nil {
@@ -113,7 +130,7 @@ func describe(object Object) (AnsweredChild, error) {
 // is the one that was described. It reads the bytes that are sent, so that no
 // way of making a child gets around it.
 func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) error {
-	sent, err := readSnapshot(wire)
+	sent, err := (reading{}).snapshot(wire)
 	if err != nil {
 		return fmt.Errorf("it %w", err)
 	}

@@ -111,3 +111,24 @@ func TestOrphaningIsSeenBesideWhatIsDamaged(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"status":{"old":true},"children":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"finalized":true}`, string(answer.Body))
 }
+
+// TestFinalizeLetsGoWhatCannotBeKept is an attack: whoever may edit a child can
+// make it restate more than Metacontroller can apply. A sync refuses it, and says
+// so; a teardown goes on.
+func TestFinalizeLetsGoWhatCannotBeKept(t *testing.T) {
+	large := strings.Replace(live(`{"spec":{"note":""}}`), `"replicas": 5`, `"note": "`+strings.Repeat("x", maxChildBytes)+`"`, 1)
+	first, last := strings.Replace(live(""), `"name": "web"`, `"name": "a"`, 1), strings.Replace(live(""), `"name": "web"`, `"name": "z"`, 1)
+	with := func(finalizing, orphaning bool) []byte {
+		request := string(keepRequest(t, finalizing, orphaning, large))
+		return []byte(strings.Replace(request, `"Deployment.apps/v1":{`, `"Deployment.apps/v1":{"ns/a":`+first+`,"ns/z":`+last+`,`, 1))
+	}
+	const tooLarge = "child Deployment/web: its 256"
+	_, err := deployments().Call(SyncHook, noon, with(false, false))
+	require.ErrorContains(t, err, tooLarge)
+	_, err = deployments().Call(FinalizeHook, noon, with(true, true))
+	require.ErrorContains(t, err, tooLarge, "an orphaned child must stay as it is")
+	answer, err := deployments().Call(FinalizeHook, noon, with(true, false))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"status":{},"finalized":false,"children":[
+		{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"}},{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"z"}}]}`, string(answer.Body))
+}

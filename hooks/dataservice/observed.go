@@ -205,12 +205,6 @@ func observeLeftovers(seen metacontroller.Observed) observed {
 	return there
 }
 
-// hasStarted reports whether anything is there of a component, under whatever
-// name.
-func (o observed) hasStarted(key string) bool {
-	return slices.ContainsFunc(o.children, func(c observedChild) bool { return c.component == key })
-}
-
 // workload returns the workload of a kind and name, or nil.
 func (o observed) workload(kind WorkloadKind, name string) *observedWorkload {
 	i := slices.IndexFunc(o.workloads, func(w observedWorkload) bool { return w.Kind == string(kind) && w.Name == name })

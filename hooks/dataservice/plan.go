@@ -50,7 +50,7 @@ func decide(p *product, there observed, seen metacontroller.Observed) (*plan, er
 			return nil, err
 		}
 	}
-	plan.keepOld(wanted)
+	plan.keepOld()
 	return plan, nil
 }
 
@@ -68,7 +68,7 @@ func (p *plan) judge(part *part, seen metacontroller.Observed, wanted map[string
 	}
 	all := made.all()
 	for _, object := range all {
-		ref := object.GetObjectKind().GroupVersionKind().Kind + "/" + object.GetName()
+		ref := refOf(object)
 		if wanted[ref] {
 			return fmt.Errorf("two components ask for %s: give one of them another name", ref)
 		}
@@ -78,7 +78,7 @@ func (p *plan) judge(part *part, seen metacontroller.Observed, wanted map[string
 		return err
 	}
 	part.isReady = len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
-	if !p.there.hasStarted(part.key) {
+	if !p.hasStarted(part, all) {
 		for _, before := range part.after {
 			if other := p.part(before); other != nil && !other.isReady {
 				part.waitsFor = append(part.waitsFor, other.name)
@@ -102,11 +102,34 @@ func (p *plan) part(key string) *part {
 	return p.parts[i]
 }
 
+// hasStarted reports whether anything is there of a component, under whatever
+// name. The label of an object tells which one it belongs to. Anybody who edits
+// it can take that away, so without it the name tells: or else the object would
+// be deleted while the gate is closed.
+func (p *plan) hasStarted(part *part, all []metacontroller.Object) bool {
+	return slices.ContainsFunc(p.there.children, func(child observedChild) bool {
+		if _, known := p.stages[child.component]; known {
+			return child.component == part.key
+		}
+		return slices.ContainsFunc(all, func(object metacontroller.Object) bool { return refOf(object) == child.Ref() })
+	})
+}
+
+// refOf returns the reference by which a message names an object.
+func refOf(object metacontroller.Object) string {
+	return object.GetObjectKind().GroupVersionKind().Kind + "/" + object.GetName()
+}
+
 // keepOld keeps what an older spec asked for under another name or kind, until
 // the component is ready as it is wanted now, and so is all that depends on it:
 // until then others may still use the old one. What belongs to no component of
-// the spec goes.
-func (p *plan) keepOld(wanted map[string]bool) {
+// the spec goes. A component that waits may want the name of something old: that
+// is no reason for the old one to go early.
+func (p *plan) keepOld() {
+	wanted := map[string]bool{}
+	for _, object := range p.children {
+		wanted[refOf(object)] = true
+	}
 	for _, child := range p.there.children {
 		part := p.part(child.component)
 		if wanted[child.Ref()] || part == nil || child.Terminating || p.isReplaced(part) {

@@ -79,3 +79,73 @@ func TestJobsAreAskedForInBursts(t *testing.T) {
 	require.Equal(t, int32(500), status.Pending)
 	require.Contains(t, fmt.Sprint(status.Pods), "its Job is made when those of 81 other Pods are")
 }
+
+// TestRoleHasRoomForForgedJobs puts a Job in the place of every one that the hook
+// would ask for, for Pods with the longest names: whoever may create Jobs can. A
+// Role that names all of them is more than Metacontroller can apply.
+func TestRoleHasRoomForForgedJobs(t *testing.T) {
+	const most = 500
+	named := func(n int) string { return fmt.Sprintf("%s-%03d", strings.Repeat("x", 249), n) }
+	call := func(from, to int, rules, jobs string) metacontroller.Answer {
+		var pods []string
+		for n := from; n < to; n++ {
+			pods = append(pods, fmt.Sprintf(`"default/%[1]s":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%[1]s","namespace":"default","uid":"u%[2]d","labels":{"app":"web"}},`+
+				`"spec":{"containers":[{"name":"main"}]},"status":{"phase":"Running"}}`, named(n), n))
+		}
+		access := func(kind, group, rest string) string {
+			return fmt.Sprintf(`"%[1]s.%[2]s":{"default/a":{"apiVersion":"%[2]s","kind":"%[1]s","metadata":{"name":"podbuggertool-debug","namespace":"default"}%[3]s}}`, kind, group, rest)
+		}
+		const rbac = "rbac.authorization.k8s.io/v1"
+		request := `{"controller":{},"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"debug","namespace":"default","uid":"1"},` +
+			`"spec":{"selector":{"matchLabels":{"app":"web"}},"image":"busybox","maxPods":500}},"children":{"Job.batch/v1":{` + jobs + `},` +
+			access("ServiceAccount", "v1", "") + "," + access("RoleBinding", rbac, "") + "," + access("Role", rbac, `,"rules":[`+rules+`]`) +
+			`},"related":{"Pod.v1":{` + strings.Join(pods, ",") + `}},"finalizing":false}`
+		answer, err := podbuggertool.Controller().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
+		require.NoError(t, err)
+		return answer
+	}
+	var jobs []string
+	for from := 0; from < most; from += most / 2 {
+		to := from + most/2
+		names := `"` + named(from) + `"`
+		for n := from + 1; n < to; n++ {
+			names += `,"` + named(n) + `"`
+		}
+		rules := `{"resources":["pods"],"verbs":["get"],"resourceNames":[` + names + `]},{"resources":["pods/ephemeralcontainers"],"verbs":["patch"],"resourceNames":[` + names + `]}`
+		for _, child := range call(from, to, rules, "").Children {
+			if child.Kind == "Job" {
+				jobs = append(jobs, fmt.Sprintf(`"default/%[1]s":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"%[1]s","namespace":"default"}}`, child.Name))
+			}
+		}
+	}
+	require.Len(t, jobs, most)
+	require.Len(t, call(0, most, "", strings.Join(jobs, ",")).Children, most+3)
+}
+
+// TestLargeToolIsReadOnce matches many Pods with a tool as large as its Jobs may
+// be, and with a larger one. To write and read the recipe for each of them took
+// longer than a request has, and no deadline ended it.
+func TestLargeToolIsReadOnce(t *testing.T) {
+	args := func(count int) string {
+		argument := `"` + strings.Repeat("<", 4<<10) + `"` // in JSON, as long again five times
+		return `"maxPods":1,"args":[` + argument + strings.Repeat(","+argument, count-1) + `]`
+	}
+	const pods = 4000
+	start := time.Now()
+	jobs, _, status := jobsOf(t, args(56), pods)
+	require.Less(t, time.Since(start), 8*time.Second, "two requests, each of which has 8 s")
+	require.Equal(t, "1 1 3999", fmt.Sprint(jobs, status.Pending, status.Skipped))
+
+	matched := make([]string, pods)
+	for n := range matched {
+		matched[n] = fmt.Sprintf(`"default/web-%d":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","namespace":"default","uid":"u%d","labels":{"app":"web"}},"status":{"phase":"Running"}}`, n, n, n)
+	}
+	const rbac = "rbac.authorization.k8s.io/v1"
+	request := `{"controller":{},"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"debug","namespace":"default"},` +
+		`"spec":{"selector":{"matchLabels":{"app":"web"}},"image":"busybox",` + args(64) + `}},"children":{"Job.batch/v1":{},"ServiceAccount.v1":{},"Role.` + rbac + `":{},"RoleBinding.` + rbac + `":{}},` +
+		`"related":{"Pod.v1":{` + strings.Join(matched, ",") + `}},"finalizing":false}`
+	start = time.Now()
+	_, err := podbuggertool.Controller().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
+	require.ErrorContains(t, err, "make spec.command, spec.args or spec.env smaller")
+	require.Less(t, time.Since(start), 4*time.Second)
+}

@@ -32,6 +32,7 @@ type candidate struct {
 // container are chosen.
 func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 	candidates := make([]*candidate, len(world.matched))
+	var jobName func(*observedPod) string
 	for i, pod := range world.matched {
 		c := &candidate{pod: pod}
 		candidates[i] = c
@@ -49,15 +50,32 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 		case target != "" && !pod.has(target):
 			c.state, c.message = PodFailed, "the Pod has no container of the name "+target+", which is the targetContainer"
 		default:
-			name, err := jobName(tool, pod)
-			if err != nil {
-				return nil, err
+			if jobName == nil {
+				var err error
+				if jobName, err = checkedNames(tool, pod); err != nil {
+					return nil, err
+				}
 			}
+			name := jobName(pod)
 			c.state, c.chosen, c.jobName, c.job = PodPending, true, name, world.jobs[name]
 			c.allowed = world.allowed[pod.Name]
 		}
 	}
 	return candidates, nil
+}
+
+// checkedNames returns the names of the Jobs, unless no Job of the tool could be
+// made: then there is nothing to name, and each name would cost as much as the
+// tool is large.
+func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
+	size, err := metacontroller.Size(job(tool, pod, ""))
+	if err != nil {
+		return nil, fmt.Errorf("the Job for %s: %w", pod.Ref(), err)
+	}
+	if size > maxJobBytes {
+		return nil, fmt.Errorf("a Job would have %d bytes, of which Metacontroller can apply %d: make spec.command, spec.args or spec.env smaller", size, maxJobBytes)
+	}
+	return jobNames(tool)
 }
 
 // ration makes sure that no more Pods than maxPods stay chosen. One whose Job
@@ -102,19 +120,19 @@ func ration(tool *PodBuggerTool, candidates []*candidate) error {
 // stays below what Metacontroller can apply.
 const maxNamed = 400
 
-// name has the Role name the Pods whose Job exists and has not ended, and then as
-// many of the others, in their order, as there is room for.
+// name has the Role name the Pods whose Job exists and has not ended, and then
+// the others, in their order, as far as there is room. There always is for Jobs
+// that the hook has asked for, but others can be put in their place.
 func name(waiting []*candidate) {
 	left := maxNamed
 	for _, c := range waiting {
-		if !c.chosen {
+		if !c.chosen || left == 0 {
 			continue
 		}
+		c.named = true
 		if c.job != nil {
 			how, _, _ := c.job.end()
 			c.named = how == underWay
-		} else {
-			c.named = left > 0
 		}
 		if c.named {
 			left--

@@ -1,6 +1,7 @@
 package podbuggertool
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,6 +35,10 @@ const (
 	// scratch is the only folder that kubectl may write to. It keeps there what
 	// it has learned of the API server.
 	scratch = "/tmp"
+	// largeRecipe is the size from which a digest of the recipe names the Jobs.
+	largeRecipe = 4 << 10
+	// maxJobBytes is the size from which Metacontroller cannot apply a Job.
+	maxJobBytes = 250 << 10
 	// podAnnotation tells on a Job which Pod it is for.
 	podAnnotation = "operetta.dev/pod"
 )
@@ -53,20 +58,34 @@ type recipe struct {
 	Profile string    `json:"profile"`
 }
 
-// jobName returns the name of the Job for a Pod. It has room for what Kubernetes
-// makes of it: a label and, with five characters more, a Pod's name.
-func jobName(tool *PodBuggerTool, pod *observedPod) (string, error) {
+// jobNames returns what names the Job for each Pod. A name has room for what
+// Kubernetes makes of it: a label and, with five characters more, a Pod's name.
+//
+// The recipe is written once, and one that is large is read once: a tool may
+// match thousands of Pods, of which nothing but their UIDs differs.
+func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
 	spec := &tool.Spec
 	text, err := json.Marshal(recipe{
-		tool.Name, pod.UID, spec.Image, spec.KubectlImage, spec.Command, spec.Args, spec.Env,
+		tool.Name, "", spec.Image, spec.KubectlImage, spec.Command, spec.Args, spec.Env,
 		spec.TargetContainer, profile(tool),
 	})
 	if err != nil {
-		return "", fmt.Errorf("naming the Job for %s: %w", pod.Ref(), err)
+		return nil, fmt.Errorf("naming the Jobs: %w", err)
 	}
-	sum := sha256.Sum256(text)
-	const hash, most = 16, 57
-	return names.Join(most-hash-1, tool.Name) + "-" + hex.EncodeToString(sum[:hash/2]), nil
+	before, after, _ := bytes.Cut(text, []byte(`"uid":""`)) // behind the tool's name, in which quotes are escaped
+	if len(after) > largeRecipe {
+		digest := sha256.Sum256(after)
+		after = digest[:]
+	}
+	return func(pod *observedPod) string {
+		uid, _ := json.Marshal(pod.UID) // a string cannot fail
+		sum := sha256.New()
+		for _, part := range [][]byte{before, []byte(`"uid":`), uid, after} {
+			_, _ = sum.Write(part) // a hash cannot fail
+		}
+		const hash, most = 16, 57
+		return names.Join(most-hash-1, tool.Name) + "-" + hex.EncodeToString(sum.Sum(nil)[:hash/2])
+	}, nil
 }
 
 // job returns the Job that adds the container to a Pod.

@@ -61,9 +61,9 @@ func TestJobNames(t *testing.T) {
 		tool.Name = "toolbox"
 		pod := &observedPod{Snapshot: metacontroller.Snapshot{Name: "web", UID: "u"}}
 		change(tool, pod)
-		name, err := jobName(tool, pod)
+		name, err := jobNames(tool)
 		require.NoError(t, err)
-		return name
+		return name(pod)
 	}
 	same := name(func(*PodBuggerTool, *observedPod) {})
 	for what, change := range map[string]func(tool *PodBuggerTool, pod *observedPod){

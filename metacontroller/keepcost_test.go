@@ -1,0 +1,60 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestKeepCostsLittle is an attack: whoever may edit a child may make it as
+// large as the API server stores, and write as much about what was applied to
+// it. To look through a list for each of its items took minutes, which no
+// deadline ended, and with it all turns of the server.
+func TestKeepCostsLittle(t *testing.T) {
+	many := func(n int, item func(i int) string) string {
+		items := make([]string, n)
+		for i := range items {
+			items[i] = item(i)
+		}
+		return strings.Join(items, ",")
+	}
+	named := func(i int) string { return fmt.Sprintf(`{"name":"a%x"}`, i) }
+	list := func(items string) string {
+		return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"ns"%s},"spec":{"list":[` + items + `]}}`
+	}
+	applied := func(object, items string) string {
+		text, err := json.Marshal(`{"spec":{"list":[` + items + `]}}`)
+		require.NoError(t, err)
+		return strings.Replace(object, "%s", `,"annotations":{"`+LastAppliedAnnotation+`":`+string(text)+`}`, 1)
+	}
+	managed := func(object, items string) string {
+		entry := `,"managedFields":[{"operation":"Apply","fieldsV1":{"f:spec":{"f:list":{` + items + `}}}}]`
+		return strings.Replace(object, "%s", entry, 1)
+	}
+	for name, object := range map[string]string{
+		"items with a key": applied(list(many(60_000, named)), many(14_000, func(i int) string { return named(59_999 - i) })),
+		"items without":    applied(list(many(85_000, func(int) string { return `""` })), many(85_000, func(int) string { return `""` })),
+		"managed fields": managed(list(many(30_000, named)),
+			many(30_000, func(i int) string { return fmt.Sprintf(`"k:{\"name\":\"a%x\"}":{".":{},"f:name":{}}`, 29_999-i) })),
+		"managed values": managed(list(many(60_000, func(i int) string { return fmt.Sprintf(`"a%x"`, i) })),
+			many(60_000, func(i int) string { return fmt.Sprintf(`"v:\"a%x\"":{}`, 59_999-i) })),
+		"keys of all kinds": managed(list(many(30_000, named)),
+			many(30_000, func(i int) string { return fmt.Sprintf(`"k:{\"name\":1,\"a%x\":1}":{}`, i) })),
+		"fields that are not there": managed(list(""), strings.Repeat(`"f:a":{`, 5000)+strings.Repeat("}", 5000)+","+
+			many(60_000, func(i int) string { return fmt.Sprintf(`"f:%x":{}`, 59_999-i) })),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, err := deployments().Call(SyncHook, noon, keepRequest(t, false, false, object))
+			if err != nil {
+				require.ErrorContains(t, err, "that Metacontroller can apply")
+			}
+			require.Less(t, time.Since(start), 4*time.Second, "a request has 8 s")
+			t.Log(time.Since(start))
+		})
+	}
+}
