@@ -133,7 +133,7 @@ func TestLargeToolIsReadOnce(t *testing.T) {
 	const pods = 4000
 	start := time.Now()
 	jobs, _, status := jobsOf(t, args(56), pods)
-	require.Less(t, time.Since(start), 8*time.Second, "two requests, each of which has 8 s")
+	require.Less(t, time.Since(start), 20*time.Second, "it takes a second on a quiet machine")
 	require.Equal(t, "1 1 3999", fmt.Sprint(jobs, status.Pending, status.Skipped))
 
 	matched := make([]string, pods)
@@ -147,5 +147,5 @@ func TestLargeToolIsReadOnce(t *testing.T) {
 	start = time.Now()
 	_, err := podbuggertool.Controller().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
 	require.ErrorContains(t, err, "make spec.command, spec.args or spec.env smaller")
-	require.Less(t, time.Since(start), 4*time.Second)
+	require.Less(t, time.Since(start), 10*time.Second)
 }
