@@ -17,6 +17,9 @@ import (
 // TestDecodedSizeIsNoLessThanWhatDecodingTakes, and not much more for an honest
 // object, of which a small process has to decode thousands.
 func TestDecodedSizeIsNoLessThanWhatDecodingTakes(t *testing.T) {
+	if underRace {
+		t.Skip("it measures, so it runs without the race detector: make cover")
+	}
 	repeated := func(text string) string { return "[" + strings.Repeat(text+",", 19_999) + text + "]" }
 	var labels []string
 	for i := range 20_000 {
@@ -55,6 +58,9 @@ func TestDecodedSizeIsNoLessThanWhatDecodingTakes(t *testing.T) {
 // it is refused before it is decoded. Were it not, one request would end the
 // process.
 func TestWhatIsDecodedIsReserved(t *testing.T) {
+	if underRace {
+		t.Skip("it measures, so it runs without the race detector: make cover")
+	}
 	dense := func(text string) string { return "[" + strings.Repeat(text+",", 600_000) + text + "]" }
 	pod := `"ns/z":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"z","namespace":"ns"},"status":{"conditions":` + dense("{}") + `}}`
 	settings := observed("ConfigMap", "a", `,"x":`+dense("0"))
@@ -141,6 +147,9 @@ func TestNoObjectIsLargerThanTheAPIServerStores(t *testing.T) {
 // and say of each that it was applied. To look for each of them among all the
 // others took more than 30 s, in which one of a few places was taken.
 func TestLongListsAreKeptInTime(t *testing.T) {
+	if underRace {
+		t.Skip("it measures, so it runs without the race detector: make cover")
+	}
 	const count = 20_000
 	var items, owned, values, valuesOwned, entries []string
 	for i := range count {

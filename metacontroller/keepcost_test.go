@@ -15,6 +15,9 @@ import (
 // it. To look through a list for each of its items took minutes, which no
 // deadline ended, and with it all turns of the server.
 func TestKeepCostsLittle(t *testing.T) {
+	if underRace {
+		t.Skip("it measures, so it runs without the race detector: make cover")
+	}
 	many := func(n int, item func(i int) string) string {
 		items := make([]string, n)
 		for i := range items {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package metacontroller
+
+const underRace = false
