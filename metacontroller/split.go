@@ -34,23 +34,22 @@ func members(raw []byte, visit func(key, value []byte) bool) bool {
 	return true
 }
 
-// elements calls visit with the raw value of each element of a JSON list. It
-// reports false if raw is no list, or if visit returned false.
-func elements(raw []byte, visit func(value []byte) bool) bool {
+// elements calls visit with the raw value of each element of a JSON list, until
+// visit returns false. What is no list has none.
+func elements(raw []byte, visit func(value []byte) bool) {
 	i := skipSpace(raw, 0)
 	if i == len(raw) || raw[i] != '[' {
-		return false
+		return
 	}
 	for i = skipSpace(raw, i+1); raw[i] != ']'; {
 		end := skipValue(raw, i)
 		if !visit(raw[i:end]) {
-			return false
+			return
 		}
 		if i = skipSpace(raw, end); raw[i] == ',' {
 			i = skipSpace(raw, i+1)
 		}
 	}
-	return true
 }
 
 // lookup returns the raw value at a path of member names, or nil. Where a name
