@@ -13,6 +13,7 @@ import (
 type ownership struct {
 	run   *run
 	count int
+	level int
 	added bool
 	lists map[*any]*listIndex // by the first item
 }
@@ -22,9 +23,11 @@ type ownership struct {
 // cannot be read, is left out.
 func (o *ownership) add(f *fieldSet, fields []byte, observed any) (isLeaf bool) {
 	o.added, isLeaf = true, true
-	if o.count++; o.run.counted(o.count, 0) != nil || f.whole {
+	if o.count++; o.run.counted(o.count, 0) != nil || f.whole || o.level == mostLevels {
 		return true
 	}
+	o.level++
+	defer func() { o.level-- }()
 	members(fields, func(key, value []byte) bool {
 		element := string(key)
 		if element == "." {
@@ -79,7 +82,7 @@ func (o *ownership) place(kind, element string, list []any) (int, bool) {
 		return index.find("", wanted, func(item any) any { return item })
 	}
 	key, ok := wanted.(map[string]any)
-	if !ok || len(key) == 0 {
+	if !ok || len(key) == 0 || len(key) > mostKeyNames {
 		return 0, false
 	}
 	names := make(map[string]any, len(key))
@@ -107,6 +110,16 @@ type listIndex struct {
 // mostKeys is the number of ways in which the items of one list may be named.
 // Kubernetes names those of a list in one.
 const mostKeys = 4
+
+const (
+	// mostKeyNames is the number of names in the key of an item. Kubernetes has
+	// keys of three.
+	mostKeyNames = 8
+	// mostLevels is how deep in an object a field may be to be told from the
+	// others. Kubernetes' own objects have about 15 levels. What is deeper counts
+	// as a whole.
+	mostLevels = 64
+)
 
 // find returns the first item that has a value, as part takes it from an item.
 // The names tell apart the ways of taking it.
