@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -42,10 +43,20 @@ func newNode(schema *spec.Schema) *node {
 	return n
 }
 
+// isTooLarge reports whether a value has more in it than its schema admits: what
+// that is need not be looked at.
+func isTooLarge(err *field.Error) bool {
+	return err.Type == field.ErrorTypeTooMany || err.Type == field.ErrorTypeTooLong
+}
+
 // walk adds the errors of a value and of what is in it, until there are too
-// many.
-func (n *node) walk(path *field.Path, value any, errs field.ErrorList) field.ErrorList {
-	errs = append(errs, schemavalidation.ValidateCustomResource(path, value, n.own)...)
+// many, or ctx ends.
+func (n *node) walk(ctx context.Context, path *field.Path, value any, errs field.ErrorList) field.ErrorList {
+	own := schemavalidation.ValidateCustomResource(path, value, n.own)
+	errs = append(errs, own...)
+	if ctx.Err() != nil || slices.ContainsFunc(own, isTooLarge) {
+		return errs
+	}
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
@@ -56,7 +67,7 @@ func (n *node) walk(path *field.Path, value any, errs field.ErrorList) field.Err
 			if inner == nil {
 				continue
 			}
-			if errs = inner.walk(path.Child(name), value[name], errs); len(errs) > maxErrors {
+			if errs = inner.walk(ctx, path.Child(name), value[name], errs); len(errs) > maxErrors {
 				return errs
 			}
 		}
@@ -65,7 +76,7 @@ func (n *node) walk(path *field.Path, value any, errs field.ErrorList) field.Err
 			if n.items == nil {
 				return errs
 			}
-			if errs = n.items.walk(path.Index(i), value[i], errs); len(errs) > maxErrors {
+			if errs = n.items.walk(ctx, path.Index(i), value[i], errs); len(errs) > maxErrors {
 				return errs
 			}
 		}

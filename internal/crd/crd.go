@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -106,7 +107,7 @@ func (s *Schema) Prune(object map[string]any) []string {
 // they are about; [Brief] leaves them out. What has very many errors is not
 // looked at to its end.
 func (s *Schema) Validate(ctx context.Context, object map[string]any) field.ErrorList {
-	if errs := s.nodes.walk(nil, object, nil); len(errs) > maxErrors {
+	if errs := s.nodes.walk(ctx, nil, object, nil); len(errs) > maxErrors || slices.ContainsFunc(errs, isTooLarge) || ctx.Err() != nil {
 		return errs
 	}
 	errs := validateName(object)
