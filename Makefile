@@ -76,7 +76,7 @@ test: unit load cover verify lint e2e ## Everything that must pass
 ifeq ($(origin KIND),command line)
 unit:
 	$(if $(filter $(KIND),$(KINDS)),,$(error there is no kind $(KIND); KIND is one of $(KINDS)))
-	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) ./hooks/$(KIND) ./hooks
+	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")

@@ -108,7 +108,11 @@ func peopled(t *testing.T) []exchange {
 			most[name], counts[name] = e, answer.Observed
 		}
 	}
-	require.Len(t, most, len(hooks.All()), "an operator has no case with observed children")
+	for _, controller := range hooks.All() {
+		if selected(controller.Name()) {
+			require.Contains(t, most, controller.Name(), "the operator has no case with observed children")
+		}
+	}
 	return slices.SortedFunc(maps.Values(most), func(a, b exchange) int { return strings.Compare(a.name, b.name) })
 }
 
