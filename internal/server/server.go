@@ -58,7 +58,8 @@ type Options struct {
 	Now func() time.Time
 	// Log takes one line for each request.
 	Log *slog.Logger
-	// MaxBodyBytes is the size of the largest body that is read.
+	// MaxBodyBytes is the most that is kept of a body, once what no hook reads has
+	// been left out. On the wire it may be four times as long.
 	MaxBodyBytes int64
 	// MaxAnswerBytes is the size of the largest answer; 0 stands for
 	// [metacontroller.DefaultMaxAnswerBytes].
