@@ -166,17 +166,17 @@ func atEnd(source io.Reader) (bool, error) {
 	}
 }
 
-// pacedReader reads a body whose parts have to come in time.
+// pacedReader reads a body whose parts have to come in time. Only waiting for
+// the sender counts: a server that is busy with what has come is not his fault.
 type pacedReader struct {
 	control *http.ResponseController
 	body    io.Reader
-	left    int64 // of the part that has begun
+	left    int64         // bytes of the part that has begun
+	time    time.Duration // that is left for them
 }
 
 // allow gives the next part its time.
-func (p *pacedReader) allow(part time.Duration) {
-	_ = p.control.SetReadDeadline(time.Now().Add(part))
-}
+func (p *pacedReader) allow(part time.Duration) { p.time = part }
 
 // Read implements [io.Reader].
 func (p *pacedReader) Read(into []byte) (int, error) {
@@ -184,8 +184,11 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 		p.left = pieceBytes
 		p.allow(pieceTime)
 	}
+	began := time.Now()
+	_ = p.control.SetReadDeadline(began.Add(p.time))
 	n, err := p.body.Read(into)
 	p.left -= int64(n)
+	p.time -= time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errSlow
 	}

@@ -29,12 +29,12 @@ func withChildren(text string, count int) string {
 func TestBodiesWaitForMemory(t *testing.T) {
 	t.Parallel()
 	e := start(t, func(o *server.Options) {
-		o.MemoryBudget, o.MaxInFlight = server.LeastMemoryBudget, 8
-		o.AnswerTimeout = 4 * time.Second
+		o.MemoryBudget, o.MaxInFlight = littleMemory, 8
+		o.AnswerTimeout = 10 * time.Second
 	})
-	large := func(text string) string { return request(text) + strings.Repeat(" ", 12<<20) }
+	large := func(text string) string { return request(text) + strings.Repeat(" ", littleMemory/4) }
 	first := e.later("/greeting/sync", large("block"))
-	<-e.reached
+	e.untilReached(t, first)
 	second := <-e.later("/greeting/sync", large("hi"))
 	require.Equal(t, http.StatusTooManyRequests, second.code, second.body)
 	require.Equal(t, "too many requests at once: try again\n", second.body)
@@ -47,13 +47,18 @@ func TestBodiesWaitForMemory(t *testing.T) {
 	require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", large("hi")).code, "what the first held is free again")
 }
 
+// littleMemory is a budget that a test can fill with a body that is read at once,
+// under the race detector as well: a quarter of it is a large body, and two of
+// those are more than it has for bodies.
+const littleMemory = 8 << 20
+
 // TestMemoryIsGivenBack after every kind of end: as much as the whole budget
 // goes through it many times.
 func TestMemoryIsGivenBack(t *testing.T) {
 	t.Parallel()
-	e := start(t, func(o *server.Options) { o.MemoryBudget = server.LeastMemoryBudget })
+	e := start(t, func(o *server.Options) { o.MemoryBudget = littleMemory })
 	for i, body := range []string{request("hi"), request("fail"), request("panic"), "nothing", withChildren("hi", 1000)} {
-		body += strings.Repeat(" ", 14<<20)
+		body += strings.Repeat(" ", littleMemory/4)
 		for range 3 {
 			require.Contains(t, []int{200, 400, 500}, e.post(t, "/greeting/sync", body).code, i)
 		}
@@ -61,22 +66,22 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	for range 40 { // bodies that break off
 		connection, err := net.Dial("tcp", e.hooks)
 		require.NoError(t, err)
-		_, err = io.WriteString(connection, "POST /greeting/sync HTTP/1.1\r\nHost: x\r\nContent-Length: 15000000\r\n\r\n"+strings.Repeat(" ", 100_000))
+		_, err = fmt.Fprintf(connection, "POST /greeting/sync HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", littleMemory/4, strings.Repeat(" ", 100_000))
 		require.NoError(t, err)
 		require.NoError(t, connection.Close())
 	}
-	require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", request("hi")+strings.Repeat(" ", 14<<20)).code)
+	require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", request("hi")+strings.Repeat(" ", littleMemory/4)).code)
 }
 
 // TestMoreThanTheBudgetIsNotForAnotherTime: a client that came again would
 // never have an answer.
 func TestMoreThanTheBudgetIsNotForAnotherTime(t *testing.T) {
 	t.Parallel()
-	e := start(t, func(o *server.Options) { o.MemoryBudget = server.LeastMemoryBudget })
-	got := e.post(t, "/greeting/sync", withChildren("hi", 100_000))
+	e := start(t, func(o *server.Options) { o.MemoryBudget = littleMemory })
+	got := e.post(t, "/greeting/sync", withChildren("hi", 25_000))
 	require.Equal(t, http.StatusInternalServerError, got.code)
 	require.Contains(t, got.body, "bytes of the memory budget for what it computes: make the resource smaller, or raise --memory-budget\n")
-	got = e.post(t, "/greeting/sync", strings.Repeat(" ", 17<<20))
+	got = e.post(t, "/greeting/sync", strings.Repeat(" ", littleMemory/2+1))
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.code, "no body is larger than half of the budget")
 }
 
@@ -106,7 +111,7 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	e := start(t, func(o *server.Options) { o.AnswerTimeout = time.Second })
 	late := e.later("/greeting/sync", request("block"))
-	<-e.reached
+	e.untilReached(t, late)
 	time.Sleep(1100 * time.Millisecond)
 	close(e.release)
 	got := <-late

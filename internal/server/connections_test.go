@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,8 +52,12 @@ func TestDrainPartsFromIdleConnections(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, "draining: another replica will answer\n", string(text))
-		_, err = reader.ReadByte()
-		require.ErrorIs(t, err, io.EOF, "the end of the stream, and no reset")
+		// A request that came before the end of the stream may have an answer of its own.
+		rest, err := io.ReadAll(reader)
+		require.NoError(t, err, "the end of the stream, and no reset")
+		if len(rest) > 0 {
+			require.True(t, strings.HasPrefix(string(rest), "HTTP/1.1 "), string(rest))
+		}
 		require.NoError(t, idle[i].Close())
 	}
 	require.NoError(t, <-e.ended)

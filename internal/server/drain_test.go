@@ -22,7 +22,7 @@ func TestDrain(t *testing.T) {
 	const delay = 3 * time.Second
 	e := start(t, func(o *server.Options) { o.DrainDelay = delay })
 	inFlight := e.later("/greeting/sync", request("block"))
-	<-e.reached
+	e.untilReached(t, inFlight)
 	require.Equal(t, http.StatusOK, e.probe(t, "/readyz").code)
 
 	stopped := time.Now()
@@ -88,7 +88,7 @@ func TestDrainWithoutRequestsIsQuick(t *testing.T) {
 func TestDrainEnds(t *testing.T) {
 	e := start(t, func(o *server.Options) { o.ShutdownTimeout = 50 * time.Millisecond })
 	inFlight := e.later("/greeting/sync", request("block"))
-	<-e.reached
+	e.untilReached(t, inFlight)
 	e.stop()
 	require.ErrorContains(t, <-e.ended, "requests were still in flight after 50ms")
 	require.NotEqual(t, http.StatusOK, (<-inFlight).code)

@@ -110,6 +110,17 @@ func (e *edge) later(path, body string) <-chan answered {
 	return got
 }
 
+// untilReached waits until a hook blocks for a request. An answer instead fails
+// the test, which would hang otherwise.
+func (e *edge) untilReached(t *testing.T, request <-chan answered) {
+	t.Helper()
+	select {
+	case <-e.reached:
+	case got := <-request:
+		require.FailNow(t, "the request was answered before its hook ran", "%d %s", got.code, got.body)
+	}
+}
+
 // probe asks the metrics port.
 func (e *edge) probe(t *testing.T, path string) answered {
 	t.Helper()

@@ -79,7 +79,7 @@ func TestThrottle(t *testing.T) {
 	t.Parallel()
 	e := start(t, func(o *server.Options) { o.MaxInFlight = 1 })
 	working := e.later("/greeting/sync", request("block"))
-	<-e.reached
+	e.untilReached(t, working)
 	others := make(chan answered, 4)
 	for range 3 {
 		go func() { others <- <-e.later("/greeting/sync", request("hi")) }()
