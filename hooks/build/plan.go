@@ -88,27 +88,31 @@ func (s situation) settling() time.Duration {
 // the finished ones that the limit leaves. What goes depends on no other Job
 // than those that came later.
 func (p *plan) keepJobs(s situation) {
+	for _, stranger := range s.there.strangers {
+		p.kept = append(p.kept, metacontroller.Keep(stranger))
+	}
 	var finished []*observedJob
 	for i := range s.there.jobs {
 		job := &s.there.jobs[i]
 		switch {
 		case !job.isRunning():
 			finished = append(finished, job)
-		case job.Metadata.Labels.Hash == s.hash || policy(s.build) != Replace:
+		case job.hash == s.hash || policy(s.build) != Replace:
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 		}
 	}
 	slices.SortStableFunc(finished, func(a, b *observedJob) int {
 		return cmp.Or(
-			wantedFirst(a.Metadata.Labels.Hash == s.hash, b.Metadata.Labels.Hash == s.hash),
+			wantedFirst(a.hash == s.hash, b.hash == s.hash),
 			b.endedAt.Compare(a.endedAt.Time),
 			strings.Compare(a.Name, b.Name),
 		)
 	})
 	committed := history(s.build.Status.History)
 	for i, job := range finished {
-		isTold := committed.of(job.Metadata.Labels.Hash) != nil
-		if i < historyLimit(s.build) || !isTold {
+		// What the history has no room for is never told: it does not wait for that.
+		isUntold := committed.of(job.hash) == nil && s.known.of(job.hash) != nil
+		if i < historyLimit(s.build) || isUntold {
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 			p.uncommitted = p.uncommitted || i >= historyLimit(s.build)
 		}
@@ -138,12 +142,12 @@ func (s situation) obstacle() string {
 			if policy(s.build) == Replace {
 				verb = "go"
 			}
-			return "Job/" + job.Name + " of revision " + job.Metadata.Annotations.Revision + " has to " + verb + " first"
+			return "Job/" + job.Name + " of revision " + job.revision() + " has to " + verb + " first"
 		}
 	}
 	for i := range s.there.pods {
 		pod := &s.there.pods[i]
-		isSame := pod.Metadata.Labels.Hash == s.hash
+		isSame := pod.hash == s.hash
 		if !pod.Status.IsDone() && (isSame || policy(s.build) != Allow) {
 			return "Pod/" + pod.Name + " still runs, and has to end first"
 		}

@@ -34,7 +34,7 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 	settled, resync := conditions.Settle(differs)
 	status := Status{
 		Phase:    PhasePending,
-		Revision: s.build.Spec.Source.Git.Revision,
+		Revision: shown(s.build.Spec.Source.Git.Revision, maxRevision),
 		History:  s.known,
 	}
 	j := verdict{metav1.ConditionUnknown, reasonPending, "the build has not begun"}
@@ -45,7 +45,7 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 		j = s.verdictOf(ended)
 	case job != nil:
 		status.JobName, status.StartTime = job.Name, job.Status.StartTime
-		status.Phase, j = s.progress(p)
+		status.Phase, j = s.progress(p, job)
 	case p.make:
 		status.JobName = jobName(s.build, s.hash)
 	default:
@@ -70,7 +70,6 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 func (s *Status) tell(about situation, ended *Result) {
 	s.Phase = ended.Result
 	s.JobName = jobName(about.build, about.hash)
-	s.Revision = ended.Revision
 	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
 }
 
@@ -97,11 +96,11 @@ func (s situation) verdictOf(ended *Result) verdict {
 }
 
 // progress tells how far a Job is that has not ended.
-func (s situation) progress(p plan) (Phase, verdict) {
+func (s situation) progress(p plan, job *observedJob) (Phase, verdict) {
 	if p.waits != "" {
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}
-	pod := s.there.pod(s.hash)
+	pod := s.there.podOf(job)
 	switch {
 	case pod == nil:
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "the Job has no Pod yet"}

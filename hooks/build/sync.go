@@ -18,7 +18,7 @@ func sync(build *Build, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	there, err := observe(seen)
+	there, err := observe(build, hash, seen)
 	if err != nil {
 		return result{}, err
 	}
