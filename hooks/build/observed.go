@@ -189,6 +189,11 @@ func (o observed) podOf(job *observedJob) *observedPod {
 	return &o.pods[i]
 }
 
+// hasRunningPod reports whether a Pod of that hash has not ended.
+func (o observed) hasRunningPod(hash string) bool {
+	return slices.ContainsFunc(o.pods, func(p observedPod) bool { return p.hash == hash && !p.Status.IsDone() })
+}
+
 // failure tells which step of a Job failed, and how. It is empty where no Pod
 // tells.
 func (o observed) failure(job *observedJob) string {
