@@ -25,6 +25,8 @@ import (
 const (
 	cloneStep  = "clone"
 	cloneImage = "alpine/git:2.45.2"
+	// revisionVariable tells the container what to fetch.
+	revisionVariable = "REVISION"
 	// nobody is a user that the image's passwd file has, for OpenSSH works for no
 	// other.
 	nobody = 65534
@@ -195,7 +197,7 @@ func clone(build *Build) corev1.Container {
 		Command: []string{"/bin/sh", "-c", literal(cloneScript)},
 		Env: []corev1.EnvVar{
 			{Name: "REPOSITORY", Value: literal(git.URL)},
-			{Name: "REVISION", Value: literal(git.Revision)},
+			{Name: revisionVariable, Value: literal(git.Revision)},
 			{Name: "SUB_PATH", Value: literal(git.SubPath)},
 			{Name: "WORKSPACE", Value: workspacePath},
 			{Name: "CREDENTIALS", Value: credentialsPath},
@@ -247,6 +249,11 @@ func literal(text string) string {
 		escaped.WriteByte(text[i])
 	}
 	return escaped.String()
+}
+
+// meant is the reverse of [literal].
+func meant(text string) string {
+	return strings.ReplaceAll(text, "$$", "$")
 }
 
 // trustWorkspace makes Git accept a repository that another user has cloned:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/internal/printable"
 )
 
 const (
@@ -15,6 +16,11 @@ const (
 	rememberedResults = 10
 	// maxHistoryLimit is the largest historyLimit that the schema admits.
 	maxHistoryLimit = 50
+	// maxRevision is the size of the longest revision that the schema admits: 255
+	// characters of up to four bytes.
+	maxRevision = 4 * 255
+	// maxMessage is how much is told of a failure.
+	maxMessage = 600
 )
 
 // history is what is known of builds that have ended, the newest first.
@@ -34,6 +40,11 @@ func (h history) of(hash string) *Result {
 // later, for the Pod that tells it is observed apart from its Job.
 func remember(build *Build, there observed, wanted string) history {
 	known := history(slices.Clone(build.Status.History))
+	known = slices.DeleteFunc(known, func(r Result) bool { return r.Hash == "" })
+	for i := range known {
+		known[i].Revision = shown(known[i].Revision, maxRevision)
+		known[i].Message = shown(known[i].Message, maxMessage)
+	}
 	for i := range there.jobs {
 		job := &there.jobs[i]
 		if job.isRunning() {
@@ -41,18 +52,21 @@ func remember(build *Build, there observed, wanted string) history {
 		}
 		message := ""
 		if job.result == PhaseFailed {
-			message = cmp.Or(there.failure(job.Metadata.Labels.Hash), explain(job.reason))
+			message = shown(cmp.Or(there.failure(job), explain(job.reason)), maxMessage)
 		}
-		if old := known.of(job.Metadata.Labels.Hash); old == nil {
+		if old := known.of(job.hash); old == nil {
 			known = append(known, resultOf(job, message))
 		} else if old.Result == PhaseFailed && (old.Message == "" || old.Message == explain(job.reason)) {
 			old.Message = message
 		}
 	}
+	if of := known.of(wanted); of != nil {
+		of.Revision = shown(build.Spec.Source.Git.Revision, maxRevision)
+	}
 	slices.SortStableFunc(known, func(a, b Result) int {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))
 	})
-	return known.trimmed(build, there, wanted)
+	return known.trimmed(build, wanted)
 }
 
 func endOf(r Result) time.Time {
@@ -62,14 +76,20 @@ func endOf(r Result) time.Time {
 	return r.CompletionTime.Time
 }
 
-// trimmed forgets the oldest results, but none whose Job is there, nor the one
-// that is wanted: it would be built again.
-func (h history) trimmed(build *Build, there observed, wanted string) history {
+// trimmed forgets the oldest results, but not the one that is wanted: it would
+// be built again. How many Jobs there are makes no difference: a user can have
+// any number of them adopted.
+func (h history) trimmed(build *Build, wanted string) history {
 	room := max(rememberedResults, historyLimit(build))
-	count := 0
+	if h.of(wanted) != nil {
+		room--
+	}
 	return slices.DeleteFunc(h, func(r Result) bool {
-		count++
-		return count > room && r.Hash != wanted && there.job(r.Hash) == nil
+		if r.Hash == wanted {
+			return false
+		}
+		room--
+		return room < 0
 	})
 }
 
@@ -82,8 +102,8 @@ func historyLimit(build *Build) int {
 
 func resultOf(job *observedJob, message string) Result {
 	result := Result{
-		Hash:           job.Metadata.Labels.Hash,
-		Revision:       job.Metadata.Annotations.Revision,
+		Hash:           job.hash,
+		Revision:       job.revision(),
 		Result:         job.result,
 		Message:        message,
 		StartTime:      job.Status.StartTime,
@@ -116,10 +136,25 @@ func describeFailure(step *pods.Container) string {
 	text := fmt.Sprintf("step %s failed with exit code %d", step.Name, ended.ExitCode)
 	if step.Name == cloneStep && ended.Message != "" {
 		line, _, _ := strings.Cut(strings.TrimSpace(ended.Message), "\n")
-		return text + ": " + strings.ToValidUTF8(line[:min(len(line), 300)], "")
+		return text + ": " + printable.Line(line, 300)
 	}
 	if ended.Reason != "" && ended.Reason != "Error" {
 		text += " (" + ended.Reason + ")"
 	}
 	return text
+}
+
+// shown returns a text that somebody else may have written as the status shows
+// it: in one line, without control characters and of at most so many bytes. What
+// it returns it returns again as it is, so that the status stays the same.
+func shown(text string, most int) string {
+	const cut = "..."
+	if len(text) <= most && printable.Line(text, most) == text {
+		return text
+	}
+	line := printable.Line(text, most)
+	if len(line) > most {
+		line = printable.Line(text, most-len(cut))
+	}
+	return line
 }

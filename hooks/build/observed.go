@@ -8,24 +8,34 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// observedJob is the part of a Job that the hook reads.
+// observedJob is the part of a Job of the Build that the hook reads.
 type observedJob struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		Labels            struct {
-			Hash string `json:"ci.zt.vapi.cc/hash"`
-		} `json:"labels"`
 		Annotations struct {
 			Revision string `json:"ci.zt.vapi.cc/revision"`
 		} `json:"annotations"`
 	} `json:"metadata"`
+	Spec struct {
+		Template struct {
+			Spec struct {
+				InitContainers []struct {
+					Name string `json:"name"`
+					Env  []struct {
+						Name  string `json:"name"`
+						Value string `json:"value"`
+					} `json:"env"`
+				} `json:"initContainers"`
+			} `json:"spec"`
+		} `json:"template"`
+	} `json:"spec"`
 	Status struct {
 		StartTime      *metav1.Time `json:"startTime"`
 		CompletionTime *metav1.Time `json:"completionTime"`
@@ -37,6 +47,7 @@ type observedJob struct {
 		} `json:"conditions"`
 	} `json:"status"`
 
+	hash    string       // of the build that it runs, as its name says
 	result  Phase        // Succeeded, Failed or, while it has not ended, empty
 	reason  string       // why it failed
 	endedAt *metav1.Time // once it has ended
@@ -62,35 +73,95 @@ func (j *observedJob) read() {
 // isRunning reports whether the Job has not ended.
 func (j *observedJob) isRunning() bool { return j.result == "" }
 
+// revision returns what the Job builds: what its clone was told, for a Pod's
+// template never changes. Only a Job that the hook has not made, of which the
+// template tells nothing, is asked for its annotation, which anybody may edit.
+func (j *observedJob) revision() string {
+	for _, container := range j.Spec.Template.Spec.InitContainers {
+		for _, variable := range container.Env {
+			if container.Name == cloneStep && variable.Name == revisionVariable {
+				return shown(meant(variable.Value), maxRevision)
+			}
+		}
+	}
+	return shown(j.Metadata.Annotations.Revision, maxRevision)
+}
+
+// hashIn returns the hash of the build that a Job of a name runs, or nothing if
+// no Job of this Build has such a name. A name is for ever, while the labels and
+// annotations of a Job can be edited: they decide nothing.
+func hashIn(build *Build, wanted, name string) string {
+	if name == jobName(build, wanted) {
+		return wanted
+	}
+	hash, _ := strings.CutPrefix(name, build.Name+"-")
+	isHex := strings.Trim(hash, "0123456789abcdef") == ""
+	if len(hash) != hashLength || !isHex || jobName(build, hash) != name {
+		return ""
+	}
+	return hash
+}
+
 // observedPod is the part of a Pod that the hook reads.
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		Labels            struct {
-			Hash string `json:"ci.zt.vapi.cc/hash"`
-		} `json:"labels"`
+		CreationTimestamp metav1.Time             `json:"creationTimestamp"`
+		OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
 	Status pods.Status `json:"status"`
+
+	hash string    // of the build that its Job runs, as the Job's name says
+	job  types.UID // of its Job
+}
+
+// findJob looks for the Job that runs the Pod, and reports whether it is one of
+// the Build. The labels by which the Pod was selected can be written by anybody
+// who may run Pods.
+func (p *observedPod) findJob(build *Build, wanted string) bool {
+	for _, owner := range p.Metadata.OwnerReferences {
+		isJob := owner.Kind == jobKind.Kind && strings.HasPrefix(owner.APIVersion, "batch/")
+		if isJob && owner.Controller != nil && *owner.Controller {
+			p.hash, p.job = hashIn(build, wanted, owner.Name), owner.UID
+		}
+	}
+	return p.hash != ""
 }
 
 // observed is what is there of a Build.
 type observed struct {
 	jobs []observedJob
-	pods []observedPod // the newest first
+	pods []observedPod // of its Jobs, the newest first
+	// strangers are Jobs among the children whose names are not those of a Job of
+	// this Build. Metacontroller adopts any Job that is given its label. They stay,
+	// for nothing tells that they were made for this Build and may go, and count
+	// for nothing: neither does the next build wait for them, nor is what they
+	// ended with a result.
+	strangers []metacontroller.Snapshot
 }
 
-func observe(seen metacontroller.Observed) (observed, error) {
+func observe(build *Build, wanted string, seen metacontroller.Observed) (observed, error) {
 	var there observed
-	var err error
-	if there.jobs, err = metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind); err != nil {
+	jobs, err := metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind)
+	if err != nil {
 		return there, err
 	}
-	for i := range there.jobs {
-		there.jobs[i].read()
+	for i := range jobs {
+		job := &jobs[i]
+		if job.hash = hashIn(build, wanted, job.Name); job.hash == "" {
+			there.strangers = append(there.strangers, job.Snapshot)
+			continue
+		}
+		job.read()
+		there.jobs = append(there.jobs, *job)
 	}
-	there.pods, err = metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	pods, err := metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	for i := range pods {
+		if pods[i].findJob(build, wanted) {
+			there.pods = append(there.pods, pods[i])
+		}
+	}
 	slices.SortStableFunc(there.pods, func(a, b observedPod) int {
 		return cmp.Or(
 			b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time),
@@ -102,28 +173,33 @@ func observe(seen metacontroller.Observed) (observed, error) {
 
 // job returns the Job of that hash, or nil.
 func (o observed) job(hash string) *observedJob {
-	i := slices.IndexFunc(o.jobs, func(j observedJob) bool { return j.Metadata.Labels.Hash == hash })
+	i := slices.IndexFunc(o.jobs, func(j observedJob) bool { return j.hash == hash })
 	if i < 0 {
 		return nil
 	}
 	return &o.jobs[i]
 }
 
-// pod returns the newest Pod of that hash, or nil.
-func (o observed) pod(hash string) *observedPod {
-	i := slices.IndexFunc(o.pods, func(p observedPod) bool { return p.Metadata.Labels.Hash == hash })
+// podOf returns the newest Pod of a Job, or nil.
+func (o observed) podOf(job *observedJob) *observedPod {
+	i := slices.IndexFunc(o.pods, func(p observedPod) bool { return p.job == job.UID })
 	if i < 0 {
 		return nil
 	}
 	return &o.pods[i]
 }
 
-// failure tells which step of a build failed, and how. It is empty where no Pod
+// hasRunningPod reports whether a Pod of that hash has not ended.
+func (o observed) hasRunningPod(hash string) bool {
+	return slices.ContainsFunc(o.pods, func(p observedPod) bool { return p.hash == hash && !p.Status.IsDone() })
+}
+
+// failure tells which step of a Job failed, and how. It is empty where no Pod
 // tells.
-func (o observed) failure(hash string) string {
+func (o observed) failure(job *observedJob) string {
 	for i := range o.pods {
 		pod := &o.pods[i]
-		if pod.Metadata.Labels.Hash != hash {
+		if pod.job != job.UID {
 			continue
 		}
 		if failed := pod.Status.Failed(); failed != nil {

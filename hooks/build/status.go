@@ -1,6 +1,7 @@
 package build
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,20 +22,18 @@ const (
 	reasonRunning      = "Running"
 	reasonPending      = "Pending"
 	reasonWaiting      = "Waiting"
-	reasonSettling     = "Settling"
 )
-
-// commitDelay is after what time to look again when a Job waits for the status
-// to be committed: that alone is no reason for Metacontroller to call.
-const commitDelay = 2 * time.Second
 
 // report tells how far the newest build is, and when to look again.
 func report(s situation, p plan, differs metacontroller.Difference) (Status, time.Duration) {
-	conditions := metacontroller.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
+	conditions := metacontroller.NewConditions(s.conditions(), s.build.Generation, s.now)
 	settled, resync := conditions.Settle(differs)
+	p.lookAgain(resync)
 	status := Status{
 		Phase:    PhasePending,
-		Revision: s.build.Spec.Source.Git.Revision,
+		Revision: shown(s.build.Spec.Source.Git.Revision, maxRevision),
+		Asked:    p.asked,
+		Active:   p.active,
 		History:  s.known,
 	}
 	j := verdict{metav1.ConditionUnknown, reasonPending, "the build has not begun"}
@@ -45,32 +44,30 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 		j = s.verdictOf(ended)
 	case job != nil:
 		status.JobName, status.StartTime = job.Name, job.Status.StartTime
-		status.Phase, j = s.progress(p)
-	case p.make:
+		status.Phase, j = s.progress(p, job)
+	case p.waits == "":
 		status.JobName = jobName(s.build, s.hash)
 	default:
 		j = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
-		if len(p.awaited) > 0 {
-			status.JobName = s.build.Status.JobName // it is the memory of what was asked for
-		}
 	}
-	if p.settles > 0 {
-		conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionFalse, reasonSettling, p.waits)
-		resync = p.settles
-	}
-	j.judge(conditions, settled || len(p.awaited) > 0)
+	j.judge(conditions, settled || p.waits != "")
 	status.Conditions = conditions.List()
-	if p.uncommitted && (resync == 0 || resync > commitDelay) {
-		resync = commitDelay
+	return status, p.again
+}
+
+// conditions returns the old conditions, of which none has begun after now.
+func (s situation) conditions() []metav1.Condition {
+	old := slices.Clone(s.build.Status.Conditions)
+	for i := range old {
+		old[i].LastTransitionTime = s.since(old[i].LastTransitionTime)
 	}
-	return status, resync
+	return old
 }
 
 // tell copies how the build ended.
 func (s *Status) tell(about situation, ended *Result) {
 	s.Phase = ended.Result
 	s.JobName = jobName(about.build, about.hash)
-	s.Revision = ended.Revision
 	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
 }
 
@@ -97,11 +94,11 @@ func (s situation) verdictOf(ended *Result) verdict {
 }
 
 // progress tells how far a Job is that has not ended.
-func (s situation) progress(p plan) (Phase, verdict) {
+func (s situation) progress(p plan, job *observedJob) (Phase, verdict) {
 	if p.waits != "" {
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}
-	pod := s.there.pod(s.hash)
+	pod := s.there.podOf(job)
 	switch {
 	case pod == nil:
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "the Job has no Pod yet"}

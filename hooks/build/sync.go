@@ -18,7 +18,7 @@ func sync(build *Build, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	there, err := observe(seen)
+	there, err := observe(build, hash, seen)
 	if err != nil {
 		return result{}, err
 	}
@@ -32,7 +32,7 @@ func sync(build *Build, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	differs.Missing = append(differs.Missing, plan.awaited...)
+	differs.Missing = append(differs.Missing, plan.missing...)
 	status, resync := report(s, plan, differs)
 	return result{Status: status, Children: append(plan.kept, wanted...), ResyncAfter: resync}, nil
 }

@@ -6,6 +6,7 @@ package build
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Build runs a build of the newest revision of a Git repository.
@@ -273,6 +274,16 @@ type Status struct {
 	// Duration is the time from startTime to completionTime, as in 1m30s.
 	// +optional
 	Duration string `json:"duration,omitempty"`
+	// Asked is a Job that has been asked for, or is about to be, and has not been
+	// observed since.
+	// +optional
+	Asked *Asked `json:"asked,omitempty"`
+	// Active are the Jobs that run. One that is gone stays here for five seconds,
+	// and for as long as a Pod of it runs.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Active []ActiveJob `json:"active,omitempty"`
 	// History are the results of the last builds, the newest first. A build in it
 	// is not run again.
 	// +optional
@@ -286,6 +297,44 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Asked is a Job that may exist without having been observed.
+type Asked struct {
+	// JobName is its name. It is empty where a status that told it may have been
+	// lost.
+	// +optional
+	JobName string `json:"jobName,omitempty"`
+	// State is Announced, Made or Withdrawn.
+	State AskedState `json:"state"`
+	// Since is when it came to that.
+	Since metav1.Time `json:"since"`
+}
+
+// AskedState is how far a Job is that has not been observed.
+type AskedState string
+
+// The states.
+const (
+	// Announced is a Job that will be asked for as soon as the status that says so
+	// is stored.
+	Announced AskedState = "Announced"
+	// Made is a Job that has been asked for.
+	Made AskedState = "Made"
+	// Withdrawn is a Job that is not wanted any more and may yet appear.
+	Withdrawn AskedState = "Withdrawn"
+)
+
+// ActiveJob is a Job that runs.
+type ActiveJob struct {
+	// Name is its name.
+	Name string `json:"name"`
+	// UID is its UID.
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
+	// GoneSince is since when it has not been observed any more.
+	// +optional
+	GoneSince *metav1.Time `json:"goneSince,omitempty"`
 }
 
 // Result is how a build ended.

@@ -1,0 +1,130 @@
+package build
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// What the status remembers of Jobs that may run without being observed. A Job is
+// made first and the status written afterwards, and that may fail; Jobs and Pods
+// are observed through separate caches, and each may be late. So a status names a
+// Job before it is made, and goes on naming it until it has been observed, and
+// then until it has ended or its Pods must have been observed, too.
+
+const (
+	// settleTime is how late a cache may be: so long it may not tell of a Job that
+	// was made, nor of a Pod whose Job is gone.
+	settleTime = 5 * time.Second
+	// maxActive is how many Jobs the status names.
+	maxActive = 100
+	// commitDelay is after what time to look again when something waits for the
+	// status to be stored: that alone is no reason for Metacontroller to call.
+	commitDelay = 2 * time.Second
+	// announceDelay is the same for a Job that is about to be made.
+	announceDelay = time.Second
+)
+
+// since returns a time that the status remembers. One that is still to come,
+// which another clock has written, counts as now, or it would be waited for.
+func (s situation) since(remembered metav1.Time) metav1.Time {
+	if remembered.After(s.now) {
+		return metav1.NewTime(s.now)
+	}
+	return remembered
+}
+
+func (s situation) elapsed(since metav1.Time) time.Duration { return s.now.Sub(since.Time) }
+
+// ask returns what the status is to remember of the wanted Job, whether it is to
+// be made now, and when to look again.
+func (s situation) ask() (asked *Asked, isMade bool, again time.Duration) {
+	name, now := jobName(s.build, s.hash), metav1.NewTime(s.now)
+	old := s.build.Status.Asked
+	isTold := old != nil && old.JobName == name
+	switch {
+	case isTold && old.State == Made:
+		asked = &Asked{name, Made, s.since(old.Since)}
+		left := settleTime - s.elapsed(asked.Since)
+		return asked, left <= 0, max(0, left)
+	case isTold || s.build.Generation <= 1:
+		// No other Job can have been asked for by a Build whose spec was never
+		// another.
+		return &Asked{name, Made, now}, true, 0
+	default:
+		return &Asked{name, Announced, now}, false, announceDelay
+	}
+}
+
+// withdrawn returns the Job that was asked for by an earlier spec and may yet
+// appear, or nil, and how long to wait for it.
+func (s situation) withdrawn() (*Asked, time.Duration) {
+	old := s.build.Status.Asked
+	if old == nil || old.JobName == jobName(s.build, s.hash) {
+		return nil, 0
+	}
+	hash := hashIn(s.build, s.hash, old.JobName)
+	isOver := s.there.job(hash) != nil || s.known.of(hash) != nil
+	if old.JobName != "" && (hash == "" || isOver) {
+		return nil, 0
+	}
+	asked := &Asked{old.JobName, Withdrawn, metav1.NewTime(s.now)}
+	if old.State == Withdrawn {
+		asked.Since = s.since(old.Since)
+	}
+	grace := metacontroller.ChildGrace
+	if asked.JobName == "" {
+		grace = settleTime
+	}
+	if left := grace - s.elapsed(asked.Since); left > 0 {
+		return asked, left
+	}
+	return nil, 0
+}
+
+// unknown returns what stands for a Job that an earlier spec may have had made by
+// a sync whose status was lost: the Build was edited, and no status tells of a
+// sync.
+func (s situation) unknown() (*Asked, time.Duration) {
+	old := &s.build.Status
+	isBlank := meta.FindStatusCondition(old.Conditions, metacontroller.ConditionChildrenObserved) == nil
+	if !isBlank || s.build.Generation <= 1 || old.Asked != nil || len(old.Active)+len(old.History) > 0 {
+		return nil, 0
+	}
+	return &Asked{"", Withdrawn, metav1.NewTime(s.now)}, settleTime
+}
+
+// active returns the Jobs that run and those that are not observed any more and
+// of which a Pod may run, how long to wait for the latter, and the name of one.
+func (s situation) active() (list []ActiveJob, left time.Duration, gone string) {
+	for i := range s.there.jobs {
+		if job := &s.there.jobs[i]; job.isRunning() {
+			list = append(list, ActiveJob{Name: job.Name, UID: job.UID})
+		}
+	}
+	for _, old := range s.build.Status.Active {
+		hash := hashIn(s.build, s.hash, old.Name)
+		if hash == "" || s.there.job(hash) != nil || s.known.of(hash) != nil {
+			continue
+		}
+		since := metav1.NewTime(s.now)
+		if old.GoneSince != nil {
+			since = s.since(*old.GoneSince)
+		}
+		rest := settleTime - s.elapsed(since)
+		if rest <= 0 && !s.there.hasRunningPod(hash) {
+			continue
+		}
+		list = append(list, ActiveJob{old.Name, old.UID, &since})
+		if rest > left {
+			left, gone = rest, old.Name
+		}
+	}
+	slices.SortFunc(list, func(a, b ActiveJob) int { return strings.Compare(a.Name, b.Name) })
+	return list[:min(len(list), maxActive)], left, gone
+}
