@@ -35,7 +35,10 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 	if !isObject(out.status) {
 		return nil, nil, errors.New("the status is no object")
 	}
-	body = append(append(body, out.status...), `,"children":[`...)
+	if err := req.run.spend(2 * int64(max(0, len(out.status)-maxStatusBytes))); err != nil {
+		return nil, nil, err
+	}
+	body = append(append(body, cleanStatus(out.status)...), `,"children":[`...)
 	children := make([]AnsweredChild, 0, len(out.children))
 	seen := make(map[AnsweredChild]bool, len(out.children))
 	for i, object := range out.children {

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
 	"github.com/operetta-dev/operetta/internal/simulate"
@@ -125,4 +127,32 @@ func TestTheRoleHasRoomForTheNames(t *testing.T) {
 	require.Len(t, named(t, response.Children[1]), atOnce)
 	require.Equal(t, int32(maxPods), response.Status.Pending)
 	require.Contains(t, response.Status.Pods[99].Message, "first its Role has to name the Pod")
+}
+
+// TestSuspendedJobDoesNotHoldItsRole lets somebody who may edit Jobs suspend one,
+// so that it never ends.
+func TestSuspendedJobDoesNotHoldItsRole(t *testing.T) {
+	stories(t, func(s story) {
+		s.tool("toolbox", toolbox)
+		s.pod("web", "{app: shop}")
+		for len(s.jobs()) == 0 {
+			require.True(s.t, s.Step())
+		}
+		job := s.kind("Job")[0].DeepCopy()
+		require.NoError(s.t, unstructured.SetNestedField(job.Object, true, "spec", "suspend"))
+		raw, err := job.MarshalJSON()
+		require.NoError(s.t, err)
+		require.NoError(s.t, s.Apply(raw))
+		require.NoError(s.t, s.Play())
+
+		require.Len(s.t, s.jobs(), 1, "it is not made again")
+		require.Empty(s.t, s.kind("Role"))
+		require.WithinDuration(s.t, job.GetCreationTimestamp().Add(11*time.Minute), s.Now(), 2*time.Second)
+		require.Equal(s.t, int32(1), s.status("toolbox").Failed)
+		require.Contains(s.t, s.status("toolbox").Pods[0].Message, "see whether it is suspended, and delete it to try again")
+
+		require.NoError(s.t, s.Delete(ref("batch/v1", "Job", job.GetName())))
+		s.rests()
+		s.ready("toolbox", "1/1")
+	})
 }

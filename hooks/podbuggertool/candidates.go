@@ -80,7 +80,7 @@ func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) str
 
 // ration makes sure that no more Pods than maxPods stay chosen. One whose Job
 // exists goes before one that is older: the Job may have done its work already.
-func ration(tool *PodBuggerTool, candidates []*candidate) error {
+func ration(tool *PodBuggerTool, candidates []*candidate, now time.Time) error {
 	left := defaultMaxPods
 	if tool.Spec.MaxPods != nil {
 		left = int(*tool.Spec.MaxPods)
@@ -112,7 +112,7 @@ func ration(tool *PodBuggerTool, candidates []*candidate) error {
 	if err := postpone(tool, waiting[:min(max(left, 0), len(waiting))]); err != nil {
 		return err
 	}
-	name(waiting)
+	name(waiting, now)
 	return nil
 }
 
@@ -122,8 +122,10 @@ const maxNamed = 400
 
 // name has the Role name the Pods whose Job exists and has not ended, and then
 // the others, in their order, as far as there is room. There always is for Jobs
-// that the hook has asked for, but others can be put in their place.
-func name(waiting []*candidate) {
+// that the hook has asked for, but others can be put in their place. Whoever may
+// edit a Job can suspend it, and it would not end: so the Role outlives its
+// deadline, counted from its creation, by no more than [jobSlack].
+func name(waiting []*candidate, now time.Time) {
 	left := maxNamed
 	for _, c := range waiting {
 		if !c.chosen || left == 0 {
@@ -131,7 +133,7 @@ func name(waiting []*candidate) {
 		}
 		c.named = true
 		if c.job != nil {
-			how, _, _ := c.job.end()
+			how, _, _ := c.job.end(now)
 			c.named = how == underWay
 		}
 		if c.named {
@@ -153,7 +155,7 @@ func postpone(tool *PodBuggerTool, waiting []*candidate) error {
 	if err != nil {
 		return fmt.Errorf("the size of Job/%s: %w", first.jobName, err)
 	}
-	atOnce := min(len(waiting), burst.Of(size))
+	atOnce := min(len(waiting), max(1, burst.MostBytes/size)) // their number is bounded by maxNamed
 	for _, c := range waiting[atOnce:] {
 		c.chosen, c.message = false, fmt.Sprintf("its Job is made when those of %d other Pods are", atOnce)
 	}
@@ -182,8 +184,8 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 			}
 			continue
 		}
-		how, at, reason := c.job.end()
-		complaint := world.complaint(c.jobName)
+		how, at, reason := c.job.end(now)
+		complaint := world.complaint(c.job)
 		switch how {
 		case failed:
 			c.state, c.message = PodFailed, join(c.job.Ref()+" has failed: "+reason, complaint)
@@ -196,7 +198,10 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 			}
 			look = earlier(look, left)
 		case underWay:
-			c.message = join(c.job.Ref()+" is under way: "+world.activity(c.jobName), complaint)
+			c.message = join(c.job.Ref()+" is under way: "+world.activity(c.job), complaint)
+			if !c.job.Metadata.CreationTimestamp.IsZero() {
+				look = earlier(look, c.job.left(now))
+			}
 		}
 	}
 	return look

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,15 @@ const (
 	// backoffLimit is how many more times a Job tries: for little more than a
 	// minute, so that what is wrong for a moment does not fail it.
 	backoffLimit = 3
+	// jobDeadline is how long a Job may take, with the time until its Pod has a
+	// node and its image: one that takes longer fails, rather than being pending
+	// for ever.
+	jobDeadline = 10 * time.Minute
+	// jobSlack is what the Job controller gets to say so. Behind it, a Job counts
+	// as failed whatever it says.
+	jobSlack = time.Minute
+	// jobPatience is the time after its creation when a Job is given up.
+	jobPatience = jobDeadline + jobSlack
 	// scratch is the only folder that kubectl may write to. It keeps there what
 	// it has learned of the API server.
 	scratch = "/tmp"
@@ -99,7 +109,8 @@ func job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
 			Annotations: map[string]string{podAnnotation: pod.Name},
 		},
 		Spec: batchv1.JobSpec{
-			BackoffLimit: new(int32(backoffLimit)),
+			BackoffLimit:          new(int32(backoffLimit)),
+			ActiveDeadlineSeconds: new(int64(jobDeadline / time.Second)),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
 				Spec:       podSpec(tool, pod),

@@ -3,13 +3,16 @@ package podbuggertool
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -23,6 +26,7 @@ type observedPod struct {
 		Labels            map[string]string          `json:"labels"`
 		Annotations       map[string]json.RawMessage `json:"annotations"`
 		CreationTimestamp metav1.Time                `json:"creationTimestamp"`
+		OwnerReferences   []owner                    `json:"ownerReferences"`
 	} `json:"metadata"`
 	Spec struct {
 		Containers          []container `json:"containers"`
@@ -36,6 +40,12 @@ type observedPod struct {
 	} `json:"status"`
 }
 
+// owner is the part of an owner reference that is read.
+type owner struct {
+	UID        types.UID `json:"uid"`
+	Controller bool      `json:"controller"`
+}
+
 type container struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
@@ -45,6 +55,9 @@ type container struct {
 type observedJob struct {
 	metacontroller.Snapshot `json:"-"`
 
+	Metadata struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+	} `json:"metadata"`
 	Status struct {
 		Conditions []struct {
 			Type               batchv1.JobConditionType `json:"type"`
@@ -59,13 +72,13 @@ type observedJob struct {
 // world is what the hook sees beside the tool.
 type world struct {
 	matched []*observedPod
-	helpers []*observedPod // Pods of the tool's own Jobs, the newest first
+	helpers map[types.UID][]*observedPod // Pods of the tool's own Jobs, by the Job's UID, the newest first
 	jobs    map[string]*observedJob
 	allowed map[string]bool // names of Pods that Jobs may change
 }
 
 func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
-	w := world{jobs: map[string]*observedJob{}}
+	w := world{jobs: map[string]*observedJob{}, helpers: map[types.UID][]*observedPod{}}
 	selector, err := selector(tool)
 	if err != nil {
 		return w, err
@@ -79,14 +92,16 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
 		switch {
 		case tool.Namespace != "" && pod.Namespace != "" && pod.Namespace != tool.Namespace:
 		case pod.Metadata.Labels[toolLabel] == tool.Name:
-			w.helpers = append(w.helpers, pod)
+			w.help(pod)
 		case selector.Matches(labels.Set(pod.Metadata.Labels)) && pod.isAlive():
 			w.matched = append(w.matched, pod)
 		}
 	}
-	slices.SortFunc(w.helpers, func(a, b *observedPod) int {
-		return cmp.Or(b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
-	})
+	for _, pods := range w.helpers {
+		slices.SortFunc(pods, func(a, b *observedPod) int {
+			return cmp.Or(b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+		})
+	}
 	jobs, err := metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind)
 	for i := range jobs {
 		w.jobs[jobs[i].Name] = &jobs[i]
@@ -96,6 +111,17 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
 	}
 	w.allowed, err = observeAccess(tool, seen.Children)
 	return w, err
+}
+
+// help adds a Pod to those of the Job that controls it. Anybody may give a Pod the
+// labels of another one's, but the reference to its controller is the Job
+// controller's to write: what a Pod without it says is not believed.
+func (w *world) help(pod *observedPod) {
+	for _, owner := range pod.Metadata.OwnerReferences {
+		if owner.Controller {
+			w.helpers[owner.UID] = append(w.helpers[owner.UID], pod)
+		}
+	}
 }
 
 // isAlive reports whether the Pod runs or is going to, and can be given a
@@ -150,8 +176,10 @@ const (
 	failed
 )
 
-// end tells how far the Job is, when it ended, and why it failed.
-func (j *observedJob) end() (how outcome, at metav1.Time, reason string) {
+// end tells how far the Job is at a time, when it ended, and why it failed. One
+// that is under way long after its deadline counts as failed: it is suspended, or
+// has none of its own.
+func (j *observedJob) end(now time.Time) (how outcome, at metav1.Time, reason string) {
 	for _, c := range j.Status.Conditions {
 		switch {
 		case c.Status != corev1.ConditionTrue:
@@ -161,13 +189,21 @@ func (j *observedJob) end() (how outcome, at metav1.Time, reason string) {
 			return failed, c.LastTransitionTime, cmp.Or(c.Reason, "without a reason")
 		}
 	}
+	if created := j.Metadata.CreationTimestamp; !created.IsZero() && j.left(now) <= 0 {
+		return failed, created, fmt.Sprintf("it had not ended %s after its creation; see whether it is suspended, and delete it to try again", jobPatience)
+	}
 	return underWay, metav1.Time{}, ""
 }
 
+// left returns how long the Job may still be under way.
+func (j *observedJob) left(now time.Time) time.Duration {
+	return jobPatience - now.Sub(j.Metadata.CreationTimestamp.Time)
+}
+
 // activity tells what a Job that is under way is at.
-func (w *world) activity(job string) string {
-	for _, pod := range w.helpers {
-		if pod.Metadata.Labels[batchv1.JobNameLabel] == job && !pod.Status.IsDone() {
+func (w *world) activity(job *observedJob) string {
+	for _, pod := range w.helpers[job.UID] {
+		if !pod.Status.IsDone() {
 			return pod.Status.Activity()
 		}
 	}
@@ -176,11 +212,8 @@ func (w *world) activity(job string) string {
 
 // complaint returns what kubectl said when it failed last, in one line, or
 // nothing.
-func (w *world) complaint(job string) string {
-	for _, pod := range w.helpers {
-		if pod.Metadata.Labels[batchv1.JobNameLabel] != job {
-			continue
-		}
+func (w *world) complaint(job *observedJob) string {
+	for _, pod := range w.helpers[job.UID] {
 		if ended := pod.Status.Failed(); ended != nil {
 			return cmp.Or(firstLine(ended.State.Terminated.Message), ended.State.Terminated.Reason)
 		}

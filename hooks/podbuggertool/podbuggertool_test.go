@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
@@ -106,7 +107,7 @@ func TestJobsThatHaveEndedMakeRoomInTheRole(t *testing.T) {
 		waiting = append(waiting, &candidate{chosen: true})
 	}
 	waiting[10].chosen = false // by maxPods
-	name(waiting)
+	name(waiting, time.Unix(0, 0))
 	var named []int
 	for i, c := range waiting {
 		if c.named {

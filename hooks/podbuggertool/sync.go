@@ -23,7 +23,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if err := ration(tool, candidates); err != nil {
+	if err := ration(tool, candidates, seen.Now); err != nil {
 		return result{}, err
 	}
 	look := follow(candidates, world, seen.Now)

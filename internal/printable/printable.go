@@ -26,6 +26,9 @@ func Line(text string, most int) string {
 	return text
 }
 
+// Is reports whether a text can be shown as it is, in one line.
+func Is(text string) bool { return escape(text, "") == text }
+
 // cut cuts a text between characters.
 func cut(text string, most int) (string, bool) {
 	if len(text) <= most {

@@ -1,0 +1,128 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/printable"
+)
+
+type toldStatus struct {
+	Message    string             `json:"message,omitempty"`
+	Name       string             `json:"name,omitempty"`
+	Pods       []toldPod          `json:"pods,omitempty"`
+	ByName     map[string]string  `json:"byName,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+type toldPod struct {
+	Name    string `json:"name"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// told returns a status as it leaves a hook.
+func told(t *testing.T, status toldStatus) (clean toldStatus, length int) {
+	t.Helper()
+	out, err := resolve(Result[toldStatus]{Status: status}, nil)
+	require.NoError(t, err)
+	text := cleanStatus(out.status)
+	require.NoError(t, json.Unmarshal(text, &clean), "%s", text)
+	require.Equal(t, string(text), string(cleanStatus(text)), "what is clean stays as it is")
+	return clean, len(text)
+}
+
+func TestReasonsOfConditionsAreOnes(t *testing.T) {
+	for reason, want := range map[string]string{
+		"Error": "Error", "A": "A", "A:b,c_1": "A:b,c_1", "Ends_": "Ends_",
+		"":                        "Unknown",
+		"OutOfnvidia.com/gpu":     "OutOfnvidia_com_gpu",
+		"OutOfcpu.":               "OutOfcpu",
+		"7 \x1b[31mred":           "mred",
+		"größe":                   "gr__e",
+		"日本":                      "Unknown",
+		"a:":                      "a",
+		`quo"te\`:                 "quo_te",
+		strings.Repeat("a", 1024): strings.Repeat("a", 1024),
+		strings.Repeat("a", 1025): strings.Repeat("a", 128),
+	} {
+		clean, _ := told(t, toldStatus{Conditions: []metav1.Condition{{Type: "Ready", Reason: reason}}})
+		require.Equal(t, want, clean.Conditions[0].Reason, "%q", reason)
+	}
+	clean, _ := told(t, toldStatus{Pods: []toldPod{{Reason: "OutOfnvidia.com/gpu"}}})
+	require.Equal(t, "OutOfnvidia.com/gpu", clean.Pods[0].Reason, "a reason that is none of a condition")
+}
+
+func TestTextsOfAStatusCanBeShownAndStored(t *testing.T) {
+	const evil = "\x1b[2J two\nlines\x00 \u202e \xff ä \"quoted\" \\"
+	long := strings.Repeat("日", 40_000)
+	clean, _ := told(t, toldStatus{
+		Message: evil, Name: long, ByName: map[string]string{evil: evil}, Pods: []toldPod{{Name: evil, Message: long}},
+		Conditions: []metav1.Condition{{Type: "Ready", Reason: "Error", Message: evil + long}, {Type: "Stalled", Reason: "Error", Message: "two  spaces <&> ä"}},
+	})
+	const shown = `\u001b[2J two lines\u0000 \u202e \ufffd ä "quoted" \`
+	require.Equal(t, shown, clean.Message)
+	require.Equal(t, map[string]string{shown: shown}, clean.ByName)
+	require.Equal(t, shown, clean.Pods[0].Name)
+	require.True(t, strings.HasPrefix(clean.Conditions[0].Message, shown))
+	require.Equal(t, "two  spaces <&> ä", clean.Conditions[1].Message)
+	for _, text := range []string{clean.Name, clean.Pods[0].Message, clean.Conditions[0].Message} {
+		require.Less(t, len(text), 32<<10)
+		require.Greater(t, len(text), 32<<10-20)
+		require.True(t, printable.Is(text))
+	}
+}
+
+func TestExplanationsAreCutBeforeAStatusIsTooLarge(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for pods, most := range map[int]int{3: 32 << 10, 30: 4 << 10, 100: 1 << 10, 400: 256} {
+		status := toldStatus{Conditions: []metav1.Condition{{Type: "Ready", Reason: "Error", Message: long}}}
+		for i := range pods {
+			status.Pods = append(status.Pods, toldPod{Name: fmt.Sprintf("web-%0200d", i), Reason: "Error", Message: long})
+		}
+		clean, length := told(t, status)
+		require.Less(t, length, 256<<10)
+		require.InDelta(t, most, len(clean.Pods[0].Message), 8, pods)
+		require.Equal(t, status.Pods[pods-1].Name, clean.Pods[pods-1].Name, "what a hook may rely on")
+	}
+}
+
+// TestCleanStatusCostsNoMemory holds for nearly every answer.
+func TestCleanStatusCostsNoMemory(t *testing.T) {
+	out, err := resolve(Result[toldStatus]{Status: toldStatus{
+		Message: `it says "no"`, Pods: []toldPod{{Name: "web", Reason: "Error"}}, ByName: map[string]string{"a": "b"},
+		Conditions: []metav1.Condition{{Type: "Ready", Reason: "Error", Message: "3 of 4 Pods are ready"}},
+	}}, nil)
+	require.NoError(t, err)
+	require.Zero(t, testing.AllocsPerRun(100, func() { cleanStatus(out.status) }))
+}
+
+// TestEveryStatusIsCleaned asks hooks of both kinds, and those of which there is
+// none: then the status is the one that was sent.
+func TestEveryStatusIsCleaned(t *testing.T) {
+	c := deployments()
+	evil := Result[toldStatus]{Status: toldStatus{Message: "\x1b", Conditions: []metav1.Condition{{Reason: "a/b"}}}}
+	c.Sync = Sync(func(*struct{}, Observed) (Result[toldStatus], error) { return evil, nil })
+	for hook, finalize := range map[HookName]Hook{
+		SyncHook:     {},
+		FinalizeHook: Finalize(func(*struct{}, Observed) (Result[toldStatus], error) { return evil, nil }),
+		"default":    {},
+	} {
+		c.Finalize = finalize
+		if hook == "default" {
+			hook = FinalizeHook
+		}
+		body, err := c.Complete(hook, []byte(`{"apiVersion":"`+c.Parent.APIVersion+`","kind":"`+c.Parent.Kind+`","metadata":{"name":"a"},
+			"status":{"message":"\u001b","conditions":[{"reason":"a/b"}]}}`))
+		require.NoError(t, err)
+		answer, err := c.Call(hook, noon, body)
+		require.NoError(t, err)
+		require.Contains(t, string(answer.Body), `"\\u001b"`, hook)
+		require.NotContains(t, string(answer.Body), `a/b`, hook)
+	}
+}
