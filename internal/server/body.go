@@ -93,11 +93,11 @@ func (j *job) readOpening(source io.Reader, declared int64) (body []byte, whole 
 	case err != nil:
 		return nil, false, err
 	case whole:
-		return body, true, j.takeBody(int64(len(body)))
+		return body, true, j.takeBody(int64(len(body)), isTiny(body))
 	case declared < 0:
 		declared = math.MaxInt64 // in chunks: nobody knows
 	}
-	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes))
+	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes), false)
 }
 
 // readRest reads all of a body for which the memory has been taken, and gives
