@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -19,9 +20,12 @@ const (
 	openingTime = 3 * time.Second // for the first part
 	pieceBytes  = 4 << 20
 	pieceTime   = 1500 * time.Millisecond // for each later piece
-	// discardTime is for what a refusal has left of a body.
-	discardTime  = 2 * time.Second
-	mostDiscards = 256 << 20
+	// A refusal reads on what it has left of a body: each part for so long, all
+	// until so long after the request began.
+	discardTime   = 2 * time.Second
+	discardBytes  = 256 << 10
+	discardUntil  = 12 * time.Second
+	mostDiscarded = 256 << 20
 	// wireFactor is how many times as many bytes a body may have as are kept of
 	// it. Most of a Pod is what no hook reads, and is left out while it comes.
 	wireFactor = 4
@@ -40,7 +44,7 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	line := lineOf(r)
 	line.began = true // a client that asks first has been told to send it
 	paced := &pacedReader{
-		control: http.NewResponseController(w), left: openingBytes,
+		control: http.NewResponseController(w), left: openingBytes, waiting: j.waiting,
 		body: http.MaxBytesReader(w, r.Body, wireFactor*limit),
 	}
 	paced.allow(openingTime)
@@ -123,9 +127,6 @@ func (j *job) readRest(source io.Reader, declared, limit int64) ([]byte, error) 
 		if whole {
 			break
 		}
-		if j.waiting.Err() != nil {
-			return nil, busyOrGone(j.waiting)
-		}
 	}
 	if cap(body) > 2*len(body) {
 		body = bytes.Clone(body)
@@ -166,16 +167,24 @@ func atEnd(source io.Reader) (bool, error) {
 	}
 }
 
-// pacedReader reads a body whose parts have to come in time.
+// pacedReader reads a body whose parts have to come in time, and while the job
+// may still wait: what comes later has no answer anyway.
 type pacedReader struct {
 	control *http.ResponseController
+	waiting context.Context
 	body    io.Reader
 	left    int64 // of the part that has begun
+	isLast  bool  // the part ends with the time to wait
 }
 
 // allow gives the next part its time.
 func (p *pacedReader) allow(part time.Duration) {
-	_ = p.control.SetReadDeadline(time.Now().Add(part))
+	end := time.Now().Add(part)
+	last, _ := p.waiting.Deadline()
+	if p.isLast = last.Before(end); p.isLast {
+		end = last
+	}
+	_ = p.control.SetReadDeadline(end)
 }
 
 // Read implements [io.Reader].
@@ -187,7 +196,9 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 	n, err := p.body.Read(into)
 	p.left -= int64(n)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = errSlow
+		if err = errSlow; p.isLast {
+			err = errBusy
+		}
 	}
 	return n, err
 }
@@ -195,13 +206,15 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 // discardRest reads on what a refusal has left of a body, once the refusal has
 // been sent: a client that is still sending when its connection closes sees a
 // broken pipe and not the answer. Only one that asks before it sends is told at
-// once, and one that sends slowly is not waited for.
+// once. One that sends slowly, or has no time left of that in which Metacontroller
+// waits for an answer, is not waited for any longer.
 func discardRest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
 			next.ServeHTTP(w, r)
 			return
 		}
+		began := time.Now()
 		control := http.NewResponseController(w)
 		_ = control.EnableFullDuplex() // or net/http would read on before it sends
 		line := lineOf(r)
@@ -211,12 +224,21 @@ func discardRest(next http.Handler) http.Handler {
 			return
 		}
 		_ = control.Flush()
-		if errors.Is(line.err, errSlow) || r.Header.Get("Expect") != "" && !line.began {
+		if r.Header.Get("Expect") != "" && !line.began {
 			return
 		}
-		for range mostDiscards / pieceBytes {
-			_ = control.SetReadDeadline(time.Now().Add(discardTime))
-			if _, err := io.CopyN(io.Discard, r.Body, pieceBytes); err != nil {
+		patience := discardTime
+		if !errors.Is(line.err, errSlow) {
+			patience = max(patience, time.Until(began.Add(discardUntil)))
+		}
+		last := time.Now().Add(patience)
+		for left := int64(mostDiscarded); left > 0; left -= discardBytes {
+			end := time.Now().Add(discardTime)
+			if end.After(last) {
+				end = last
+			}
+			_ = control.SetReadDeadline(end)
+			if _, err := io.CopyN(io.Discard, r.Body, discardBytes); err != nil {
 				return
 			}
 		}

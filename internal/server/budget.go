@@ -36,7 +36,7 @@ const (
 	smallBody     = 1 << 20
 	openingBytes  = 64 << 10 // of each body
 	tinyBody      = openingBytes
-	tinyValues    = 6000      // 64 KiB of Pods have as many; more is meant to cost
+	tinyValues    = 3000      // 64 KiB of Pods have fewer; more is meant to cost
 	overheadBytes = 128 << 10 // of a request: what it costs beside its bytes
 )
 

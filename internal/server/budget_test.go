@@ -160,7 +160,9 @@ func TestTinyRequestsHaveASlotAndMemory(t *testing.T) {
 			e := start(t, func(o *server.Options) {
 				o.MemoryBudget, o.MaxInFlight, o.AnswerTimeout = server.LeastMemoryBudget, 4, 3*time.Second
 			})
-			filled := func(text string) string { return strings.Replace(request(text), `"spec": {`, `"spec": {"x": `+fill+`, `, 1) }
+			filled := func(text string) string {
+				return strings.Replace(request(text), `"spec": {`, `"spec": {"x": `+fill+`, `, 1)
+			}
 			require.NotEqual(t, request("block"), filled("block"))
 			for range 30 {
 				e.later("/greeting/sync", filled("block"))
