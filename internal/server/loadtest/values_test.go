@@ -103,10 +103,10 @@ func TestValidationHoldsNobodyUp(t *testing.T) {
 	time.Sleep(time.Second)
 	honest := &tally{most: 2 * time.Second}
 	var asked sync.WaitGroup
-	patient := client(t)
-	for i := range each * seconds {
+	patient, small := client(t), podSet(3, 3, "")
+	for range each * seconds {
 		asked.Go(func() {
-			got, err := post(t.Context(), patient, "http://"+p.hooks+"/podset/sync", podSet(3+i, 3, ""))
+			got, err := post(t.Context(), patient, "http://"+p.hooks+"/podset/sync", small)
 			honest.add(got, err)
 		})
 		time.Sleep(time.Second / each)
