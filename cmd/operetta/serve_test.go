@@ -200,7 +200,7 @@ func TestRecordingNeedsRoomInTheBudget(t *testing.T) {
 	code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
 		"--record", t.TempDir(), "--memory-budget", "95Mi")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "--record takes 64Mi of the memory budget, which leaves 31Mi for requests: raise --memory-budget to at least 96Mi\n")
+	require.Contains(t, stderr, "--record takes 64Mi of the memory budget, which leaves 31Mi for requests: raise --memory-budget to at least 96Mi (")
 }
 
 func TestServeRecords(t *testing.T) {
