@@ -179,3 +179,14 @@ func TestValidationIsGivenUp(t *testing.T) {
 	_, err = judge(ctx, definition, validated(nil).Parent, &request{parent: []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`)})
 	require.ErrorIs(t, err, late)
 }
+
+// TestValidatedValuesAreThoseOfTheParent, whatever else a request has.
+func TestValidatedValuesAreThoseOfTheParent(t *testing.T) {
+	few := ValidatedValues(ask(false, "", ""))
+	require.Positive(t, few)
+	require.Less(t, few, 10)
+	require.Equal(t, few, ValidatedValues(ask(false, observed("ConfigMap", "a", `,"x":[`+strings.Repeat("0,", 5000)+`0]`), "")))
+	require.Greater(t, ValidatedValues(withSpec(`"spec":{"words":[`+strings.Repeat("0,", 5000)+`0]},`)), 5000)
+	require.Zero(t, ValidatedValues([]byte(`{"parent":{"spec":[[[[`)))
+	require.Zero(t, ValidatedValues([]byte(`[]`)))
+}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"runtime/debug"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // The memory budget is what all requests together may hold. It has five parts,
@@ -17,8 +18,8 @@ import (
 //
 //	opening  the first part of every body, as it comes: a slow sender holds no
 //	         more than it has sent
-//	tiny     bodies of at most 64 KiB with few values, and what is computed from
-//	         them: most requests are of this kind
+//	tiny     bodies of at most 64 KiB about a parent of at most 1,000 values, and
+//	         what is computed from them: most requests are of this kind
 //	small    other bodies of at most 1 MiB and what is computed from them
 //	large    the larger bodies
 //	work     what is computed from those, and every large answer
@@ -89,17 +90,9 @@ func newBudget(size int64) *budget {
 	return &budget{newShare(opening), newShare(tiny), newShare(small), newShare(large), newShare(work)}
 }
 
-// isTiny reports whether a body costs next to nothing. The number of its values
-// is guessed, for what a text has in strings makes no difference here.
+// isTiny reports whether a body costs next to nothing.
 func isTiny(body []byte) bool {
-	if len(body) > tinyBody {
-		return false
-	}
-	values := 0
-	for _, mark := range []string{",", "{", "["} {
-		values += bytes.Count(body, []byte(mark))
-	}
-	return values <= tinyValues
+	return len(body) <= tinyBody && metacontroller.ValidatedValues(body) <= tinyValues
 }
 
 var (
