@@ -1,7 +1,6 @@
 package metacontroller
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -86,10 +85,15 @@ func TestWhatIsDecodedIsReserved(t *testing.T) {
 		_, err := Get[corev1.Pod](seen.Children, "v1", "Pod", "z")
 		return greetingResult{Status: map[string]any{}}, err
 	}
+	words := `"words":["` + strings.Repeat(`a","`, maxParentValues-100) + `a"]`
 	for name, test := range map[string]struct {
 		hook    func(*greeting, Observed) (greetingResult, error)
 		request []byte
 	}{
+		"what is validated": {keep, parent(false, `"spec":{`, `"spec":{`+words+`,`)},
+		// The damaged time makes that the whole cannot be decoded, and each part is tried.
+		"the parts of a parent": {keep, []byte(strings.Replace(string(parent(true, `"uid":"u"`, `"uid":"u","creationTimestamp":"never"`)),
+			`"old":true`, `"x":[`+strings.Repeat("0,", 25_000)+`0]`, 1))},
 		"the second of a list": {list, ask(false, "", observed("Pod", "a", "")+","+pod)},
 		"a readable one":       {readable, ask(true, "", observed("Pod", "a", "")+","+pod)},
 		"one object":           {get, ask(false, "", pod)},
@@ -103,6 +107,10 @@ func TestWhatIsDecodedIsReserved(t *testing.T) {
 		controller := controllerOf(test.hook)
 		if test.hook == nil {
 			controller.Finalize = Hook{}
+		}
+		if name == "what is validated" {
+			controller.CRD = crdBytes
+			require.NoError(t, controller.LoadCRD())
 		}
 		hook := SyncHook
 		if strings.Contains(string(test.request), `"finalizing":true`) {
@@ -140,50 +148,5 @@ func TestNoObjectIsLargerThanTheAPIServerStores(t *testing.T) {
 			require.True(t, IsRequestError(err))
 			require.ErrorContains(t, err, where+" has more than 3145728 bytes, which no API server would store")
 		}
-	}
-}
-
-// TestLongListsAreKeptInTime: who may edit a child can give it as many items,
-// and say of each that it was applied. To look for each of them among all the
-// others took more than 30 s, in which one of a few places was taken.
-func TestLongListsAreKeptInTime(t *testing.T) {
-	if underRace {
-		t.Skip("it measures, so it runs without the race detector: make cover")
-	}
-	const count = 20_000
-	var items, owned, values, valuesOwned, entries []string
-	for i := range count {
-		items = append(items, fmt.Sprintf(`{"name":"A%d"}`, i))
-		values = append(values, fmt.Sprintf(`"A%d"`, i))
-		owned = append(owned, fmt.Sprintf(`"k:{\"name\":\"A%d\"}":{".":{},"f:name":{}}`, count-i)) // in the worst order
-		valuesOwned = append(valuesOwned, fmt.Sprintf(`"v:\"A%d\"":{}`, count-i))
-	}
-	for range count {
-		entries = append(entries, `{"operation":"Apply","fieldsV1":{"f:list":{"k:{\"name\":\"A1\"}":{}}}}`)
-	}
-	list, set := "["+strings.Join(items, ",")+"]", "["+strings.Join(values, ",")+"]"
-	managed := func(fields string) string {
-		return `"managedFields":[{"operation":"Apply","fieldsV1":{"f:list":{` + fields + `}}}]`
-	}
-	for name, test := range map[string]struct{ list, metadata string }{
-		"annotation":     {list, fmt.Sprintf(`"annotations":{%q:%q}`, LastAppliedAnnotation, `{"list":`+list+`}`)},
-		"managed fields": {list, managed(strings.Join(owned, ","))},
-		"set":            {set, managed(strings.Join(valuesOwned, ","))},
-		"many owners":    {list, managed(strings.Join(owned, ","))[:len(managed(strings.Join(owned, ",")))-1] + "," + strings.Join(entries, ",") + "]"},
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		keep := func(_ *greeting, seen Observed) (greetingResult, error) {
-			child, _ := seen.Children.Find("v1", "ConfigMap", "a")
-			whole, err := Keep(child).(*kept).wire(InPlace)
-			if err == nil {
-				require.Len(t, whole.Object["list"], count-map[bool]int{true: 1}[name != "annotation"], name)
-			}
-			return greetingResult{Status: map[string]any{}}, err
-		}
-		request := ask(false, observed("ConfigMap", "a", ","+test.metadata+`},"list":`+test.list+`,"x":{"y":{}`), "")
-		_, err := controllerOf(keep).CallContext(ctx, SyncHook, time.Now(), request, Limits{})
-		require.NoError(t, err, name)
-		require.NoError(t, ctx.Err(), name)
-		cancel()
 	}
 }

@@ -63,6 +63,9 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	if err := c.readParent(hook, req); err != nil {
 		return req, err
 	}
+	if err := req.refuseRepeated(); err != nil {
+		return req, err
+	}
 	if hook == CustomizeHook {
 		return req, nil
 	}
@@ -94,7 +97,7 @@ func syntaxError(body []byte) string {
 }
 
 // readParent reads the parent's identity and refuses another kind. During a
-// deletion it refuses nothing else.
+// deletion it refuses nothing else that an API server could have stored.
 func (c Controller) readParent(hook HookName, req *request) error {
 	teardown := req.isTeardown(hook)
 	id, err := reading{lenient: teardown}.snapshot(req.parent)

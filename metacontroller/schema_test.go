@@ -150,7 +150,7 @@ func TestABrokenCRDIsTold(t *testing.T) {
 // great many steps.
 func TestValidationIsBounded(t *testing.T) {
 	for name, test := range map[string]struct{ spec, want string }{
-		"too many values": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues) + `]}`, "the parent has more than 100000 values: write fewer"},
+		"too many values": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues) + `]}`, "the parent has more than 20000 values: write fewer"},
 		"too many bytes":  {`{"text":"` + strings.Repeat("a", maxObjectBytes) + `"}`, fmt.Sprintf("the parent has more than %d bytes, which no API server would store", maxObjectBytes)},
 		"as many errors as can be": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues-100) + `]}`,
 			"spec.words[10]: must be of type string; and many more"},
@@ -176,6 +176,17 @@ func TestValidationIsGivenUp(t *testing.T) {
 	late := errors.New("too late")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(late)
-	_, err = judge(ctx, definition, validated(nil).Parent, []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`))
+	_, err = judge(ctx, definition, validated(nil).Parent, &request{parent: []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`)})
 	require.ErrorIs(t, err, late)
+}
+
+// TestValidatedValuesAreThoseOfTheParent, whatever else a request has.
+func TestValidatedValuesAreThoseOfTheParent(t *testing.T) {
+	few := ValidatedValues(ask(false, "", ""))
+	require.Positive(t, few)
+	require.Less(t, few, 10)
+	require.Equal(t, few, ValidatedValues(ask(false, observed("ConfigMap", "a", `,"x":[`+strings.Repeat("0,", 5000)+`0]`), "")))
+	require.Greater(t, ValidatedValues(withSpec(`"spec":{"words":[`+strings.Repeat("0,", 5000)+`0]},`)), 5000)
+	require.Zero(t, ValidatedValues([]byte(`{"parent":{"spec":[[[[`)))
+	require.Zero(t, ValidatedValues([]byte(`[]`)))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -13,6 +14,9 @@ import (
 func (r *request) isTeardown(hook HookName) bool {
 	return hook == FinalizeHook || hook == CustomizeHook && !isNull(lookup(r.parent, "metadata", "deletionTimestamp"))
 }
+
+// triedTwice: a part is decoded to see whether it can be, and again to keep it.
+const triedTwice = 2
 
 // decodeParts decodes as much of a parent as can be, and reports whether its
 // spec could not. The metadata and the status are taken field by field, for each
@@ -24,10 +28,10 @@ func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	}
 	*parent = *new(P) // nothing of what has been decoded before it failed
 	take := func(part []byte) bool {
-		if isTooNested(part) || req.run.failure() != nil || decode(part, new(P)) != nil {
+		if isTooNested(part) || req.run.spend(triedTwice*(int64(len(part))+decodedSize(part, reflect.TypeFor[P]()))) != nil {
 			return false
 		}
-		return decode(part, parent) == nil
+		return decode(part, new(P)) == nil && decode(part, parent) == nil
 	}
 	members(req.parent, func(key, value []byte) bool {
 		member := string(key)

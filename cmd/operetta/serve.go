@@ -25,6 +25,7 @@ type serveFlags struct {
 	logLevel, logFormat           string
 	maxBodyBytes, maxAnswerBytes  int64
 	memoryBudget                  int64
+	forRequests                   int64 // of the budget
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
 }
@@ -67,7 +68,7 @@ with 0. A second signal ends it at once.`,
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
 		"longest time for requests in flight to finish after that")
-	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced")
+	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
 	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
 	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
 	return cmd
@@ -79,9 +80,16 @@ func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
 	if f.memoryBudget == 0 {
 		f.memoryBudget = server.DetectBudget()
 	}
-	if most := server.LargestBody(f.memoryBudget); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
-		return usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, which is %s",
-			printQuantity(f.maxBodyBytes), printQuantity(most), printQuantity(f.memoryBudget))
+	f.forRequests = f.memoryBudget
+	if f.record != "" {
+		if f.forRequests -= record.MostMemory; f.forRequests < server.LeastMemoryBudget {
+			return usagef("--record takes %s of the memory budget, which leaves %s for requests: raise --memory-budget to at least %s",
+				printQuantity(record.MostMemory), printQuantity(f.forRequests), printQuantity(record.MostMemory+server.LeastMemoryBudget))
+		}
+	}
+	if most := server.LargestBody(f.forRequests); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
+		return usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, of which requests have %s",
+			printQuantity(f.maxBodyBytes), printQuantity(most), printQuantity(f.forRequests))
 	}
 	return nil
 }
@@ -113,7 +121,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 		MaxBodyBytes:    flags.maxBodyBytes,
 		MaxAnswerBytes:  flags.maxAnswerBytes,
 		MaxInFlight:     flags.maxInFlight,
-		MemoryBudget:    flags.memoryBudget,
+		MemoryBudget:    flags.forRequests,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
 	}

@@ -42,6 +42,7 @@ type process struct {
 	*exec.Cmd
 
 	hooks, health string
+	serving       map[string]any // what it said when it began to
 	log           *bufio.Scanner
 }
 
@@ -55,7 +56,8 @@ func serveInProcess(t *testing.T, flags ...string) *process {
 	require.NoError(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() }) // in case the test has failed
 	p.log = bufio.NewScanner(stderr)
-	line := p.waitFor(t, "serving")
+	p.serving = p.waitFor(t, "serving")
+	line := p.serving
 	p.hooks, p.health = "http://"+line["hooks"].(string), "http://"+line["health"].(string)
 	return p
 }
@@ -193,9 +195,18 @@ func TestServeRefusesLimitsThatMakeNoSense(t *testing.T) {
 	}
 }
 
+// TestRecordingNeedsRoomInTheBudget for itself and for requests.
+func TestRecordingNeedsRoomInTheBudget(t *testing.T) {
+	code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
+		"--record", t.TempDir(), "--memory-budget", "95Mi")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "--record takes 64Mi of the memory budget, which leaves 31Mi for requests: raise --memory-budget to at least 96Mi (")
+}
+
 func TestServeRecords(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "recordings")
-	p := serveInProcess(t, "--record", dir, "--drain-delay", "0s")
+	p := serveInProcess(t, "--record", dir, "--drain-delay", "0s", "--memory-budget", "100Mi")
+	require.EqualValues(t, 36<<20, p.serving["memoryBudget"], "what recording takes is not for requests")
 	source, err := os.ReadFile("../../testdata/myjob/sync/existing-pod-is-running.in.yaml")
 	require.NoError(t, err)
 	request, err := yaml.YAMLToJSON(source)

@@ -49,13 +49,28 @@ func isTooLarge(err *field.Error) bool {
 	return err.Type == field.ErrorTypeTooMany || err.Type == field.ErrorTypeTooLong
 }
 
-// walk adds the errors of a value and of what is in it, until there are too
-// many, or ctx ends.
-func (n *node) walk(ctx context.Context, path *field.Path, value any, errs field.ErrorList) field.ErrorList {
+// walker looks at the values of one object, until there are too many errors or
+// ctx ends.
+type walker struct {
+	ctx   context.Context
+	errs  field.ErrorList
+	steps int // values that have been looked at
+}
+
+// visit adds the errors of a value and of what is in it, and reports whether to
+// go on.
+func (w *walker) visit(n *node, path *field.Path, value any) bool {
+	if w.ctx.Err() != nil {
+		return false
+	}
+	w.steps++
 	own := schemavalidation.ValidateCustomResource(path, value, n.own)
-	errs = append(errs, own...)
-	if ctx.Err() != nil || slices.ContainsFunc(own, isTooLarge) {
-		return errs
+	w.errs = append(w.errs, own...)
+	if len(w.errs) > maxErrors {
+		return false
+	}
+	if slices.ContainsFunc(own, isTooLarge) {
+		return true
 	}
 	switch value := value.(type) {
 	case map[string]any:
@@ -64,22 +79,16 @@ func (n *node) walk(ctx context.Context, path *field.Path, value any, errs field
 			if !known {
 				inner = n.additional
 			}
-			if inner == nil {
-				continue
-			}
-			if errs = inner.walk(ctx, path.Child(name), value[name], errs); len(errs) > maxErrors {
-				return errs
+			if inner != nil && !w.visit(inner, path.Child(name), value[name]) {
+				return false
 			}
 		}
 	case []any:
-		for i := range value {
-			if n.items == nil {
-				return errs
-			}
-			if errs = n.items.walk(ctx, path.Index(i), value[i], errs); len(errs) > maxErrors {
-				return errs
+		for i := 0; n.items != nil && i < len(value); i++ {
+			if !w.visit(n.items, path.Index(i), value[i]) {
+				return false
 			}
 		}
 	}
-	return errs
+	return true
 }

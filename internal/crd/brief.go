@@ -18,6 +18,10 @@ const (
 	maxDetailRunes = 300
 )
 
+// wholeObject is the path of an error about the object itself: of a rule that
+// stands above spec and metadata.
+var wholeObject = (*field.Path)(nil).String()
+
 // Brief returns errors as one line that is fit for an event: the paths and what
 // to write there, without the values that the API server quotes, for one may be
 // a secret that stands in the wrong place. The same errors in another order
@@ -25,7 +29,10 @@ const (
 func Brief(errs field.ErrorList) string {
 	told := make([]string, len(errs))
 	for i, err := range errs {
-		told[i] = cut(err.Field, maxPathRunes) + ": " + cut(detail(err), maxDetailRunes)
+		told[i] = cut(detail(err), maxDetailRunes)
+		if err.Field != wholeObject {
+			told[i] = cut(err.Field, maxPathRunes) + ": " + told[i]
+		}
 	}
 	slices.Sort(told)
 	told = slices.Compact(told)

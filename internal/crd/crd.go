@@ -107,11 +107,14 @@ func (s *Schema) Prune(object map[string]any) []string {
 // they are about; [Brief] leaves them out. What has very many errors is not
 // looked at to its end.
 func (s *Schema) Validate(ctx context.Context, object map[string]any) field.ErrorList {
-	if errs := s.nodes.walk(ctx, nil, object, nil); len(errs) > maxErrors || slices.ContainsFunc(errs, isTooLarge) || ctx.Err() != nil {
-		return errs
+	look := walker{ctx: ctx}
+	if !look.visit(s.nodes, nil, object) || slices.ContainsFunc(look.errs, isTooLarge) {
+		return look.errs
 	}
 	errs := validateName(object)
-	errs = append(errs, schemavalidation.ValidateCustomResource(nil, object, s.validator)...)
+	if len(look.errs) > 0 { // the same, in the words of the API server
+		errs = append(errs, schemavalidation.ValidateCustomResource(nil, object, s.validator)...)
+	}
 	errs = append(errs, s.validateReplicas(object)...)
 	errs = append(errs, objectmeta.Validate(nil, object, s.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -106,9 +107,12 @@ func (r *Recorder) record(e Exchange) (*pair, error) {
 	if r.isRepeated(e, m.before.Sum(nil)) {
 		return nil, nil //nolint:nilnil // nothing is to be written
 	}
-	original := askOriginal(e)
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	a := asker{e, ctx}
+	original := a.original()
 	for range rounds {
-		if !m.learn(original, askMasked(e, m.out.Bytes())) {
+		if !m.learn(original, a.masked(m.out.Bytes())) {
 			break
 		}
 		if err := m.run(e.Request); err != nil {
@@ -119,26 +123,26 @@ func (r *Recorder) record(e Exchange) (*pair, error) {
 	if r.isWritten(e, out.key) {
 		return nil, nil //nolint:nilnil // nothing is to be written
 	}
-	return out, out.fill(e, m.out.Bytes())
+	return out, out.fill(a, m.out.Bytes())
 }
 
 // fill makes the texts of the two files.
-func (out *pair) fill(e Exchange, request []byte) error {
+func (out *pair) fill(a asker, request []byte) error {
 	var parent struct{ Parent identityWithGeneration }
 	if json.Unmarshal(request, &parent) != nil {
 		return errNotJSON
 	}
 	metadata := parent.Parent.Metadata
 	out.name = fmt.Sprintf("%s-g%d-%s", fileName(metadata.Name), metadata.Generation, out.key)
-	body := withTime(e, request)
+	body := withTime(a.Exchange, request)
 	// What counts is what a build answers to what is in the file.
-	c, err := corpus.New(e.Controller, e.Hook, body)
+	c, err := corpus.NewAsking(a.ask, a.Controller, a.Hook, body)
 	if err != nil {
-		return errInvalid
+		return a.failure(err)
 	}
-	answer, err := call(c.Controller, c.Hook, c.Now, c.Request)
+	answer, err := a.ask(c.Hook, c.Now, c.Request)
 	if err != nil {
-		return errInvalid
+		return a.failure(err)
 	}
 	if len(answer.Body) > maxExchange {
 		return errTooLarge
@@ -150,8 +154,16 @@ func (out *pair) fill(e Exchange, request []byte) error {
 		return err
 	}
 	out.input = append(fmt.Appendf(nil, "# Recorded: %s of %s/%s at generation %d.\n",
-		e.Hook, fileName(metadata.Namespace), fileName(metadata.Name), metadata.Generation), out.input...)
+		a.Hook, fileName(metadata.Namespace), fileName(metadata.Name), metadata.Generation), out.input...)
 	return nil
+}
+
+// failure returns why a case is not written, without what the hook says of it.
+func (a asker) failure(err error) error {
+	if a.ctx.Err() != nil || errors.Is(err, errCostly) {
+		return errTooLarge
+	}
+	return errInvalid
 }
 
 // withTime returns a request with its time, as it stands in an .in.yaml file.

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -22,42 +23,72 @@ import (
 // come first: of what a hook derives anew they say more.
 type answers []any
 
-// askOriginal asks for the answers to a request that has been answered.
-func askOriginal(e Exchange) answers {
-	return append(askParts(e, e.Request), decoded(e.Answer))
+// asker asks the hook of an exchange again, within limits.
+type asker struct {
+	Exchange
+
+	ctx context.Context // ends when no time is left for the exchange
 }
 
-// askMasked asks for the answers to what has been made of the request.
-func askMasked(e Exchange, request []byte) answers {
-	var whole any
-	if c, err := corpus.New(e.Controller, e.Hook, withTime(e, request)); err == nil {
-		whole = answerTo(e, c.Request)
+// What the worker may spend on asking a hook again.
+const (
+	// askTime is for all that is asked about one exchange.
+	askTime = 3 * time.Second
+	// mostAsked is the memory that one question may take, in bytes.
+	mostAsked = 24 << 20
+)
+
+var errCostly = errors.New("the hook takes too much memory")
+
+// ask asks a hook, and gives up on an answer that would not be recorded.
+func (a asker) ask(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
+	left := int64(mostAsked)
+	answer, err := a.Controller.CallContext(a.ctx, hook, now, request, metacontroller.Limits{
+		MaxAnswerBytes: mostAnew,
+		Reserve: func(bytes int64) error {
+			if left -= bytes; left < 0 {
+				return errCostly
+			}
+			return nil
+		},
+	})
+	if err == nil {
+		err = a.ctx.Err()
 	}
-	return append(askParts(e, request), whole)
+	return answer, err
 }
 
-// askParts asks for the answers to a request without what is observed, and to one
+// original asks for the answers to a request that has been answered.
+func (a asker) original() answers {
+	return append(a.parts(a.Request), decoded(a.Answer))
+}
+
+// masked asks for the answers to what has been made of the request.
+func (a asker) masked(request []byte) answers {
+	var whole any
+	if c, err := corpus.NewAsking(a.ask, a.Controller, a.Hook, withTime(a.Exchange, request)); err == nil {
+		whole = a.answerTo(c.Request)
+	}
+	return append(a.parts(request), whole)
+}
+
+// parts asks for the answers to a request without what is observed, and to one
 // without related objects either. What is answered with an error is nil.
-func askParts(e Exchange, request []byte) answers {
+func (a asker) parts(request []byte) answers {
 	var all answers
 	for _, without := range [][]string{{"children"}, {"children", "related"}} {
-		part, err := reduced(e.Controller, e.Hook, request, without)
+		part, err := reduced(a.Controller, a.Hook, request, without)
 		if err != nil {
 			all = append(all, nil)
 			continue
 		}
-		all = append(all, answerTo(e, part))
+		all = append(all, a.answerTo(part))
 	}
 	return all
 }
 
-// call asks a hook, and gives up on an answer that would not be recorded.
-func call(c metacontroller.Controller, hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
-	return c.CallContext(context.Background(), hook, now, request, metacontroller.Limits{MaxAnswerBytes: mostAnew})
-}
-
-func answerTo(e Exchange, request []byte) any {
-	answer, err := call(e.Controller, e.Hook, e.Now, request)
+func (a asker) answerTo(request []byte) any {
+	answer, err := a.ask(a.Hook, a.Now, request)
 	if err != nil {
 		return nil
 	}

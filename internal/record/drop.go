@@ -6,7 +6,7 @@ type reason string
 // The reasons.
 const (
 	dropBusy    reason = "busy"    // it came faster than others could be written
-	dropLarge   reason = "large"   // its request and answer are larger than maxExchange
+	dropLarge   reason = "large"   // its request and answer are larger than maxExchange, or to ask again costs too much
 	dropFull    reason = "full"    // the folder is full
 	dropInvalid reason = "invalid" // the hook refuses what is left of it
 	dropFailed  reason = "failed"  // the file system has refused it

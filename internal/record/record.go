@@ -16,6 +16,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// MostMemory is more than recording takes, in bytes.
+const MostMemory = 64 << 20
+
 // What a recording is limited to. Serving comes first: what does not fit is
 // dropped and counted.
 const (

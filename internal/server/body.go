@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -19,9 +20,12 @@ const (
 	openingTime = 3 * time.Second // for the first part
 	pieceBytes  = 4 << 20
 	pieceTime   = 1500 * time.Millisecond // for each later piece
-	// discardTime is for what a refusal has left of a body.
-	discardTime  = 2 * time.Second
-	mostDiscards = 256 << 20
+	// A refusal reads on what it has left of a body: each part for so long, all
+	// until so long after the request began.
+	discardTime   = 2 * time.Second
+	discardBytes  = 256 << 10
+	discardUntil  = 12 * time.Second
+	mostDiscarded = 256 << 20
 	// wireFactor is how many times as many bytes a body may have as are kept of
 	// it. Most of a Pod is what no hook reads, and is left out while it comes.
 	wireFactor = 4
@@ -40,7 +44,7 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	line := lineOf(r)
 	line.began = true // a client that asks first has been told to send it
 	paced := &pacedReader{
-		control: http.NewResponseController(w), left: openingBytes,
+		control: http.NewResponseController(w), left: openingBytes, waiting: j.waiting,
 		body: http.MaxBytesReader(w, r.Body, wireFactor*limit),
 	}
 	paced.allow(openingTime)
@@ -93,11 +97,11 @@ func (j *job) readOpening(source io.Reader, declared int64) (body []byte, whole 
 	case err != nil:
 		return nil, false, err
 	case whole:
-		return body, true, j.takeBody(int64(len(body)))
+		return body, true, j.takeBody(int64(len(body)), isTiny(body))
 	case declared < 0:
 		declared = math.MaxInt64 // in chunks: nobody knows
 	}
-	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes))
+	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes), false)
 }
 
 // readRest reads all of a body for which the memory has been taken, and gives
@@ -122,9 +126,6 @@ func (j *job) readRest(source io.Reader, declared, limit int64) ([]byte, error) 
 		}
 		if whole {
 			break
-		}
-		if j.waiting.Err() != nil {
-			return nil, busyOrGone(j.waiting)
 		}
 	}
 	if cap(body) > 2*len(body) {
@@ -166,10 +167,12 @@ func atEnd(source io.Reader) (bool, error) {
 	}
 }
 
-// pacedReader reads a body whose parts have to come in time. Only waiting for
-// the sender counts: a server that is busy with what has come is not his fault.
+// pacedReader reads a body whose parts have to come in time, and while the job
+// may still wait: what comes later has no answer anyway. Only waiting for the
+// sender counts: a server that is busy with what has come is not his fault.
 type pacedReader struct {
 	control *http.ResponseController
+	waiting context.Context
 	body    io.Reader
 	left    int64         // bytes of the part that has begun
 	time    time.Duration // that is left for them
@@ -185,12 +188,20 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 		p.allow(pieceTime)
 	}
 	began := time.Now()
-	_ = p.control.SetReadDeadline(began.Add(p.time))
+	end := began.Add(p.time)
+	last, _ := p.waiting.Deadline()
+	isLast := last.Before(end)
+	if isLast {
+		end = last
+	}
+	_ = p.control.SetReadDeadline(end)
 	n, err := p.body.Read(into)
 	p.left -= int64(n)
 	p.time -= time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = errSlow
+		if err = errSlow; isLast {
+			err = errBusy
+		}
 	}
 	return n, err
 }
@@ -198,13 +209,15 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 // discardRest reads on what a refusal has left of a body, once the refusal has
 // been sent: a client that is still sending when its connection closes sees a
 // broken pipe and not the answer. Only one that asks before it sends is told at
-// once, and one that sends slowly is not waited for.
+// once. One that sends slowly, or has no time left of that in which Metacontroller
+// waits for an answer, is not waited for any longer.
 func discardRest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
 			next.ServeHTTP(w, r)
 			return
 		}
+		began := time.Now()
 		control := http.NewResponseController(w)
 		_ = control.EnableFullDuplex() // or net/http would read on before it sends
 		line := lineOf(r)
@@ -214,12 +227,21 @@ func discardRest(next http.Handler) http.Handler {
 			return
 		}
 		_ = control.Flush()
-		if errors.Is(line.err, errSlow) || r.Header.Get("Expect") != "" && !line.began {
+		if r.Header.Get("Expect") != "" && !line.began {
 			return
 		}
-		for range mostDiscards / pieceBytes {
-			_ = control.SetReadDeadline(time.Now().Add(discardTime))
-			if _, err := io.CopyN(io.Discard, r.Body, pieceBytes); err != nil {
+		patience := discardTime
+		if !errors.Is(line.err, errSlow) {
+			patience = max(patience, time.Until(began.Add(discardUntil)))
+		}
+		last := time.Now().Add(patience)
+		for left := int64(mostDiscarded); left > 0; left -= discardBytes {
+			end := time.Now().Add(discardTime)
+			if end.After(last) {
+				end = last
+			}
+			_ = control.SetReadDeadline(end)
+			if _, err := io.CopyN(io.Discard, r.Body, discardBytes); err != nil {
 				return
 			}
 		}

@@ -8,19 +8,23 @@ import (
 	"runtime/debug"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// The memory budget is what all requests together may hold. It has four parts,
+// The memory budget is what all requests together may hold. It has five parts,
 // so that no kind of request can take what another needs, and a request takes
 // from them in one order only, so that none waits for another in a circle:
 //
 //	opening  the first part of every body, as it comes: a slow sender holds no
 //	         more than it has sent
-//	small    bodies of at most 1 MiB and what is computed from them
+//	tiny     bodies of at most 64 KiB about a parent of at most 1,000 values, and
+//	         what is computed from them: most requests are of this kind
+//	small    other bodies of at most 1 MiB and what is computed from them
 //	large    the larger bodies
 //	work     what is computed from those, and every large answer
 //
-// What is taken from opening is given back before small or large has been
+// What is taken from opening is given back when tiny, small or large has been
 // granted; work is granted whole before the hook runs. What a hook needs beyond
 // that it gets at once or not at all.
 const (
@@ -31,7 +35,9 @@ const (
 	MostMemoryBudget  = 1 << 40
 
 	smallBody     = 1 << 20
-	openingBytes  = 64 << 10  // of each body
+	openingBytes  = 64 << 10 // of each body
+	tinyBody      = openingBytes
+	tinyValues    = 3000      // 64 KiB of Pods have fewer; more is meant to cost
 	overheadBytes = 128 << 10 // of a request: what it costs beside its bytes
 )
 
@@ -75,12 +81,18 @@ type share struct {
 
 func newShare(size int64) share { return share{semaphore.NewWeighted(size), size} }
 
-type budget struct{ opening, small, large, work share }
+type budget struct{ opening, tiny, small, large, work share }
 
 func newBudget(size int64) *budget {
 	large := LargestBody(size)
-	opening, small := size/10, size/8
-	return &budget{newShare(opening), newShare(small), newShare(large), newShare(size - large - opening - small)}
+	opening, tiny, small := size/10, size/20, size/10
+	work := size - large - opening - tiny - small
+	return &budget{newShare(opening), newShare(tiny), newShare(small), newShare(large), newShare(work)}
+}
+
+// isTiny reports whether a body costs next to nothing.
+func isTiny(body []byte) bool {
+	return len(body) <= tinyBody && metacontroller.ValidatedValues(body) <= tinyValues
 }
 
 var (

@@ -151,3 +151,34 @@ func requirePlain(t *testing.T, text string) {
 		require.True(t, strconv.IsPrint(r) || r == '\n', "%q", text)
 	}
 }
+
+// TestTinyRequestsHaveASlotAndMemory while others, of which each costs more, have
+// taken all that they can get: long ones, and short ones of very many values.
+func TestTinyRequestsHaveASlotAndMemory(t *testing.T) {
+	t.Parallel()
+	for name, fill := range map[string]string{
+		"long ones":            `"` + strings.Repeat("x", 100_000) + `"`,
+		"ones of a million":    `"` + strings.Repeat("x", 1_000_000) + `"`,
+		"short ones with many": `[` + strings.Repeat("0,", 20_000) + `0]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, func(o *server.Options) {
+				o.MemoryBudget, o.MaxInFlight, o.AnswerTimeout = server.LeastMemoryBudget, 4, 3*time.Second
+			})
+			filled := func(text string) string {
+				return strings.Replace(request(text), `"spec": {`, `"spec": {"x": `+fill+`, `, 1)
+			}
+			require.NotEqual(t, request("block"), filled("block"))
+			for range 30 {
+				e.later("/greeting/sync", filled("block"))
+			}
+			<-e.reached
+			time.Sleep(300 * time.Millisecond) // the others have come
+			for range 10 {
+				require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", request("hi")).code)
+			}
+			require.Equal(t, http.StatusTooManyRequests, e.post(t, "/greeting/sync", filled("hi")).code)
+			close(e.release)
+		})
+	}
+}

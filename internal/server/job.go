@@ -14,15 +14,17 @@ import (
 
 // slots are the hooks that run at once. A hook is computation and nothing else,
 // so that more of them than there are processors only wait for one another.
-// Those of large requests, which run for long, leave some to the small ones.
-type slots struct{ all, large *semaphore.Weighted }
+// Those of large requests, which run for long, leave some to the others, and
+// these leave some to the tiny ones: see the budget.
+type slots struct{ all, notTiny, large *semaphore.Weighted }
 
 // DefaultMaxInFlight returns the number of hooks that run at once where it is
 // not set: two for each processor.
 func DefaultMaxInFlight() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 func newSlots(most int) slots {
-	return slots{semaphore.NewWeighted(int64(most)), semaphore.NewWeighted(int64(max(1, most/2)))}
+	weighted := func(n int) *semaphore.Weighted { return semaphore.NewWeighted(int64(max(1, n))) }
+	return slots{all: weighted(most), notTiny: weighted(most - (most+3)/4), large: weighted(most / 2)}
 }
 
 // job is a request from its headers to its answer: its time, and what it holds.
@@ -52,22 +54,25 @@ func (j *job) end() {
 	j.work.give(0)
 }
 
-// takeBody takes what a body of a length needs. A small one takes what will be
-// computed from it as well: see the order in which shares are taken.
-func (j *job) takeBody(length int64) error {
+// takeBody takes what a body of a length needs. One that is not large takes what
+// will be computed from it as well: see the order in which shares are taken.
+func (j *job) takeBody(length int64, tiny bool) error {
 	j.isLarge = length > smallBody
 	if j.isLarge {
 		j.body = held{share: j.server.budget.large}
 		return j.body.take(j.waiting, length+compactBytes)
 	}
 	j.body = held{share: j.server.budget.small}
+	if tiny {
+		j.body.share = j.server.budget.tiny
+	}
 	j.prepaid = length + overheadBytes
 	return j.body.take(j.waiting, length+j.prepaid)
 }
 
 // call runs a hook, when it is its turn.
 func (j *job) call(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, body []byte) (metacontroller.Answer, error) {
-	leave, err := j.enter()
+	leave, err := j.enter(isTiny(body))
 	if err != nil {
 		return metacontroller.Answer{}, err
 	}
@@ -92,24 +97,32 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 	return answer, nil
 }
 
-// enter waits for a slot, and returns what gives it back.
-func (j *job) enter() (leave func(), err error) {
+// enter waits for a slot, and returns what gives it back. What no hook reads has
+// been left out of a body by now, so that one that was large may have become tiny.
+func (j *job) enter(tiny bool) (leave func(), err error) {
 	slots := j.server.slots
-	if j.isLarge {
-		if slots.large.Acquire(j.waiting, 1) != nil {
+	wanted := []*semaphore.Weighted{slots.all}
+	switch {
+	case tiny:
+	case j.isLarge:
+		wanted = []*semaphore.Weighted{slots.large, slots.notTiny, slots.all}
+	default:
+		wanted = []*semaphore.Weighted{slots.notTiny, slots.all}
+	}
+	entered := 0
+	leave = func() {
+		for _, slot := range wanted[:entered] {
+			slot.Release(1)
+		}
+	}
+	for _, slot := range wanted {
+		if slot.Acquire(j.waiting, 1) != nil {
+			leave()
 			return nil, busyOrGone(j.waiting)
 		}
+		entered++
 	}
-	leaveLarge := func() {
-		if j.isLarge {
-			slots.large.Release(1)
-		}
-	}
-	if slots.all.Acquire(j.waiting, 1) != nil {
-		leaveLarge()
-		return nil, busyOrGone(j.waiting)
-	}
-	return func() { slots.all.Release(1); leaveLarge() }, nil
+	return leave, nil
 }
 
 // reserve takes what a hook is about to spend. It does not wait: who waits with

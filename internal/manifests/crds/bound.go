@@ -55,3 +55,38 @@ func boundSelector(expressions map[string]any) {
 		}
 	}
 }
+
+// What the lists and maps of a spec may hold where nothing else is written. Each
+// entry costs the API server, and every hook, some microseconds of validation,
+// so that none is without an end; and nobody writes that many.
+const (
+	mostEntries = 1000
+	mostLabels  = 64 // of what selects by labels, or names kinds of resources
+)
+
+// fewEntries are the maps that have no more than [mostLabels].
+var fewEntries = map[string]bool{
+	"nodeSelector": true, "matchLabels": true, "limits": true, "requests": true, "overhead": true,
+}
+
+// boundEntries writes into each list and map of a schema how many entries it may
+// have, unless that is written.
+func boundEntries(schema map[string]any, name string) {
+	if schema["type"] == "array" && schema["maxItems"] == nil {
+		schema["maxItems"] = mostEntries
+	}
+	if member(schema, "additionalProperties") != nil && schema["maxProperties"] == nil {
+		schema["maxProperties"] = mostEntries
+		if fewEntries[name] {
+			schema["maxProperties"] = mostLabels
+		}
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner := member(schema, keyword); inner != nil {
+			boundEntries(inner, name)
+		}
+	}
+	for field := range member(schema, "properties") {
+		boundEntries(member(member(schema, "properties"), field), field)
+	}
+}

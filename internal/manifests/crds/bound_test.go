@@ -35,3 +35,26 @@ properties:
 	bound(empty, reflect.TypeFor[metav1.LabelSelector]())
 	require.Empty(t, empty)
 }
+
+func TestEveryListAndMapIsBound(t *testing.T) {
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+properties:
+  args: {type: array, items: {type: string}}
+  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, items: {type: string}}}}}
+  nodeSelector: {type: object, additionalProperties: {type: string}}
+  env: {type: object, additionalProperties: {type: array, items: {type: string}}}
+  items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
+`), &schema))
+	boundEntries(schema, "spec")
+	got, err := yaml.Marshal(schema)
+	require.NoError(t, err)
+	require.YAMLEq(t, `
+properties:
+  args: {type: array, maxItems: 1000, items: {type: string}}
+  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 1000, items: {type: string}}}}}
+  nodeSelector: {type: object, maxProperties: 64, additionalProperties: {type: string}}
+  env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: string}}}
+  items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
+`, string(got))
+}

@@ -128,7 +128,8 @@ func finish(c metacontroller.Controller, text []byte) (CRD, error) {
 	return CRD{ShortNames: spec.Names.ShortNames, HasScale: version.Subresources.Scale != nil, YAML: text}, err
 }
 
-// cut takes the text of foreign types out of a definition.
+// cut takes the text of foreign types out of a definition, and bounds what it
+// leaves open.
 func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	var definition map[string]any
 	if err := yaml.Unmarshal(text, &definition); err != nil {
@@ -145,6 +146,7 @@ func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("kubectl explain would have nothing to say about %s: add comments to the fields",
 			strings.Join(cutter.silent, ", "))
 	}
+	boundEntries(member(member(schema, "properties"), "spec"), "spec")
 	cut, err := yaml.Marshal(definition)
 	if err != nil {
 		return nil, fmt.Errorf("printing the definition: %w", err)
