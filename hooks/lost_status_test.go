@@ -22,10 +22,7 @@ import (
 // what is asked for where it was written.
 
 // forgetful are the cases whose hook is known to break the law. It is to have none.
-var forgetful = map[string]bool{
-	"build/sync/replace-waits-for-a-job-that-is-being-deleted": true,
-	"build/sync/replace-waits-for-a-job-that-may-yet-appear":   true,
-}
+var forgetful = map[string]bool{}
 
 // TestLostStatusOfCases loses the status of each case's answer, leaves the
 // children as the answer left them, and asks again.
