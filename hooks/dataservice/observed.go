@@ -142,11 +142,12 @@ func (p *observedPod) isOwned() bool {
 	return p.Metadata.Labels.Component != "" && slices.ContainsFunc(p.Metadata.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller })
 }
 
-// observedChild is any child, with the component that it belongs to.
+// observedChild is any child.
 type observedChild struct {
 	metacontroller.Snapshot
 
-	component string
+	// label is the component that its label tells, see owners.
+	label string
 }
 
 // observed is what is there of a product.
@@ -188,9 +189,9 @@ func observe(seen metacontroller.Observed) (observed, error) {
 }
 
 // observeLeftovers is observe for a teardown, which nothing damaged may stop or
-// disorder: a child is known by its identity and by its label of the component,
-// whatever else of it can be read. A child without a label that can be read belongs
-// to no component; a Pod without one, which nothing here could make go, is left out.
+// disorder: a child is known by its identity, whatever else of it can be read. A
+// Pod without a label of its component, which nothing here could make go, is left
+// out.
 func observeLeftovers(seen metacontroller.Observed) observed {
 	var there observed
 	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind, serviceKind, configMapKind} {

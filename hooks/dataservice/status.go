@@ -55,7 +55,7 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 
 // tell tells of one component.
 func (p *plan) tell(part *part) ComponentStatus {
-	status := ComponentStatus{Component: part.key, Name: part.name, Kind: part.kind}
+	status := ComponentStatus{Component: part.key, Name: part.name, FormerNames: p.formerNames(part), Kind: part.kind}
 	if !part.runsHere() {
 		status.Kind = IsThirdParty
 		return status

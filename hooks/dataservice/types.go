@@ -381,6 +381,11 @@ type ComponentStatus struct {
 	// Name is that of its objects.
 	// +optional
 	Name string `json:"name,omitempty"`
+	// FormerNames are those that objects of an older spec have, while they are
+	// there.
+	// +optional
+	// +listType=atomic
+	FormerNames []string `json:"formerNames,omitempty"`
 	// Kind is how it runs.
 	// +optional
 	Kind WorkloadKind `json:"kind,omitempty"`
