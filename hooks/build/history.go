@@ -52,7 +52,7 @@ func remember(build *Build, there observed, wanted string) history {
 		}
 		message := ""
 		if job.result == PhaseFailed {
-			message = shown(cmp.Or(there.failure(job), explain(job.reason)), maxMessage)
+			message = shown(there.failure(job), maxMessage)
 		}
 		if old := known.of(job.hash); old == nil {
 			known = append(known, resultOf(job, message))
@@ -67,6 +67,14 @@ func remember(build *Build, there observed, wanted string) history {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))
 	})
 	return known.trimmed(build, wanted)
+}
+
+// beginOf returns when a build began, or ended where that is not known.
+func beginOf(r Result) time.Time {
+	if r.StartTime == nil {
+		return endOf(r)
+	}
+	return r.StartTime.Time
 }
 
 func endOf(r Result) time.Time {

@@ -194,9 +194,12 @@ func (o observed) hasRunningPod(hash string) bool {
 	return slices.ContainsFunc(o.pods, func(p observedPod) bool { return p.hash == hash && !p.Status.IsDone() })
 }
 
-// failure tells which step of a Job failed, and how. It is empty where no Pod
-// tells.
+// failure tells why a Job failed: where a Pod tells it, which step, and how. What
+// ran when the time was over was ended by a signal, which says nothing.
 func (o observed) failure(job *observedJob) string {
+	if job.reason == batchv1.JobReasonDeadlineExceeded {
+		return explain(job.reason)
+	}
 	for i := range o.pods {
 		pod := &o.pods[i]
 		if pod.job != job.UID {
@@ -209,5 +212,5 @@ func (o observed) failure(job *observedJob) string {
 			return "its Pod failed: " + pod.Status.Reason
 		}
 	}
-	return ""
+	return explain(job.reason)
 }

@@ -77,14 +77,16 @@ type verdict struct {
 	reason, message string
 }
 
-// verdictOf tells how the build ended, and whether it did so before another one
-// ended: then nothing has run for the newest spec.
+// verdictOf tells how the build ended, and whether another one began after it:
+// then nothing has run for the newest spec. Which ended first says nothing, for
+// two may run at once.
 func (s situation) verdictOf(ended *Result) verdict {
 	v := verdict{metav1.ConditionTrue, reasonSucceeded, "revision " + ended.Revision + " was built"}
 	if ended.Result == PhaseFailed {
 		v = verdict{metav1.ConditionFalse, reasonFailed, "the build of revision " + ended.Revision + " failed: " + ended.Message}
 	}
-	if s.known[0].Hash != ended.Hash {
+	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }
+	if slices.ContainsFunc(s.known, isOlder) {
 		v.message += "; it was not run again, for that change runId"
 		if ended.Result == PhaseSucceeded {
 			v.reason = reasonAlreadyBuilt
