@@ -92,10 +92,12 @@ type Status struct {
 	// +optional
 	Result Result `json:"result,omitempty"`
 	// Reason tells in one word why it ended: Completed, Error, OOMKilled,
-	// DeadlineExceeded, Evicted, PodDeleted, PodLost or what the Pod says.
+	// DeadlineExceeded, Evicted, PodDeleted, PodLost, ResultUnknown (another
+	// operator wrote that it is completed, and not how) or what the Pod says.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// ExitCode is that of the first container that failed, or 0.
+	// ExitCode is that of the first container that failed, or 0. A sidecar's counts
+	// only where no other container failed.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 	// PodName is the name of the Pod, once it has been observed.
