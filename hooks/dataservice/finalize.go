@@ -67,11 +67,19 @@ func (d *teardown) current() int {
 	}
 	for i := range d.there.pods {
 		pod := &d.there.pods[i]
-		if pod.isOwned() {
+		if d.holds(pod) {
 			last = max(last, d.stage(pod.Metadata.Labels.Component))
 		}
 	}
 	return last
+}
+
+// holds reports whether the teardown waits for a Pod. Once no child is left, no
+// stage comes after it, and a Pod that nobody has deleted may stay for good: a
+// deletion with --cascade=orphan, of which only the end was seen, leaves the
+// Deployments of such Pods to whoever asked for that.
+func (d *teardown) holds(pod *observedPod) bool {
+	return pod.isOwned() && (pod.Terminating || len(d.there.children) > 0)
 }
 
 func (d *teardown) isDone() bool { return d.current() < 0 }
@@ -154,7 +162,7 @@ func (d *teardown) status(ds *DataService, seen metacontroller.Observed) Status 
 	}
 	for i := range d.there.pods {
 		pod := &d.there.pods[i]
-		if component := pod.Metadata.Labels.Component; pod.isOwned() {
+		if component := pod.Metadata.Labels.Component; d.holds(pod) {
 			going[component] = append(going[component], pod.Ref())
 		}
 	}
