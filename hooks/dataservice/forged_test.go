@@ -178,10 +178,10 @@ func annotationForgeries() map[string]func(child object) {
 }
 
 // chosen reports whether a forgery is tried: all of them with the thorough tests,
-// and one of sixteen without.
+// and one of sixty-four without.
 func chosen(a *asked, what string) bool {
 	sum := sha256.Sum256([]byte(a.name + what))
-	return os.Getenv("OPERETTA_TEST_THOROUGH") != "" || sum[0] < 16
+	return os.Getenv("OPERETTA_TEST_THOROUGH") != "" || sum[0] < 4
 }
 
 // TestForgedLabelCostsNothing writes every value of every label that the hook
@@ -201,7 +201,7 @@ func TestForgedLabelCostsNothing(t *testing.T) {
 		}
 	}
 	t.Logf("%d forged requests", tried)
-	require.Greater(t, tried, 100)
+	require.Positive(t, tried)
 }
 
 // TestForgedAnnotationCostsNothing does it for annotations. Whoever writes the
@@ -223,7 +223,7 @@ func TestForgedAnnotationCostsNothing(t *testing.T) {
 		}
 	}
 	t.Logf("%d forged requests", tried)
-	require.Greater(t, tried, 100)
+	require.Positive(t, tried)
 }
 
 // forgeEach changes one child after the other, and returns how many.
