@@ -164,7 +164,7 @@ func (w *watched) end() {
 	require.NoError(w, w.world.Play(), w.named)
 	w.look()
 	ready := simulate.Condition(w.parent(), "Ready")
-	require.Equal(w, "True", string(ready.Status), "%s: %s: %s", w.named, ready.Reason, ready.Message)
+	require.Equal(w, "True", ready.Status, "%s: %s: %s", w.named, ready.Reason, ready.Message)
 }
 
 // TestPromisesHold plays random schedules of edits, deleted Jobs, lost status
