@@ -60,8 +60,11 @@ func remember(build *Build, there observed, wanted string) history {
 			old.Message = message
 		}
 	}
-	if of := known.of(wanted); of != nil {
-		of.Revision = shown(build.Spec.Source.Git.Revision, maxRevision)
+	if result := orphaned(build, there, wanted); result != nil && known.of(wanted) == nil {
+		known = append(known, *result)
+	}
+	if result := known.of(wanted); result != nil {
+		result.Revision = shown(build.Spec.Source.Git.Revision, maxRevision)
 	}
 	slices.SortStableFunc(known, func(a, b Result) int {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))
@@ -117,10 +120,16 @@ func resultOf(job *observedJob, message string) Result {
 		StartTime:      job.Status.StartTime,
 		CompletionTime: job.endedAt,
 	}
-	if result.StartTime != nil && result.CompletionTime != nil {
-		result.Duration = max(0, result.CompletionTime.Sub(result.StartTime.Time)).Round(time.Second).String()
-	}
+	result.Duration = duration(&result)
 	return result
+}
+
+// duration returns how long a build took, or nothing where that is not known.
+func duration(r *Result) string {
+	if r.StartTime == nil || r.CompletionTime == nil {
+		return ""
+	}
+	return max(0, r.CompletionTime.Sub(r.StartTime.Time)).Round(time.Second).String()
 }
 
 // explain says a Job's reason for failing in words.

@@ -107,8 +107,10 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time             `json:"creationTimestamp"`
-		OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
+		CreationTimestamp          metav1.Time             `json:"creationTimestamp"`
+		DeletionTimestamp          *metav1.Time            `json:"deletionTimestamp"`
+		DeletionGracePeriodSeconds int64                   `json:"deletionGracePeriodSeconds"`
+		OwnerReferences            []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
 	Status pods.Status `json:"status"`
 
@@ -200,17 +202,5 @@ func (o observed) failure(job *observedJob) string {
 	if job.reason == batchv1.JobReasonDeadlineExceeded {
 		return explain(job.reason)
 	}
-	for i := range o.pods {
-		pod := &o.pods[i]
-		if pod.job != job.UID {
-			continue
-		}
-		if failed := pod.Status.Failed(); failed != nil {
-			return describeFailure(failed)
-		}
-		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" {
-			return "its Pod failed: " + pod.Status.Reason
-		}
-	}
-	return explain(job.reason)
+	return cmp.Or(o.failureOf(job.UID), explain(job.reason))
 }

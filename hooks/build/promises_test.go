@@ -140,8 +140,12 @@ func (w *watched) look() {
 // told from one that was never made.
 func (w *watched) deleteJob(job simulate.Object) {
 	active, _, _ := unstructured.NestedSlice(w.parent().Object, "status", "active")
-	isActive := slices.ContainsFunc(active, func(entry any) bool { return entry.(object)["name"] == job.GetName() })
-	if !isActive && !w.built[job.GetName()] {
+	isActive := slices.ContainsFunc(active, func(entry any) bool { return entry.(object)["uid"] == string(job.GetUID()) })
+	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
+	hasEnded := slices.ContainsFunc(conditions, func(c any) bool {
+		return c.(object)["type"] == "Complete" || c.(object)["type"] == "Failed"
+	})
+	if !isActive && !hasEnded {
 		return
 	}
 	list, _, _ := unstructured.NestedSlice(w.parent().Object, "status", "history")
@@ -164,7 +168,7 @@ func (w *watched) end() {
 	require.NoError(w, w.world.Play(), w.named)
 	w.look()
 	ready := simulate.Condition(w.parent(), "Ready")
-	require.Equal(w, "True", string(ready.Status), "%s: %s: %s", w.named, ready.Reason, ready.Message)
+	require.Equal(w, "True", ready.Status, "%s: %s: %s", w.named, ready.Reason, ready.Message)
 }
 
 // TestPromisesHold plays random schedules of edits, deleted Jobs, lost status

@@ -259,7 +259,7 @@ type Status struct {
 	// Phase is Pending, Running, Succeeded or Failed: that of the newest build.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
-	// JobName is the name of its Job, once it has been asked for.
+	// JobName is the name of its Job, which may yet have to be made.
 	// +optional
 	JobName string `json:"jobName,omitempty"`
 	// Revision is what it builds.
