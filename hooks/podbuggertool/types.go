@@ -39,10 +39,7 @@ type Spec struct {
 	// of any PodBuggerTool, mirror Pods and finished or terminating Pods are
 	// never among them.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: write matchLabels or matchExpressions"
-	// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
-	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="matchExpressions: write the operator In or NotIn with values, or Exists or DoesNotExist without"
-	Selector metav1.LabelSelector `json:"selector"`
+	Selector Selector `json:"selector"`
 	// Image is the image of the debug container.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -101,6 +98,53 @@ type Spec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="the image of kubectl has no spaces: write name:tag or name@digest"
 	KubectlImage string `json:"kubectlImage,omitempty"`
+}
+
+// Selector is a label selector: the Pods that have all of matchLabels and meet all
+// of matchExpressions.
+//
+// +structType=atomic
+// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: write matchLabels or matchExpressions"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || self.matchLabels.all(key, key.indexOf('/') <= 253 && key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="matchLabels: the key of a label has at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, and may have a DNS name and a slash before them: write one like app or example.com/app"
+type Selector struct {
+	// MatchLabels are labels that a Pod must have.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	MatchLabels map[string]LabelValue `json:"matchLabels,omitempty"`
+	// MatchExpressions are requirements that the labels of a Pod must meet.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	MatchExpressions []Requirement `json:"matchExpressions,omitempty"`
+}
+
+// LabelValue is the value of a label.
+//
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the value of a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit: write one that a Pod can have"
+type LabelValue string
+
+// Requirement is what the value of a label must be, or whether there is one.
+//
+// +kubebuilder:validation:XValidation:rule="self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : self.operator in ['Exists', 'DoesNotExist'] && (!has(self.values) || size(self.values) == 0)",message="matchExpressions: write the operator In or NotIn with values, or Exists or DoesNotExist without"
+type Requirement struct {
+	// Key is the key of the label.
+	// +required
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:XValidation:rule="self != 'operetta.dev/podbuggertool'",message="matchExpressions: the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
+	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="matchExpressions: the key of a label has at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, and may have a DNS name and a slash before them: write one like app or example.com/app"
+	Key string `json:"key"`
+	// Operator is In, NotIn, Exists or DoesNotExist.
+	// +required
+	// +kubebuilder:validation:MaxLength=12
+	Operator string `json:"operator"`
+	// Values are those of which one must be the value, or none. Exists and
+	// DoesNotExist have none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Values []LabelValue `json:"values,omitempty"`
 }
 
 // EnvVar is an environment variable. Values from elsewhere, as from a Secret,
