@@ -3,7 +3,10 @@
 
 package podbuggertool
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // PodBuggerTool puts a debug container, as an ephemeral container, into the
 // running Pods of its namespace that match.
@@ -11,7 +14,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=podbuggertools,singular=podbuggertool,scope=Namespaced,shortName=pbt,categories=operetta
 // +kubebuilder:subresource:status
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Pods that have the container, of those that shall"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Pods in which the container is, and has not failed, of those that shall"
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
 // +kubebuilder:printcolumn:name="Outdated",type=integer,JSONPath=`.status.outdated`,description="Pods whose container has another image"
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
@@ -163,13 +166,15 @@ type EnvVar struct {
 }
 
 // PodState is how far a Pod is.
-// +kubebuilder:validation:Enum=Injected;Outdated;Pending;Failed;Waiting;Skipped
+// +kubebuilder:validation:Enum=Injected;NotRunning;Outdated;Pending;Failed;Waiting;Skipped
 type PodState string
 
 // The states of a Pod.
 const (
 	// PodInjected has the container.
 	PodInjected PodState = "Injected"
+	// PodNotRunning has the container, which cannot start or has failed.
+	PodNotRunning PodState = "NotRunning"
 	// PodOutdated has the container, with another image than is asked for now.
 	PodOutdated PodState = "Outdated"
 	// PodPending does not have the container yet. Its Job is under way.
@@ -187,8 +192,8 @@ type PodStatus struct {
 	// Name is the name of the Pod.
 	// +required
 	Name string `json:"name"`
-	// State is Injected, Outdated (it has the container, with another image),
-	// Pending (its Job is under way), Failed, Waiting (it does not run yet) or
+	// State is Injected, NotRunning (it has the container, which cannot start or
+	// has failed), Outdated (it has the container, with another image), Pending (its Job is under way), Failed, Waiting (it does not run yet) or
 	// Skipped (it is beyond maxPods).
 	// +required
 	State PodState `json:"state"`
@@ -203,8 +208,8 @@ type Status struct {
 	// ObservedGeneration is the generation that the status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Ready reads 3/4: Pods that have the container, of those that run, within
-	// maxPods.
+	// Ready reads 3/4: Pods that have the container, but for those in which it
+	// cannot start or has failed, of those that run, within maxPods.
 	// +optional
 	Ready string `json:"ready,omitempty"`
 	// Matched is the number of Pods that match, those that do not run yet and
@@ -214,6 +219,10 @@ type Status struct {
 	// Injected is the number of running Pods that have the container.
 	// +optional
 	Injected int32 `json:"injected"`
+	// NotRunning is the number of those injected whose container cannot start or
+	// has failed. Kubernetes starts none again: another Pod has to take its place.
+	// +optional
+	NotRunning int32 `json:"notRunning"`
 	// Pending is the number of running Pods that shall have the container, and
 	// do not have it yet.
 	// +optional
@@ -230,15 +239,26 @@ type Status struct {
 	// Skipped is the number of running Pods beyond maxPods.
 	// +optional
 	Skipped int32 `json:"skipped"`
+	// FailedPods are the UIDs of Pods whose Job has failed and is gone, for they no
+	// longer matched: they are not tried again when they match again, as long as
+	// the recipe is the same. Those of the last 500 are remembered.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=500
+	FailedPods []types.UID `json:"failedPods,omitempty"`
+	// Recipe tells for which recipe of a container failedPods are.
+	// +optional
+	Recipe string `json:"recipe,omitempty"`
 	// Pods are the Pods that match, up to 100 of them: the failed ones first,
-	// then those pending, outdated, injected, waiting and skipped, each by name.
+	// then those not running, pending, outdated, injected, waiting and skipped, each by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Pods []PodStatus `json:"pods,omitempty"`
 	// Conditions are Ready, which is True when every running Pod within maxPods
-	// has the container, ChildrenObserved and, when a Pod cannot get it, Stalled.
+	// has the container and none has failed, ChildrenObserved and, when a Pod cannot
+	// get it or it has failed, Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
