@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -209,6 +211,9 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 		switch how {
 		case failed:
 			c.state, c.message = PodFailed, join(c.job.Ref()+" has failed: "+reason, complaint)
+			if reason == batchv1.JobReasonDeadlineExceeded { // its Pod goes with that, and with it what it said
+				c.message += fmt.Sprintf("; it had %s to start and to end: see kubectl events --for=job/%s, and delete the Job to try again", jobDeadline, c.jobName)
+			}
 		case complete:
 			c.message = c.job.Ref() + " has succeeded, and the Pod does not show the container yet"
 			left := metacontroller.ChildGrace - now.Sub(at.Time)
