@@ -100,7 +100,8 @@ func (d *teardown) children() []metacontroller.Object {
 }
 
 // lastWord returns a StatefulSet with the retention policy that deletes its
-// claims, or nil once its controller has taken note of it.
+// claims, or nil once its controller has taken note of it. The rest of it stays as
+// it is: what the spec asks for by now may be refused, and then it could never go.
 func (d *teardown) lastWord(child observedChild) metacontroller.Object {
 	if !d.mayDeleteVolumes || child.Terminating {
 		return nil
@@ -110,20 +111,11 @@ func (d *teardown) lastWord(child observedChild) metacontroller.Object {
 		u.said.storage == nil || u.said.storage.OnDelete != Delete {
 		return nil
 	}
-	if there.Spec.Retention.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && there.isSeen() {
+	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	if there.Spec.Retention.WhenDeleted == goes && there.isSeen() {
 		return nil
 	}
-	made, err := d.product.objects(u)
-	if err != nil {
-		return nil // it goes without
-	}
-	set, isSet := made.workload.(*appsv1.StatefulSet)
-	if !isSet {
-		return nil
-	}
-	set.Spec.Replicas = there.Spec.Replicas
-	set.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	return set
+	return metacontroller.KeepWith(child.Snapshot, string(goes), "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
 }
 
 // firstGoes orders components as they go.

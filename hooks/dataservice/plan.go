@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/internal/replicas"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -30,12 +29,18 @@ type part struct {
 	workload *observedWorkload // nil where it is not observed
 	differs  metacontroller.Difference
 	waitsFor []string // the names of what holds back its creation
-	isReady  bool
+	refused  string   // why nothing can be asked for
+	rival    string   // what of another kind has to go before its workload comes
+	nodePort string   // the node port that it has to do without, and why
+	isReady  bool     // for those that come after it; node ports are for others
 	old      []string // what of an older spec is kept for it
 }
 
 // isHeld reports whether its creation waits for others.
 func (p *part) isHeld() bool { return len(p.waitsFor) > 0 }
+
+// isComplete reports whether it is ready with all that the spec asks for.
+func (p *part) isComplete() bool { return p.isReady && p.nodePort == "" }
 
 // decide makes the plan: in the order of the table, so that all that a component
 // waits for has been judged before it.
@@ -64,7 +69,9 @@ func (p *plan) judge(part *part, seen metacontroller.Observed, taken map[string]
 		return err
 	}
 	part.workload = p.there.workload(part.kind, part.name)
-	yieldNodePorts(made.service, p.there.takenNodePorts(part.name))
+	part.rival = p.rival(part)
+	part.nodePort = yieldNodePorts(made.service, p.there)
+	keepPolicy(made.workload, part.workload)
 	if err := handOnReplicas(part, made.workload); err != nil {
 		return err
 	}
@@ -76,17 +83,17 @@ func (p *plan) judge(part *part, seen metacontroller.Observed, taken map[string]
 		}
 		taken[ref] = true
 	}
+	if part.refused, err = tooLarge(part.unit, all); err != nil || part.refused != "" {
+		return err // what is there is kept
+	}
+	if part.rival != "" && part.workload == nil {
+		all = slices.DeleteFunc(all, func(object metacontroller.Object) bool { return object == made.workload })
+	}
 	if part.differs, err = seen.Compare(all); err != nil {
 		return err
 	}
-	part.isReady = len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
-	if !p.hasStarted(part) {
-		for _, before := range part.after {
-			if other := p.part(before); other != nil && !other.isReady {
-				part.waitsFor = append(part.waitsFor, other.name)
-			}
-		}
-	}
+	part.isReady = part.rival == "" && len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
+	p.hold(part)
 	if part.isHeld() {
 		return nil
 	}
@@ -94,6 +101,18 @@ func (p *plan) judge(part *part, seen metacontroller.Observed, taken map[string]
 	p.differs.Missing = append(p.differs.Missing, part.differs.Missing...)
 	p.differs.Outdated = append(p.differs.Outdated, part.differs.Outdated...)
 	return nil
+}
+
+// hold makes a component that has not been started wait for those before it.
+func (p *plan) hold(part *part) {
+	if p.hasStarted(part) {
+		return
+	}
+	for _, before := range part.after {
+		if other := p.part(before); other != nil && !other.isReady {
+			part.waitsFor = append(part.waitsFor, other.name)
+		}
+	}
 }
 
 func (p *plan) part(key string) *part {
@@ -144,6 +163,9 @@ func (p *plan) keepOld() {
 // any more.
 func (p *plan) isUsed(child observedChild) bool {
 	keys := p.owners.of(child)
+	if slices.ContainsFunc(p.parts, func(part *part) bool { return p.isRival(child, part) && part.refused == "" }) {
+		return false
+	}
 	return slices.ContainsFunc(p.parts, func(part *part) bool {
 		return (len(keys) == 0 || slices.Contains(keys, part.key)) && !p.isReplaced(part)
 	})
@@ -208,15 +230,4 @@ func handOnReplicas(part *part, workload metacontroller.Object) error {
 		workload.Spec.Replicas = part.workload.Spec.Replicas
 	}
 	return nil
-}
-
-// yieldNodePorts leaves out the node ports that another Service of the product
-// still has: a renamed component would ask for that of its old self, be refused,
-// and so never become ready.
-func yieldNodePorts(service *corev1.Service, taken map[int32]bool) {
-	for i := range service.Spec.Ports {
-		if taken[service.Spec.Ports[i].NodePort] {
-			service.Spec.Ports[i].NodePort = 0
-		}
-	}
 }
