@@ -98,8 +98,7 @@ func (p *plan) judge(part *part, seen metacontroller.Observed, taken map[string]
 		return nil
 	}
 	p.children = append(p.children, all...)
-	p.differs.Missing = append(p.differs.Missing, part.differs.Missing...)
-	p.differs.Outdated = append(p.differs.Outdated, part.differs.Outdated...)
+	p.differs.Add(part.differs)
 	return nil
 }
 
