@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/crd"
@@ -60,13 +64,8 @@ func (d document) refused(err error) error {
 	details := status.ErrStatus.Details
 	head := fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)
 	var reasons []string
-	told := map[string]bool{}
-	for _, cause := range details.Causes {
-		reason := cause.Field + ": " + cause.Message
-		if !told[reason] {
-			told[reason] = true
-			reasons = append(reasons, fmt.Sprintf("%s (%s)", reason, d.at(cause.Field)))
-		}
+	for _, cause := range d.inOrder(details.Causes) {
+		reasons = append(reasons, fmt.Sprintf("%s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
 	}
 	if len(reasons) == 1 {
 		return invalidError{[]string{head + " " + reasons[0]}}
@@ -76,6 +75,21 @@ func (d document) refused(err error) error {
 		lines = append(lines, "* "+reason)
 	}
 	return invalidError{lines}
+}
+
+// inOrder returns each cause once, in the order of the lines: the API server has
+// them in any. Those about the whole object come last.
+func (d document) inOrder(causes []metav1.StatusCause) []metav1.StatusCause {
+	line := map[string]int{wholeObject: math.MaxInt}
+	for _, cause := range causes {
+		if _, known := line[cause.Field]; !known {
+			line[cause.Field] = d.line(cause.Field)
+		}
+	}
+	sorted := slices.SortedFunc(slices.Values(causes), func(a, b metav1.StatusCause) int {
+		return cmp.Or(cmp.Compare(line[a.Field], line[b.Field]), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
+	})
+	return slices.Compact(sorted)
 }
 
 // warn tells of the fields that the API server drops.
@@ -149,15 +163,20 @@ func (p *program) admit(d document, c metacontroller.Controller, hook metacontro
 	return d, err
 }
 
+// wholeObject is the path of an error that is about no field.
+var wholeObject = (*field.Path)(nil).String()
+
 // withPrefix puts the path of the custom resource in its document before that of
 // each field.
 func withPrefix(err *apierrors.StatusError, prefix string) error {
+	if prefix == "" {
+		return err
+	}
 	for i := range err.ErrStatus.Details.Causes {
 		cause := &err.ErrStatus.Details.Causes[i]
-		if strings.HasPrefix(cause.Field, "<") || cause.Type == metav1.CauseType("") {
-			continue // it is about the whole object
+		if cause.Field != wholeObject {
+			cause.Field = prefix + strings.TrimPrefix(cause.Field, ".")
 		}
-		cause.Field = prefix + strings.TrimPrefix(cause.Field, ".")
 	}
 	return err
 }

@@ -35,14 +35,19 @@ func firstLines(text []byte, parts [][]byte) []int {
 // at returns where a field stands, as in box.yaml:7, or where what should have it
 // does. The path is that of the API server's errors: spec.containers[0].name.
 func (d document) at(path string) string {
-	if d.firstLine == 0 || len(d.text) > mostLocated {
-		return d.source
+	if line := d.line(path); line > 0 {
+		return fmt.Sprintf("%s:%d", sourceOf(d.path), line)
 	}
+	return d.source
+}
+
+// line returns the line of a field, or 0 where that is not known.
+func (d document) line(path string) int {
 	var root yaml.Node
-	if yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
-		return d.source
+	if d.firstLine == 0 || len(d.text) > mostLocated || yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
+		return 0
 	}
-	return fmt.Sprintf("%s:%d", sourceOf(d.path), d.firstLine-1+lineOf(root.Content[0], path))
+	return d.firstLine - 1 + lineOf(root.Content[0], path)
 }
 
 // lineOf returns the line of the field at a path below a node, or of the last
