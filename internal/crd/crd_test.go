@@ -55,8 +55,9 @@ func TestErrorsAreTheAPIServers(t *testing.T) {
 		`{"size":1}`: "",
 		`{}`:         "spec.size: Required value",
 		`{"size":-1}`: "spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0\n" +
-			"spec.size: Invalid value: -1: should be a non-negative integer",
-		`{"size":"1"}`:                       "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"\nspec.size: Invalid value: \"\": must be of type integer",
+			".spec.size: Invalid value: -1: should be a non-negative integer",
+		`{"size":"1"}`: "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"\n" +
+			".spec.size: Invalid value: 0: .spec.size accessor error: 1 is of the type string, expected int64",
 		`{"size":1,"maxUnavailable":"200%"}`: `spec.maxUnavailable: Invalid value: "200%": write a number of Pods from 1 to 5000, or a share from 1% to 100%`,
 	} {
 		object := podSet(spec)

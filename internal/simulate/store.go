@@ -43,6 +43,7 @@ type record struct {
 type store struct {
 	clock     *clock
 	kinds     *catalogue
+	lenient   bool // custom resources are not validated
 	objects   map[Ref]*record
 	byKind    map[schema.GroupVersionKind]map[Ref]*record
 	byOwner   map[types.UID]map[Ref]*record
@@ -180,6 +181,10 @@ func (s *store) updateStatus(by actor, ref Ref, status map[string]any) (Object, 
 	}
 	object := shallow(old)
 	object.Object["status"] = status
+	object, err := s.admitStatus(s.kinds.of(ref.APIVersion, ref.Kind), object, old)
+	if err != nil {
+		return nil, err
+	}
 	return s.replace(by, ref, object, old)
 }
 
