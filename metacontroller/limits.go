@@ -3,6 +3,7 @@ package metacontroller
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -21,9 +22,14 @@ type Limits struct {
 	MaxAnswerBytes int64
 	// Reserve, if it is set, is told how many bytes the call is about to spend on
 	// objects and on its answer. Its error ends the call and is wrapped by the
-	// error of the call.
+	// error of the call. One that wraps [ErrTooMuch] says that no call may have so
+	// much; every other one, that another time may do.
 	Reserve func(bytes int64) error
 }
+
+// ErrTooMuch is wrapped by the error of [Limits.Reserve] for what no call may
+// have. A teardown then goes on without what it cannot afford.
+var ErrTooMuch = errors.New("more than one call may have")
 
 const (
 	// snapshotBytes is about what a Snapshot costs, with the strings of its
@@ -32,9 +38,9 @@ const (
 	// checkedObjects is the number of objects after which a call looks again
 	// whether it is still wanted.
 	checkedObjects = 64
-	// restatedCost is how much memory it takes to restate a kept child, for each
-	// byte of the observed one: one of many small objects is decoded to that.
-	restatedCost = 32
+	// restatedCost is how many times as much memory as its decoded form it takes to
+	// restate a kept child: that, and which of its fields are restated.
+	restatedCost = 2
 	// leastChildBytes is less than the smallest child has in an answer.
 	leastChildBytes = 48
 	// managedAnswerBytes is the size from which on an answer grows in one step to
@@ -88,6 +94,20 @@ func (r *run) passing(n int64) error {
 	more := n - r.passed
 	r.passed = max(r.passed, n)
 	return r.spend(max(more, 0))
+}
+
+// afford is passing for what the call can do without: that no call may have so
+// much does not end it.
+func (r *run) afford(n int64) error {
+	if r == nil || r.err != nil {
+		return r.failure()
+	}
+	passed := r.passed
+	err := r.passing(n)
+	if errors.Is(err, ErrTooMuch) {
+		r.passed, r.err = passed, nil
+	}
+	return err
 }
 
 func (r *run) failure() error {

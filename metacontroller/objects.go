@@ -201,8 +201,8 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 		}
 		snapshot, err := r.snapshot(value)
 		switch {
-		case len(value) > maxObjectBytes:
-			failure = fmt.Errorf("%q has more than %d bytes, which no API server would store", key, maxObjectBytes)
+		case len(value) > maxObservedBytes:
+			failure = fmt.Errorf("%q has more than %d bytes, which no API server would store", key, maxObservedBytes)
 		case err != nil:
 			failure = fmt.Errorf("%q %w", key, err)
 		case snapshot.Kind+"."+snapshot.APIVersion != kind:

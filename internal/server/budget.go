@@ -125,8 +125,8 @@ func (h *held) take(ctx context.Context, amount int64) error {
 // takeNow takes an amount that is free.
 func (h *held) takeNow(amount int64) error {
 	if amount > h.share.size-h.amount {
-		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes: make the resource smaller, or raise --memory-budget",
-			h.share.size)
+		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes, and this is %w: make the resource smaller, or raise --memory-budget",
+			h.share.size, metacontroller.ErrTooMuch)
 	}
 	if !h.share.TryAcquire(amount) {
 		return errBusy
