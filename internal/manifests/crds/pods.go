@@ -49,6 +49,11 @@ func constrainStruct(schema map[string]any, t reflect.Type) {
 		return
 	}
 	constrainFields(properties, t)
+	if t == reflect.TypeFor[corev1.ResourceRequirements]() {
+		for _, name := range []string{"limits", "requests"} {
+			refuseNegative(member(member(properties, name), "additionalProperties"))
+		}
+	}
 	wanted := podValidation[t]
 	for name, words := range wanted.fields {
 		if field := member(properties, name); field != nil {
@@ -76,6 +81,18 @@ func constrainFields(properties map[string]any, t reflect.Type) {
 	}
 }
 
+// refuseNegative takes the sign out of the pattern of a quantity.
+func refuseNegative(quantity map[string]any) {
+	if quantity == nil {
+		return
+	}
+	quantity["maxLength"] = 64
+	quantity["minimum"] = int64(0)
+	if pattern, ok := quantity["pattern"].(string); ok {
+		quantity["pattern"] = strings.Replace(pattern, `^(\+|-)?`, `^\+?`, 1)
+	}
+}
+
 func oneOf(values ...any) keywords { return keywords{"enum": values} }
 
 func between(least, most int64) keywords { return keywords{"minimum": least, "maximum": most} }
@@ -83,6 +100,10 @@ func between(least, most int64) keywords { return keywords{"minimum": least, "ma
 func atLeast(least int64) keywords { return keywords{"minimum": least} }
 
 func matching(pattern string) keywords { return keywords{"pattern": pattern} }
+
+// mostResources is how many kinds of resources a container may ask for: a rule is
+// reckoned to compare all of them.
+const mostResources = 16
 
 const mostID = math.MaxInt32 // of users and groups
 
@@ -145,13 +166,10 @@ var podValidation = map[reflect.Type]asked{
 		fields: map[string]keywords{"port": portNumberOrName},
 	},
 	reflect.TypeFor[corev1.EnvVar](): {
-		fields: map[string]keywords{"name": matching(`^[ -<>-~]+$`)},
+		fields: map[string]keywords{"name": matching(`^[ -<>-~]+$`), "valueFrom": {"maxProperties": int64(1)}},
 		rules: []rule{{"!has(self.valueFrom) || !has(self.value) || self.value == ''",
 			"a variable has a value and a valueFrom: write one of them"}},
 	},
-	reflect.TypeFor[corev1.EnvVarSource](): {rules: []rule{{
-		"[has(self.fieldRef), has(self.resourceFieldRef), has(self.configMapKeyRef), has(self.secretKeyRef), has(self.fileKeyRef)].exists_one(h, h)",
-		"a valueFrom has one source: write one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef and fileKeyRef"}}},
 	reflect.TypeFor[corev1.VolumeMount](): {fields: map[string]keywords{
 		"name":             {"maxLength": 63},
 		"mountPath":        matching(`^[^:]+$`),
@@ -161,7 +179,10 @@ var podValidation = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.Volume](): {fields: map[string]keywords{
 		"name": {"maxLength": 63, "pattern": labelPattern},
 	}},
-	reflect.TypeFor[corev1.ResourceRequirements](): {rules: resourceRules},
+	reflect.TypeFor[corev1.ResourceRequirements](): {
+		fields: map[string]keywords{"limits": {"maxProperties": mostResources}, "requests": {"maxProperties": mostResources}},
+		rules:  resourceRules,
+	},
 	reflect.TypeFor[corev1.SecurityContext]():      {fields: map[string]keywords{"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID)}},
 	reflect.TypeFor[corev1.PodSecurityContext](): {fields: map[string]keywords{
 		"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID), "fsGroup": between(0, mostID),
@@ -189,9 +210,6 @@ var portNumberOrName = keywords{"minimum": int64(1), "maximum": int64(65535), "p
 var resourceRules = []rule{
 	{"(!has(self.requests) || self.requests.all(r, " + isResource + ")) && (!has(self.limits) || self.limits.all(r, " + isResource + "))",
 		"write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"},
-	{"(!has(self.requests) || self.requests.all(r, !quantity(string(self.requests[r])).isLessThan(quantity('0')))) && " +
-		"(!has(self.limits) || self.limits.all(r, !quantity(string(self.limits[r])).isLessThan(quantity('0'))))",
-		"a quantity is negative: write 0 or more"},
 	{"!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",
 		"a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"},
 	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",
