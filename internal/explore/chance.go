@@ -14,7 +14,6 @@ type chance struct {
 	*rand.Rand
 
 	run      *Run
-	edits    []Edit
 	schedule Schedule
 	lags     map[string]float64 // how likely a kind is delivered, by kind
 	trouble  float64            // how likely a sync is disturbed
@@ -22,8 +21,11 @@ type chance struct {
 }
 
 // Chance plays the schedule that a seed decides, and returns it.
-func (s *Scenario) Chance(seed uint64, edits []Edit) (*Run, Schedule) {
-	c := &chance{Rand: rand.New(rand.NewPCG(seed, 0)), run: s.begin(), edits: edits, lags: map[string]float64{}}
+func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
+	if err := s.prepare(); err != nil {
+		return nil, nil, err
+	}
+	c := &chance{Rand: rand.New(rand.NewPCG(seed, 0)), run: s.begin(), lags: map[string]float64{}}
 	c.trouble = c.oneOf(0, 0.1, 0.3)
 	if c.Float64() < 0.6 {
 		c.do(simulate.Action{Do: "calm", Target: "40"})
@@ -41,7 +43,7 @@ func (s *Scenario) Chance(seed uint64, edits []Edit) (*Run, Schedule) {
 		}
 	}
 	c.run.settle()
-	return c.run, c.schedule
+	return c.run, c.schedule, nil
 }
 
 func (c *chance) oneOf(values ...float64) float64 { return values[c.IntN(len(values))] }

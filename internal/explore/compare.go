@@ -24,7 +24,7 @@ func (r *rest) differences(fresh *rest, history []promise.History) []string {
 				if other := findEqual(is, fresh, h, matched); other != "" {
 					matched[other] = name
 				} else if !h.More {
-					list = append(list, name+" is none that a new one would have")
+					list = append(list, name+" is none that a new one would have"+unlike(is, fresh, h))
 				}
 			}
 			continue
@@ -54,6 +54,19 @@ func findEqual(is map[string]any, fresh *rest, h promise.History, matched map[st
 	for _, name := range sortedKeys(fresh.children) {
 		if matched[name] == "" && fresh.children[name]["kind"] == is["kind"] && len(difference(is, fresh.children[name], h)) == 0 {
 			return name
+		}
+	}
+	return ""
+}
+
+// unlike tells in which fields a child differs from the first of its kind.
+func unlike(is map[string]any, fresh *rest, h promise.History) string {
+	for _, name := range sortedKeys(fresh.children) {
+		if fresh.children[name]["kind"] == is["kind"] {
+			if paths := difference(is, fresh.children[name], h); len(paths) > 0 {
+				return " (" + strings.Join(paths, ", ") + ")"
+			}
+			break
 		}
 	}
 	return ""

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -9,12 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
-	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Edit is a change of a custom resource that its CRD admits.
+// Edit is a change of a custom resource.
 type Edit struct {
 	// Path is the field, as in spec.ports[0].name.
 	Path string
@@ -24,28 +22,26 @@ type Edit struct {
 	Object map[string]any
 }
 
-// maxValues is how many values of one field are tried.
-const maxValues = 6
-
-// Edits returns changes of every field of a custom resource: values that its CRD
-// admits, one field at a time. Fields are those of the schema, whether or not the
-// custom resource has them. Blank are the fields for which no value was admitted.
-func Edits(controller *metacontroller.Controller, object simulate.Object) (edits []Edit, blank []string, err error) {
-	if len(controller.CRD) == 0 {
-		return nil, nil, nil
+// Edits returns changes of every field of a custom resource, one field at a time,
+// in an order that is always the same. Fields are those of the schema, whether or
+// not the custom resource has them. Which of the edits the CRD admits is for
+// [Scenario.Admits] to say.
+func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
+	if controller == nil || len(controller.CRD) == 0 {
+		return nil, nil
 	}
-	_, version, _ := strings.Cut(controller.Parent.APIVersion, "/")
-	schema, err := crd.Load(controller.CRD, version)
+	root, err := specSchema(controller.CRD, versionOf(controller))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	root, err := specSchema(controller.CRD, version)
-	if err != nil {
-		return nil, nil, err
-	}
-	e := &editor{schema: schema, base: object.Object, seen: map[string]bool{}}
+	e := &editor{base: object.Object, seen: map[string]bool{}}
 	e.visit([]step{{"spec", root}})
-	return e.edits, e.blank, nil
+	return e.edits, nil
+}
+
+func versionOf(controller *metacontroller.Controller) string {
+	_, version, _ := strings.Cut(controller.Parent.APIVersion, "/")
+	return version
 }
 
 // specSchema returns the schema of spec as it is written.
@@ -75,11 +71,9 @@ func specSchema(text []byte, version string) (map[string]any, error) {
 
 // editor collects edits.
 type editor struct {
-	schema *crd.Schema
-	base   map[string]any
-	edits  []Edit
-	blank  []string
-	seen   map[string]bool // patches
+	base  map[string]any
+	edits []Edit
+	seen  map[string]bool // patches
 }
 
 // step is a part of a path: the name of a field, or "" for the first item of a
@@ -106,47 +100,29 @@ func (e *editor) visit(path []step) {
 	}
 }
 
-// try makes edits of the values of a field that are admitted.
+// try makes edits of the values of a field.
 func (e *editor) try(path []step) {
 	last := path[len(path)-1]
 	if last.name == "" {
 		return // as a list of one it has been tried
 	}
-	admitted := 0
 	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
 		object := runtime.DeepCopyJSON(e.base)
-		if !put(object, path, value) {
-			continue
+		if put(object, path, value) {
+			e.add(path, object)
 		}
-		if e.add(path, object) {
-			if admitted++; admitted >= maxValues {
-				return
-			}
-		}
-	}
-	if admitted == 0 {
-		e.blank = append(e.blank, pathText(path))
 	}
 }
 
-// add adds an edit, if the CRD admits it and it changes anything.
-func (e *editor) add(path []step, object map[string]any) bool {
-	complete := runtime.DeepCopyJSON(object)
-	if unknown := e.schema.Prune(complete); len(unknown) > 0 {
-		return false
-	}
-	e.schema.Default(complete)
-	if errs := e.schema.Validate(context.Background(), complete); len(errs) > 0 {
-		return false
-	}
+// add adds an edit, if it changes anything.
+func (e *editor) add(path []step, object map[string]any) {
 	spec, _ := e.base["spec"].(map[string]any)
 	changed, _ := object["spec"].(map[string]any)
 	patch := patchOf(spec, changed)
 	key := encode(patch)
 	if len(patch) == 0 || e.seen[key] {
-		return false
+		return
 	}
 	e.seen[key] = true
 	e.edits = append(e.edits, Edit{Path: pathText(path), Patch: map[string]any{"spec": patch}, Object: object})
-	return true
 }

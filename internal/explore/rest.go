@@ -71,6 +71,9 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 	if child.GetKind() == "Service" {
 		forgetChosenPorts(fields, spec)
 	}
+	if child.GetKind() == "Pod" {
+		forgetTokenVolume(fields)
+	}
 	if child.GetKind() == "Job" {
 		unstructured.RemoveNestedField(object.Object, "spec", "selector")
 		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", "controller-uid")
@@ -85,6 +88,29 @@ func forgetChosenPorts(spec map[string]any, parent string) {
 	for _, item := range ports {
 		if port, ok := item.(map[string]any); ok && !strings.Contains(parent, fmt.Sprintf(`"nodePort":%v`, port["nodePort"])) {
 			delete(port, "nodePort")
+		}
+	}
+}
+
+// forgetTokenVolume gives the volume of the token, whose name the API server makes
+// up, one name.
+func forgetTokenVolume(spec map[string]any) {
+	const prefix = "kube-api-access"
+	rename := func(list any) {
+		items, _ := list.([]any)
+		for _, item := range items {
+			fields, _ := item.(map[string]any)
+			if name, _ := fields["name"].(string); strings.HasPrefix(name, prefix) {
+				fields["name"] = prefix
+			}
+		}
+	}
+	rename(spec["volumes"])
+	for _, group := range []string{"containers", "initContainers", "ephemeralContainers"} {
+		list, _ := spec[group].([]any)
+		for _, container := range list {
+			fields, _ := container.(map[string]any)
+			rename(fields["volumeMounts"])
 		}
 	}
 }

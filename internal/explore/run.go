@@ -18,6 +18,7 @@ type Run struct {
 	Broken *Violation
 
 	scenario *Scenario
+	played   Schedule
 	checked  int // hook calls at the last look
 	steps    int // that have been looked at for failures
 	refused  map[simulate.Ref]error
@@ -62,6 +63,7 @@ func (r *Run) do(action simulate.Action) bool {
 		r.orphans = true
 	}
 	done := r.World.Do(action)
+	r.played = append(r.played, action)
 	r.checkFailures()
 	if r.Broken == nil && r.World.IsCaughtUp() && r.World.Syncs() != r.checked {
 		r.checked = r.World.Syncs()

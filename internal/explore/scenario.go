@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/promise"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -35,7 +36,9 @@ type Scenario struct {
 	// Apply is how Metacontroller applies children.
 	Apply simulate.Strategy
 
-	fresh map[string]*rest
+	fresh  map[string]*rest
+	schema *crd.Schema
+	edits  *edits
 }
 
 // settleSteps is how many steps a world may take to come to rest when nothing

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/json"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
@@ -43,15 +44,29 @@ func (c *chance) parent() simulate.Object {
 // edit edits the custom resource, sometimes in two fields at once.
 func (c *chance) edit() bool {
 	parent := c.parent()
-	if parent == nil || len(c.edits) == 0 {
+	if parent == nil {
 		return false
 	}
-	patch := c.edits[c.IntN(len(c.edits))].Patch
+	edit, found := c.run.scenario.pickEdit(c.Rand)
+	if !found {
+		return false
+	}
+	patch := edit.Patch
 	if c.IntN(4) == 0 {
-		patch = simulate.MergePatch(patch, c.edits[c.IntN(len(c.edits))].Patch)
+		if other, found := c.run.scenario.pickEdit(c.Rand); found {
+			patch = simulate.MergePatch(patch, other.Patch)
+		}
+	}
+	content := simulate.MergePatch(parent.Object, patch)
+	if !c.run.scenario.Admits(asWritten(&unstructured.Unstructured{Object: content})) {
+		return false
 	}
 	c.remember(parent)
-	return c.do(simulate.Action{Do: "edit", Target: simulate.RefOf(parent).String(), Detail: encode(patch)})
+	return c.do(editOf(parent, patch))
+}
+
+func editOf(parent simulate.Object, patch map[string]any) simulate.Action {
+	return simulate.Action{Do: "edit", Target: simulate.RefOf(parent).String(), Detail: encode(patch)}
 }
 
 func (c *chance) remember(parent simulate.Object) {
@@ -72,7 +87,7 @@ func (c *chance) revert() bool {
 		return false
 	}
 	c.remember(parent)
-	return c.do(simulate.Action{Do: "edit", Target: simulate.RefOf(parent).String(), Detail: encode(map[string]any{"spec": patch})})
+	return c.do(editOf(parent, map[string]any{"spec": patch}))
 }
 
 // deleteParent deletes the custom resource, and mostly creates it again.
@@ -94,8 +109,10 @@ func (c *chance) create() bool {
 		return false
 	}
 	content := object.Object
-	if len(c.edits) > 0 && c.IntN(3) == 0 {
-		content = simulate.MergePatch(content, c.edits[c.IntN(len(c.edits))].Patch)
+	if c.IntN(3) == 0 {
+		if edit, found := c.run.scenario.pickEdit(c.Rand); found {
+			content = edit.Object
+		}
 	}
 	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
 }

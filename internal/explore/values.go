@@ -119,6 +119,9 @@ func objects(schema map[string]any, depth int) []any {
 				object[fmt.Sprint(name)] = values[min(variant, len(values)-1)]
 			}
 		}
+		if isContainer := properties["image"] != nil && properties["name"] != nil; isContainer {
+			object["image"] = "nginx:1.28" // it is not required, and every container needs one
+		}
 		list = append(list, object)
 	}
 	return list

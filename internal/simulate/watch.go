@@ -50,8 +50,15 @@ func (w *World) Watch(write func(Write), answer func(Answer), refusal func(Refus
 }
 
 // IsCaughtUp reports whether Metacontroller has heard of all and has synced
-// whatever that concerns.
-func (w *World) IsCaughtUp() bool { return !w.composite.isBusy() }
+// whatever that concerns, without a failure.
+func (w *World) IsCaughtUp() bool {
+	for _, p := range w.composite.parents {
+		if p.failure != "" {
+			return false
+		}
+	}
+	return !w.composite.isBusy()
+}
 
 // Syncs returns how often hooks have been called.
 func (w *World) Syncs() int {
