@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -120,4 +122,42 @@ func requireRule(t *testing.T, rule rule, manifest func(name, spec string) strin
 			require.NotContains(t, stderr, other, "another rule refuses it too")
 		}
 	}
+	manifests := manifest(name, rule.Bad)
+	if rule.Before != "" {
+		manifests = manifest("rule", rule.Before) + "---\n" + manifests
+	}
+	requireSameWords(t, manifests, stderr)
+}
+
+// reason is one of the reasons of kubectl, or of operetta, which adds the line.
+var reason = regexp.MustCompile(`(?m)^(?:\* |(?:operetta: )?The .* is invalid: )(.+?)(?: \(standard input:\d+\))?$`)
+
+// unknownField finds the fields that kubectl does not send.
+var unknownField = regexp.MustCompile(`unknown field "[^"]+"`)
+
+// requireSameWords fails unless a simulation refuses the last manifest for the
+// reasons of the API server, in its words. It warns of a field that kubectl, by
+// default, has the API server refuse.
+func requireSameWords(t *testing.T, manifests, stderr string) {
+	t.Helper()
+	simulate := exec.Command("../bin/operetta", "simulate", "-")
+	simulate.Stdin = strings.NewReader(manifests)
+	var told bytes.Buffer
+	simulate.Stderr = &told
+	err := simulate.Run()
+	if unknown := unknownField.FindAllString(stderr, -1); len(unknown) > 0 {
+		for _, field := range unknown {
+			require.Contains(t, told.String(), "warning: "+field+" (standard input:")
+		}
+		return
+	}
+	require.Error(t, err)
+	reasons := func(text string) (all []string) {
+		for _, match := range reason.FindAllStringSubmatch(text, -1) {
+			all = append(all, strings.Join(strings.Fields(match[1]), " "))
+		}
+		return all
+	}
+	require.NotEmpty(t, reasons(stderr), stderr)
+	require.ElementsMatch(t, reasons(stderr), reasons(told.String()), "%s\nsimulate: %s", stderr, told.String())
 }

@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"encoding/json"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,14 @@ func onlyKind() string { return os.Getenv("OPERETTA_TEST_KIND") }
 // thorough asks for every repetition, as `make test` does. Without it each case
 // is repeated often enough to find nearly always what chance decides.
 func thorough() bool { return os.Getenv("OPERETTA_TEST_THOROUGH") != "" }
+
+// sampled reports whether one of many alike is tried: all of them by the thorough
+// tests, and one of so many without, the same in every run.
+func sampled(name string, oneOf uint32) bool {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(name))
+	return thorough() || hash.Sum32()%oneOf == 0
+}
 
 // standardNow is the time of a case that names no other.
 var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -156,7 +156,7 @@ func TestWhatTheSchemaRefusesIsRefused(t *testing.T) {
 
 func schemaOf(t *testing.T, controller metacontroller.Controller) *crd.Schema {
 	_, version, _ := strings.Cut(controller.Parent.APIVersion, "/")
-	schema, err := crd.Load(controller.CRD, version)
+	schema, err := crd.Compiled(controller.CRD, version)
 	require.NoError(t, err)
 	return schema
 }

@@ -25,8 +25,8 @@ var hostile = []struct {
 	crowd      int // how many more Pods stand beside each related one
 }{
 	{"a terminal's commands", "\x1b]0;x\x07\x1b[2J\u009b31m two\r\nlines \x00 \u202e \U000e0041", 0},
-	{"a long text", strings.Repeat("long ", 20_000), 0},
-	{"a text of many Pods, more than any status lists", strings.Repeat("long ", 800), 120},
+	{"a long text", strings.Repeat("long ", 20_000), 0}, // with -short, of a third
+	{"a text of many Pods, more than any status lists", strings.Repeat("long ", 500), 101},
 	{"a plug-in's reason", "OutOfnvidia.com/gpu", 0},
 	{"nothing", "", 0},
 }
@@ -50,9 +50,12 @@ func TestHostileTextsStayInTheirPlace(t *testing.T) {
 			for _, h := range hostile {
 				for _, everywhere := range []bool{false, true} {
 					what := fmt.Sprintf("%s, everywhere: %t", h.name, everywhere)
+					if testing.Short() {
+						h.text = h.text[:min(len(h.text), 35_000)]
+					}
 					request := parsed(t, e.request)
 					isCrowded := join(request, h.crowd)
-					if everywhere && len(h.text) > 1000 || h.crowd > 0 && !isCrowded {
+					if !sampled(e.name+what, 4) || everywhere && len(h.text) > 1000 || h.crowd > 0 && (!isCrowded || !thorough() && len(e.request) > 8<<10) {
 						continue
 					}
 					writeHostile(request, h.text, everywhere)

@@ -181,8 +181,10 @@ func TestCompare(t *testing.T) {
 		diff, err := seen.Compare(wanted)
 		require.NoError(t, err)
 		require.Equal(t, Difference{
-			Missing:  []string{"ConfigMap/missing"},
-			Outdated: []string{"ConfigMap/old", "ConfigMap/going", "ConfigMap/unseen"},
+			Missing:    []string{"ConfigMap/missing"},
+			Outdated:   []string{"ConfigMap/old", "ConfigMap/going", "ConfigMap/unseen"},
+			NotUpdated: []string{"ConfigMap/old"},
+			parent:     "-n ns --for greetings.example.com/hi",
 		}, diff)
 		return greetingResult{Status: map[string]any{}, Children: wanted}, nil
 	})

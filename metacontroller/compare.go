@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -16,12 +17,34 @@ type Difference struct {
 	// asked for, or whose own controller has not yet looked at their newest
 	// generation, or that are being deleted.
 	Outdated []string
+	// NotUpdated are those of the Outdated that an update is to make what is asked
+	// for: children of an InPlace kind that carry another hash.
+	NotUpdated []string
+
+	parent string // as kubectl events takes it, with its namespace
+}
+
+// Add adds what another comparison for the same parent has found.
+func (d *Difference) Add(other Difference) {
+	d.Missing = append(d.Missing, other.Missing...)
+	d.Outdated = append(d.Outdated, other.Outdated...)
+	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
+	d.parent = cmp.Or(d.parent, other.parent)
+}
+
+// events tells where the API server's refusals are to be read: Metacontroller
+// reports them as events of the parent.
+func (d *Difference) events() string {
+	if d.parent == "" {
+		return "the events of this object tell more"
+	}
+	return "`kubectl events " + d.parent + "` tells more"
 }
 
 // Compare stamps the children and looks for each among those observed. Children
 // that [Keep] made are left out. The error is that of [Hash].
 func (o Observed) Compare(children []Object) (Difference, error) {
-	var diff Difference
+	diff := Difference{parent: o.parent}
 	for _, child := range children {
 		if _, ok := child.(*kept); ok {
 			continue
@@ -36,7 +59,14 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		switch {
 		case !found:
 			diff.Missing = append(diff.Missing, ref)
-		case snapshot.Terminating || snapshot.hash() != hash || snapshot.isUnseen():
+		case snapshot.Terminating:
+			diff.Outdated = append(diff.Outdated, ref)
+		case snapshot.hash() != hash:
+			diff.Outdated = append(diff.Outdated, ref)
+			if o.inPlace[snapshot.Kind+"."+snapshot.APIVersion] {
+				diff.NotUpdated = append(diff.NotUpdated, ref)
+			}
+		case snapshot.isUnseen():
 			diff.Outdated = append(diff.Outdated, ref)
 		}
 	}

@@ -21,6 +21,10 @@ const (
 	// ConditionChildrenObserved is True when every child that is asked for
 	// exists. Its lastTransitionTime remembers since when one has been missing.
 	ConditionChildrenObserved = "ChildrenObserved"
+	// ConditionChildrenUpdated is False, and absent otherwise, while a child has
+	// not become what it has been asked to be. Its lastTransitionTime remembers
+	// since when.
+	ConditionChildrenUpdated = "ChildrenUpdated"
 )
 
 // Reasons of Ready=False that hold for every kind.
@@ -33,10 +37,14 @@ const (
 	// ReasonChildBlocked says that a child has been asked for and has not
 	// appeared within [ChildGrace].
 	ReasonChildBlocked = "ChildBlocked"
+	// ReasonUpdateBlocked says that a child has been asked to change and has not
+	// changed within [ChildGrace].
+	ReasonUpdateBlocked = "UpdateBlocked"
 )
 
-// ChildGrace is how long a child may be missing before it is called blocked:
-// Metacontroller's cache lags behind its own writes, and a lag is no absence.
+// ChildGrace is how long a child may be missing, or not be what is asked for,
+// before it is called blocked: Metacontroller's cache lags behind its own writes,
+// and a lag is no absence.
 const ChildGrace = 30 * time.Second
 
 // Conditions builds the conditions of a parent's status. A condition whose
@@ -93,53 +101,77 @@ func (c *Conditions) List() []metav1.Condition {
 	return c.list
 }
 
-// Settle sets ChildrenObserved and, unless what is observed is what is asked
-// for, Ready=False with one of the reasons above. It reports whether all is
-// settled, so that the rest of Ready is the operator's to judge, and after what
-// time to look again (zero for not at all): a child that a foreign object, a
-// quota or an admission webhook keeps away gives no sign of it.
+// Settle sets ChildrenObserved and ChildrenUpdated and, unless what is observed is
+// what is asked for, Ready=False with one of the reasons above. It reports whether
+// all is settled, so that the rest of Ready is the operator's to judge, and after
+// what time to look again (zero for not at all): a child that a foreign object, a
+// quota or an admission webhook keeps away gives no sign of it, nor does one whose
+// update is refused. The latter is a person's to mend, and sets Stalled.
 func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration) {
+	missing, updating := c.wait(ConditionChildrenObserved, diff.Missing), c.wait(ConditionChildrenUpdated, diff.NotUpdated)
 	if len(diff.Missing) == 0 {
 		c.Set(ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "every child that is asked for exists")
-		if len(diff.Outdated) == 0 {
-			return true, 0
-		}
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdating,
-			"not yet as the newest spec asks for: "+listed(diff.Outdated))
-		return false, 0
 	}
-	since := c.absentSince(diff.Missing)
-	left := ChildGrace - c.now.Sub(since.Time)
-	reason, message := "Asked", "asked for: "+listed(diff.Missing)
-	if left <= 0 {
-		reason = "Absent"
-	}
-	c.set(ConditionChildrenObserved, metav1.ConditionFalse, reason, message, since)
-	if left > 0 {
+	switch {
+	case missing.isOver:
+		c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, listed(diff.Missing)+
+			" does not appear: an object of that name that belongs to someone else may be in the way, "+
+			"or the API server refuses it for a quota, an admission webhook or an invalid field; "+diff.events())
+	case updating.isOver:
+		message := listed(diff.NotUpdated) + " is still not as the newest spec asks for: the API server may be refusing the update " +
+			"for a node port that is taken, a field that cannot change, a quota or an admission webhook; " + diff.events()
+		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdateBlocked, message)
+		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonUpdateBlocked, message)
+	case len(diff.Missing) > 0:
 		c.Set(ConditionReady, metav1.ConditionFalse, ReasonCreating, "being created: "+listed(diff.Missing))
-		return false, left
+	case len(diff.Outdated) > 0:
+		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdating, "not yet as the newest spec asks for: "+listed(diff.Outdated))
+	default:
+		return true, 0
 	}
-	c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, listed(diff.Missing)+
-		" does not appear: an object of that name that belongs to someone else may be in the way, "+
-		"or a quota or an admission webhook refuses it")
-	return false, ChildGrace
+	if missing.again == 0 || updating.again == 0 {
+		return false, missing.again + updating.again
+	}
+	return false, min(missing.again, updating.again)
 }
 
-// absentSince returns since when a child has been missing. The old condition
-// tells, unless all the children that it names have appeared since: then the
-// ones that are missing now have only just been asked for.
-func (c *Conditions) absentSince(missing []string) metav1.Time {
-	old := meta.FindStatusCondition(c.old, ConditionChildrenObserved)
-	if old == nil || old.Status != metav1.ConditionFalse {
+// waiting tells how it is about children that something is waited for.
+type waiting struct {
+	isOver bool          // they have been waited for as long as [ChildGrace]
+	again  time.Duration // when to look again, zero for not at all
+}
+
+// wait sets a condition that remembers since when children have been waited for,
+// if there are any.
+func (c *Conditions) wait(conditionType string, children []string) waiting {
+	if len(children) == 0 {
+		return waiting{}
+	}
+	since := c.since(conditionType, children)
+	left := ChildGrace - c.now.Sub(since.Time)
+	if left > 0 {
+		c.set(conditionType, metav1.ConditionFalse, "Asked", "asked for: "+listed(children), since)
+		return waiting{again: left}
+	}
+	reason := map[string]string{ConditionChildrenObserved: "Absent", ConditionChildrenUpdated: "Outdated"}[conditionType]
+	c.set(conditionType, metav1.ConditionFalse, reason, "asked for: "+listed(children), since)
+	return waiting{isOver: true, again: ChildGrace}
+}
+
+// since returns since when children have been waited for. The old condition
+// tells, unless there is nothing left of all that it names: then the ones of now
+// have only just been asked for. So has a change by a newer spec.
+func (c *Conditions) since(conditionType string, children []string) metav1.Time {
+	old := meta.FindStatusCondition(c.old, conditionType)
+	if old == nil || old.Status != metav1.ConditionFalse ||
+		conditionType == ConditionChildrenUpdated && old.ObservedGeneration != c.generation {
 		return c.now
 	}
 	_, names, _ := strings.Cut(old.Message, ": ")
 	names, _, _ = strings.Cut(names, " and ")
 	for _, name := range strings.Split(names, ", ") {
-		for _, ref := range missing {
-			if ref == name {
-				return old.LastTransitionTime
-			}
+		if slices.Contains(children, name) {
+			return old.LastTransitionTime
 		}
 	}
 	return c.now

@@ -52,8 +52,8 @@ func TestSettle(t *testing.T) {
 		"outdated":        {diff: Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
 		"just asked for":  {diff: Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
 		"within grace":    {old: absent("asked for: Pod/a", 20*time.Second), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
-		"blocked":         {old: absent("asked for: Pod/a", 30*time.Second), diff: Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or a quota or an admission webhook refuses it", resync: 30 * time.Second},
-		"many blocked":    {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Minute), diff: Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or a quota or an admission webhook refuses it", resync: 30 * time.Second},
+		"blocked":         {old: absent("asked for: Pod/a", 30*time.Second), diff: Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
+		"many blocked":    {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Minute), diff: Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
 		"others appeared": {old: absent("asked for: Pod/x, Pod/y", time.Minute), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
@@ -75,4 +75,60 @@ func TestSettle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUpdateThatIsNotTaken follows a child whose update the API server refuses.
+func TestUpdateThatIsNotTaken(t *testing.T) {
+	refused := Difference{Outdated: []string{"Service/a"}, NotUpdated: []string{"Service/a"}, parent: "-n default --for boxes.example.com/a"}
+	at := func(old []metav1.Condition, generation int64, later time.Duration, diff Difference) ([]metav1.Condition, time.Duration) {
+		conditions := NewConditions(old, generation, noon.Add(later))
+		settled, resync := conditions.Settle(diff)
+		require.False(t, settled)
+		return conditions.List(), resync
+	}
+	told := func(list []metav1.Condition, conditionType string) string {
+		for _, condition := range list {
+			if condition.Type == conditionType {
+				return string(condition.Status) + " " + condition.Reason
+			}
+		}
+		return ""
+	}
+	list, resync := at(nil, 1, 0, refused)
+	require.Equal(t, 30*time.Second, resync)
+	require.Equal(t, "False Updating", told(list, ConditionReady))
+	require.Equal(t, "False Asked", told(list, ConditionChildrenUpdated))
+
+	list, resync = at(list, 1, 20*time.Second, refused)
+	require.Equal(t, 10*time.Second, resync)
+	require.Empty(t, told(list, ConditionStalled))
+
+	blocked, resync := at(list, 1, 30*time.Second, refused)
+	require.Equal(t, 30*time.Second, resync, "the name may become free")
+	require.Equal(t, "False UpdateBlocked", told(blocked, ConditionReady))
+	require.Equal(t, "True UpdateBlocked", told(blocked, ConditionStalled))
+	require.Equal(t, "False Outdated", told(blocked, ConditionChildrenUpdated))
+	require.Equal(t, "Service/a is still not as the newest spec asks for: the API server may be refusing the update for a node port that is taken, "+
+		"a field that cannot change, a quota or an admission webhook; `kubectl events -n default --for boxes.example.com/a` tells more", blocked[0].Message)
+
+	again, _ := at(blocked, 1, time.Hour, refused)
+	require.Equal(t, blocked, again, "it says the same as long as it is so")
+
+	list, resync = at(blocked, 2, time.Hour, refused)
+	require.Equal(t, "False Updating", told(list, ConditionReady), "a newer spec has only just been asked for")
+	require.Equal(t, 30*time.Second, resync)
+
+	other := Difference{Outdated: []string{"Service/b"}, NotUpdated: []string{"Service/b"}}
+	list, _ = at(blocked, 1, time.Hour, other)
+	require.Equal(t, "False Updating", told(list, ConditionReady), "the other has been updated")
+
+	other.Missing = []string{"Pod/c"}
+	list, resync = at(list, 1, time.Hour+20*time.Second, other)
+	require.Equal(t, "False Creating", told(list, ConditionReady))
+	require.Equal(t, 10*time.Second, resync, "the sooner of two")
+
+	list, resync = at(blocked, 1, time.Hour, Difference{Outdated: []string{"Service/a"}})
+	require.Equal(t, "False Updating", told(list, ConditionReady), "it is updated, and its own controller has not seen it")
+	require.Zero(t, resync)
+	require.Empty(t, told(list, ConditionChildrenUpdated))
 }

@@ -130,3 +130,21 @@ func (c Controller) child(apiVersion, kind string) (Child, bool) {
 	}
 	return Child{}, false
 }
+
+// inPlace returns the kinds of children that are updated, by their keys.
+func (c Controller) inPlace() map[string]bool {
+	kinds := make(map[string]bool, len(c.Children))
+	for _, child := range c.Children {
+		kinds[child.Key()] = child.Update == InPlace
+	}
+	return kinds
+}
+
+// eventsOf returns what kubectl events needs to show the events of a parent.
+func (c Controller) eventsOf(parent Identity) string {
+	object := strings.TrimSuffix(c.Parent.Plural+"."+c.Parent.Group(), ".") + "/" + parent.Name
+	if parent.Namespace == "" {
+		return "--for " + object
+	}
+	return "-n " + parent.Namespace + " --for " + object
+}

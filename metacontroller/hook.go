@@ -206,6 +206,8 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 		Children: req.children,
 		Related:  req.related,
 		Now:      now.UTC().Truncate(time.Second),
+		parent:   c.eventsOf(req.Identity),
+		inPlace:  c.inPlace(),
 	}
 	run := c.Sync.sync
 	if hook == FinalizeHook {

@@ -20,6 +20,9 @@ type kept struct {
 	unstructured.Unstructured
 
 	snapshot Snapshot
+	// path is the one field that changes, to value. It is nil where none does.
+	path  []string
+	value string
 }
 
 // Keep returns a child that makes Metacontroller leave an observed object as it
@@ -34,6 +37,15 @@ type kept struct {
 // owner. See [appliedFields] for how they are told.
 func Keep(observed Snapshot) Object {
 	child := &kept{snapshot: observed}
+	child.Object = identityOf(observed)
+	return child
+}
+
+// KeepWith is [Keep] but for one field of text, which gets another value. It is
+// for the last word to a child that goes: the spec may not tell any more what is
+// in it, and what is asked for anew could be refused.
+func KeepWith(observed Snapshot, value string, path ...string) Object {
+	child := &kept{snapshot: observed, path: path, value: value}
 	child.Object = identityOf(observed)
 	return child
 }
@@ -88,5 +100,10 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 		restated[name] = value
 	}
 	restated["metadata"] = own
+	if k.path != nil {
+		if err := unstructured.SetNestedField(restated, k.value, k.path...); err != nil {
+			return nil, fmt.Errorf("cannot change %s: %w", k.snapshot.Ref(), err)
+		}
+	}
 	return &unstructured.Unstructured{Object: restated}, nil
 }

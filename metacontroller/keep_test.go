@@ -190,3 +190,22 @@ func TestKeptChildRuns(t *testing.T) {
 	require.Equal(t, "web:2", deployment.Spec.Template.Spec.Containers[0].Image)
 	require.Nil(t, deployment.Spec.Replicas, "they are the autoscaler's")
 }
+
+// TestKeepWithChangesOneField gives one field another value, whether it was
+// applied, is there or neither, and leaves the others as they are.
+func TestKeepWithChangesOneField(t *testing.T) {
+	controller := deployments()
+	for last, want := range map[string]string{
+		`{"spec":{"strategy":{"type":""},"replicas":0}}`: `{"strategy":{"type":"Recreate"},"replicas":5}`,
+		`{}`: `{"strategy":{"type":"Recreate"}}`,
+	} {
+		controller.Sync = Sync(func(_ *greeting, seen Observed) (greetingResult, error) {
+			web, _ := seen.Children.Find("apps/v1", "Deployment", "web")
+			return greetingResult{Status: map[string]any{}, Children: []Object{KeepWith(web, "Recreate", "spec", "strategy", "type")}}, nil
+		})
+		answer, err := controller.Call(SyncHook, noon, keepRequest(t, false, false, live(last)))
+		require.NoError(t, err)
+		require.True(t, answer.Children[0].Kept)
+		require.JSONEq(t, want, string(lookup(answer.Body[strings.Index(string(answer.Body), `"children":[`)+len(`"children":[`):len(answer.Body)-2], "spec")), last)
+	}
+}

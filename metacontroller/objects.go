@@ -24,6 +24,9 @@ type Observed struct {
 	// SpecDamaged is set for a finalize hook whose parent has a spec that cannot
 	// be decoded. The spec is empty then, and says nothing.
 	SpecDamaged bool
+
+	parent  string          // as kubectl events takes it, with its namespace
+	inPlace map[string]bool // the kinds of children that are updated, by Resource.Key
 }
 
 // Objects are observed objects by kind and in the order of their names. They

@@ -86,7 +86,9 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 	if err == nil {
 		err = c.checkChild(req, child, body[start:])
 	}
-	if err == nil && len(body)-start > maxChildBytes {
+	// A kept child is written as it is, so nothing is stored. Where a user has made
+	// one too large for Metacontroller, that child alone cannot be applied.
+	if err == nil && !child.Kept && len(body)-start > maxChildBytes {
 		err = fmt.Errorf("its %d bytes are more than the %d that Metacontroller can apply", len(body)-start, maxChildBytes)
 	}
 	return child, body, err

@@ -48,7 +48,7 @@ func (c Controller) schema() *schema {
 	}
 	_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
 	made, _ := schemas.LoadOrStore(&c.CRD[0], &schema{
-		load:     sync.OnceValues(func() (*crd.Schema, error) { return crd.Load(c.CRD, version) }),
+		load:     func() (*crd.Schema, error) { return crd.Compiled(c.CRD, version) },
 		verdicts: lru.New(rememberedVerdicts),
 	})
 	return made.(*schema)

@@ -112,22 +112,45 @@ func TestOrphaningIsSeenBesideWhatIsDamaged(t *testing.T) {
 	require.JSONEq(t, `{"status":{"old":true},"children":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"finalized":true}`, string(answer.Body))
 }
 
-// TestFinalizeLetsGoWhatCannotBeKept is an attack: whoever may edit a child can
-// make it restate more than Metacontroller can apply. A sync refuses it, and says
-// so; a teardown goes on.
-func TestFinalizeLetsGoWhatCannotBeKept(t *testing.T) {
-	large := strings.Replace(live(`{"spec":{"note":""}}`), `"replicas": 5`, `"note": "`+strings.Repeat("x", maxChildBytes)+`"`, 1)
+// amongOthers returns a request with a Deployment between two others.
+func amongOthers(t *testing.T, finalizing, orphaning bool, middle string) []byte {
 	first, last := strings.Replace(live(""), `"name": "web"`, `"name": "a"`, 1), strings.Replace(live(""), `"name": "web"`, `"name": "z"`, 1)
-	with := func(finalizing, orphaning bool) []byte {
-		request := string(keepRequest(t, finalizing, orphaning, large))
-		return []byte(strings.Replace(request, `"Deployment.apps/v1":{`, `"Deployment.apps/v1":{"ns/a":`+first+`,"ns/z":`+last+`,`, 1))
+	request := string(keepRequest(t, finalizing, orphaning, middle))
+	return []byte(strings.Replace(request, `"Deployment.apps/v1":{`, `"Deployment.apps/v1":{"ns/a":`+first+`,"ns/z":`+last+`,`, 1))
+}
+
+// TestLargeChildIsKept is an attack: whoever may edit a child can make it restate
+// more than Metacontroller can store beside it. That stops at most a write to this
+// child, which is to stay as it is anyway.
+func TestLargeChildIsKept(t *testing.T) {
+	long := strings.Repeat("x", maxChildBytes)
+	for name, large := range map[string]string{
+		"spec":       strings.Replace(live(`{"spec":{"note":""}}`), `"replicas": 5`, `"note": "`+long+`"`, 1),
+		"annotation": strings.Replace(live(`{"metadata":{"annotations":{"operetta.dev/hash":""}}}`), "0123456789abcdef", long, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for hook, request := range map[HookName][]byte{SyncHook: amongOthers(t, false, false, large), FinalizeHook: amongOthers(t, true, false, large)} {
+				answer, err := deployments().Call(hook, noon, request)
+				require.NoError(t, err)
+				require.Len(t, answer.Children, 3)
+				require.Contains(t, string(answer.Body), long)
+			}
+			_, err := deployments().Call(FinalizeHook, noon, amongOthers(t, true, true, large))
+			require.NoError(t, err)
+		})
 	}
-	const tooLarge = "child Deployment/web: its 256"
-	_, err := deployments().Call(SyncHook, noon, with(false, false))
-	require.ErrorContains(t, err, tooLarge)
-	_, err = deployments().Call(FinalizeHook, noon, with(true, true))
-	require.ErrorContains(t, err, tooLarge, "an orphaned child must stay as it is")
-	answer, err := deployments().Call(FinalizeHook, noon, with(true, false))
+}
+
+// TestFinalizeLetsGoWhatCannotBeKept has a child that cannot be read. A sync
+// refuses it, and says so; a teardown goes on.
+func TestFinalizeLetsGoWhatCannotBeKept(t *testing.T) {
+	damaged := strings.Replace(live(""), `"replicas": 5`, `"replicas": 1e999`, 1)
+	const unreadable = "child Deployment/web: cannot keep Deployment/web"
+	_, err := deployments().Call(SyncHook, noon, amongOthers(t, false, false, damaged))
+	require.ErrorContains(t, err, unreadable)
+	_, err = deployments().Call(FinalizeHook, noon, amongOthers(t, true, true, damaged))
+	require.ErrorContains(t, err, unreadable, "an orphaned child must stay as it is")
+	answer, err := deployments().Call(FinalizeHook, noon, amongOthers(t, true, false, damaged))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"status":{},"finalized":false,"children":[
 		{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"}},{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"z"}}]}`, string(answer.Body))

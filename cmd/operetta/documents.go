@@ -12,8 +12,11 @@ import (
 
 // document is one YAML or JSON document of a file.
 type document struct {
-	source string // for messages: the file, and which document of it
-	json   []byte
+	source    string // for messages: the file, and which document of it
+	json      []byte
+	path      string // of the file, or "-"
+	text      []byte // as it is written
+	firstLine int    // of the text in the file, or 0
 }
 
 // readDocuments reads all documents of a file, or of the standard input where
@@ -28,6 +31,7 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", source(len(parts)), err)
 	}
+	lines := firstLines(text, parts)
 	var list []document
 	for i, part := range parts {
 		content, err := documents.ToJSON(part)
@@ -35,7 +39,7 @@ func (p *program) readDocuments(path string) ([]document, error) {
 			return nil, fmt.Errorf("%s %w", source(i), err)
 		}
 		if !bytes.Equal(content, []byte("null")) {
-			list = append(list, document{source: source(i), json: content})
+			list = append(list, document{source: source(i), json: content, path: path, text: part, firstLine: lines[i]})
 		}
 	}
 	if len(list) == 0 {

@@ -18,10 +18,14 @@ import (
 
 // hooks returns the way to the hooks: through the server's handler, or over
 // HTTP. Either way it is the server that serve runs, but for its clock.
-func (p *program) hooks(ctx context.Context, overHTTP bool) (simulate.Call, func(), error) {
+func (p *program) hooks(ctx context.Context, overHTTP, validate bool) (simulate.Call, func(), error) {
 	var clock atomic.Pointer[time.Time]
+	controllers := p.controllers
+	if !validate {
+		controllers = withoutCRDs(controllers)
+	}
 	srv := server.New(server.Options{
-		Controllers:     p.controllers,
+		Controllers:     controllers,
 		Now:             func() time.Time { return *clock.Load() },
 		Log:             slog.New(slog.DiscardHandler),
 		MaxBodyBytes:    server.DefaultMaxBodyBytes,

@@ -50,7 +50,7 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // run runs the command line and returns the exit code. A failure is told in
-// one line.
+// one line, but for what the API server refuses: that is told as kubectl does.
 func run(ctx context.Context, controllers []metacontroller.Controller, args []string, streams stdio) int {
 	// What is shown may quote a file or an argument.
 	streams.err = printable.NewWriter(streams.err)
@@ -64,6 +64,10 @@ func run(ctx context.Context, controllers []metacontroller.Controller, args []st
 	if _, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintf(streams.err, "operetta: %s (see %s --help)\n", message, cmd.CommandPath())
 		return exitUsage
+	}
+	if refused, ok := errors.AsType[invalidError](err); ok {
+		refused.print(streams.err)
+		return exitFailed
 	}
 	fmt.Fprintf(streams.err, "operetta: %s\n", message)
 	return exitFailed

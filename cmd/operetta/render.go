@@ -16,6 +16,7 @@ import (
 type renderFlags struct {
 	hook, now    string
 	childrenOnly bool
+	validate     bool
 }
 
 func newRenderCommand(p *program) *cobra.Command {
@@ -25,8 +26,11 @@ func newRenderCommand(p *program) *cobra.Command {
 		Short: "Print what a hook answers to a request or a custom resource",
 		Long: `Render prints what a hook answers, as YAML. FILE, or - for the standard input,
 holds a hook request, or a bare custom resource for which no children are
-observed, in YAML or JSON, and objects of other kinds beside it are passed over. What a request leaves out because it is empty is
-filled in. A file may have 64 MiB, a YAML document a million values.`,
+observed, in YAML or JSON, and objects of other kinds beside it are passed over.
+What a request leaves out because it is empty is
+filled in. A file may have 64 MiB, a YAML document a million values.
+
+` + validateHelp,
 		Example: `  operetta render deploy/samples/modelbox.yaml
   operetta render deploy/samples/modelbox.yaml --children-only | kubectl diff -f -`,
 		Args: exactly(1, "one file"),
@@ -35,6 +39,7 @@ filled in. A file may have 64 MiB, a YAML document a million values.`,
 	cmd.Flags().StringVar(&flags.hook, "hook", "sync", "hook to call: sync, finalize or customize")
 	cmd.Flags().StringVar(&flags.now, "now", "", "time that the hook is handed, as in 2026-01-02T15:04:05Z (default the current time)")
 	cmd.Flags().BoolVar(&flags.childrenOnly, "children-only", false, "print the children as a YAML stream for kubectl apply -f -")
+	validateFlag(cmd, &flags.validate)
 	return cmd
 }
 
@@ -60,6 +65,12 @@ func render(p *program, path string, flags *renderFlags) error {
 	hook := metacontroller.HookName(flags.hook)
 	if !slices.Contains(controller.Hooks(), hook) {
 		return usagef("--hook %q: %s has the hooks %v", flags.hook, controller.Name(), controller.Hooks())
+	}
+	if input, err = p.admit(input, controller, hook, flags.validate); err != nil {
+		return err
+	}
+	if !flags.validate {
+		controller.CRD = nil
 	}
 	request, err := controller.Complete(hook, input.json)
 	if err != nil {

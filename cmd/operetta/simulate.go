@@ -21,6 +21,7 @@ type simulateFlags struct {
 	fail, hold                 []string
 	vanish, flap, evict        []string
 	deleteAfter, overHTTP      bool
+	validate                   bool
 	maxSteps                   int
 }
 
@@ -41,6 +42,9 @@ change and go, * is how far they are, ? the conditions of the custom resource,
 and ! trouble.
 
 There is room for 10,000 objects and 128 MiB of text; a file may have 64 MiB.
+
+` + validateHelp + ` An edit that a rule of the
+CustomResourceDefinition refuses is refused here, too.
 
 The exit code is 0 when every custom resource ends Ready, or when a fault was
 asked for and nothing keeps changing.`,
@@ -66,6 +70,7 @@ asked for and nothing keeps changing.`,
 	set.StringArrayVar(&flags.evict, "evict", nil, "KIND/NAME of an object whose Pods are evicted after all has converged")
 	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
 	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
+	validateFlag(cmd, &flags.validate)
 	set.IntVar(&flags.maxSteps, "max-steps", simulate.DefaultMaxSteps, "steps after which there is no fixed point")
 	return cmd
 }
@@ -86,7 +91,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if err != nil {
 		return err
 	}
-	call, stop, err := p.hooks(ctx, flags.overHTTP)
+	call, stop, err := p.hooks(ctx, flags.overHTTP, flags.validate)
 	if err != nil {
 		return err
 	}
@@ -98,8 +103,10 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 		HookVersion: flags.hookVersion,
 		MaxSteps:    flags.maxSteps,
 		Faults:      faults,
+
+		SkipValidation: !flags.validate,
 	})
-	err = playRounds(world, rounds, flags.deleteAfter, show)
+	err = p.playRounds(world, rounds, flags, show)
 	if printErr := show.end(world, err); printErr != nil {
 		return printErr
 	}
@@ -110,11 +117,11 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 }
 
 // playRounds applies the documents round by round.
-func playRounds(world *simulate.World, rounds [][]document, deleteAfter bool, show *report) error {
+func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *simulateFlags, show *report) error {
 	for _, round := range rounds {
 		for _, d := range round {
-			if err := world.Apply(d.json); err != nil {
-				return fmt.Errorf("%s: %w", d.source, err)
+			if err := p.apply(world, d, flags.validate); err != nil {
+				return err
 			}
 		}
 		err := world.Play()
@@ -123,11 +130,26 @@ func playRounds(world *simulate.World, rounds [][]document, deleteAfter bool, sh
 			return err
 		}
 	}
-	if !deleteAfter {
+	if !flags.deleteAfter {
 		return nil
 	}
 	world.DeleteParents()
 	return world.Play()
+}
+
+// apply applies a document, and tells of the fields that the API server drops.
+func (p *program) apply(world *simulate.World, d document, validate bool) error {
+	if controller, err := p.controllerFor(d); err == nil && validate {
+		unknown, err := unknownFields(controller, d.json)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.source, err)
+		}
+		p.warn(d, "", unknown)
+	}
+	if err := world.Apply(d.json); err != nil {
+		return d.refused(err)
+	}
+	return nil
 }
 
 // verdict returns an error unless all is as it should be.

@@ -53,7 +53,7 @@ func adopted(request object, count int) {
 // status stays small, and the Jobs go down to the limit without another look.
 func TestHistoryIsBoundedWhateverIsAdopted(t *testing.T) {
 	for _, limit := range []int{0, 3, 20} {
-		first := goldens(t)[0]
+		first := firstBuild(t)
 		request := decoded(t, first.Case)
 		request["parent"].(object)["spec"].(object)["historyLimit"] = float64(limit)
 		delete(request, "children")
@@ -77,7 +77,7 @@ func TestHistoryIsBoundedWhateverIsAdopted(t *testing.T) {
 // TestStatusOfAnOlderReleaseIsCleaned sends a status that holds what a user could
 // once have written into it.
 func TestStatusOfAnOlderReleaseIsCleaned(t *testing.T) {
-	first := goldens(t)[0]
+	first := firstBuild(t)
 	request := decoded(t, first.Case)
 	request["parent"].(object)["status"] = object{"history": []any{
 		object{"hash": "", "result": "Succeeded", "revision": "x"},
@@ -88,7 +88,7 @@ func TestStatusOfAnOlderReleaseIsCleaned(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got.status.History, 2)
 	requireClean(t, "old", got)
-	require.Contains(t, got.status.Conditions[0].Message, "revision v2 was built")
+	require.Contains(t, got.status.Conditions[0].Message, "revision v1 was built")
 	request["parent"].(object)["status"] = encodedStatus(t, got.status)
 	again, err := ask(t, first.Case, request)
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestStatusOfAnOlderReleaseIsCleaned(t *testing.T) {
 // TestRevisionIsWhatTheCloneFetches has the annotation say another one.
 func TestRevisionIsWhatTheCloneFetches(t *testing.T) {
 	for _, revision := range []string{"v0", "a$$b$(c)", "größe"} {
-		first := goldens(t)[0]
+		first := firstBuild(t)
 		request := decoded(t, first.Case)
 		delete(request, "children")
 		adopted(request, 1)

@@ -16,6 +16,12 @@
 // kept for their logs up to a limit. None goes before the status that the hook
 // is sent tells its result.
 //
+// Jobs and Pods are observed late, and a status may be lost after its Job was
+// made. So the status names a Job before it is made, and those that run until
+// their Pods must have been observed, too. A Job is known by its name, and a Pod
+// by the Job that controls it; what can be edited, such as labels, decides
+// nothing.
+//
 // Ready is True when the newest build has succeeded. A failed one is Stalled,
 // for only another spec will mend it.
 package build

@@ -106,17 +106,13 @@ func job(build *Build, hash string) *batchv1.Job {
 	jobLabels[buildLabel] = build.Name
 	jobLabels[hashLabel] = hash
 	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.Revision}
-	backoffLimit := int32(0)
-	if build.Spec.BackoffLimit != nil {
-		backoffLimit = *build.Spec.BackoffLimit
-	}
 	return &batchv1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: jobKind.APIVersion, Kind: jobKind.Kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: jobName(build, hash), Namespace: build.Namespace, Labels: jobLabels, Annotations: annotations,
 		},
 		Spec: batchv1.JobSpec{
-			BackoffLimit:          &backoffLimit,
+			BackoffLimit:          new(backoffLimit(build)),
 			ActiveDeadlineSeconds: build.Spec.TimeoutSeconds,
 			// A retry begins when the Pod before is gone: two never build at once.
 			PodReplacementPolicy: new(batchv1.Failed),
@@ -126,6 +122,13 @@ func job(build *Build, hash string) *batchv1.Job {
 			},
 		},
 	}
+}
+
+func backoffLimit(build *Build) int32 {
+	if build.Spec.BackoffLimit == nil {
+		return 0
+	}
+	return *build.Spec.BackoffLimit
 }
 
 // podSpec returns the Pod: its init containers run one after the other, and its

@@ -3,6 +3,7 @@ package build_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -84,6 +85,14 @@ func goldens(t testing.TB) []golden {
 	}
 	require.NotEmpty(t, list)
 	return list
+}
+
+// firstBuild returns a case in which a Build is seen for the first time.
+func firstBuild(t testing.TB) golden {
+	list := goldens(t)
+	i := slices.IndexFunc(list, func(g golden) bool { return g.Name == "build/sync/first-build-is-asked-for" })
+	require.GreaterOrEqual(t, i, 0)
+	return list[i]
 }
 
 func decoded(t testing.TB, c corpus.Case) object {

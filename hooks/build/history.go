@@ -52,7 +52,7 @@ func remember(build *Build, there observed, wanted string) history {
 		}
 		message := ""
 		if job.result == PhaseFailed {
-			message = shown(cmp.Or(there.failure(job), explain(job.reason)), maxMessage)
+			message = shown(there.failure(job), maxMessage)
 		}
 		if old := known.of(job.hash); old == nil {
 			known = append(known, resultOf(job, message))
@@ -60,13 +60,24 @@ func remember(build *Build, there observed, wanted string) history {
 			old.Message = message
 		}
 	}
-	if of := known.of(wanted); of != nil {
-		of.Revision = shown(build.Spec.Source.Git.Revision, maxRevision)
+	if result := orphaned(build, there, wanted); result != nil && known.of(wanted) == nil {
+		known = append(known, *result)
+	}
+	if result := known.of(wanted); result != nil {
+		result.Revision = shown(build.Spec.Source.Git.Revision, maxRevision)
 	}
 	slices.SortStableFunc(known, func(a, b Result) int {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))
 	})
 	return known.trimmed(build, wanted)
+}
+
+// beginOf returns when a build began, or ended where that is not known.
+func beginOf(r Result) time.Time {
+	if r.StartTime == nil {
+		return endOf(r)
+	}
+	return r.StartTime.Time
 }
 
 func endOf(r Result) time.Time {
@@ -109,10 +120,16 @@ func resultOf(job *observedJob, message string) Result {
 		StartTime:      job.Status.StartTime,
 		CompletionTime: job.endedAt,
 	}
-	if result.StartTime != nil && result.CompletionTime != nil {
-		result.Duration = max(0, result.CompletionTime.Sub(result.StartTime.Time)).Round(time.Second).String()
-	}
+	result.Duration = duration(&result)
 	return result
+}
+
+// duration returns how long a build took, or nothing where that is not known.
+func duration(r *Result) string {
+	if r.StartTime == nil || r.CompletionTime == nil {
+		return ""
+	}
+	return max(0, r.CompletionTime.Sub(r.StartTime.Time)).Round(time.Second).String()
 }
 
 // explain says a Job's reason for failing in words.

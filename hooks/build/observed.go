@@ -107,8 +107,10 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time             `json:"creationTimestamp"`
-		OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
+		CreationTimestamp          metav1.Time             `json:"creationTimestamp"`
+		DeletionTimestamp          *metav1.Time            `json:"deletionTimestamp"`
+		DeletionGracePeriodSeconds int64                   `json:"deletionGracePeriodSeconds"`
+		OwnerReferences            []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
 	Status pods.Status `json:"status"`
 
@@ -194,20 +196,11 @@ func (o observed) hasRunningPod(hash string) bool {
 	return slices.ContainsFunc(o.pods, func(p observedPod) bool { return p.hash == hash && !p.Status.IsDone() })
 }
 
-// failure tells which step of a Job failed, and how. It is empty where no Pod
-// tells.
+// failure tells why a Job failed: where a Pod tells it, which step, and how. What
+// ran when the time was over was ended by a signal, which says nothing.
 func (o observed) failure(job *observedJob) string {
-	for i := range o.pods {
-		pod := &o.pods[i]
-		if pod.job != job.UID {
-			continue
-		}
-		if failed := pod.Status.Failed(); failed != nil {
-			return describeFailure(failed)
-		}
-		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" {
-			return "its Pod failed: " + pod.Status.Reason
-		}
+	if job.reason == batchv1.JobReasonDeadlineExceeded {
+		return explain(job.reason)
 	}
-	return ""
+	return cmp.Or(o.failureOf(job.UID), explain(job.reason))
 }

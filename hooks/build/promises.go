@@ -2,8 +2,10 @@ package build
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/promise"
 )
@@ -22,16 +24,23 @@ func Promises() promise.Promises {
 
 // watch holds Builds to running one build at a time, unless concurrencyPolicy is
 // Allow, and none again that is done. A Job is the same build as another whose
-// name ends in the same hash.
+// name ends in the same hash. One whose Job somebody else deletes before
+// Metacontroller has heard of the status that tells its result may be done again.
 func watch() func(promise.Write) string {
 	allows := map[string]bool{}
-	done := map[string]bool{} // by owner and name, once the status tells
+	done := map[string]bool{} // by owner and name
+	ours := map[string]bool{} // that the hook has deleted
 	return func(w promise.Write) string {
 		if w.Is("Build") && w.After != nil {
 			policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
 			allows[string(w.After.GetUID())] = allows[string(w.After.GetUID())] || policy == string(Allow)
 		}
-		if !w.Is("Job") || w.After == nil || len(w.After.GetOwnerReferences()) == 0 {
+		if !w.Is("Job") || len(w.Object().GetOwnerReferences()) == 0 {
+			return ""
+		}
+		if w.After == nil || w.After.GetDeletionTimestamp() != nil {
+			gone := string(w.Object().GetOwnerReferences()[0].UID) + "/" + w.Object().GetName()
+			ours[gone] = ours[gone] || w.By == "the hook"
 			return ""
 		}
 		owner := w.After.GetOwnerReferences()[0]
@@ -39,7 +48,8 @@ func watch() func(promise.Write) string {
 		if owner.Kind != "Build" {
 			return ""
 		}
-		if w.Before == nil && done[key] {
+		build := w.Heard(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
+		if w.Before == nil && done[key] && (ours[key] || tells(build, owner.UID, w.After.GetName())) {
 			return fmt.Sprintf("%s is built again after it was done", w.After.GetName())
 		}
 		done[key] = done[key] || isOver(w.After)
@@ -59,6 +69,21 @@ func watch() func(promise.Write) string {
 		}
 		return ""
 	}
+}
+
+// tells reports whether a Build's status tells the result of a Job.
+func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
+	if build == nil || build.GetUID() != uid {
+		return false
+	}
+	history, _, _ := unstructured.NestedSlice(build.Object, "status", "history")
+	for _, item := range history {
+		result, _ := item.(map[string]any)
+		if hash, _ := result["hash"].(string); hash != "" && strings.HasSuffix(job, hash) {
+			return true
+		}
+	}
+	return false
 }
 
 // isOver reports whether a Job has ended.

@@ -31,6 +31,7 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 	p.lookAgain(resync)
 	status := Status{
 		Phase:    PhasePending,
+		JobName:  jobName(s.build, s.hash),
 		Revision: shown(s.build.Spec.Source.Git.Revision, maxRevision),
 		Asked:    p.asked,
 		Active:   p.active,
@@ -40,14 +41,12 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 	ended, job := s.known.of(s.hash), s.there.job(s.hash)
 	switch {
 	case ended != nil:
-		status.tell(s, ended)
+		status.tell(ended)
 		j = s.verdictOf(ended)
 	case job != nil:
-		status.JobName, status.StartTime = job.Name, job.Status.StartTime
+		status.StartTime = job.Status.StartTime
 		status.Phase, j = s.progress(p, job)
-	case p.waits == "":
-		status.JobName = jobName(s.build, s.hash)
-	default:
+	case p.waits != "":
 		j = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}
 	j.judge(conditions, settled || p.waits != "")
@@ -65,9 +64,8 @@ func (s situation) conditions() []metav1.Condition {
 }
 
 // tell copies how the build ended.
-func (s *Status) tell(about situation, ended *Result) {
+func (s *Status) tell(ended *Result) {
 	s.Phase = ended.Result
-	s.JobName = jobName(about.build, about.hash)
 	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
 }
 
@@ -77,14 +75,16 @@ type verdict struct {
 	reason, message string
 }
 
-// verdictOf tells how the build ended, and whether it did so before another one
-// ended: then nothing has run for the newest spec.
+// verdictOf tells how the build ended, and whether another one began after it:
+// then nothing has run for the newest spec. Which ended first says nothing, for
+// two may run at once.
 func (s situation) verdictOf(ended *Result) verdict {
 	v := verdict{metav1.ConditionTrue, reasonSucceeded, "revision " + ended.Revision + " was built"}
 	if ended.Result == PhaseFailed {
 		v = verdict{metav1.ConditionFalse, reasonFailed, "the build of revision " + ended.Revision + " failed: " + ended.Message}
 	}
-	if s.known[0].Hash != ended.Hash {
+	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }
+	if slices.ContainsFunc(s.known, isOlder) {
 		v.message += "; it was not run again, for that change runId"
 		if ended.Result == PhaseSucceeded {
 			v.reason = reasonAlreadyBuilt

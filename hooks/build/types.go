@@ -133,19 +133,19 @@ type Git struct {
 	// credentials.
 	// +required
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^((https?|git)://[^/@ ]+/|ssh://([A-Za-z0-9._-]+@)?[^/@: -][^/@ ]*/|[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.-]*:)[^ ]+$')",message="write https://host/path, ssh://user@host/path or user@host:path; credentials go into a Secret, which secretRef names"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^((https?|git)://[^-/@?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|ssh://([A-Za-z0-9._][A-Za-z0-9._-]*@)?[^-/@:?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|[A-Za-z0-9._][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:)[^?#[:space:][:cntrl:]]+$')",message="write https://host/path, ssh://user@host/path or user@host:path, in one line and without ? and #, where user and host do not begin with -; credentials and tokens go into a Secret, which secretRef names"
 	URL string `json:"url"`
 	// Revision is a branch, a tag or a commit. Where a branch and a tag have the
 	// same name, it is the tag. A branch that moves on is no change of the spec:
 	// write the commit, or change runId.
 	// +required
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^-+ ~^:?*\\\\[\\\\\\\\][^ ~^:?*\\\\[\\\\\\\\]*$')",message="write a branch, a tag or a commit: it does not begin with - or + and has none of the characters that Git keeps for itself (space ~ ^ : ? * [ and the backslash)"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^-+~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]][^~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]]*$')",message="write a branch, a tag or a commit, in one line: it does not begin with - or + and has none of the characters that Git keeps for itself (space ~ ^ : ? * [ and the backslash)"
 	Revision string `json:"revision"`
 	// SubPath is the folder in the repository in which the build runs.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && self.split('/').all(p, p != '..')",message="write a folder within the repository, without a slash before it and without .."
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && self.split('/').all(p, p != '..') && !self.matches('[[:cntrl:]]')",message="write a folder within the repository, in one line, without a slash before it and without .."
 	SubPath string `json:"subPath,omitempty"`
 	// SecretRef names a Secret in the same namespace with what a private
 	// repository asks for: username and password (or a token as password) for
@@ -259,7 +259,7 @@ type Status struct {
 	// Phase is Pending, Running, Succeeded or Failed: that of the newest build.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
-	// JobName is the name of its Job, once it has been asked for.
+	// JobName is the name of its Job, which may yet have to be made.
 	// +optional
 	JobName string `json:"jobName,omitempty"`
 	// Revision is what it builds.

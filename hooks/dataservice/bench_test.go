@@ -3,6 +3,7 @@ package dataservice_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +16,11 @@ import (
 
 // converged returns the last sync request of the sample, with all its children
 // and Pods observed and ready, and when it was.
-func converged(t testing.TB) (request []byte, now time.Time) {
+func converged(testing.TB) (request []byte, now time.Time) { return convergeOnce() }
+
+// convergeOnce does it once for all tests, which do not change it.
+var convergeOnce = sync.OnceValues(func() (request []byte, now time.Time) {
+	t := &testing.T{}
 	world := simulate.New(simulate.Options{
 		Controllers: []metacontroller.Controller{dataservice.Controller()},
 		Call: func(at time.Time, path string, body []byte) (int, []byte, error) {
@@ -25,13 +30,13 @@ func converged(t testing.TB) (request []byte, now time.Time) {
 			return simulate.Direct(dataservice.Controller())(at, path, body)
 		},
 	})
-	s := &story{&testing.T{}, world}
+	s := &story{t, world}
 	object, err := json.Marshal(s.sample())
 	require.NoError(t, err)
 	require.NoError(t, world.Apply(object))
 	require.NoError(t, world.Play())
 	return request, now
-}
+})
 
 // BenchmarkWholeProduct answers a sync of the converged sample.
 func BenchmarkWholeProduct(b *testing.B) {

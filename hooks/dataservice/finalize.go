@@ -14,13 +14,14 @@ import (
 )
 
 // finalize takes the product down, stage by stage, the last one first. It goes
-// by what is there and by the children's own labels: a spec that cannot be
-// resolved, or not even decoded, is no reason to stop, only its volumes are left
-// alone then. A child whose component cannot be told goes first.
+// by what is there and by its names: a spec that cannot be resolved, or not even
+// decoded, is no reason to stop, only its volumes are left alone then.
+//
+// A child of which nothing tells the component goes last, with the databases: it
+// may be one, or what one needs, and to go late costs it nothing.
 func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
-	rows := table()
-	p, specErr := resolve(ds, rows)
-	down := teardown{product: p, there: observeLeftovers(seen), stages: stages(rows)}
+	p, specErr := resolve(ds, table())
+	down := teardown{product: p, there: observeLeftovers(seen), owners: p.owners()}
 	down.mayDeleteVolumes = specErr == nil && !seen.SpecDamaged && !ds.DeletionTimestamp.IsZero()
 	answer := result{Finalized: down.isDone()}
 	if !answer.Finalized {
@@ -34,34 +35,51 @@ func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
 type teardown struct {
 	product *product
 	there   observed
-	stages  map[string]int
+	owners  owners
 
 	mayDeleteVolumes bool
 }
 
-// stage returns the stage of a component. One that the table does not know goes
-// first.
-func (d *teardown) stage(component string) int {
-	if stage, known := d.stages[component]; known {
-		return stage
+// component returns the key of the component to which a child belongs, or
+// nothing where it cannot be told. Where a name has gone from one to another it
+// is the one that goes later. A label is believed where nothing knows the name.
+func (d *teardown) component(child observedChild) string {
+	keys := d.owners.of(child)
+	if len(keys) == 0 && d.owners.knows(child.label) {
+		return child.label
 	}
-	return len(d.stages)
+	if len(keys) == 0 {
+		return ""
+	}
+	return slices.MinFunc(keys, d.lastStays)
 }
+
+// stage returns the stage of a component: 0 for the one that goes last, and for
+// one that the table does not know.
+func (d *teardown) stage(component string) int { return d.product.stages[component] }
 
 // current returns the last stage of which anything is left, its Pods included,
 // or -1.
 func (d *teardown) current() int {
 	last := -1
 	for _, child := range d.there.children {
-		last = max(last, d.stage(child.component))
+		last = max(last, d.stage(d.component(child)))
 	}
 	for i := range d.there.pods {
 		pod := &d.there.pods[i]
-		if pod.isOwned() {
+		if d.holds(pod) {
 			last = max(last, d.stage(pod.Metadata.Labels.Component))
 		}
 	}
 	return last
+}
+
+// holds reports whether the teardown waits for a Pod. Once no child is left, no
+// stage comes after it, and a Pod that nobody has deleted may stay for good: a
+// deletion with --cascade=orphan, of which only the end was seen, leaves the
+// Deployments of such Pods to whoever asked for that.
+func (d *teardown) holds(pod *observedPod) bool {
+	return pod.isOwned() && (pod.Terminating || len(d.there.children) > 0)
 }
 
 func (d *teardown) isDone() bool { return d.current() < 0 }
@@ -72,7 +90,7 @@ func (d *teardown) children() []metacontroller.Object {
 	current := d.current()
 	var stay []metacontroller.Object
 	for _, child := range d.there.children {
-		if d.stage(child.component) < current {
+		if d.stage(d.component(child)) < current {
 			stay = append(stay, metacontroller.Keep(child.Snapshot))
 		} else if set := d.lastWord(child); set != nil {
 			stay = append(stay, set)
@@ -82,35 +100,48 @@ func (d *teardown) children() []metacontroller.Object {
 }
 
 // lastWord returns a StatefulSet with the retention policy that deletes its
-// claims, or nil once its controller has taken note of it.
+// claims, or nil once its controller has taken note of it. The rest of it stays as
+// it is: what the spec asks for by now may be refused, and then it could never go.
 func (d *teardown) lastWord(child observedChild) metacontroller.Object {
 	if !d.mayDeleteVolumes || child.Terminating {
 		return nil
 	}
-	u, there := d.product.unit(child.component), d.there.workload(StatefulSet, child.Name)
+	u, there := d.product.unit(d.component(child)), d.there.workload(StatefulSet, child.Name)
 	if u == nil || there == nil || child.Kind != statefulSetKind.Kind || u.name != child.Name ||
 		u.said.storage == nil || u.said.storage.OnDelete != Delete {
 		return nil
 	}
-	if there.Spec.Retention.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && there.isSeen() {
+	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	if there.Spec.Retention.WhenDeleted == goes && there.isSeen() {
 		return nil
 	}
-	made, err := d.product.objects(u)
-	if err != nil {
-		return nil // it goes without
-	}
-	set, isSet := made.workload.(*appsv1.StatefulSet)
-	if !isSet {
-		return nil
-	}
-	set.Spec.Replicas = there.Spec.Replicas
-	set.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	return set
+	return metacontroller.KeepWith(child.Snapshot, string(goes), "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
 }
 
-// lastFirst orders components as they go.
-func (d *teardown) lastFirst(a, b string) int {
+// firstGoes orders components as they go.
+func (d *teardown) firstGoes(a, b string) int {
 	return cmp.Or(cmp.Compare(d.stage(b), d.stage(a)), strings.Compare(a, b))
+}
+
+// lastStays orders components the other way round.
+func (d *teardown) lastStays(a, b string) int { return d.firstGoes(b, a) }
+
+// names begins the status of a component with its names, which the next request
+// may need to tell to which component a child belongs.
+func (d *teardown) names(component string) ComponentStatus {
+	told := ComponentStatus{Component: component}
+	if i := slices.IndexFunc(d.product.ds.Status.Components, func(s ComponentStatus) bool { return s.Component == component }); i >= 0 {
+		told.Name, told.FormerNames = d.product.ds.Status.Components[i].Name, d.product.ds.Status.Components[i].FormerNames
+	}
+	u := d.product.unit(component)
+	if u == nil || u.name == told.Name {
+		return told
+	}
+	if told.Name != "" && !slices.Contains(told.FormerNames, told.Name) {
+		told.FormerNames = append(slices.Clone(told.FormerNames), told.Name)
+	}
+	told.Name = u.name
+	return told
 }
 
 // status tells what goes, and what waits for it.
@@ -118,18 +149,20 @@ func (d *teardown) status(ds *DataService, seen metacontroller.Observed) Status 
 	current := d.current()
 	going := map[string][]string{}
 	for _, child := range d.there.children {
-		going[child.component] = append(going[child.component], child.Ref())
+		component := d.component(child)
+		going[component] = append(going[component], child.Ref())
 	}
 	for i := range d.there.pods {
 		pod := &d.there.pods[i]
-		if component := pod.Metadata.Labels.Component; pod.isOwned() {
+		if component := pod.Metadata.Labels.Component; d.holds(pod) {
 			going[component] = append(going[component], pod.Ref())
 		}
 	}
 	status := Status{Phase: PhaseDeleting}
 	var first []string
-	for _, component := range slices.SortedFunc(maps.Keys(going), d.lastFirst) {
-		told := ComponentStatus{Component: component, Message: "waits for what depends on it to go"}
+	for _, component := range slices.SortedFunc(maps.Keys(going), d.firstGoes) {
+		told := d.names(component)
+		told.Message = "waits for what depends on it to go"
 		if d.stage(component) >= current {
 			told.Message = going[component][0] + " has yet to go"
 			first = append(first, going[component][0])

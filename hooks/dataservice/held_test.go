@@ -2,6 +2,7 @@ package dataservice_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -45,6 +46,7 @@ func TestLabelThatIsGoneTakesNothingAway(t *testing.T) {
 	for name, relabel := range map[string]func(labels map[string]any){
 		"gone":    func(labels map[string]any) { delete(labels, componentLabel) },
 		"unknown": func(labels map[string]any) { labels[componentLabel] = "forged" },
+		"another": func(labels map[string]any) { labels[componentLabel] = "gateway-master" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := 0
@@ -90,6 +92,35 @@ func TestNameThatIsWantedLaterTakesNothingAway(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, old, kept)
+}
+
+// TestOldNameIsKnownWithoutLabels renames a component twice, and takes the labels
+// off all that it was before the new one is ready.
+func TestOldNameIsKnownWithoutLabels(t *testing.T) {
+	request, now := converged(t)
+	status := func(parsed object) object {
+		return parsed["parent"].(map[string]any)["status"].(map[string]any)
+	}
+	for _, name := range []string{"front", "face"} {
+		var parsed, response map[string]any
+		require.NoError(t, json.Unmarshal(request, &parsed))
+		parsed["parent"].(map[string]any)["spec"].(map[string]any)["web"].(map[string]any)["name"] = name
+		for _, child := range childrenIn(parsed) {
+			if labels := within(child, "labels"); labels[componentLabel] == "web" {
+				delete(labels, componentLabel)
+			}
+		}
+		request, err := json.Marshal(parsed)
+		require.NoError(t, err)
+		answer, err := dataservice.Controller().Call(metacontroller.SyncHook, now, request)
+		require.NoError(t, err)
+		for _, old := range []string{"Deployment/web", "Service/web", "ConfigMap/web", "ConfigMap/web-template"} {
+			require.True(t, slices.ContainsFunc(answer.Children, func(c metacontroller.AnsweredChild) bool { return c.Kept && c.Kind+"/"+c.Name == old }), old)
+		}
+		require.NoError(t, json.Unmarshal(answer.Body, &response))
+		parsed["parent"].(map[string]any)["status"] = response["status"]
+		require.Contains(t, fmt.Sprint(status(parsed)["components"]), "formerNames:[web]")
+	}
 }
 
 // TestEditOfOneChildCostsNoOther lets a user write onto one child at a time while

@@ -21,6 +21,7 @@ type observedMeta struct {
 type observedLabels struct {
 	App       string `json:"app"`
 	Component string `json:"d3os-product.com.d3os/component"`
+	Revision  string `json:"controller-revision-hash"`
 }
 
 // observedWorkload is the part of a Deployment, StatefulSet or DaemonSet that
@@ -30,20 +31,22 @@ type observedWorkload struct {
 
 	Metadata observedMeta `json:"metadata"`
 	Spec     struct {
-		Replicas  *int32 `json:"replicas"`
-		Retention struct {
+		Replicas            *int32                         `json:"replicas"`
+		PodManagementPolicy appsv1.PodManagementPolicyType `json:"podManagementPolicy"`
+		Retention           struct {
 			WhenDeleted appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenDeleted"`
 		} `json:"persistentVolumeClaimRetentionPolicy"`
 	} `json:"spec"`
 	Status struct {
-		ObservedGeneration     int64 `json:"observedGeneration"`
-		Replicas               int32 `json:"replicas"`
-		ReadyReplicas          int32 `json:"readyReplicas"`
-		UpdatedReplicas        int32 `json:"updatedReplicas"`
-		DesiredNumberScheduled int32 `json:"desiredNumberScheduled"`
-		CurrentNumberScheduled int32 `json:"currentNumberScheduled"`
-		NumberReady            int32 `json:"numberReady"`
-		UpdatedNumberScheduled int32 `json:"updatedNumberScheduled"`
+		ObservedGeneration     int64  `json:"observedGeneration"`
+		UpdateRevision         string `json:"updateRevision"`
+		Replicas               int32  `json:"replicas"`
+		ReadyReplicas          int32  `json:"readyReplicas"`
+		UpdatedReplicas        int32  `json:"updatedReplicas"`
+		DesiredNumberScheduled int32  `json:"desiredNumberScheduled"`
+		CurrentNumberScheduled int32  `json:"currentNumberScheduled"`
+		NumberReady            int32  `json:"numberReady"`
+		UpdatedNumberScheduled int32  `json:"updatedNumberScheduled"`
 		Conditions             []struct {
 			Type    string                 `json:"type"`
 			Status  corev1.ConditionStatus `json:"status"`
@@ -142,11 +145,22 @@ func (p *observedPod) isOwned() bool {
 	return p.Metadata.Labels.Component != "" && slices.ContainsFunc(p.Metadata.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller })
 }
 
-// observedChild is any child, with the component that it belongs to.
+// ownerKind returns the kind of object that controls the Pod.
+func (p *observedPod) ownerKind() string {
+	for _, owner := range p.Metadata.OwnerReferences {
+		if owner.Controller != nil && *owner.Controller {
+			return owner.Kind
+		}
+	}
+	return ""
+}
+
+// observedChild is any child.
 type observedChild struct {
 	metacontroller.Snapshot
 
-	component string
+	// label is the component that its label tells, see owners.
+	label string
 }
 
 // observed is what is there of a product.
@@ -188,9 +202,9 @@ func observe(seen metacontroller.Observed) (observed, error) {
 }
 
 // observeLeftovers is observe for a teardown, which nothing damaged may stop or
-// disorder: a child is known by its identity and by its label of the component,
-// whatever else of it can be read. A child without a label that can be read belongs
-// to no component; a Pod without one, which nothing here could make go, is left out.
+// disorder: a child is known by its identity, whatever else of it can be read. A
+// Pod without a label of its component, which nothing here could make go, is left
+// out.
 func observeLeftovers(seen metacontroller.Observed) observed {
 	var there observed
 	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind, serviceKind, configMapKind} {
@@ -214,20 +228,6 @@ func (o observed) workload(kind WorkloadKind, name string) *observedWorkload {
 	return &o.workloads[i]
 }
 
-// takenNodePorts returns the node ports of the Services of other names: until
-// they go, or give them up, nobody else can have them.
-func (o observed) takenNodePorts(name string) map[int32]bool {
-	taken := map[int32]bool{}
-	for _, service := range o.services {
-		for _, port := range service.Spec.Ports {
-			if port.NodePort != 0 && service.Name != name {
-				taken[port.NodePort] = true
-			}
-		}
-	}
-	return taken
-}
-
 // trouble tells what a Pod of a workload is at that is not ready, or nothing.
 func (o observed) trouble(key, app string) string {
 	for i := range o.pods {
@@ -237,4 +237,21 @@ func (o observed) trouble(key, app string) string {
 		}
 	}
 	return ""
+}
+
+// leftBehind returns a Pod of an older template that its StatefulSet does not
+// replace, or nil: in order, each Pod has to be ready before one is updated, and
+// this one never will be.
+func (o observed) leftBehind(w *observedWorkload) *observedPod {
+	if w.Kind != statefulSetKind.Kind || w.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement || !w.isSeen() {
+		return nil
+	}
+	i := slices.IndexFunc(o.pods, func(pod observedPod) bool {
+		return pod.Metadata.Labels.App == w.Name && pod.ownerKind() == w.Kind && !pod.Terminating && !pod.Status.IsReady() &&
+			pod.Metadata.Labels.Revision != w.Status.UpdateRevision
+	})
+	if i < 0 {
+		return nil
+	}
+	return &o.pods[i]
 }

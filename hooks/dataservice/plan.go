@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/internal/replicas"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -16,8 +15,10 @@ type plan struct {
 	*product
 
 	there    observed
+	owners   owners
 	parts    []*part
 	children []metacontroller.Object
+	wanted   map[string]bool // the references of the children that are not only kept
 	differs  metacontroller.Difference
 }
 
@@ -28,25 +29,31 @@ type part struct {
 	workload *observedWorkload // nil where it is not observed
 	differs  metacontroller.Difference
 	waitsFor []string // the names of what holds back its creation
-	isReady  bool
+	refused  string   // why nothing can be asked for
+	rival    string   // what of another kind has to go before its workload comes
+	nodePort string   // the node port that it has to do without, and why
+	isReady  bool     // for those that come after it; node ports are for others
 	old      []string // what of an older spec is kept for it
 }
 
 // isHeld reports whether its creation waits for others.
 func (p *part) isHeld() bool { return len(p.waitsFor) > 0 }
 
+// isComplete reports whether it is ready with all that the spec asks for.
+func (p *part) isComplete() bool { return p.isReady && p.nodePort == "" }
+
 // decide makes the plan: in the order of the table, so that all that a component
 // waits for has been judged before it.
 func decide(p *product, there observed, seen metacontroller.Observed) (*plan, error) {
-	plan := &plan{product: p, there: there}
-	wanted := map[string]bool{}
+	plan := &plan{product: p, there: there, owners: p.owners()}
+	taken := map[string]bool{}
 	for _, u := range p.units {
 		part := &part{unit: u, isReady: !u.runsHere()}
 		plan.parts = append(plan.parts, part)
 		if !u.runsHere() {
 			continue
 		}
-		if err := plan.judge(part, seen, wanted); err != nil {
+		if err := plan.judge(part, seen, taken); err != nil {
 			return nil, err
 		}
 	}
@@ -56,42 +63,55 @@ func decide(p *product, there observed, seen metacontroller.Observed) (*plan, er
 
 // judge looks at what is there of a component, and asks for it unless it has to
 // wait.
-func (p *plan) judge(part *part, seen metacontroller.Observed, wanted map[string]bool) error {
+func (p *plan) judge(part *part, seen metacontroller.Observed, taken map[string]bool) error {
 	made, err := p.objects(part.unit)
 	if err != nil {
 		return err
 	}
 	part.workload = p.there.workload(part.kind, part.name)
-	yieldNodePorts(made.service, p.there.takenNodePorts(part.name))
+	part.rival = p.rival(part)
+	part.nodePort = yieldNodePorts(made.service, p.there)
+	keepPolicy(made.workload, part.workload)
 	if err := handOnReplicas(part, made.workload); err != nil {
 		return err
 	}
 	all := made.all()
 	for _, object := range all {
 		ref := refOf(object)
-		if wanted[ref] {
+		if taken[ref] {
 			return fmt.Errorf("two components ask for %s: give one of them another name", ref)
 		}
-		wanted[ref] = true
+		taken[ref] = true
+	}
+	if part.refused, err = tooLarge(part.unit, all); err != nil || part.refused != "" {
+		return err // what is there is kept
+	}
+	if part.rival != "" && part.workload == nil {
+		all = slices.DeleteFunc(all, func(object metacontroller.Object) bool { return object == made.workload })
 	}
 	if part.differs, err = seen.Compare(all); err != nil {
 		return err
 	}
-	part.isReady = len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
-	if !p.hasStarted(part, all) {
-		for _, before := range part.after {
-			if other := p.part(before); other != nil && !other.isReady {
-				part.waitsFor = append(part.waitsFor, other.name)
-			}
-		}
-	}
+	part.isReady = part.rival == "" && len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
+	p.hold(part)
 	if part.isHeld() {
 		return nil
 	}
 	p.children = append(p.children, all...)
-	p.differs.Missing = append(p.differs.Missing, part.differs.Missing...)
-	p.differs.Outdated = append(p.differs.Outdated, part.differs.Outdated...)
+	p.differs.Add(part.differs)
 	return nil
+}
+
+// hold makes a component that has not been started wait for those before it.
+func (p *plan) hold(part *part) {
+	if p.hasStarted(part) {
+		return
+	}
+	for _, before := range part.after {
+		if other := p.part(before); other != nil && !other.isReady {
+			part.waitsFor = append(part.waitsFor, other.name)
+		}
+	}
 }
 
 func (p *plan) part(key string) *part {
@@ -103,16 +123,10 @@ func (p *plan) part(key string) *part {
 }
 
 // hasStarted reports whether anything is there of a component, under whatever
-// name. The label of an object tells which one it belongs to. Anybody who edits
-// it can take that away, so without it the name tells: or else the object would
-// be deleted while the gate is closed.
-func (p *plan) hasStarted(part *part, all []metacontroller.Object) bool {
-	return slices.ContainsFunc(p.there.children, func(child observedChild) bool {
-		if _, known := p.stages[child.component]; known {
-			return child.component == part.key
-		}
-		return slices.ContainsFunc(all, func(object metacontroller.Object) bool { return refOf(object) == child.Ref() })
-	})
+// name. A name that has gone from one component to another tells it together with
+// the label only.
+func (p *plan) hasStarted(part *part) bool {
+	return slices.ContainsFunc(p.there.children, func(child observedChild) bool { return p.owners.isOf(child, part.key) })
 }
 
 // refOf returns the reference by which a message names an object.
@@ -123,27 +137,43 @@ func refOf(object metacontroller.Object) string {
 // keepOld keeps what an older spec asked for under another name or kind, until
 // the component is ready as it is wanted now, and so is all that depends on it:
 // until then others may still use the old one. What belongs to no component of
-// the spec goes. A component that waits may want the name of something old: that
+// the spec goes; where it cannot be told what an object belongs to, it goes when
+// all are ready. A component that waits may want the name of something old: that
 // is no reason for the old one to go early.
 func (p *plan) keepOld() {
-	wanted := map[string]bool{}
+	p.wanted = map[string]bool{}
 	for _, object := range p.children {
-		wanted[refOf(object)] = true
+		p.wanted[refOf(object)] = true
 	}
 	for _, child := range p.there.children {
-		part := p.part(child.component)
-		if wanted[child.Ref()] || part == nil || child.Terminating || p.isReplaced(part) {
+		if p.wanted[child.Ref()] || child.Terminating || !p.isUsed(child) {
 			continue
 		}
 		p.children = append(p.children, metacontroller.Keep(child.Snapshot))
-		part.old = append(part.old, child.Ref())
+		for _, key := range p.owners.of(child) {
+			if part := p.part(key); part != nil {
+				part.old = append(part.old, child.Ref())
+			}
+		}
 	}
+}
+
+// isUsed reports whether something may still use an object that is not wanted
+// any more.
+func (p *plan) isUsed(child observedChild) bool {
+	keys := p.owners.of(child)
+	if slices.ContainsFunc(p.parts, func(part *part) bool { return p.isRival(child, part) && part.refused == "" }) {
+		return false
+	}
+	return slices.ContainsFunc(p.parts, func(part *part) bool {
+		return (len(keys) == 0 || slices.Contains(keys, part.key)) && !p.isReplaced(part)
+	})
 }
 
 // isReplaced reports whether nothing uses the old objects of a component any
 // more.
 func (p *plan) isReplaced(part *part) bool {
-	if !part.isReady {
+	if !part.isReady || part.isHeld() {
 		return false
 	}
 	for _, other := range p.parts {
@@ -152,6 +182,30 @@ func (p *plan) isReplaced(part *part) bool {
 		}
 	}
 	return true
+}
+
+// formerNames returns the names of an older spec that objects of a component
+// still have. Without them nothing but a label would tell what these belong to.
+func (p *plan) formerNames(part *part) []string {
+	var former []string
+	for _, status := range p.ds.Status.Components {
+		if status.Component != part.key {
+			continue
+		}
+		for _, name := range append(slices.Clone(status.FormerNames), status.Name) {
+			if name != "" && name != part.name && !slices.Contains(former, name) && p.isThere(refsOf(part.component, name)) {
+				former = append(former, name)
+			}
+		}
+	}
+	return former
+}
+
+// isThere reports whether any of these objects is observed and is not wanted.
+func (p *plan) isThere(refs []string) bool {
+	return slices.ContainsFunc(p.there.children, func(child observedChild) bool {
+		return slices.Contains(refs, child.Ref()) && !p.wanted[child.Ref()]
+	})
 }
 
 // handOnReplicas hands the observed number of replicas on where the spec has
@@ -175,15 +229,4 @@ func handOnReplicas(part *part, workload metacontroller.Object) error {
 		workload.Spec.Replicas = part.workload.Spec.Replicas
 	}
 	return nil
-}
-
-// yieldNodePorts leaves out the node ports that another Service of the product
-// still has: a renamed component would ask for that of its old self, be refused,
-// and so never become ready.
-func yieldNodePorts(service *corev1.Service, taken map[int32]bool) {
-	for i := range service.Spec.Ports {
-		if taken[service.Spec.Ports[i].NodePort] {
-			service.Spec.Ports[i].NodePort = 0
-		}
-	}
 }

@@ -22,6 +22,9 @@ const (
 	reasonStarting = "Starting"
 	reasonNotReady = "ComponentsNotReady"
 	reasonStalled  = "ProgressDeadlineExceeded"
+
+	reasonTooLarge   = "TooLarge"
+	reasonLeftBehind = "PodNotReplaced"
 )
 
 // report tells how far each component is, and when to look again.
@@ -36,7 +39,7 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 			continue
 		}
 		all++
-		if part.isReady {
+		if part.isComplete() {
 			ready++
 		}
 	}
@@ -55,7 +58,7 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 
 // tell tells of one component.
 func (p *plan) tell(part *part) ComponentStatus {
-	status := ComponentStatus{Component: part.key, Name: part.name, Kind: part.kind}
+	status := ComponentStatus{Component: part.key, Name: part.name, FormerNames: p.formerNames(part), Kind: part.kind}
 	if !part.runsHere() {
 		status.Kind = IsThirdParty
 		return status
@@ -71,14 +74,21 @@ func (p *plan) tell(part *part) ComponentStatus {
 // why tells why a component is not ready, or what else there is to say.
 func (p *plan) why(part *part) string {
 	if part.isReady {
+		if part.nodePort != "" {
+			return part.nodePort
+		}
 		if len(part.old) > 0 {
 			return part.old[0] + " is kept until all that depends on it is ready"
 		}
 		return ""
 	}
 	switch {
+	case part.refused != "":
+		return part.refused
 	case part.isHeld():
 		return "waits for " + strings.Join(part.waitsFor, ", ")
+	case part.rival != "":
+		return fmt.Sprintf("waits for %s to go, for its Service would send to both", part.rival)
 	case len(part.differs.Missing) > 0:
 		return part.differs.Missing[0] + " is being created"
 	}
@@ -97,7 +107,15 @@ func (p *plan) why(part *part) string {
 	if trouble := p.there.trouble(part.key, part.name); trouble != "" {
 		reason += "; " + trouble
 	}
+	if pod := p.there.leftBehind(part.workload); pod != nil {
+		reason += "; " + deletePod(pod)
+	}
 	return reason
+}
+
+// deletePod tells how a Pod is replaced that its StatefulSet leaves alone.
+func deletePod(pod *observedPod) string {
+	return fmt.Sprintf("delete %s, for its StatefulSet waits for it to be ready before it makes it anew", pod.Ref())
 }
 
 // judgeSome sets a condition about some of the components.
@@ -109,7 +127,7 @@ func (p *plan) judgeSome(conditions *metacontroller.Conditions, conditionType st
 			continue
 		}
 		count++
-		if !part.isReady {
+		if !part.isComplete() {
 			notReady = append(notReady, part.name+": "+p.why(part))
 			isHeld = isHeld || part.isHeld()
 		}
@@ -138,8 +156,16 @@ func (p *plan) judgeSome(conditions *metacontroller.Conditions, conditionType st
 // judgeStalled says when a rollout has failed for good.
 func (p *plan) judgeStalled(conditions *metacontroller.Conditions) {
 	for _, part := range p.parts {
+		if part.refused != "" {
+			conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, part.refused)
+			return
+		}
 		if part.workload == nil {
 			continue
+		}
+		if pod := p.there.leftBehind(part.workload); pod != nil {
+			conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonLeftBehind, deletePod(pod))
+			return
 		}
 		if why := part.workload.stalled(); why != "" {
 			conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonStalled, why)
@@ -156,7 +182,7 @@ func (p *plan) phase() Phase {
 	phase := PhaseReady
 	for _, part := range p.parts {
 		switch {
-		case part.isReady:
+		case part.isComplete():
 		case hasBeenReady && part.workload != nil && !part.workload.serves():
 			return PhaseDegraded
 		case hasBeenReady && part.workload == nil && !part.isHeld() && len(part.old) == 0:

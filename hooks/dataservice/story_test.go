@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -25,13 +26,20 @@ type story struct {
 }
 
 func tell(t *testing.T, apply simulate.Strategy, faults ...simulate.Fault) *story {
-	return &story{t, simulate.New(simulate.Options{
-		Controllers: []metacontroller.Controller{dataservice.Controller()},
-		Call:        simulate.Direct(dataservice.Controller()),
-		Apply:       apply,
-		Faults:      faults,
-		MaxSteps:    400,
-	})}
+	return tellWith(t, simulate.Options{Apply: apply, Faults: faults})
+}
+
+// tellUnchecked is tell where the API server takes what the schema refuses, as
+// an older schema may have.
+func tellUnchecked(t *testing.T, apply simulate.Strategy) *story {
+	return tellWith(t, simulate.Options{Apply: apply, SkipValidation: true})
+}
+
+func tellWith(t *testing.T, options simulate.Options) *story {
+	options.Controllers = []metacontroller.Controller{dataservice.Controller()}
+	options.Call = simulate.Direct(dataservice.Controller())
+	options.MaxSteps = 400
+	return &story{t, simulate.New(options)}
 }
 
 // sample returns the sample after a change to its spec.
@@ -49,11 +57,37 @@ func (s *story) sample(changes ...func(spec map[string]any)) map[string]any {
 
 func (s *story) apply(object map[string]any) {
 	s.Helper()
+	require.NoError(s, s.world.Apply(s.encoded(object)))
+}
+
+func (s *story) encoded(object map[string]any) []byte {
+	s.Helper()
 	text, err := yaml.Marshal(object)
 	require.NoError(s, err)
 	encoded, err := yaml.YAMLToJSON(text)
 	require.NoError(s, err)
-	require.NoError(s, s.world.Apply(encoded))
+	return encoded
+}
+
+// refuse has the API server refuse an edit of the sample, and returns its words.
+func (s *story) refuse(changes ...func(spec map[string]any)) string {
+	s.Helper()
+	err := s.world.Apply(s.encoded(s.sample(changes...)))
+	require.True(s, apierrors.IsInvalid(err), "%v", err)
+	return err.Error()
+}
+
+// TestAnEditThatARuleRefusesChangesNothing: the rules about a change are those of
+// the API server, which a hook alone never sees.
+func TestAnEditThatARuleRefusesChangesNothing(t *testing.T) {
+	s := tell(t, simulate.DynamicApply)
+	s.edit(set("mysql.storage.size", "10Gi"))
+	before := s.world.Outcomes()
+	require.Contains(t, s.refuse(set("mysql.storage.size", "20Gi")), "spec.mysql")
+	require.Contains(t, s.refuse(set("mysql.name", "other")), "spec.mysql")
+	s.play()
+	require.Equal(t, before[0].Parent.GetGeneration(), s.world.Outcomes()[0].Parent.GetGeneration())
+	require.Equal(t, "True", s.world.Outcomes()[0].Ready)
 }
 
 // play plays until all is quiet.

@@ -17,7 +17,7 @@ func TestTeardownOfWhatCannotBeDecoded(t *testing.T) {
 			"a number that is a text":       set("mysql.port", "damaged"),
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := tell(t, apply)
+				s := tellUnchecked(t, apply)
 				s.edit(set("mysql.storage.onDelete", "Delete"))
 				damaged := s.sample(set("mysql.storage.onDelete", "Delete"), damage)
 				s.apply(damaged)

@@ -50,6 +50,7 @@ type DataService struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__master) || has(self.eureka)",message="gateway-master needs eureka: write eureka, with thirdParty if it runs elsewhere"
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__web) || has(self.eureka)",message="gateway-web needs eureka: write eureka, with thirdParty if it runs elsewhere"
 // +kubebuilder:validation:XValidation:rule="!has(self.web) || has(self.gateway__dash__web)",message="web needs gateway-web, to which it sends what it is asked: write gateway-web"
+// +kubebuilder:validation:XValidation:rule="[(has(self.eureka) && has(self.eureka.nodePort) ? [self.eureka.nodePort] : []) + (has(self.eureka) && has(self.eureka.ports) ? self.eureka.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.api__dash__manager) && has(self.api__dash__manager.nodePort) ? [self.api__dash__manager.nodePort] : []) + (has(self.api__dash__manager) && has(self.api__dash__manager.ports) ? self.api__dash__manager.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.auth) && has(self.auth.nodePort) ? [self.auth.nodePort] : []) + (has(self.auth) && has(self.auth.ports) ? self.auth.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.ds__dash__adapter) && has(self.ds__dash__adapter.nodePort) ? [self.ds__dash__adapter.nodePort] : []) + (has(self.ds__dash__adapter) && has(self.ds__dash__adapter.ports) ? self.ds__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.es__dash__adapter) && has(self.es__dash__adapter.nodePort) ? [self.es__dash__adapter.nodePort] : []) + (has(self.es__dash__adapter) && has(self.es__dash__adapter.ports) ? self.es__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.trd__dash__adapter) && has(self.trd__dash__adapter.nodePort) ? [self.trd__dash__adapter.nodePort] : []) + (has(self.trd__dash__adapter) && has(self.trd__dash__adapter.ports) ? self.trd__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.proxy) && has(self.proxy.nodePort) ? [self.proxy.nodePort] : []) + (has(self.proxy) && has(self.proxy.ports) ? self.proxy.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.gateway__dash__master) && has(self.gateway__dash__master.nodePort) ? [self.gateway__dash__master.nodePort] : []) + (has(self.gateway__dash__master) && has(self.gateway__dash__master.ports) ? self.gateway__dash__master.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.gateway__dash__web) && has(self.gateway__dash__web.nodePort) ? [self.gateway__dash__web.nodePort] : []) + (has(self.gateway__dash__web) && has(self.gateway__dash__web.ports) ? self.gateway__dash__web.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.web) && has(self.web.nodePort) ? [self.web.nodePort] : []) + (has(self.web) && has(self.web.ports) ? self.web.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : [])].all(l, l.all(n, l.exists_one(m, m == n)))",message="a nodePort stands twice, and a node has each port once: write another number for one of them"
 type Spec struct {
 	// MySQL is the database. Where it runs in the cluster it is one StatefulSet or
 	// Deployment of one replica, and its credentialsSecretRef names a Secret with
@@ -60,43 +61,57 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.credentialsSecretRef)",message="mysql takes its passwords from a Secret: write credentialsSecretRef with the name of one that has the keys root-password and password"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^mysql://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$')",message="write the address of mysql as mysql://host or mysql://host:port, without credentials"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || (has(self.thirdParty.authType) && self.thirdParty.authType == 'basic')",message="mysql asks for a user and a password: write thirdParty.authType basic, and a Secret with the keys username and password"
+	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'mysql-dataservice') == (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a component with storage cannot be renamed, for the new one would start empty: leave name as it is"
+	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet') || (has(self.name) ? self.name : 'mysql-dataservice') != (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
 	MySQL *Middleware `json:"mysql,omitempty"`
 	// UUC is the user centre. Where it runs in the cluster, it needs an image.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.image)",message="uuc has no image of its own: write image, or kind ThirdParty"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="write the address of uuc as http://host or https://host, without credentials"
 	// +kubebuilder:validation:XValidation:rule="!has(self.storage) || has(self.kind)",message="uuc is a Deployment where kind is left out: write kind StatefulSet with storage"
+	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'uuc') == (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="a component with storage cannot be renamed, for the new one would start empty: leave name as it is"
+	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || !has(oldSelf.kind) || oldSelf.kind != 'StatefulSet' || (has(self.name) ? self.name : 'uuc') != (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
 	UUC *Middleware `json:"uuc,omitempty"`
 
 	// APIManager manages the interfaces.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9085)",message="9085 is the port of api-manager where port is left out: write another number in ports, or another port"
 	APIManager *Service `json:"api-manager,omitempty"`
 	// Auth tells users apart.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9081)",message="9081 is the port of auth where port is left out: write another number in ports, or another port"
 	Auth *Service `json:"auth,omitempty"`
 	// DSAdapter reads data sources.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9086)",message="9086 is the port of ds-adapter where port is left out: write another number in ports, or another port"
 	DSAdapter *Service `json:"ds-adapter,omitempty"`
 	// Eureka is the registry in which the services find each other.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 8761)",message="8761 is the port of eureka where port is left out: write another number in ports, or another port"
 	Eureka *Registry `json:"eureka,omitempty"`
 	// ESAdapter reads Elasticsearch.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9087)",message="9087 is the port of es-adapter where port is left out: write another number in ports, or another port"
 	ESAdapter *Service `json:"es-adapter,omitempty"`
 	// TRDAdapter reads third-party sources.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9088)",message="9088 is the port of trd-adapter where port is left out: write another number in ports, or another port"
 	TRDAdapter *Service `json:"trd-adapter,omitempty"`
 	// GatewayMaster is the gateway to the adapters.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9184)",message="9184 is the port of gateway-master where port is left out: write another number in ports, or another port"
 	GatewayMaster *Service `json:"gateway-master,omitempty"`
 	// GatewayWeb is the gateway for the web front.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9084)",message="9084 is the port of gateway-web where port is left out: write another number in ports, or another port"
 	GatewayWeb *Service `json:"gateway-web,omitempty"`
 	// Proxy sends on what goes out.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9094)",message="9094 is the port of proxy where port is left out: write another number in ports, or another port"
 	Proxy *Service `json:"proxy,omitempty"`
 	// Web is the front, an nginx.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 80)",message="80 is the port of web where port is left out: write another number in ports, or another port"
 	Web *Service `json:"web,omitempty"`
 
 	// ImagePullSecrets are Secrets for pulling the images.
@@ -112,8 +127,6 @@ type Spec struct {
 // +kubebuilder:validation:XValidation:rule="has(self.thirdParty) == (has(self.kind) && self.kind == 'ThirdParty')",message="thirdParty goes with kind ThirdParty: write both, or neither"
 // +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.kind) || self.kind == 'StatefulSet'",message="storage goes with kind StatefulSet: write that, or leave storage out"
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.storage) && self.storage.size == oldSelf.storage.size && has(self.storage.storageClassName) == has(oldSelf.storage.storageClassName) && (!has(self.storage.storageClassName) || self.storage.storageClassName == oldSelf.storage.storageClassName))",message="the storage of a StatefulSet cannot be changed or taken away, for the new one would start empty: leave size and storageClassName as they are, and enlarge the PersistentVolumeClaim itself"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : '-') == (has(oldSelf.name) ? oldSelf.name : '-')",message="a component with storage cannot be renamed, for the new one would start empty: leave name as it is"
-// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet') || (has(self.name) ? self.name : '-') != (has(oldSelf.name) ? oldSelf.name : '-')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
 type Middleware struct {
 	// Name is that of its objects. It has one of its own where this is left out.
 	// +optional
@@ -154,6 +167,8 @@ type Middleware struct {
 }
 
 // Storage is a volume.
+//
+// +kubebuilder:validation:XValidation:rule="string(self.size).matches('^[+]?[0-9.]*[1-9]')",message="a volume holds something: write a size above zero, as in 10Gi"
 type Storage struct {
 	// Size is how much it holds, as in 10Gi.
 	// +required
@@ -253,7 +268,7 @@ type Registry struct {
 
 // Runtime is what a service runs, as a Deployment.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q.port == p.port))",message="a port number stands twice: write each once"
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q.port == p.port) && (!has(self.port) || p.port != self.port))",message="a port number stands twice, in ports or as port: write each once"
 type Runtime struct {
 	// Name is that of its objects. It is the name of the component where it is
 	// left out.
@@ -289,7 +304,7 @@ type Runtime struct {
 	// Env are environment variables. They replace those that it gets anyway.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() > 0 && !k.contains('='))",message="the name of an environment variable is not empty and has no ="
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$') && k != '.' && !k.startsWith('..'))",message="write the name of an environment variable with letters, digits, underscores, hyphens and dots, not beginning with a digit or two dots"
 	Env map[string]string `json:"env,omitempty"`
 	// Resources are requests and limits.
 	// +optional
@@ -305,6 +320,7 @@ type Runtime struct {
 // FileContent is the content of a configuration file.
 //
 // +kubebuilder:validation:MaxLength=32768
+// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 32768",message="a file has at most 32768 bytes, and a letter that is not of the English alphabet takes two to four: make it smaller"
 type FileContent string
 
 // ComponentName names the objects of a component.
@@ -381,6 +397,11 @@ type ComponentStatus struct {
 	// Name is that of its objects.
 	// +optional
 	Name string `json:"name,omitempty"`
+	// FormerNames are those that objects of an older spec have, while they are
+	// there.
+	// +optional
+	// +listType=atomic
+	FormerNames []string `json:"formerNames,omitempty"`
 	// Kind is how it runs.
 	// +optional
 	Kind WorkloadKind `json:"kind,omitempty"`

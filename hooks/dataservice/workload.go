@@ -96,6 +96,9 @@ func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.P
 		TypeMeta: typeMeta(statefulSetKind), ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
 			Replicas: u.said.replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
+			// In order, a Pod that never becomes ready is never replaced either, not
+			// even by the template that would mend it.
+			PodManagementPolicy: appsv1.ParallelPodManagement,
 		},
 	}
 	if u.said.storage == nil {

@@ -88,7 +88,7 @@ func judge(conditions *metacontroller.Conditions, settled bool, seen observed) {
 func judgeUnsettled(conditions *metacontroller.Conditions) {
 	ready := conditions.Find(metacontroller.ConditionReady)
 	progressing, degraded := metav1.ConditionTrue, metav1.ConditionFalse
-	if ready.Reason == metacontroller.ReasonChildBlocked {
+	if ready.Reason == metacontroller.ReasonChildBlocked || ready.Reason == metacontroller.ReasonUpdateBlocked {
 		progressing, degraded = metav1.ConditionFalse, metav1.ConditionTrue
 	}
 	conditions.Set(conditionProgressing, progressing, ready.Reason, ready.Message)

@@ -15,7 +15,21 @@ import (
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
+	Metadata struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+	} `json:"metadata"`
+	Spec   pods.Spec   `json:"spec"`
 	Status pods.Status `json:"status"`
+}
+
+// clockSkew is how far the clocks of two API servers may be apart.
+const clockSkew = 10 * time.Second
+
+// isOlder reports whether the Pod was there before the MyJob, so that somebody
+// else made it.
+func (p *observedPod) isOlder(job *MyJob) bool {
+	created := p.Metadata.CreationTimestamp
+	return !created.IsZero() && created.Add(clockSkew).Before(job.CreationTimestamp.Time)
 }
 
 // isDone reports whether the Pod has finished, or is being deleted.
@@ -35,13 +49,17 @@ func (p *observedPod) conclude(status *Status, now time.Time) {
 		status.end(ResultFailed, "PodDeleted", now)
 	default:
 		reason := p.Status.Reason
-		if failed := p.Status.Failed(); failed != nil {
+		if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil {
 			status.ExitCode = &failed.State.Terminated.ExitCode
 			reason = cmp.Or(reason, failed.State.Terminated.Reason)
 		}
 		status.end(ResultFailed, cmp.Or(reason, "Error"), end)
 	}
 }
+
+// isShown reports whether the status tells how the MyJob has ended. One that
+// another operator wrote may only tell that it has.
+func (s *Status) isShown() bool { return s.Phase == PhaseCompleted && s.Result != "" }
 
 // end completes the status, once and for all.
 func (s *Status) end(result Result, reason string, at time.Time) {

@@ -26,6 +26,6 @@ func pod(job *MyJob) *corev1.Pod {
 	if job.Spec.ActiveDeadlineSeconds != nil {
 		pod.Spec.ActiveDeadlineSeconds = job.Spec.ActiveDeadlineSeconds
 	}
-	pod.Spec.SecurityContext = pods.SecurityContext(pod.Spec.SecurityContext)
+	pod.Spec.SecurityContext = pods.UsersSecurityContext(&pod.Spec)
 	return pod
 }

@@ -22,11 +22,16 @@ func sync(job *MyJob, seen metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	conditions := metacontroller.NewConditions(job.Status.Conditions, job.Generation, seen.Now)
+	hasSeen := job.Status.PodName != "" || job.Status.Phase == PhaseRunning
 	switch {
-	case job.Status.Phase == PhaseCompleted:
-		return completed(job, pod, conditions, seen.Now), nil
-	case pod == nil && job.Status.PodName == "":
+	case job.Status.isShown():
+		return completed(job, job.Status, pod, conditions, seen.Now), nil
+	case pod == nil && job.Status.Phase == PhaseCompleted:
+		return unknown(job, conditions), nil
+	case pod == nil && !hasSeen:
 		return asked(job, seen, conditions)
+	case pod != nil && !hasSeen && pod.isOlder(job):
+		return blocked(job, pod, conditions), nil
 	default:
 		return watched(job, pod, conditions, seen.Now), nil
 	}
@@ -47,6 +52,33 @@ func asked(job *MyJob, seen metacontroller.Observed, conditions *metacontroller.
 	}, nil
 }
 
+// blocked reports that another Pod of that name is in the way, although it has
+// become a child: it is nothing that the hook may delete, nor tell the end of.
+func blocked(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions) result {
+	message := pod.Ref() + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"
+	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, metacontroller.ReasonChildBlocked, message)
+	conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, metacontroller.ReasonChildBlocked, message)
+	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: "+pod.Ref())
+	return result{
+		Status:   Status{Phase: PhasePending, Conditions: conditions.List()},
+		Children: []metacontroller.Object{metacontroller.Keep(pod.Snapshot)},
+	}
+}
+
+// unknown reports on a MyJob that has ended, as its status tells without telling
+// how, and whose Pod is gone. The operator that wrote this status told no result.
+// It never runs again all the same.
+func unknown(job *MyJob, conditions *metacontroller.Conditions) result {
+	const message = "the status says that it has completed and not how, and the Pod is gone: create a new MyJob to run it again"
+	status := job.Status
+	status.Reason = "ResultUnknown"
+	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, status.Reason, message)
+	conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, status.Reason, message)
+	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
+	status.Conditions = conditions.List()
+	return result{Status: status}
+}
+
 // watched reports on a Pod that has been seen, now or before.
 func watched(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions, now time.Time) result {
 	status := Status{Phase: PhaseRunning, PodName: job.Name, StartTime: job.Status.StartTime}
@@ -58,7 +90,7 @@ func watched(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions
 			return result{Status: status, ResyncAfter: left}
 		}
 		status.end(ResultFailed, "PodLost", now)
-		return completed(&MyJob{ObjectMeta: job.ObjectMeta, Spec: job.Spec, Status: status}, nil, conditions, now)
+		return completed(job, status, nil, conditions, now)
 	}
 	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "the Pod exists")
 	if pod.Status.StartTime != nil {
@@ -66,7 +98,7 @@ func watched(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions
 	}
 	if pod.isDone() {
 		pod.conclude(&status, now)
-		return completed(&MyJob{ObjectMeta: job.ObjectMeta, Spec: job.Spec, Status: status}, pod, conditions, now)
+		return completed(job, status, pod, conditions, now)
 	}
 	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "Running", "the Pod has not finished: "+pod.Status.Activity())
 	status.Conditions = conditions.List()
@@ -80,9 +112,9 @@ func absence(conditions *metacontroller.Conditions, job *MyJob, now time.Time) t
 }
 
 // completed repeats what was concluded, and keeps the Pod while its time to
-// live lasts.
-func completed(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions, now time.Time) result {
-	status := job.Status
+// live lasts, and until a request has shown the conclusion: the Pod is deleted
+// before the status is written, and nothing but the Pod would tell it again.
+func completed(job *MyJob, status Status, pod *observedPod, conditions *metacontroller.Conditions, now time.Time) result {
 	outcome := "the Pod has succeeded"
 	if status.Result == ResultFailed {
 		outcome = "the Pod has failed: " + status.Reason
@@ -107,10 +139,10 @@ func completed(job *MyJob, pod *observedPod, conditions *metacontroller.Conditio
 	if job.Spec.TTLSecondsAfterFinished != nil && status.CompletionTime != nil {
 		ttl := time.Duration(*job.Spec.TTLSecondsAfterFinished) * time.Second
 		left := status.CompletionTime.Add(ttl).Sub(now)
-		if left <= 0 {
+		if left <= 0 && job.Status.isShown() {
 			return answer // its time to live is over
 		}
-		answer.ResyncAfter = left
+		answer.ResyncAfter = max(left, time.Second)
 	}
 	answer.Children = []metacontroller.Object{metacontroller.Keep(pod.Snapshot)}
 	return answer

@@ -48,6 +48,7 @@ type Spec struct {
 	// with reason DeadlineExceeded.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 	// TTLSecondsAfterFinished is how long the Pod, and with it its logs, is kept
 	// after it has finished. It is kept as long as the MyJob where this is left
@@ -92,10 +93,12 @@ type Status struct {
 	// +optional
 	Result Result `json:"result,omitempty"`
 	// Reason tells in one word why it ended: Completed, Error, OOMKilled,
-	// DeadlineExceeded, Evicted, PodDeleted, PodLost or what the Pod says.
+	// DeadlineExceeded, Evicted, PodDeleted, PodLost, ResultUnknown (another
+	// operator wrote that it is completed, and not how) or what the Pod says.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// ExitCode is that of the first container that failed, or 0.
+	// ExitCode is that of the first container that failed, or 0. A sidecar's counts
+	// only where no other container failed.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 	// PodName is the name of the Pod, once it has been observed.

@@ -156,3 +156,20 @@ func TestSuspendedJobDoesNotHoldItsRole(t *testing.T) {
 		s.ready("toolbox", "1/1")
 	})
 }
+
+// TestJobThatCannotStartIsNotPendingForEver has a Job whose Pod waits for
+// something that never comes.
+func TestJobThatCannotStartIsNotPendingForEver(t *testing.T) {
+	begin := func(s story) {
+		s.tool("toolbox", toolbox)
+		s.pod("web", "{app: shop}")
+	}
+	stories(t, func(s story) {
+		begin(s)
+		s.rests()
+		require.Len(s.t, s.jobs(), 1)
+		require.Empty(s.t, s.kind("Role"))
+		require.Contains(s.t, s.status("toolbox").Pods[0].Message, "has failed: DeadlineExceeded; it had 10m0s to start and to end: see kubectl events")
+		require.Equal(s.t, "True", simulate.Condition(s.Get(ref("apps.jicki.cn/v1alpha1", "PodBuggerTool", "toolbox")), "Stalled").Status)
+	}, simulate.Fault{What: simulate.Hold, Kind: "Job", Name: firstJob(t, begin)})
+}

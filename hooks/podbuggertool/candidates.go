@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -16,6 +18,10 @@ type candidate struct {
 	pod     *observedPod
 	state   PodState
 	message string
+	// outdated is set where the container has another image, stuck where it has
+	// failed, so that nothing will mend it, and givenUp where the Job had failed
+	// before the Pod matched again.
+	outdated, stuck, givenUp bool
 
 	// chosen is set where the Pod shall get the container, by the Job of this
 	// name, which is nil until it is observed.
@@ -39,10 +45,8 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 		target := tool.Spec.TargetContainer
 		has := pod.debugContainer(tool.Name)
 		switch {
-		case has != nil && has.Image != tool.Spec.Image:
-			c.state, c.message = PodOutdated, "it has the image "+has.Image+"; "+pod.activity(tool.Name)
 		case has != nil:
-			c.state, c.message = PodInjected, pod.activity(tool.Name)
+			c.inject(tool, has)
 		case !pod.isRunning():
 			c.state, c.message = PodWaiting, pod.Status.Activity()
 		case pod.has(tool.Name):
@@ -57,11 +61,27 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 				}
 			}
 			name := jobName(pod)
-			c.state, c.chosen, c.jobName, c.job = PodPending, true, name, world.jobs[name]
-			c.allowed = world.allowed[pod.Name]
+			c.jobName, c.job = name, world.jobs[name]
+			if c.givenUp = c.job == nil && world.memory.has(pod.UID); c.givenUp {
+				c.state, c.message = PodFailed, "its Job had failed before the Pod stopped matching: replace the Pod, or change what the container is made of, to try again"
+				continue
+			}
+			c.state, c.chosen, c.allowed = PodPending, true, world.allowed[pod.Name]
 		}
 	}
 	return candidates, nil
+}
+
+// inject tells of a Pod that has the container how that is.
+func (c *candidate) inject(tool *PodBuggerTool, has *container) {
+	activity, isBroken := c.pod.activity(tool.Name)
+	c.state, c.message = PodInjected, activity
+	if c.outdated = has.Image != tool.Spec.Image; c.outdated {
+		c.state, c.message = PodOutdated, "it has the image "+has.Image+"; "+activity
+	}
+	if isBroken {
+		c.state, c.stuck = PodNotRunning, c.pod.hasFailed(tool.Name)
+	}
 }
 
 // checkedNames returns the names of the Jobs, unless no Job of the tool could be
@@ -90,7 +110,7 @@ func ration(tool *PodBuggerTool, candidates []*candidate, now time.Time) error {
 		switch {
 		case c.chosen:
 			waiting = append(waiting, c)
-		case c.isInjected():
+		case c.isInjected() || c.givenUp:
 			left--
 		}
 	}
@@ -163,7 +183,9 @@ func postpone(tool *PodBuggerTool, waiting []*candidate) error {
 }
 
 // isInjected reports whether the Pod has the container.
-func (c *candidate) isInjected() bool { return c.state == PodInjected || c.state == PodOutdated }
+func (c *candidate) isInjected() bool {
+	return c.state == PodInjected || c.state == PodOutdated || c.state == PodNotRunning
+}
 
 // follow tells of each chosen Pod what its Job tells, and returns after what
 // time to look again, or zero: a Job that has succeeded says nothing more, and
@@ -189,6 +211,9 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 		switch how {
 		case failed:
 			c.state, c.message = PodFailed, join(c.job.Ref()+" has failed: "+reason, complaint)
+			if reason == batchv1.JobReasonDeadlineExceeded { // its Pod goes with that, and with it what it said
+				c.message += fmt.Sprintf("; it had %s to start and to end: see kubectl events --for=job/%s, and delete the Job to try again", jobDeadline, c.jobName)
+			}
 		case complete:
 			c.message = c.job.Ref() + " has succeeded, and the Pod does not show the container yet"
 			left := metacontroller.ChildGrace - now.Sub(at.Time)

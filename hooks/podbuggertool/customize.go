@@ -27,14 +27,14 @@ func customize(tool *PodBuggerTool) ([]metacontroller.Rule, error) {
 		}
 	}
 	return []metacontroller.Rule{
-		rule(foreign(tool.Spec.Selector)),
+		rule(foreign(&tool.Spec.Selector)),
 		rule(&metav1.LabelSelector{MatchLabels: map[string]string{toolLabel: tool.Name}}),
 	}, nil
 }
 
 // selector returns the tool's selector, which matches no Pod of a tool's Job.
 func selector(tool *PodBuggerTool) (labels.Selector, error) {
-	wanted := tool.Spec.Selector
+	wanted := &tool.Spec.Selector
 	if len(wanted.MatchLabels)+len(wanted.MatchExpressions) == 0 {
 		return nil, errors.New("spec.selector is empty and would match every Pod of the namespace: write matchLabels or matchExpressions")
 	}
@@ -45,11 +45,24 @@ func selector(tool *PodBuggerTool) (labels.Selector, error) {
 	return selector, nil
 }
 
-// foreign returns a selector that leaves out the Pods of all tools' Jobs.
-func foreign(wanted metav1.LabelSelector) *metav1.LabelSelector {
-	wanted = *wanted.DeepCopy()
-	wanted.MatchExpressions = append(wanted.MatchExpressions, metav1.LabelSelectorRequirement{
+// foreign returns a selector in the form of Kubernetes that leaves out the Pods of
+// all tools' Jobs.
+func foreign(wanted *Selector) *metav1.LabelSelector {
+	selector := &metav1.LabelSelector{}
+	for key, value := range wanted.MatchLabels {
+		metav1.AddLabelToSelector(selector, key, string(value))
+	}
+	for _, requirement := range wanted.MatchExpressions {
+		var values []string
+		for _, value := range requirement.Values {
+			values = append(values, string(value))
+		}
+		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: requirement.Key, Operator: metav1.LabelSelectorOperator(requirement.Operator), Values: values,
+		})
+	}
+	selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
 		Key: toolLabel, Operator: metav1.LabelSelectorOpDoesNotExist,
 	})
-	return &wanted
+	return selector
 }

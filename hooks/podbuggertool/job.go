@@ -51,6 +51,8 @@ const (
 	maxJobBytes = 250 << 10
 	// podAnnotation tells on a Job which Pod it is for.
 	podAnnotation = "operetta.dev/pod"
+	// uidAnnotation tells its UID.
+	uidAnnotation = "operetta.dev/pod-uid"
 )
 
 // recipe is what decides what a Job does. Another one is another Job, so that
@@ -106,7 +108,7 @@ func job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
 		TypeMeta: metav1.TypeMeta{APIVersion: jobKind.APIVersion, Kind: jobKind.Kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: tool.Namespace, Labels: labels,
-			Annotations: map[string]string{podAnnotation: pod.Name},
+			Annotations: map[string]string{podAnnotation: pod.Name, uidAnnotation: string(pod.UID)},
 		},
 		Spec: batchv1.JobSpec{
 			BackoffLimit:          new(int32(backoffLimit)),

@@ -57,6 +57,9 @@ type observedJob struct {
 
 	Metadata struct {
 		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		Annotations       struct {
+			PodUID types.UID `json:"operetta.dev/pod-uid"`
+		} `json:"annotations"`
 	} `json:"metadata"`
 	Status struct {
 		Conditions []struct {
@@ -75,6 +78,7 @@ type world struct {
 	helpers map[types.UID][]*observedPod // Pods of the tool's own Jobs, by the Job's UID, the newest first
 	jobs    map[string]*observedJob
 	allowed map[string]bool // names of Pods that Jobs may change
+	memory  memory
 }
 
 func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
@@ -101,6 +105,9 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
 		slices.SortFunc(pods, func(a, b *observedPod) int {
 			return cmp.Or(b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 		})
+	}
+	if w.memory, err = recall(tool); err != nil {
+		return w, err
 	}
 	jobs, err := metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind)
 	for i := range jobs {
@@ -151,20 +158,33 @@ func named(list []container, name string) *container {
 	return &list[i]
 }
 
-// activity tells what the debug container is at.
-func (p *observedPod) activity(name string) string {
-	for _, c := range p.Status.Ephemeral {
-		switch {
-		case c.Name != name:
-		case c.State.Running != nil:
-			return "running"
-		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
-			return "waiting: " + c.State.Waiting.Reason
-		case c.State.Terminated != nil:
-			return "terminated: " + cmp.Or(c.State.Terminated.Reason, "without a reason")
-		}
+// activity tells what the debug container is at, and whether it cannot start or
+// has failed: Kubernetes starts no ephemeral container again. One that has ended
+// well has done what it was for.
+func (p *observedPod) activity(name string) (what string, isBroken bool) {
+	i := slices.IndexFunc(p.Status.Ephemeral, func(c pods.Container) bool { return c.Name == name })
+	if i < 0 {
+		return "not started yet", false
 	}
-	return "not started yet"
+	switch state := p.Status.Ephemeral[i].State; {
+	case state.Running != nil:
+		return "running", false
+	case state.Terminated != nil && state.Terminated.ExitCode != 0:
+		return fmt.Sprintf("it has failed: %s, exit code %d", cmp.Or(state.Terminated.Reason, "Error"), state.Terminated.ExitCode), true
+	case state.Terminated != nil:
+		return "terminated: " + cmp.Or(state.Terminated.Reason, "without a reason"), false
+	case state.Waiting != nil && state.Waiting.Reason != "":
+		isStarting := state.Waiting.Reason == "ContainerCreating" || state.Waiting.Reason == "PodInitializing"
+		return "waiting: " + state.Waiting.Reason, !isStarting
+	}
+	return "not started yet", false
+}
+
+// hasFailed reports whether the debug container has ended and failed.
+func (p *observedPod) hasFailed(name string) bool {
+	return slices.ContainsFunc(p.Status.Ephemeral, func(c pods.Container) bool {
+		return c.Name == name && c.State.Terminated != nil && c.State.Terminated.ExitCode != 0
+	})
 }
 
 // outcome is how far a Job is.

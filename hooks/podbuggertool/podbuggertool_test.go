@@ -119,3 +119,41 @@ func TestJobsThatHaveEndedMakeRoomInTheRole(t *testing.T) {
 	require.Equal(t, maxNamed+2, named[maxNamed-1], "and the next in their order")
 	require.NotContains(t, named, 10)
 }
+
+// TestMemoryIsBounded lets more Jobs fail than the status remembers Pods of. Each
+// that stays for the status is one that the status has.
+func TestMemoryIsBounded(t *testing.T) {
+	tool := &PodBuggerTool{}
+	jobName, err := jobNames(tool)
+	require.NoError(t, err)
+	uid := func(i int) types.UID { return types.UID(fmt.Sprintf("%04d", i)) }
+	w := world{jobs: map[string]*observedJob{}}
+	for i := range maxRemembered + 100 {
+		job := &observedJob{}
+		require.NoError(t, json.Unmarshal([]byte(`{"status": {"conditions": [{"type": "Failed", "status": "True"}]}}`), job))
+		of := &observedPod{}
+		of.UID = uid(i)
+		job.Metadata.Annotations.PodUID = of.UID
+		w.jobs[jobName(of)] = job
+	}
+	tool.Status.Recipe, tool.Status.FailedPods = jobName(&observedPod{}), []types.UID{"oldest"}
+	memory, err := recall(tool)
+	require.NoError(t, err)
+	require.True(t, memory.has("oldest"))
+	stay, err := memory.remember(tool, w, nil, time.Unix(0, 0))
+	require.NoError(t, err)
+	require.Len(t, memory.pods, maxRemembered)
+	require.Len(t, stay, maxRemembered)
+	require.False(t, memory.has("oldest"), "the oldest are forgotten first")
+	for _, job := range stay {
+		require.True(t, memory.has(job.Metadata.Annotations.PodUID))
+	}
+
+	tool.Spec.Image = "another"
+	memory, err = recall(tool)
+	require.NoError(t, err)
+	require.Empty(t, memory.pods)
+	stay, err = memory.remember(tool, w, nil, time.Unix(0, 0))
+	require.NoError(t, err)
+	require.Empty(t, stay, "Jobs of another recipe tell nothing")
+}

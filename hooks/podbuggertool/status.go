@@ -17,7 +17,7 @@ const maxListed = 100
 // rank is the place of a state in the status: what a person has to look at comes
 // first.
 func (s PodState) rank() int {
-	return slices.Index([]PodState{PodFailed, PodPending, PodOutdated, PodInjected, PodWaiting, PodSkipped}, s)
+	return slices.Index([]PodState{PodFailed, PodNotRunning, PodPending, PodOutdated, PodInjected, PodWaiting, PodSkipped}, s)
 }
 
 // report counts and lists the Pods.
@@ -25,11 +25,11 @@ func report(candidates []*candidate) Status {
 	status := Status{Matched: int32(len(candidates))}
 	for _, c := range candidates {
 		switch c.state {
-		case PodInjected:
+		case PodInjected, PodOutdated:
 			status.Injected++
-		case PodOutdated:
+		case PodNotRunning:
 			status.Injected++
-			status.Outdated++
+			status.NotRunning++
 		case PodPending:
 			status.Pending++
 		case PodFailed:
@@ -38,9 +38,12 @@ func report(candidates []*candidate) Status {
 			status.Skipped++
 		case PodWaiting:
 		}
+		if c.outdated {
+			status.Outdated++
+		}
 		status.Pods = append(status.Pods, PodStatus{Name: c.pod.Name, State: c.state, Message: c.message})
 	}
-	status.Ready = fmt.Sprintf("%d/%d", status.Injected, status.Injected+status.Pending+status.Failed)
+	status.Ready = fmt.Sprintf("%d/%d", status.Injected-status.NotRunning, status.Injected+status.Pending+status.Failed)
 	slices.SortFunc(status.Pods, func(a, b PodStatus) int {
 		return cmp.Or(
 			cmp.Compare(a.State.rank(), b.State.rank()),
@@ -53,11 +56,20 @@ func report(candidates []*candidate) Status {
 
 // judge sets Ready and Stalled. Where the children are not settled, Ready is
 // False already and tells why.
-func judge(conditions *metacontroller.Conditions, settled bool, status *Status) {
+func judge(conditions *metacontroller.Conditions, settled, isStuck bool, status *Status) {
 	wanted := status.Injected + status.Pending + status.Failed
 	message := fmt.Sprintf("%d of %d running Pods have the container", status.Injected, wanted)
 	if status.Outdated > 0 {
 		message += fmt.Sprintf(", %d of them with another image", status.Outdated)
+	}
+	if status.NotRunning > 0 {
+		message += fmt.Sprintf(", and in %d it does not run", status.NotRunning)
+		if i := slices.IndexFunc(status.Pods, func(p PodStatus) bool { return p.State == PodNotRunning }); i >= 0 {
+			message += fmt.Sprintf(": Pod/%s: %s", status.Pods[i].Name, status.Pods[i].Message)
+		}
+	}
+	if isStuck {
+		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, "ContainerFailed", message)
 	}
 	if status.Failed > 0 {
 		first := status.Pods[0] // the failed ones come first
@@ -68,6 +80,10 @@ func judge(conditions *metacontroller.Conditions, settled bool, status *Status) 
 	case !settled:
 	case status.Failed > 0:
 		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "InjectionFailed", message)
+	case isStuck:
+		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "ContainerFailed", message)
+	case status.NotRunning > 0:
+		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "ContainerNotRunning", message)
 	case status.Pending > 0:
 		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "Injecting", message)
 	case wanted == 0:

@@ -3,6 +3,7 @@ package podbuggertool
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -28,7 +29,12 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	}
 	look := follow(candidates, world, seen.Now)
 
-	wanted := children(tool, candidates)
+	memory := world.memory
+	stay, err := memory.remember(tool, world, candidates, seen.Now)
+	if err != nil {
+		return result{}, err
+	}
+	wanted := children(tool, candidates, stay)
 	differs, err := seen.Compare(wanted)
 	if err != nil {
 		return result{}, err
@@ -36,7 +42,14 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	conditions := metacontroller.NewConditions(tool.Status.Conditions, tool.Generation, seen.Now)
 	settled, resync := conditions.Settle(differs)
 	status := report(candidates)
-	judge(conditions, settled, &status)
+	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.stuck })
+	judge(conditions, settled, isStuck, &status)
+	if len(memory.pods) > 0 {
+		status.FailedPods, status.Recipe = memory.pods, memory.recipe
+	}
+	if len(stay) > 0 {
+		look = earlier(look, time.Second) // for the request that shows the status
+	}
 	status.Conditions = conditions.List()
 	return result{Status: status, Children: wanted, ResyncAfter: earlier(look, resync)}, nil
 }
@@ -44,7 +57,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 // children returns what the Jobs need, and the Jobs. One is created when its
 // access is seen to be there, for Metacontroller applies children in no
 // particular order; one that exists stays whatever has become of its access.
-func children(tool *PodBuggerTool, candidates []*candidate) []metacontroller.Object {
+func children(tool *PodBuggerTool, candidates []*candidate, stay []*observedJob) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
 	for _, c := range candidates {
@@ -58,6 +71,9 @@ func children(tool *PodBuggerTool, candidates []*candidate) []metacontroller.Obj
 		case c.named && c.allowed:
 			jobs = append(jobs, job(tool, c.pod, c.jobName))
 		}
+	}
+	for _, job := range stay {
+		jobs = append(jobs, metacontroller.Keep(job.Snapshot))
 	}
 	slices.Sort(names)
 	return append(access(tool, names), jobs...)

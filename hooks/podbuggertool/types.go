@@ -3,7 +3,10 @@
 
 package podbuggertool
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // PodBuggerTool puts a debug container, as an ephemeral container, into the
 // running Pods of its namespace that match.
@@ -11,7 +14,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=podbuggertools,singular=podbuggertool,scope=Namespaced,shortName=pbt,categories=operetta
 // +kubebuilder:subresource:status
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Pods that have the container, of those that shall"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Pods in which the container is, and has not failed, of those that shall"
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
 // +kubebuilder:printcolumn:name="Outdated",type=integer,JSONPath=`.status.outdated`,description="Pods whose container has another image"
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
@@ -39,10 +42,7 @@ type Spec struct {
 	// of any PodBuggerTool, mirror Pods and finished or terminating Pods are
 	// never among them.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: write matchLabels or matchExpressions"
-	// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
-	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="matchExpressions: write the operator In or NotIn with values, or Exists or DoesNotExist without"
-	Selector metav1.LabelSelector `json:"selector"`
+	Selector Selector `json:"selector"`
 	// Image is the image of the debug container.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -103,6 +103,53 @@ type Spec struct {
 	KubectlImage string `json:"kubectlImage,omitempty"`
 }
 
+// Selector is a label selector: the Pods that have all of matchLabels and meet all
+// of matchExpressions.
+//
+// +structType=atomic
+// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: write matchLabels or matchExpressions"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || self.matchLabels.all(key, key.indexOf('/') <= 253 && key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="matchLabels: the key of a label has at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, and may have a DNS name and a slash before them: write one like app or example.com/app"
+type Selector struct {
+	// MatchLabels are labels that a Pod must have.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	MatchLabels map[string]LabelValue `json:"matchLabels,omitempty"`
+	// MatchExpressions are requirements that the labels of a Pod must meet.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	MatchExpressions []Requirement `json:"matchExpressions,omitempty"`
+}
+
+// LabelValue is the value of a label.
+//
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the value of a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit: write one that a Pod can have"
+type LabelValue string
+
+// Requirement is what the value of a label must be, or whether there is one.
+//
+// +kubebuilder:validation:XValidation:rule="self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : self.operator in ['Exists', 'DoesNotExist'] && (!has(self.values) || size(self.values) == 0)",message="matchExpressions: write the operator In or NotIn with values, or Exists or DoesNotExist without"
+type Requirement struct {
+	// Key is the key of the label.
+	// +required
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:XValidation:rule="self != 'operetta.dev/podbuggertool'",message="matchExpressions: the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
+	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="matchExpressions: the key of a label has at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, and may have a DNS name and a slash before them: write one like app or example.com/app"
+	Key string `json:"key"`
+	// Operator is In, NotIn, Exists or DoesNotExist.
+	// +required
+	// +kubebuilder:validation:MaxLength=12
+	Operator string `json:"operator"`
+	// Values are those of which one must be the value, or none. Exists and
+	// DoesNotExist have none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Values []LabelValue `json:"values,omitempty"`
+}
+
 // EnvVar is an environment variable. Values from elsewhere, as from a Secret,
 // are nothing that kubectl debug knows.
 type EnvVar struct {
@@ -119,13 +166,15 @@ type EnvVar struct {
 }
 
 // PodState is how far a Pod is.
-// +kubebuilder:validation:Enum=Injected;Outdated;Pending;Failed;Waiting;Skipped
+// +kubebuilder:validation:Enum=Injected;NotRunning;Outdated;Pending;Failed;Waiting;Skipped
 type PodState string
 
 // The states of a Pod.
 const (
 	// PodInjected has the container.
 	PodInjected PodState = "Injected"
+	// PodNotRunning has the container, which cannot start or has failed.
+	PodNotRunning PodState = "NotRunning"
 	// PodOutdated has the container, with another image than is asked for now.
 	PodOutdated PodState = "Outdated"
 	// PodPending does not have the container yet. Its Job is under way.
@@ -143,8 +192,8 @@ type PodStatus struct {
 	// Name is the name of the Pod.
 	// +required
 	Name string `json:"name"`
-	// State is Injected, Outdated (it has the container, with another image),
-	// Pending (its Job is under way), Failed, Waiting (it does not run yet) or
+	// State is Injected, NotRunning (it has the container, which cannot start or
+	// has failed), Outdated (it has the container, with another image), Pending (its Job is under way), Failed, Waiting (it does not run yet) or
 	// Skipped (it is beyond maxPods).
 	// +required
 	State PodState `json:"state"`
@@ -159,8 +208,8 @@ type Status struct {
 	// ObservedGeneration is the generation that the status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Ready reads 3/4: Pods that have the container, of those that run, within
-	// maxPods.
+	// Ready reads 3/4: Pods that have the container, but for those in which it
+	// cannot start or has failed, of those that run, within maxPods.
 	// +optional
 	Ready string `json:"ready,omitempty"`
 	// Matched is the number of Pods that match, those that do not run yet and
@@ -170,6 +219,10 @@ type Status struct {
 	// Injected is the number of running Pods that have the container.
 	// +optional
 	Injected int32 `json:"injected"`
+	// NotRunning is the number of those injected whose container cannot start or
+	// has failed. Kubernetes starts none again: another Pod has to take its place.
+	// +optional
+	NotRunning int32 `json:"notRunning"`
 	// Pending is the number of running Pods that shall have the container, and
 	// do not have it yet.
 	// +optional
@@ -186,15 +239,26 @@ type Status struct {
 	// Skipped is the number of running Pods beyond maxPods.
 	// +optional
 	Skipped int32 `json:"skipped"`
+	// FailedPods are the UIDs of Pods whose Job has failed and is gone, for they no
+	// longer matched: they are not tried again when they match again, as long as
+	// the recipe is the same. Those of the last 500 are remembered.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=500
+	FailedPods []types.UID `json:"failedPods,omitempty"`
+	// Recipe tells for which recipe of a container failedPods are.
+	// +optional
+	Recipe string `json:"recipe,omitempty"`
 	// Pods are the Pods that match, up to 100 of them: the failed ones first,
-	// then those pending, outdated, injected, waiting and skipped, each by name.
+	// then those not running, pending, outdated, injected, waiting and skipped, each by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Pods []PodStatus `json:"pods,omitempty"`
 	// Conditions are Ready, which is True when every running Pod within maxPods
-	// has the container, ChildrenObserved and, when a Pod cannot get it, Stalled.
+	// has the container and none has failed, ChildrenObserved and, when a Pod cannot
+	// get it or it has failed, Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -75,7 +75,7 @@ func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
 		Spec:       template.Spec,
 	}
 	made.Spec.RestartPolicy = cmp.Or(made.Spec.RestartPolicy, corev1.RestartPolicyAlways)
-	made.Spec.SecurityContext = pods.SecurityContext(made.Spec.SecurityContext)
+	made.Spec.SecurityContext = pods.UsersSecurityContext(&made.Spec)
 	return made
 }
 

@@ -31,7 +31,7 @@ func Brief(errs field.ErrorList) string {
 	for i, err := range errs {
 		told[i] = cut(detail(err), maxDetailRunes)
 		if err.Field != wholeObject {
-			told[i] = cut(err.Field, maxPathRunes) + ": " + told[i]
+			told[i] = cut(strings.TrimPrefix(err.Field, "."), maxPathRunes) + ": " + told[i]
 		}
 	}
 	slices.Sort(told)
@@ -52,6 +52,9 @@ func detail(err *field.Error) string {
 	// already, and a wrong type ends with the value.
 	if _, rest, found := strings.Cut(text, " in body "); found {
 		text = rest
+	}
+	if strings.Contains(text, " accessor error: ") { // which quotes the value
+		return "must be of type integer"
 	}
 	switch err.Type {
 	case field.ErrorTypeRequired:

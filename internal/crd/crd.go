@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -34,7 +35,31 @@ type Schema struct {
 	validator  schemavalidation.SchemaValidator
 	nodes      *node
 	rules      *cel.Validator // nil where there is none
-	replicas   []string       // the path of the scale subresource's number of replicas, if there is one
+	namespaced bool
+	replicas   []string // the path of the scale subresource's number of replicas, if there is one
+}
+
+// compiled are the versions that have been compiled, by the first byte of their
+// definition: it is the same one at every turn.
+var compiled sync.Map // of compiledKey to func() (*Schema, error)
+
+type compiledKey struct {
+	definition *byte
+	version    string
+}
+
+// Compiled is [Load] for a definition whose bytes never change, which it compiles
+// once.
+func Compiled(text []byte, version string) (*Schema, error) {
+	if len(text) == 0 {
+		return nil, errors.New("there is no CustomResourceDefinition")
+	}
+	key := compiledKey{&text[0], version}
+	load, found := compiled.Load(key)
+	if !found {
+		load, _ = compiled.LoadOrStore(key, sync.OnceValues(func() (*Schema, error) { return Load(text, version) }))
+	}
+	return load.(func() (*Schema, error))()
 }
 
 // Load reads a CustomResourceDefinition in YAML or JSON and compiles one of its
@@ -50,6 +75,7 @@ func Load(text []byte, version string) (*Schema, error) {
 			if err != nil {
 				return nil, fmt.Errorf("compiling version %s of the CustomResourceDefinition %s: %w", version, definition.Name, err)
 			}
+			s.namespaced = definition.Spec.Scope != apiextensionsv1.ClusterScoped
 			return s, nil
 		}
 	}
@@ -107,21 +133,41 @@ func (s *Schema) Prune(object map[string]any) []string {
 // they are about; [Brief] leaves them out. What has very many errors is not
 // looked at to its end.
 func (s *Schema) Validate(ctx context.Context, object map[string]any) field.ErrorList {
+	return s.validate(ctx, object, nil, validateName(object))
+}
+
+// validate returns errs and what the schema has against an object, or against an
+// edit of the old one if there is one. As the API server does, it takes from an
+// edit what is wrong already and has not been touched.
+func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	look := walker{ctx: ctx}
-	if !look.visit(s.nodes, nil, object) || slices.ContainsFunc(look.errs, isTooLarge) {
+	if !look.visit(s.nodes, nil, object) || old == nil && slices.ContainsFunc(look.errs, isTooLarge) {
 		return look.errs
 	}
-	errs := validateName(object)
+	var changes changes
+	if old != nil {
+		changes = s.changesOf(object, old)
+	}
 	if len(look.errs) > 0 { // the same, in the words of the API server
-		errs = append(errs, schemavalidation.ValidateCustomResource(nil, object, s.validator)...)
+		if old == nil {
+			errs = append(errs, schemavalidation.ValidateCustomResource(nil, object, s.validator)...)
+		} else {
+			errs = append(errs, schemavalidation.ValidateCustomResourceUpdate(nil, object, old, s.validator, changes.schema...)...)
+		}
 	}
 	errs = append(errs, s.validateReplicas(object)...)
 	errs = append(errs, objectmeta.Validate(nil, object, s.structural, false)...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
+	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
+	}
 	if s.rules == nil || blocksRules(errs) {
 		return errs
 	}
-	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	var before any // no map at all, and not a nil one
+	if old != nil {
+		before = old
+	}
+	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, before, celconfig.RuntimeCELCostBudget, changes.rules...)
 	return append(errs, broken...)
 }
 
@@ -153,16 +199,16 @@ func validateName(object map[string]any) field.ErrorList {
 }
 
 // validateReplicas holds the field that the scale subresource writes to what
-// that subresource can carry.
+// that subresource can carry. Its path begins with a dot, as the API server has it.
 func (s *Schema) validateReplicas(object map[string]any) field.ErrorList {
 	if s.replicas == nil {
 		return nil
 	}
-	path := field.NewPath(s.replicas[0], s.replicas[1:]...)
+	path := field.NewPath("." + strings.Join(s.replicas, "."))
 	replicas, _, err := unstructured.NestedInt64(object, s.replicas...)
 	switch {
 	case err != nil:
-		return field.ErrorList{field.TypeInvalid(path, "", "must be of type integer")}
+		return field.ErrorList{field.Invalid(path, replicas, err.Error())}
 	case replicas < 0:
 		return field.ErrorList{field.Invalid(path, replicas, "should be a non-negative integer")}
 	case replicas > math.MaxInt32:

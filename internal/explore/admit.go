@@ -21,7 +21,7 @@ func (s *Scenario) Admits(object map[string]any) bool {
 			return false
 		}
 		controller := s.controllerOf(parent.GetAPIVersion(), parent.GetKind())
-		if s.schema, err = crd.Load(controller.CRD, versionOf(controller)); err != nil {
+		if s.schema, err = crd.Compiled(controller.CRD, versionOf(controller)); err != nil {
 			return false
 		}
 	}

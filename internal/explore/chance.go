@@ -54,7 +54,7 @@ func (c *chance) do(action simulate.Action) bool {
 		return false
 	}
 	done := c.run.do(action)
-	if done || c.run.Broken != nil {
+	if done || c.run.Broken != nil || action.Do == "calm" { // in which time passes even if nothing happens
 		c.schedule = append(c.schedule, action)
 	}
 	return done

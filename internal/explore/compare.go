@@ -105,6 +105,9 @@ func kindOf(name string) string {
 func unfinished(children []simulate.Object) []string {
 	var list []string
 	for _, child := range children {
+		if child.GetDeletionTimestamp() != nil {
+			continue // what is missing shows in a comparison
+		}
 		name := simulate.RefOf(child).String()
 		progress := simulate.Progress(child)
 		switch child.GetKind() {
@@ -115,9 +118,6 @@ func unfinished(children []simulate.Object) []string {
 			} else if isBehind(progress) {
 				list = append(list, name+" is "+progress)
 			}
-		}
-		if child.GetDeletionTimestamp() != nil {
-			list = append(list, name+" is being deleted")
 		}
 	}
 	return list

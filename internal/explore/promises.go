@@ -12,7 +12,12 @@ import (
 // keep calls a promise's watch at each write.
 func (r *Run) keep(kind string, watch func(promise.Write) string) {
 	r.World.Watch(func(w simulate.Write) {
-		write := promise.Write{Before: w.Before, After: w.After, By: w.By, Now: r.World.Now(), List: r.World.List}
+		write := promise.Write{
+			Before: w.Before, After: w.After, By: w.By, Now: r.World.Now(), List: r.World.List,
+			Heard: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
+				return r.World.Heard(simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
+			},
+		}
 		if broken := watch(write); broken != "" {
 			r.broke("the promises of "+kind, broken)
 		}

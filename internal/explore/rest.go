@@ -68,6 +68,7 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 		}
 		delete(fields, chosen)
 	}
+	forgetPullPolicies(object.Object)
 	if child.GetKind() == "Service" {
 		forgetChosenPorts(fields, spec)
 	}
@@ -88,6 +89,22 @@ func forgetChosenPorts(spec map[string]any, parent string) {
 	for _, item := range ports {
 		if port, ok := item.(map[string]any); ok && !strings.Contains(parent, fmt.Sprintf(`"nodePort":%v`, port["nodePort"])) {
 			delete(port, "nodePort")
+		}
+	}
+}
+
+// forgetPullPolicies takes out what the API server has filled in for the tag that
+// an image had when it was first written: another tag does not change it.
+func forgetPullPolicies(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		delete(value, "imagePullPolicy")
+		for _, inner := range value {
+			forgetPullPolicies(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			forgetPullPolicies(inner)
 		}
 	}
 }

@@ -17,6 +17,15 @@ func SecurityContext(wanted *corev1.PodSecurityContext) *corev1.PodSecurityConte
 	return context
 }
 
+// UsersSecurityContext returns the security context of a Pod whose spec a user
+// wrote as a whole. The API server refuses every seccomp profile on Windows.
+func UsersSecurityContext(spec *corev1.PodSpec) *corev1.PodSecurityContext {
+	if spec.OS != nil && spec.OS.Name == corev1.Windows {
+		return spec.SecurityContext
+	}
+	return SecurityContext(spec.SecurityContext)
+}
+
 // Restricted returns the security context of a container whose image the hook
 // itself chooses. Together with [SecurityContext] for its Pod it meets the
 // restricted Pod Security Standard, and its root file system is read-only. The

@@ -21,6 +21,26 @@ type Status struct {
 	InitStatuses      []Container     `json:"initContainerStatuses"`
 }
 
+// Spec is the part of a Pod's spec that tells what its containers are for.
+type Spec struct {
+	InitContainers []struct {
+		Name          string                        `json:"name"`
+		RestartPolicy corev1.ContainerRestartPolicy `json:"restartPolicy"`
+	} `json:"initContainers"`
+}
+
+// Sidecars returns the names of the init containers that run beside the others,
+// rather than before them.
+func (s *Spec) Sidecars() []string {
+	var names []string
+	for _, c := range s.InitContainers {
+		if c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // Condition is the part of a Pod's condition that is read.
 type Condition struct {
 	Type    corev1.PodConditionType `json:"type"`
@@ -69,15 +89,23 @@ func (s *Status) IsReady() bool {
 func (s *Status) Containers() []Container { return slices.Concat(s.InitStatuses, s.ContainerStatuses) }
 
 // Failed returns the first container that ended with another exit code than 0,
-// or nil.
-func (s *Status) Failed() *Container {
-	containers := s.Containers()
+// or nil. Init containers come last: where one fails, no other ends but sidecars.
+// Those of the given names come behind all others: they are stopped when the Pod is
+// over, and hardly ever end well.
+func (s *Status) Failed(sidecars ...string) *Container {
+	var sidecar *Container
+	containers := slices.Concat(s.ContainerStatuses, s.InitStatuses)
 	for i := range containers {
-		if terminated := containers[i].State.Terminated; terminated != nil && terminated.ExitCode != 0 {
+		terminated := containers[i].State.Terminated
+		switch {
+		case terminated == nil || terminated.ExitCode == 0:
+		case !slices.Contains(sidecars, containers[i].Name):
 			return &containers[i]
+		case sidecar == nil:
+			sidecar = &containers[i]
 		}
 	}
-	return nil
+	return sidecar
 }
 
 // Finished returns when the last container ended, or the zero time where no

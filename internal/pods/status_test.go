@@ -1,9 +1,11 @@
 package pods_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/pods"
@@ -47,4 +49,30 @@ containerStatuses:
 	finished := running.Finished()
 	require.True(t, finished.IsZero())
 	require.False(t, status(t, "{conditions: [{type: Ready, status: 'False'}]}").IsReady())
+}
+
+func TestSidecarsFailLast(t *testing.T) {
+	var spec pods.Spec
+	require.NoError(t, yaml.Unmarshal([]byte("initContainers: [{name: proxy, restartPolicy: Always}, {name: prepare}]"), &spec))
+	require.Equal(t, []string{"proxy"}, spec.Sidecars())
+	ended := func(name string, code int) string {
+		return fmt.Sprintf("{name: %s, state: {terminated: {exitCode: %d}}}", name, code)
+	}
+	for text, want := range map[string]string{
+		"{initContainerStatuses: [" + ended("proxy", 137) + "], containerStatuses: [" + ended("main", 3) + "]}":                              "main",
+		"{initContainerStatuses: [" + ended("proxy", 137) + ", " + ended("prepare", 4) + "], containerStatuses: [{name: main, state: {}}]}":  "prepare",
+		"{initContainerStatuses: [" + ended("proxy", 137) + ", " + ended("prepare", 0) + "], containerStatuses: [" + ended("main", 0) + "]}": "proxy",
+	} {
+		require.Equal(t, want, status(t, text).Failed(spec.Sidecars()...).Name)
+	}
+}
+
+func TestWindowsHasNoSeccomp(t *testing.T) {
+	spec := corev1.PodSpec{OS: &corev1.PodOS{Name: corev1.Windows}}
+	require.Nil(t, pods.UsersSecurityContext(&spec))
+	spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: new(true)}
+	require.Equal(t, spec.SecurityContext, pods.UsersSecurityContext(&spec))
+	spec.OS.Name = corev1.Linux
+	require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pods.UsersSecurityContext(&spec).SeccompProfile.Type)
+	require.True(t, *pods.UsersSecurityContext(&spec).RunAsNonRoot)
 }

@@ -45,6 +45,8 @@ type Write struct {
 	Now time.Time
 	// List returns the objects of a kind as they are after the write.
 	List func(apiVersion, kind string) []*unstructured.Unstructured
+	// Heard returns an object as Metacontroller knows it, or nil.
+	Heard func(apiVersion, kind, namespace, name string) *unstructured.Unstructured
 }
 
 // Object returns the object that has been written, as it is or was.

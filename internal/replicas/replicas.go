@@ -3,50 +3,90 @@ package replicas
 
 import (
 	"encoding/json"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// owners is what tells who set the number.
+// owners is what tells who set the number. Users can write all of it, so each
+// part is read by itself and one that cannot be read counts as absent.
 type owners struct {
 	Metadata struct {
-		Annotations   map[string]string `json:"annotations"`
-		ManagedFields []struct {
-			Operation metav1.ManagedFieldsOperationType `json:"operation"`
-			Fields    struct {
-				Spec map[string]json.RawMessage `json:"f:spec"`
-			} `json:"fieldsV1"`
-		} `json:"managedFields"`
+		Annotations   json.RawMessage `json:"annotations"`
+		ManagedFields []manager       `json:"managedFields"`
 	} `json:"metadata"`
+}
+
+// manager is an entry of metadata.managedFields.
+type manager struct {
+	Operation   metav1.ManagedFieldsOperationType `json:"operation"`
+	Subresource string                            `json:"subresource"`
+	Fields      json.RawMessage                   `json:"fieldsV1"`
+}
+
+// fields is what is read of the fields that a manager owns.
+type fields struct {
+	Metadata struct {
+		Annotations map[string]json.RawMessage `json:"f:annotations"`
+	} `json:"f:metadata"`
+	Spec map[string]json.RawMessage `json:"f:spec"`
 }
 
 // AreOurs reports whether it was a hook that set the number of replicas of an
 // observed workload last: then to say nothing would not leave it alone but set
 // it to 1, for Metacontroller takes away what it applied, and the API server
-// fills in the default. The error says what of the object cannot be read.
+// fills in the default.
+//
+// The annotation of Metacontroller tells it. Where there is none, or none that
+// can be read, the managed fields do. The error is the one of a call that has
+// ended early.
 func AreOurs(workload metacontroller.Snapshot) (bool, error) {
 	var owners owners
 	if err := workload.Decode(&owners); err != nil {
 		return false, err
 	}
-	if last := owners.Metadata.Annotations[metacontroller.LastAppliedAnnotation]; last != "" {
-		var applied struct {
-			Spec map[string]json.RawMessage `json:"spec"`
-		}
-		if err := json.Unmarshal([]byte(last), &applied); err != nil {
-			return false, fmt.Errorf("the annotation %s of %s is damaged", metacontroller.LastAppliedAnnotation, workload.Ref())
-		}
-		_, ours := applied.Spec["replicas"]
+	if applied := lastApplied(owners.Metadata.Annotations); applied != nil {
+		_, ours := applied["replicas"]
 		return ours, nil
 	}
 	for _, manager := range owners.Metadata.ManagedFields {
-		_, ours := manager.Fields.Spec["f:replicas"]
-		if ours && manager.Operation == metav1.ManagedFieldsOperationApply {
+		if manager.hasApplied() {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// lastApplied returns the spec that Metacontroller applied last, or nil where
+// nothing readable tells it. It is empty where a workload without one was applied.
+func lastApplied(annotations json.RawMessage) map[string]json.RawMessage {
+	var texts map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(annotations, &texts) != nil || json.Unmarshal(texts[metacontroller.LastAppliedAnnotation], &text) != nil {
+		return nil
+	}
+	var applied *struct {
+		Spec map[string]json.RawMessage `json:"spec"`
+	}
+	if json.Unmarshal([]byte(text), &applied) != nil || applied == nil {
+		return nil
+	}
+	if applied.Spec == nil {
+		return map[string]json.RawMessage{}
+	}
+	return applied.Spec
+}
+
+// hasApplied reports whether a hook set the number with this entry: whoever
+// applies it, or Metacontroller where it updates, which is told by the hash that
+// every child carries.
+func (m manager) hasApplied() bool {
+	var fields fields
+	if m.Subresource != "" || json.Unmarshal(m.Fields, &fields) != nil {
+		return false
+	}
+	_, hasHash := fields.Metadata.Annotations["f:"+metacontroller.HashAnnotation]
+	_, hasReplicas := fields.Spec["f:replicas"]
+	return hasReplicas && (hasHash || m.Operation == metav1.ManagedFieldsOperationApply)
 }

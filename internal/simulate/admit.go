@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +24,9 @@ type admission struct {
 // does not know is dropped, quantities are canonical, defaults are filled in.
 // Errors are those of the API server.
 func (s *store) admit(k kind, object, old Object) (Object, error) {
+	if k.definition != nil {
+		return s.admitCustom(k, object, old)
+	}
 	ref := RefOf(object)
 	problems := checkMetadata(object)
 	if k.typed == nil || len(problems) > 0 {
@@ -49,6 +54,43 @@ func (s *store) admit(k kind, object, old Object) (Object, error) {
 	}
 	keepMetadata(stored, object)
 	return stored, nil
+}
+
+// admitCustom is admit for a custom resource: what its definition does not know
+// is dropped, and its defaults and rules are those of the definition.
+func (s *store) admitCustom(k kind, object, old Object) (Object, error) {
+	definition, err := k.definition()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	if s.lenient {
+		definition.Complete(object.Object)
+		return object, invalid(RefOf(object), checkMetadata(object))
+	}
+	var before map[string]any
+	if old != nil {
+		before = old.Object
+	}
+	_, problems := definition.Admit(context.Background(), object.Object, before)
+	return object, invalid(RefOf(object), problems)
+}
+
+// admitStatus gives a custom resource the form in which the server stores it
+// when its status has been written.
+func (s *store) admitStatus(k kind, object, old Object) (Object, error) {
+	if k.definition == nil {
+		return object, nil
+	}
+	definition, err := k.definition()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	object = object.DeepCopy()
+	_, problems := definition.AdmitStatus(context.Background(), object.Object, old.Object)
+	if s.lenient {
+		problems = nil
+	}
+	return object, invalid(RefOf(object), problems)
 }
 
 // keepMetadata keeps members whose Go form would not survive as they are.

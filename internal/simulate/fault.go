@@ -2,8 +2,11 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // FaultKind is a kind of trouble.
@@ -30,7 +33,8 @@ const flaps = 2
 // Fault strikes the objects of a kind and name, in every namespace.
 type Fault struct {
 	What FaultKind
-	// Kind and Name name the object, as in Deployment/web.
+	// Kind and Name name the object, as in Deployment/web. The kind Image means all
+	// Pods that run an image of that name.
 	Kind, Name string
 	// Step is the number of the step from which on it strikes. Zero means from
 	// the beginning for Fail and Hold, and after all has converged for the
@@ -67,7 +71,22 @@ func ParseFault(what FaultKind, text string) (Fault, error) {
 
 // matches reports whether an object is the one.
 func (f Fault) matches(object Object) bool {
+	if f.Kind == "Image" {
+		return runsImage(object, f.Name)
+	}
 	return object.GetKind() == f.Kind && object.GetName() == f.Name
+}
+
+// runsImage reports whether an object is a Pod with a container of that image.
+func runsImage(object Object, image string) bool {
+	if object.GetKind() != "Pod" {
+		return false
+	}
+	containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "containers")
+	return slices.ContainsFunc(containers, func(container any) bool {
+		fields, _ := container.(map[string]any)
+		return fields["image"] == image
+	})
 }
 
 // trouble is a Fault in a simulation.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -19,11 +20,13 @@ type kind struct {
 
 	cluster    bool // it has no namespaces
 	generation bool // it counts the changes of its spec
-	// typed returns an empty object of the Go type. A kind without one, as each
-	// custom resource is, is stored as it is written.
+	// typed returns an empty object of the Go type. A kind without one, and without
+	// a definition, is stored as it is written.
 	typed func() any
 	// admit fills in defaults, and returns what is wrong. It may be nil.
 	admit func(a *admission) field.ErrorList
+	// definition returns the schema of a custom resource. It may be nil.
+	definition func() (*crd.Schema, error)
 }
 
 func (k kind) groupResource() schema.GroupResource {
@@ -35,22 +38,22 @@ func of[T any]() func() any { return func() any { return new(T) } }
 
 // builtin are the kinds whose defaults and rules are known.
 var builtin = []kind{
-	{named("v1", "ConfigMap", "configmaps"), false, false, of[corev1.ConfigMap](), admitConfigMap},
-	{named("v1", "Secret", "secrets"), false, false, of[corev1.Secret](), admitSecret},
-	{named("v1", "Service", "services"), false, false, of[corev1.Service](), admitService},
-	{named("v1", "ServiceAccount", "serviceaccounts"), false, false, of[corev1.ServiceAccount](), nil},
-	{named("v1", "Pod", "pods"), false, true, of[corev1.Pod](), admitPod},
-	{named("v1", "PersistentVolumeClaim", "persistentvolumeclaims"), false, false, of[corev1.PersistentVolumeClaim](), admitClaim},
-	{named("v1", "Namespace", "namespaces"), true, false, of[corev1.Namespace](), admitNamespace},
-	{named("apps/v1", "Deployment", "deployments"), false, true, of[appsv1.Deployment](), admitDeployment},
-	{named("apps/v1", "ReplicaSet", "replicasets"), false, true, of[appsv1.ReplicaSet](), admitReplicaSet},
-	{named("apps/v1", "StatefulSet", "statefulsets"), false, true, of[appsv1.StatefulSet](), admitStatefulSet},
-	{named("apps/v1", "DaemonSet", "daemonsets"), false, true, of[appsv1.DaemonSet](), admitDaemonSet},
-	{named("batch/v1", "Job", "jobs"), false, true, of[batchv1.Job](), admitJob},
-	{named("rbac.authorization.k8s.io/v1", "Role", "roles"), false, false, of[rbacv1.Role](), nil},
-	{named("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"), false, false, of[rbacv1.RoleBinding](), admitRoleBinding},
-	{named("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"), true, false, of[rbacv1.ClusterRole](), nil},
-	{named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"), true, false, of[rbacv1.ClusterRoleBinding](), admitClusterRoleBinding},
+	{named("v1", "ConfigMap", "configmaps"), false, false, of[corev1.ConfigMap](), admitConfigMap, nil},
+	{named("v1", "Secret", "secrets"), false, false, of[corev1.Secret](), admitSecret, nil},
+	{named("v1", "Service", "services"), false, false, of[corev1.Service](), admitService, nil},
+	{named("v1", "ServiceAccount", "serviceaccounts"), false, false, of[corev1.ServiceAccount](), nil, nil},
+	{named("v1", "Pod", "pods"), false, true, of[corev1.Pod](), admitPod, nil},
+	{named("v1", "PersistentVolumeClaim", "persistentvolumeclaims"), false, false, of[corev1.PersistentVolumeClaim](), admitClaim, nil},
+	{named("v1", "Namespace", "namespaces"), true, false, of[corev1.Namespace](), admitNamespace, nil},
+	{named("apps/v1", "Deployment", "deployments"), false, true, of[appsv1.Deployment](), admitDeployment, nil},
+	{named("apps/v1", "ReplicaSet", "replicasets"), false, true, of[appsv1.ReplicaSet](), admitReplicaSet, nil},
+	{named("apps/v1", "StatefulSet", "statefulsets"), false, true, of[appsv1.StatefulSet](), admitStatefulSet, nil},
+	{named("apps/v1", "DaemonSet", "daemonsets"), false, true, of[appsv1.DaemonSet](), admitDaemonSet, nil},
+	{named("batch/v1", "Job", "jobs"), false, true, of[batchv1.Job](), admitJob, nil},
+	{named("rbac.authorization.k8s.io/v1", "Role", "roles"), false, false, of[rbacv1.Role](), nil, nil},
+	{named("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"), false, false, of[rbacv1.RoleBinding](), admitRoleBinding, nil},
+	{named("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"), true, false, of[rbacv1.ClusterRole](), nil, nil},
+	{named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"), true, false, of[rbacv1.ClusterRoleBinding](), admitClusterRoleBinding, nil},
 }
 
 func named(apiVersion, kind, plural string) metacontroller.Resource {
@@ -74,7 +77,7 @@ func newCatalogue(controllers []metacontroller.Controller) *catalogue {
 		c.add(k)
 	}
 	for _, controller := range controllers {
-		c.add(kind{Resource: controller.Parent, generation: true})
+		c.add(custom(controller))
 		for _, child := range controller.Children {
 			c.add(kind{Resource: child.Resource, generation: true})
 		}
@@ -83,6 +86,16 @@ func newCatalogue(controllers []metacontroller.Controller) *catalogue {
 		}
 	}
 	return c
+}
+
+// custom returns the kind of an operator's parent.
+func custom(c metacontroller.Controller) kind {
+	k := kind{Resource: c.Parent, generation: true}
+	if len(c.CRD) > 0 {
+		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
+		k.definition = func() (*crd.Schema, error) { return crd.Compiled(c.CRD, version) }
+	}
+	return k
 }
 
 // add adds a kind, unless it is known.

@@ -110,6 +110,9 @@ func (k *kubernetes) takeOff(object Object, uid types.UID) {
 func (w *World) mend() {
 	w.faults.list = nil
 	w.store.quota = nil
+	for _, p := range w.composite.parents {
+		p.idle = 0 // it is worth trying again
+	}
 	w.kubernetes.enqueuePods()
 	w.kubernetes.requeue()
 }

@@ -44,8 +44,8 @@ func ordinals(s *appsv1.StatefulSet) (first, end int) {
 	return first, first + int(*s.Spec.Replicas)
 }
 
-// fill creates Pods that are missing, and reports whether none is missing and
-// each is available.
+// fill creates Pods that are missing, and reports whether none is missing and,
+// where they are managed in order, each is available.
 func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, revision string) bool {
 	parallel := s.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
 	whole := true
@@ -57,7 +57,7 @@ func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, 
 			k.createOrdinal(s, ref, i, revision)
 		case r.isFinished() && !r.terminating:
 			k.drop(r)
-		case r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds):
+		case parallel && !r.terminating, r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds):
 			continue
 		}
 		whole = false
@@ -112,7 +112,8 @@ func (k *kubernetes) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
 	}
 }
 
-// rollStatefulSet deletes the last Pod of an older revision, to be made anew.
+// rollStatefulSet deletes the last Pod of an older revision, to be made anew, when
+// all behind it are available.
 func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
 	if s.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType {
 		return
@@ -124,6 +125,8 @@ func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica
 	for i := end - 1; i >= first; i-- {
 		if r := pods[i]; r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] != revision {
 			k.drop(r)
+			return
+		} else if !r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds) {
 			return
 		}
 	}

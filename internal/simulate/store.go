@@ -40,8 +40,9 @@ type record struct {
 
 // store is the part of the API server that matters.
 type store struct {
-	clock *clock
-	kinds *catalogue
+	lenient bool // custom resources are not validated
+	clock   *clock
+	kinds   *catalogue
 	*cache
 	nodePorts map[int64]Ref
 	quota     map[string]bool // kinds that only people may create
@@ -131,6 +132,10 @@ func (s *store) updateStatus(by actor, ref Ref, status map[string]any) (Object, 
 	}
 	object := shallow(old)
 	object.Object["status"] = status
+	object, err := s.admitStatus(s.kinds.of(ref.APIVersion, ref.Kind), object, old)
+	if err != nil {
+		return nil, err
+	}
 	return s.replace(by, ref, object, old)
 }
 

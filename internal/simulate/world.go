@@ -41,6 +41,9 @@ type Options struct {
 	// Late makes Metacontroller hear of changes when it is told to, by [World.Do].
 	// [World.Step] and [World.Play] tell it all at each step.
 	Late bool
+	// SkipValidation makes the world take custom resources that their
+	// CustomResourceDefinition refuses. Defaults are filled in all the same.
+	SkipValidation bool
 }
 
 // World is a cluster in memory.
@@ -68,6 +71,7 @@ func New(options Options) *World {
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	clock := &clock{now: start}
 	s := newStore(clock, newCatalogue(options.Controllers))
+	s.lenient = options.SkipValidation
 	f := newFaults(options.Faults)
 	w := &World{
 		options: options, clock: clock, store: s, faults: f,
@@ -85,7 +89,8 @@ func New(options Options) *World {
 }
 
 // Apply creates or edits an object as a user does with kubectl. One that is not
-// a parent belongs to someone else. The error is that of the API server.
+// a parent belongs to someone else. The error is that of the API server, also of
+// an edit that a rule of the CustomResourceDefinition refuses.
 func (w *World) Apply(text []byte) error {
 	if len(text) > maxRequest {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxRequest))

@@ -1,0 +1,111 @@
+package crd
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	schemavalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/common"
+)
+
+// Admit makes of an object, in place, what the API server stores when somebody
+// creates it, or edits the old one if there is one: without the fields that the
+// schema does not know, whose paths it returns, and with the defaults. The errors
+// are those of the API server, in its words; an object that has any is not
+// stored. The object has a namespace, unless its kind has none.
+func (s *Schema) Admit(ctx context.Context, object, old map[string]any) (unknown []string, errs field.ErrorList) {
+	unknown = s.Complete(object)
+	if errs = s.validateMetadata(object, old); len(errs) > 0 && object["metadata"] == nil {
+		return unknown, errs
+	}
+	errs = s.validate(ctx, object, old, errs)
+	if blocksRules(errs) && s.rules != nil {
+		errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+	}
+	return unknown, errs
+}
+
+// Complete removes the fields that the schema does not know, in place, and returns
+// their paths, and fills in the defaults. It is what the API server does with
+// each object that it reads.
+func (s *Schema) Complete(object map[string]any) (unknown []string) {
+	unknown = s.Prune(object)
+	unknown = append(unknown, pruneMetadata(object)...)
+	slices.Sort(unknown)
+	s.Default(object)
+	return unknown
+}
+
+// pruneMetadata removes the members of metadata that no object has, and returns
+// their paths.
+func pruneMetadata(object map[string]any) []string {
+	metadata, _ := object["metadata"].(map[string]any)
+	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil || metadata == nil {
+		return nil // validation tells it
+	}
+	for _, path := range unknown {
+		delete(metadata, strings.TrimPrefix(path, "metadata."))
+	}
+	return unknown
+}
+
+// validateMetadata holds the metadata to what the API server demands of each
+// object.
+func (s *Schema) validateMetadata(object, old map[string]any) field.ErrorList {
+	path := field.NewPath("metadata")
+	_, found, _, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{})
+	switch {
+	case err != nil:
+		return field.ErrorList{field.Invalid(path, nil, err.Error())}
+	case !found:
+		return field.ErrorList{field.Required(path.Child("name"), "name or generateName is required")}
+	}
+	now := &unstructured.Unstructured{Object: object}
+	if old != nil {
+		return apivalidation.ValidateObjectMetaAccessorUpdate(now, &unstructured.Unstructured{Object: old}, path)
+	}
+	return apivalidation.ValidateObjectMetaAccessor(namespaced{now}, s.namespaced, apivalidation.NameIsDNSSubdomain, path)
+}
+
+// namespaced is an object whose namespace is that of kubectl where it names none.
+type namespaced struct{ *unstructured.Unstructured }
+
+// GetNamespace implements [metav1.Object].
+func (n namespaced) GetNamespace() string {
+	if namespace := n.Unstructured.GetNamespace(); namespace != "" {
+		return namespace
+	}
+	return metav1.NamespaceDefault
+}
+
+// changes are the options by which validation lets stay what an edit has not
+// touched.
+type changes struct {
+	schema []schemavalidation.ValidationOption
+	rules  []cel.Option
+}
+
+func (s *Schema) changesOf(object, old map[string]any) changes {
+	correlated := common.NewCorrelatedObject(object, old, &model.Structural{Structural: s.structural})
+	return changes{
+		schema: []schemavalidation.ValidationOption{schemavalidation.WithRatcheting(correlated)},
+		rules:  []cel.Option{cel.WithRatcheting(correlated)},
+	}
+}
+
+// AdmitStatus makes of an object with another status, in place, what the API
+// server stores when somebody writes the status of the old one.
+func (s *Schema) AdmitStatus(ctx context.Context, object, old map[string]any) (unknown []string, errs field.ErrorList) {
+	unknown = s.Complete(object)
+	return unknown, s.validate(ctx, object, maps.Clone(old), nil)
+}
