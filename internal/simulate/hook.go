@@ -42,12 +42,12 @@ type group struct {
 
 // requestBody returns the body of a request. Without groups it is that of a
 // customize hook.
-func (m *composite) requestBody(p *parent, children, related []group, finalizing bool) []byte {
+func (m *composite) requestBody(p *parent, object Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"controller":`)
 	b.Write(m.manifest(p.controller))
 	b.WriteString(`,"parent":`)
-	b.Write(m.store.raw(p.ref))
+	b.Write(m.cache.raw(object))
 	if children != nil {
 		b.WriteString(`,"children":`)
 		m.writeGroups(&b, children)
@@ -80,7 +80,7 @@ func (m *composite) writeGroups(b *bytes.Buffer, groups []group) {
 				key = ref.Name
 			}
 			fmt.Fprintf(b, "%q:", key)
-			b.Write(m.store.raw(ref))
+			b.Write(m.cache.raw(object))
 		}
 		b.WriteByte('}')
 	}
