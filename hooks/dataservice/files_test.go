@@ -1,7 +1,9 @@
 package dataservice
 
 import (
+	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -145,7 +148,7 @@ func TestApplicationYAMLFollowsTheSpec(t *testing.T) {
 	require.Equal(t, "login", auth.Spring.Application.Name)
 	require.Equal(t, 9999, auth.Server.Port)
 	require.Contains(t, auth.Spring.Datasource.URL, "jdbc:mysql://db.example.com:3307/auth?")
-	require.Equal(t, "https://${EUREKA_USERNAME}:${EUREKA_PASSWORD}@eureka.example.com/eureka", auth.Eureka.Client.ServiceURL.DefaultZone)
+	require.Equal(t, "https://${eureka-user}@eureka.example.com/eureka", auth.Eureka.Client.ServiceURL.DefaultZone)
 	require.Equal(t, "https://uuc.example.com/api", auth.UUC.URL)
 	require.Equal(t, "token", auth.UUC.AuthType)
 	require.Equal(t, "${UUC_TOKEN}", auth.UUC.Token)
@@ -261,10 +264,42 @@ func TestPythonReadsItsSettings(t *testing.T) {
 		t.Skip("python3 is not on the PATH")
 	}
 	command := exec.Command(python, "-c", settings+"\nprint(PORT, DATABASE['port'] + 1, DATABASE['password'], EUREKA_URL)")
-	command.Env = []string{"MYSQL_USERNAME=me", "MYSQL_PASSWORD=secret"}
+	command.Env = []string{"MYSQL_USERNAME=me", "MYSQL_PASSWORD=secret", "EUREKA_USERNAME=a@b", "EUREKA_PASSWORD=c/d:ä%"}
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))
-	require.Equal(t, "9088 3308 secret https://eureka.example.com/eureka\n", string(output))
+	require.Equal(t, "9088 3308 secret https://a%40b:c%2Fd%3A%C3%A4%25@eureka.example.com/eureka\n", string(output))
+}
+
+// TestCredentialsAreEscaped runs the script of the init container, and reads the
+// URL that Spring makes of what it writes.
+func TestCredentialsAreEscaped(t *testing.T) {
+	ds := &DataService{}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(elsewhere), &ds.Spec))
+	p, err := resolve(ds, table())
+	require.NoError(t, err)
+	made, err := p.objects(p.unit("auth"))
+	require.NoError(t, err)
+	pod := made.workload.(*appsv1.Deployment).Spec.Template.Spec
+	require.Len(t, pod.InitContainers, 1)
+	require.Contains(t, fmt.Sprint(pod.Containers[0].Env), "file:/etc/dataservice/,file:/etc/dataservice-credentials/")
+	dir := t.TempDir()
+	script := strings.ReplaceAll(pod.InitContainers[0].Command[2], escapedDir, dir)
+	const user, password = "a@b c", `p/ss:"$(id)ä%` + "\n"
+	command := exec.Command("sh", "-ec", script)
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "EUREKA_USERNAME=" + user, "EUREKA_PASSWORD=" + password}
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, string(output))
+	written, err := os.ReadFile(filepath.Join(dir, "application.yml"))
+	require.NoError(t, err)
+	var properties map[string]string
+	require.NoError(t, yaml.UnmarshalStrict(written, &properties))
+	app := parsed(t, generated(t, elsewhere)["login/application.yml"])
+	read, err := url.Parse(strings.ReplaceAll(app.Eureka.Client.ServiceURL.DefaultZone, "${eureka-user}", properties["eureka-user"]))
+	require.NoError(t, err)
+	require.Equal(t, "eureka.example.com", read.Host)
+	require.Equal(t, user, read.User.Username())
+	secret, _ := read.User.Password()
+	require.Equal(t, password, secret)
 }
 
 // TestNoCredentialIsWritten looks for anything that is set to be a password and
