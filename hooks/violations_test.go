@@ -158,8 +158,15 @@ func (v *violations) breakObject(schema object, path string, value object, add f
 	}
 	if most, ok := schema["maxProperties"].(float64); ok {
 		many := object{}
+		inner, isMap := schema["additionalProperties"].(object)
+		properties, _ := schema["properties"].(object)
+		names := slices.Sorted(maps.Keys(properties))
 		for i := range int(most) + 1 {
-			many[fmt.Sprintf("k%d", i)] = v.instance(schema["additionalProperties"].(object), i)
+			if isMap {
+				many[fmt.Sprintf("k%d", i)] = v.instance(inner, i)
+			} else {
+				many[names[i]] = v.instance(properties[names[i]].(object), i)
+			}
 		}
 		add("maxProperties", path, many)
 	}
