@@ -158,7 +158,13 @@ func (v *violations) breakObject(schema object, path string, value object, add f
 	}
 	if most, ok := schema["maxProperties"].(float64); ok {
 		many := object{}
-		for i := range int(most) + 1 {
+		properties, _ := schema["properties"].(object)
+		for i, name := range slices.Sorted(maps.Keys(properties)) {
+			if i <= int(most) {
+				many[name] = v.instance(properties[name].(object), 0)
+			}
+		}
+		for i := 0; len(many) <= int(most); i++ {
 			many[fmt.Sprintf("k%d", i)] = v.instance(schema["additionalProperties"].(object), i)
 		}
 		add("maxProperties", path, many)
