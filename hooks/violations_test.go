@@ -158,15 +158,14 @@ func (v *violations) breakObject(schema object, path string, value object, add f
 	}
 	if most, ok := schema["maxProperties"].(float64); ok {
 		many := object{}
-		inner, isMap := schema["additionalProperties"].(object)
 		properties, _ := schema["properties"].(object)
-		names := slices.Sorted(maps.Keys(properties))
-		for i := range int(most) + 1 {
-			if isMap {
-				many[fmt.Sprintf("k%d", i)] = v.instance(inner, i)
-			} else {
-				many[names[i]] = v.instance(properties[names[i]].(object), i)
+		for i, name := range slices.Sorted(maps.Keys(properties)) {
+			if i <= int(most) {
+				many[name] = v.instance(properties[name].(object), 0)
 			}
+		}
+		for i := 0; len(many) <= int(most); i++ {
+			many[fmt.Sprintf("k%d", i)] = v.instance(schema["additionalProperties"].(object), i)
 		}
 		add("maxProperties", path, many)
 	}

@@ -183,7 +183,7 @@ var podValidation = map[reflect.Type]asked{
 		fields: map[string]keywords{"limits": {"maxProperties": mostResources}, "requests": {"maxProperties": mostResources}},
 		rules:  resourceRules,
 	},
-	reflect.TypeFor[corev1.SecurityContext]():      {fields: map[string]keywords{"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID)}},
+	reflect.TypeFor[corev1.SecurityContext](): {fields: map[string]keywords{"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID)}},
 	reflect.TypeFor[corev1.PodSecurityContext](): {fields: map[string]keywords{
 		"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID), "fsGroup": between(0, mostID),
 		"fsGroupChangePolicy": oneOf("OnRootMismatch", "Always"),
