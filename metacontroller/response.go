@@ -110,7 +110,7 @@ func (c Controller) appendChild(req *request, body []byte, object Object) ([]byt
 		}
 		return appendObject(body, whole)
 	}
-	if _, err := stamped(object); err != nil {
+	if _, _, err := stamped(object); err != nil {
 		return body, err
 	}
 	return appendObject(body, object)
