@@ -21,7 +21,7 @@ import (
 )
 
 func scen(t testing.TB, path string, apply simulate.Strategy) *explore.Scenario {
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(os.Getenv("DIR") + path + ".yaml")
 	require.NoError(t, err)
 	s := &explore.Scenario{Name: filepath.Base(path), Controllers: hooks.All(), Promises: hooks.Promises(), Apply: apply}
 	for _, d := range strings.Split(string(text), "\n---\n") {
@@ -39,7 +39,7 @@ func TestScratch(t *testing.T) {
 	from, _ := strconv.Atoi(os.Getenv("FROM"))
 	for _, name := range strings.Fields(os.Getenv("S")) {
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
-			s := scen(t, os.Getenv("DIR")+name+".yaml", apply)
+			s := scen(t, name, apply)
 			parent, err := s.Parent()
 			require.NoError(t, err)
 			_ = parent
