@@ -53,7 +53,7 @@ func watch() func(promise.Write) string {
 			return fmt.Sprintf("%s is built again after it was done", w.After.GetName())
 		}
 		done[key] = done[key] || isOver(w.After)
-		if w.Before != nil || allows[string(owner.UID)] {
+		if w.Before != nil || allows[string(owner.UID)] || !lives(w, owner.UID) {
 			return ""
 		}
 		for _, pod := range w.List("v1", "Pod") {
@@ -80,6 +80,17 @@ func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
 	for _, item := range history {
 		result, _ := item.(map[string]any)
 		if hash, _ := result["hash"].(string); hash != "" && strings.HasSuffix(job, hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// lives reports whether a Build is there: what is made for one that is gone goes
+// after it.
+func lives(w promise.Write, uid types.UID) bool {
+	for _, build := range w.List("ci.zt.vapi.cc/v1", "Build") {
+		if build.GetUID() == uid && build.GetDeletionTimestamp() == nil {
 			return true
 		}
 	}

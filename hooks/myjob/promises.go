@@ -59,12 +59,18 @@ func namesPod(job *unstructured.Unstructured) bool {
 	return name != ""
 }
 
-// revised tells of a result that is not what it was.
+// revised tells of a result that is not what it was, although Metacontroller had
+// heard of it. Before that, a Pod that somebody deletes takes its result along.
 func revised(completed map[types.UID]Result, w promise.Write) string {
 	status, _ := w.After.Object["status"].(map[string]any)
 	result, _ := status["result"].(string)
 	before := completed[w.After.GetUID()]
-	if before != "" && before != Result(result) {
+	job := w.Heard(w.After.GetAPIVersion(), w.After.GetKind(), w.After.GetNamespace(), w.After.GetName())
+	known := ""
+	if job != nil && job.GetUID() == w.After.GetUID() {
+		known, _, _ = unstructured.NestedString(job.Object, "status", "result")
+	}
+	if known != "" && before != "" && before != Result(result) {
 		return fmt.Sprintf("%s was %s and is %q", w.After.GetName(), before, result)
 	}
 	if result != "" {

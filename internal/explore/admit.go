@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
 // Admits reports whether the CRD admits a custom resource as a new one.
@@ -106,10 +107,43 @@ func (s *Scenario) isGood(edit Edit) bool {
 	key := encode(edit.Patch)
 	good, known := s.edits.good[key]
 	if !known {
-		good = s.Admits(edit.Object) && s.PlayEdit(edit, false).Broken == nil
+		good = s.isUsable(edit.Object)
 		s.edits.good[key] = good
 	}
 	return good
+}
+
+// isUsable reports whether a custom resource is admitted and, when nothing disturbs
+// it, comes to rest without anything being refused.
+func (s *Scenario) isUsable(object map[string]any) bool {
+	world := s.newWorld(false)
+	for _, text := range s.withParent(object) {
+		if world.Apply(text) != nil {
+			return false
+		}
+	}
+	parents := world.Parents()
+	if len(parents) == 0 {
+		return false
+	}
+	fresh := s.freshRest(world, parents[0])
+	return fresh != nil && !fresh.isBad
+}
+
+// withParent returns the objects of the scenario with another custom resource.
+func (s *Scenario) withParent(object map[string]any) [][]byte {
+	parent, err := s.Parent()
+	if err != nil {
+		return nil
+	}
+	var objects [][]byte
+	for _, text := range s.Objects {
+		if other, err := simulate.ParseObject(text); err == nil && simulate.RefOf(other) == simulate.RefOf(parent) {
+			text = []byte(encode(object))
+		}
+		objects = append(objects, text)
+	}
+	return objects
 }
 
 // PlayEdit plays a custom resource that is created with an edit or, live, is edited
@@ -123,14 +157,6 @@ func (s *Scenario) PlayEdit(edit Edit, live bool) *Run {
 		}
 	}
 	changed := *s
-	changed.Objects = nil
-	parent, _ := s.Parent()
-	for _, text := range s.Objects {
-		object := &unstructured.Unstructured{}
-		if err := object.UnmarshalJSON(text); err == nil && object.GetKind() == parent.GetKind() {
-			text = []byte(encode(edit.Object))
-		}
-		changed.Objects = append(changed.Objects, text)
-	}
+	changed.Objects = s.withParent(edit.Object)
 	return changed.Play(nil)
 }

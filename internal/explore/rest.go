@@ -17,6 +17,7 @@ type rest struct {
 	ready, stalled string
 	words          string                    // of Ready
 	children       map[string]map[string]any // by kind and name
+	isBad          bool                      // it does not come to rest, or something is refused
 }
 
 // restOf returns how a custom resource is.
@@ -143,13 +144,7 @@ func toAny(texts map[string]string) map[string]any {
 // freshRest returns how a custom resource of the same spec would be in a new world
 // beside the same objects, or nil where the API server would refuse it.
 func (s *Scenario) freshRest(world *simulate.World, parent simulate.Object) *rest {
-	objects := []string{}
-	for _, object := range world.Objects() {
-		if world.IsForeign(object) && object.GetKind() != "Namespace" && object.GetDeletionTimestamp() == nil {
-			objects = append(objects, encode(asWritten(object)))
-		}
-	}
-	objects = append(objects, encode(asWritten(parent)))
+	objects := s.written(world, parent)
 	key := string(s.Apply) + strings.Join(objects, "\n")
 	if known, found := s.fresh[key]; found {
 		return known
@@ -161,6 +156,17 @@ func (s *Scenario) freshRest(world *simulate.World, parent simulate.Object) *res
 	return s.fresh[key]
 }
 
+// written returns a custom resource and what stands beside it, as users wrote them.
+func (s *Scenario) written(world *simulate.World, parent simulate.Object) []string {
+	var objects []string
+	for _, object := range world.Objects() {
+		if world.IsForeign(object) && object.GetKind() != "Namespace" && object.GetDeletionTimestamp() == nil {
+			objects = append(objects, encode(asWritten(object)))
+		}
+	}
+	return append(objects, encode(asWritten(parent)))
+}
+
 func (s *Scenario) playFresh(parent simulate.Ref, objects []string) *rest {
 	world := s.newWorld(false)
 	for _, object := range objects {
@@ -168,12 +174,16 @@ func (s *Scenario) playFresh(parent simulate.Ref, objects []string) *rest {
 			return nil
 		}
 	}
-	_ = world.Play() // what of it does not come to rest is found by a schedule without trouble
+	err := world.Play()
 	object := world.Get(parent)
 	if object == nil {
 		return nil
 	}
-	return s.restOf(world, object)
+	r := s.restOf(world, object)
+	for _, outcome := range world.Outcomes() {
+		r.isBad = r.isBad || err != nil || outcome.Failure != ""
+	}
+	return r
 }
 
 // asWritten returns an object as a user wrote it.

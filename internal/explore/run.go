@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -19,8 +17,9 @@ type Run struct {
 
 	scenario *Scenario
 	played   Schedule
-	checked  int // hook calls at the last look
-	steps    int // that have been looked at for failures
+	made     map[string]int // how often an object was made, ran, and was deleted by a hook; nil if that is of no interest
+	checked  int            // hook calls at the last look
+	steps    int            // that have been looked at for failures
 	refused  map[simulate.Ref]error
 	orphans  bool // children have been left behind on purpose
 }
@@ -114,6 +113,7 @@ func (r *Run) wasRefused(refusal simulate.Refusal) {
 // written looks at each write: nothing is to be deleted by a hook that is updated
 // in place and wanted before and after.
 func (r *Run) written(w simulate.Write) {
+	r.count(w)
 	goes := w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
 	if !goes || w.By != "the hook" {
 		return
@@ -132,6 +132,21 @@ func (r *Run) written(w simulate.Write) {
 		}
 		if fresh != nil && fresh.children[name] != nil {
 			r.broke(lawInPlace, name+" is deleted")
+		}
+	}
+}
+
+// count remembers what promises may remember.
+func (r *Run) count(w simulate.Write) {
+	switch {
+	case r.made == nil:
+	case w.Before == nil:
+		r.made["made "+simulate.RefOf(w.After).String()]++
+	case w.After == nil:
+		r.made["gone "+w.By+" "+simulate.RefOf(w.Before).String()]++
+	default:
+		if progress := simulate.Progress(w.After); progress != "" {
+			r.made[progress+" "+simulate.RefOf(w.After).String()] = 1
 		}
 	}
 }
@@ -243,10 +258,7 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 // else has their names, and holds the custom resource to telling it.
 func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	told, taken := false, ""
-	for child, err := range r.refused {
-		if !apierrors.IsAlreadyExists(err) && !strings.Contains(err.Error(), "Only one reference can have Controller") {
-			continue
-		}
+	for child := range r.refused {
 		object := r.World.Get(child)
 		if object == nil || isOwnedBy(object, outcome.Parent) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 )
 
 func scen(t testing.TB, path string, apply simulate.Strategy) *explore.Scenario {
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(os.Getenv("DIR") + path + ".yaml")
 	require.NoError(t, err)
 	s := &explore.Scenario{Name: filepath.Base(path), Controllers: hooks.All(), Promises: hooks.Promises(), Apply: apply}
 	for _, d := range strings.Split(string(text), "\n---\n") {
@@ -31,12 +32,14 @@ func scen(t testing.TB, path string, apply simulate.Strategy) *explore.Scenario 
 	return s
 }
 
+var digits = regexp.MustCompile(`[0-9a-f]*[0-9][0-9a-f]*`)
+
 func TestScratch(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("N"))
 	from, _ := strconv.Atoi(os.Getenv("FROM"))
 	for _, name := range strings.Fields(os.Getenv("S")) {
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
-			s := scen(t, "../../deploy/samples/"+name+".yaml", apply)
+			s := scen(t, name, apply)
 			parent, err := s.Parent()
 			require.NoError(t, err)
 			_ = parent
@@ -48,8 +51,12 @@ func TestScratch(t *testing.T) {
 				require.NoError(t, err)
 				actions += len(schedule)
 				if run.Broken != nil {
-					laws[run.Broken.Law]++
-					if laws[run.Broken.Law] <= 1 && os.Getenv("SHOW") != "" {
+					sig := run.Broken.Law + " / " + digits.ReplaceAllString(run.Broken.Detail, "#")
+					if len(sig) > 150 {
+						sig = sig[:150]
+					}
+					laws[sig]++
+					if laws[sig] <= 1 && len(laws) < 25 && os.Getenv("SHOW") != "" {
 						r, min := s.Minimize(schedule, run.Broken.Law, 400)
 						var b bytes.Buffer
 						(&report.Printer{Out: &b}).Steps(r.World)

@@ -95,7 +95,7 @@ func (m *composite) observe(c change) {
 // watch returns the parent that has changed, and notes a new one.
 func (m *composite) watch(c change) *parent {
 	if p := m.parents[c.ref]; p != nil {
-		if c.before == nil { // another object of that name
+		if c.after != nil { // it may be another object of that name
 			m.byUID[c.after.GetUID()] = p
 		}
 		return p
