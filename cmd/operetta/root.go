@@ -30,7 +30,7 @@ render, simulate and manifests need no cluster.`,
 	root.SetErr(p.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServeCommand(p), newRenderCommand(p), newSimulateCommand(p), newReplayCommand(p), newManifestsCommand(p), newVersionCommand(p))
+	root.AddCommand(newServeCommand(p), newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p), newManifestsCommand(p), newVersionCommand(p))
 	return root
 }
 

@@ -30,7 +30,7 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 				continue
 			}
 			m.requests++
-			if err := m.store.delete(byHook, ref, child.GetUID()); err != nil && !apierrors.IsNotFound(err) {
+			if err := m.api.delete(byHook, ref, child.GetUID()); err != nil && !apierrors.IsNotFound(err) {
 				failures = append(failures, fmt.Errorf("can't delete %s: %w", ref, err))
 			}
 			delete(m.applied, ref)
@@ -43,6 +43,7 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 	slices.SortFunc(refs, Ref.compare)
 	for _, ref := range refs {
 		if err := m.apply(p, object, live[ref], wanted[ref]); err != nil {
+			m.refused(p, ref, err)
 			failures = append(failures, err)
 		}
 		if m.store.full != nil {
@@ -61,7 +62,7 @@ func (m *composite) apply(p *parent, object, live, desired Object) error {
 		return m.applyOnServer(p, object, live, desired)
 	}
 	if live == nil {
-		return m.create(object, desired)
+		return m.create(p, object, desired)
 	}
 	merged, err := mergeChild(live, desired)
 	if err != nil {
@@ -71,7 +72,7 @@ func (m *composite) apply(p *parent, object, live, desired Object) error {
 		return nil
 	}
 	m.requests++
-	_, err = m.store.update(byHook, merged)
+	_, err = m.api.update(byHook, merged)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
@@ -79,14 +80,15 @@ func (m *composite) apply(p *parent, object, live, desired Object) error {
 }
 
 // create posts a child. One whose name is taken is given up on in silence.
-func (m *composite) create(object, desired Object) error {
+func (m *composite) create(p *parent, object, desired Object) error {
 	child := desired.DeepCopy()
 	if err := setLastApplied(child, desired); err != nil {
 		return err
 	}
 	claim(child, object)
-	_, err := m.store.create(byHook, child)
+	_, err := m.api.create(byHook, child)
 	if apierrors.IsAlreadyExists(err) {
+		m.refused(p, RefOf(desired), err)
 		return nil
 	}
 	m.requests++

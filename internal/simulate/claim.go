@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -21,7 +22,7 @@ func (m *composite) claimChildren(p *parent, object Object) ([]group, error) {
 		groups[i].kind = m.store.kinds.of(child.APIVersion, child.Kind)
 	}
 	deleting := object.GetDeletionTimestamp() != nil
-	for _, child := range m.store.ownedBy(object.GetUID()) {
+	for _, child := range m.cache.ownedBy(object.GetUID()) {
 		g := groupOf(groups, child)
 		if g == nil || ownerUID(child) != object.GetUID() {
 			continue
@@ -39,16 +40,13 @@ func (m *composite) claimChildren(p *parent, object Object) ([]group, error) {
 	if deleting {
 		return groups, nil
 	}
-	for _, orphan := range m.store.orphans(object.GetUID()) {
+	for _, orphan := range m.cache.orphans(object.GetUID()) {
 		g := groupOf(groups, orphan)
 		if g == nil || orphan.GetNamespace() != object.GetNamespace() || orphan.GetDeletionTimestamp() != nil {
 			continue
 		}
 		g.objects = append(g.objects, orphan)
-		adopted := orphan.DeepCopy()
-		claim(adopted, object)
-		m.requests++
-		if _, err := m.store.update(byHook, adopted); err != nil {
+		if err := m.adopt(orphan, object); err != nil {
 			return nil, fmt.Errorf("can't adopt %s: %w", RefOf(orphan), err)
 		}
 		slices.SortFunc(g.objects, func(a, b Object) int { return RefOf(a).compare(RefOf(b)) })
@@ -66,8 +64,44 @@ func groupOf(groups []group, object Object) *group {
 	return nil
 }
 
+// adopt makes a parent the owner of an orphan, unless the parent is not there any
+// more: it and the orphan are looked up in the API server.
+func (m *composite) adopt(orphan, object Object) error {
+	parent := m.store.get(RefOf(object))
+	if parent == nil || parent.GetUID() != object.GetUID() {
+		return fmt.Errorf("original %s is gone", RefOf(object))
+	}
+	if parent.GetDeletionTimestamp() != nil {
+		return fmt.Errorf("%s has just been deleted", RefOf(object))
+	}
+	live, err := m.lookUp(orphan)
+	if err != nil {
+		return err
+	}
+	adopted := live.DeepCopy()
+	claim(adopted, object)
+	m.requests++
+	_, err = m.api.update(byHook, adopted)
+	return err
+}
+
+// lookUp returns an object as the API server has it. Another one of that name is
+// none.
+func (m *composite) lookUp(object Object) (Object, error) {
+	ref := RefOf(object)
+	live := m.store.get(ref)
+	if live == nil || live.GetUID() != object.GetUID() {
+		return nil, apierrors.NewNotFound(m.store.kinds.of(ref.APIVersion, ref.Kind).groupResource(), ref.Name)
+	}
+	return live, nil
+}
+
 func (m *composite) release(child, object Object) error {
-	released := child.DeepCopy()
+	live, err := m.lookUp(child)
+	if err != nil {
+		return nil //nolint:nilerr // what is gone needs no release
+	}
+	released := live.DeepCopy()
 	owners := slices.DeleteFunc(released.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		return owner.UID == object.GetUID()
 	})
@@ -76,7 +110,7 @@ func (m *composite) release(child, object Object) error {
 		unstructured.RemoveNestedField(released.Object, "metadata", "ownerReferences")
 	}
 	m.requests++
-	if _, err := m.store.update(byHook, released); err != nil {
+	if _, err := m.api.update(byHook, released); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("can't release %s: %w", RefOf(child), err)
 	}
 	return nil

@@ -13,7 +13,13 @@ import (
 // composite plays Metacontroller for all operators: it watches, claims, calls
 // the hooks and applies.
 type composite struct {
-	store       *store
+	store *store
+	// cache is what has been heard of the store: all of it, unless it is late.
+	cache *cache
+	// api takes the writes.
+	api api
+	// late is nil where nothing is late.
+	late        *late
 	controllers []metacontroller.Controller
 	hooks       Call
 	strategy    Strategy
@@ -25,6 +31,17 @@ type composite struct {
 	manifests map[string][]byte
 	requests  int // writes that were asked of the API server
 	failed    func(p *parent, reason string)
+	answered  func(p *parent, answer *response)
+	refused   func(p *parent, ref Ref, err error)
+}
+
+// api are the writes of Metacontroller that the API server takes.
+type api interface {
+	create(by actor, object Object) (Object, error)
+	update(by actor, object Object) (Object, error)
+	updateStatus(by actor, ref Ref, status map[string]any) (Object, error)
+	delete(by actor, ref Ref, uid types.UID) error
+	apply(desired Object) (Object, error)
 }
 
 // parent is what Metacontroller knows of a custom resource.
@@ -45,8 +62,12 @@ type parent struct {
 }
 
 // maxIdle is how many timers in a row may lead to nothing before the next are
-// left out.
-const maxIdle = 3
+// left out. Those after failures come at growing intervals: the last that counts
+// is late enough for a hook to tell that what fails goes on failing.
+const (
+	maxIdle         = 3
+	maxIdleFailures = 6
+)
 
 // observe queues the parents whom a change concerns: the object itself, its
 // owner, whoever may adopt it and whoever has selected it.
@@ -74,7 +95,7 @@ func (m *composite) observe(c change) {
 // watch returns the parent that has changed, and notes a new one.
 func (m *composite) watch(c change) *parent {
 	if p := m.parents[c.ref]; p != nil {
-		if c.before == nil { // another object of that name
+		if c.after != nil { // it may be another object of that name
 			m.byUID[c.after.GetUID()] = p
 		}
 		return p
@@ -148,7 +169,7 @@ func (m *composite) sync(p *parent) {
 	if !p.due.After(now) {
 		p.due = time.Time{}
 	}
-	object := m.store.get(p.ref)
+	object := m.cache.get(p.ref)
 	if object == nil {
 		p.due, p.failure = time.Time{}, ""
 		return
@@ -174,7 +195,11 @@ func (m *composite) sync(p *parent) {
 func (m *composite) nextTimer() time.Time {
 	var next time.Time
 	for _, p := range m.parents {
-		if p.due.IsZero() || p.idle >= maxIdle || m.store.get(p.ref) == nil {
+		most := maxIdle
+		if p.failures > 0 {
+			most = maxIdleFailures
+		}
+		if p.due.IsZero() || p.idle >= most || m.cache.get(p.ref) == nil {
 			continue
 		}
 		if next.IsZero() || p.due.Before(next) {
@@ -184,8 +209,11 @@ func (m *composite) nextTimer() time.Time {
 	return next
 }
 
-// isBusy reports whether a parent waits for its sync.
+// isBusy reports whether a parent waits for its sync, or news for its delivery.
 func (m *composite) isBusy() bool {
+	if m.late != nil && m.late.isBehind() {
+		return true
+	}
 	for _, p := range m.parents {
 		if p.queued {
 			return true
@@ -206,8 +234,9 @@ func (p *parent) updateMethod(ref Ref) metacontroller.UpdateMethod {
 
 func newComposite(s *store, options Options) *composite {
 	return &composite{
-		store: s, controllers: options.Controllers, hooks: options.Call,
+		store: s, cache: s.cache, api: s, controllers: options.Controllers, hooks: options.Call,
 		strategy: options.Apply, hookVersion: options.HookVersion,
+		answered: func(*parent, *response) {}, refused: func(*parent, Ref, error) {},
 		parents: map[Ref]*parent{}, byUID: map[types.UID]*parent{},
 		applied: map[Ref]applyState{}, manifests: map[string][]byte{},
 	}

@@ -42,12 +42,12 @@ type group struct {
 
 // requestBody returns the body of a request. Without groups it is that of a
 // customize hook.
-func (m *composite) requestBody(p *parent, children, related []group, finalizing bool) []byte {
+func (m *composite) requestBody(p *parent, object Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"controller":`)
 	b.Write(m.manifest(p.controller))
 	b.WriteString(`,"parent":`)
-	b.Write(m.store.raw(p.ref))
+	b.Write(m.cache.raw(object))
 	if children != nil {
 		b.WriteString(`,"children":`)
 		m.writeGroups(&b, children)
@@ -80,7 +80,7 @@ func (m *composite) writeGroups(b *bytes.Buffer, groups []group) {
 				key = ref.Name
 			}
 			fmt.Fprintf(b, "%q:", key)
-			b.Write(m.store.raw(ref))
+			b.Write(m.cache.raw(object))
 		}
 		b.WriteByte('}')
 	}
@@ -103,6 +103,8 @@ func (m *composite) manifest(c *metacontroller.Controller) []byte {
 	if customizes(c) {
 		hooks["customize"] = hook
 	}
+	watched := rule(c.Parent)
+	watched["ignoreStatusChanges"] = true
 	children := []any{}
 	for _, child := range c.Children {
 		declared := rule(child.Resource)
@@ -114,7 +116,7 @@ func (m *composite) manifest(c *metacontroller.Controller) []byte {
 		"kind":       "CompositeController",
 		"metadata":   map[string]any{"name": "operetta-" + c.Name(), "generation": 1},
 		"spec": map[string]any{
-			"parentResource": rule(c.Parent), "childResources": children, "generateSelector": true, "hooks": hooks,
+			"parentResource": watched, "childResources": children, "generateSelector": true, "hooks": hooks,
 		},
 		"status": map[string]any{},
 	})

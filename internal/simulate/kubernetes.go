@@ -21,15 +21,17 @@ type kubernetes struct {
 	queue   map[Ref]int // the first step in which an object is looked at
 	timers  map[Ref]time.Time
 	orphans []types.UID // owners that are gone, since the last step
-	serial  int         // of the Pods with generated names
-	lost    map[types.UID]int32
-	retries map[Ref]time.Time // when a Job may start its next Pod
+	// cascades are the owners that wait for the garbage collector.
+	cascades map[Ref]bool
+	serial   int // of the Pods with generated names
+	lost     map[types.UID]int32
+	retries  map[Ref]time.Time // when a Job may start its next Pod
 }
 
 func newKubernetes(s *store, f *faults) *kubernetes {
 	return &kubernetes{
 		store: s, faults: f, queue: map[Ref]int{}, timers: map[Ref]time.Time{},
-		lost: map[types.UID]int32{}, retries: map[Ref]time.Time{},
+		lost: map[types.UID]int32{}, retries: map[Ref]time.Time{}, cascades: map[Ref]bool{},
 	}
 }
 
@@ -62,6 +64,9 @@ func (k *kubernetes) observe(c change) {
 			first++
 		}
 		k.enqueue(c.ref, first)
+		if c.after.GetDeletionTimestamp() != nil && hasCascade(c.after) {
+			k.cascades[c.ref] = true
+		}
 		k.findLostOwner(c.after)
 	} else {
 		k.orphans = append(k.orphans, c.before.GetUID())
@@ -102,15 +107,9 @@ func (k *kubernetes) enqueuePods() {
 
 // step lets every controller look at what concerns it.
 func (k *kubernetes) step() {
-	now := k.store.clock.Now()
 	orphans := k.orphans
 	k.orphans = nil
-	for ref, due := range k.timers {
-		if !due.After(now) {
-			delete(k.timers, ref)
-			k.enqueue(ref, k.steps)
-		}
-	}
+	k.wake()
 	for _, controller := range k.controllers() {
 		var batch []Ref
 		for ref, first := range k.queue {
@@ -129,6 +128,7 @@ func (k *kubernetes) step() {
 		}
 	}
 	k.collect(orphans)
+	k.letAllGo()
 	maps.DeleteFunc(k.queue, func(ref Ref, _ int) bool { return !k.isControlled(ref.Kind) })
 }
 
@@ -142,7 +142,9 @@ func (k *kubernetes) isControlled(kind string) bool {
 }
 
 // isBusy reports whether there is something to look at in the next step.
-func (k *kubernetes) isBusy() bool { return len(k.queue) > 0 || len(k.orphans) > 0 }
+func (k *kubernetes) isBusy() bool {
+	return len(k.queue) > 0 || len(k.orphans) > 0 || len(k.cascades) > 0
+}
 
 // nextTimer returns when something is due, or zero.
 func (k *kubernetes) nextTimer() time.Time {

@@ -39,26 +39,17 @@ func (w *World) Play() error {
 func (w *World) Step() bool {
 	w.clock.now = w.clock.now.Add(time.Second)
 	w.kubernetes.steps++
+	w.composite.hearAll()
 	w.strikeDue(len(w.Steps) + 1)
 	w.composite.step()
 	w.kubernetes.step()
-	if len(w.events) > 0 {
-		w.happened += len(w.events)
-		w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.clock.now, Events: w.events})
-		w.events = nil
-	}
-	w.recent = w.recent[max(0, len(w.recent)-remembered):]
+	w.flush()
 	return w.composite.isBusy() || w.kubernetes.isBusy()
 }
 
 // wait moves the clock to the next timer, if there is one.
 func (w *World) wait() bool {
-	var next time.Time
-	for _, at := range []time.Time{w.composite.nextTimer(), w.kubernetes.nextTimer()} {
-		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
+	next := w.nextTimer()
 	if next.IsZero() {
 		return false
 	}
@@ -67,6 +58,17 @@ func (w *World) wait() bool {
 		w.clock.now = at
 	}
 	return true
+}
+
+// nextTimer returns when the next timer is due, or zero.
+func (w *World) nextTimer() time.Time {
+	var next time.Time
+	for _, at := range []time.Time{w.composite.nextTimer(), w.kubernetes.nextTimer()} {
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
 }
 
 // strikeDue strikes the faults whose step has come.
@@ -173,6 +175,7 @@ func (w *World) checkParent(p *parent, object Object) error {
 		return errors.New("another sync writes something that the API server drops, and so would every other")
 	}
 	first := p.answer
+	w.composite.hearAll()
 	if err := w.composite.reconcile(p, w.store.get(p.ref)); err != nil {
 		return fmt.Errorf("another sync fails: %w", err)
 	}

@@ -181,7 +181,7 @@ func (k *kubernetes) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int
 // evict fails a Pod as a node does that runs out of memory.
 func (k *kubernetes) evict(ref Ref) {
 	pod := load[corev1.Pod](k, ref)
-	if pod == nil {
+	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return
 	}
 	pod.Status.Phase = corev1.PodFailed

@@ -69,7 +69,7 @@ func (m *composite) ask(p *parent, object Object, observed, related []group) (*r
 		hook, finalizing = metacontroller.FinalizeHook, true
 	}
 	var answer response
-	body, err := m.call(p, hook, m.requestBody(p, observed, related, finalizing), &answer)
+	body, err := m.call(p, hook, m.requestBody(p, object, observed, related, finalizing), &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +77,7 @@ func (m *composite) ask(p *parent, object Object, observed, related []group) (*r
 	if err := checkResponse(&answer); err != nil {
 		return nil, err
 	}
+	defer func() { m.answered(p, &answer) }()
 	for _, child := range answer.Children {
 		if child.GetNamespace() == "" && !m.store.kinds.of(child.GetAPIVersion(), child.GetKind()).cluster {
 			child.SetNamespace(object.GetNamespace())
@@ -121,7 +122,11 @@ func (m *composite) setFinalizer(p *parent, object Object, wanted bool) (Object,
 	if slices.Contains(object.GetFinalizers(), name) == wanted {
 		return object, nil
 	}
-	successor := object.DeepCopy()
+	live, err := m.lookUp(object)
+	if err != nil || slices.Contains(live.GetFinalizers(), name) == wanted {
+		return live, err
+	}
+	successor := live.DeepCopy()
 	finalizers := slices.DeleteFunc(successor.GetFinalizers(), func(other string) bool { return other == name })
 	if wanted {
 		finalizers = append(finalizers, name)
@@ -131,7 +136,7 @@ func (m *composite) setFinalizer(p *parent, object Object, wanted bool) (Object,
 		unstructured.RemoveNestedField(successor.Object, "metadata", "finalizers")
 	}
 	m.requests++
-	return m.store.update(byHook, successor)
+	return m.api.update(byHook, successor)
 }
 
 // isManaged reports whether the parent's children are created, updated and
@@ -148,10 +153,9 @@ func (m *composite) isManaged(p *parent, object Object) bool {
 
 // writeStatus replaces the parent's status as a whole.
 func (m *composite) writeStatus(object Object, status map[string]any) error {
-	ref := RefOf(object)
-	live := m.store.get(ref)
-	if live == nil || live.GetUID() != object.GetUID() {
-		return apierrors.NewNotFound(m.store.kinds.of(ref.APIVersion, ref.Kind).groupResource(), ref.Name)
+	live, err := m.lookUp(object)
+	if err != nil {
+		return err
 	}
 	if status == nil {
 		status = map[string]any{}
@@ -161,6 +165,6 @@ func (m *composite) writeStatus(object Object, status map[string]any) error {
 		return nil
 	}
 	m.requests++
-	_, err := m.store.updateStatus(byHook, ref, status)
+	_, err = m.api.updateStatus(byHook, RefOf(object), status)
 	return err
 }

@@ -33,7 +33,7 @@ func (m *composite) related(p *parent, object Object) ([]group, error) {
 	s := p.selection
 	if s == nil || s.uid != object.GetUID() || s.generation != object.GetGeneration() || now.Sub(s.asked) >= rulesKept {
 		var answer rules
-		if _, err := m.call(p, metacontroller.CustomizeHook, m.requestBody(p, nil, nil, false), &answer); err != nil {
+		if _, err := m.call(p, metacontroller.CustomizeHook, m.requestBody(p, object, nil, nil, false), &answer); err != nil {
 			return nil, err
 		}
 		s = &selection{object.GetUID(), object.GetGeneration(), now, answer.RelatedResources}
@@ -52,7 +52,7 @@ func (m *composite) related(p *parent, object Object) ([]group, error) {
 		if err != nil {
 			return nil, fmt.Errorf("customize hook: %s: %w", rule.Resource, err)
 		}
-		groups = addMatches(groups, k, m.store.list(k.APIVersion, k.Kind), match)
+		groups = addMatches(groups, k, m.cache.list(k.APIVersion, k.Kind), match)
 	}
 	return groups, nil
 }
@@ -124,7 +124,7 @@ func (m *composite) namespaces(wanted *metav1.LabelSelector) (map[string]bool, e
 		return nil, err
 	}
 	names := map[string]bool{}
-	for _, namespace := range m.store.list("v1", "Namespace") {
+	for _, namespace := range m.cache.list("v1", "Namespace") {
 		if selector.Matches(labels.Set(namespace.GetLabels())) {
 			names[namespace.GetName()] = true
 		}

@@ -54,7 +54,7 @@ func (m *composite) applyOnServer(p *parent, object, live, desired Object) error
 		}
 	}
 	m.requests++
-	patched, err := m.store.apply(desired)
+	patched, err := m.api.apply(desired)
 	if apierrors.IsConflict(err) {
 		return nil
 	}

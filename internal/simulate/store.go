@@ -2,14 +2,13 @@ package simulate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -41,14 +40,12 @@ type record struct {
 
 // store is the part of the API server that matters.
 type store struct {
-	clock     *clock
-	kinds     *catalogue
-	lenient   bool // custom resources are not validated
-	objects   map[Ref]*record
-	byKind    map[schema.GroupVersionKind]map[Ref]*record
-	byOwner   map[types.UID]map[Ref]*record
-	adoptable map[types.UID]map[Ref]*record // without a controller, by the UID in selectorLabel
+	lenient bool // custom resources are not validated
+	clock   *clock
+	kinds   *catalogue
+	*cache
 	nodePorts map[int64]Ref
+	quota     map[string]bool // kinds that only people may create
 	addresses int
 	version   int64 // the newest resource version
 	uids      int
@@ -61,58 +58,9 @@ func newStore(clock *clock, kinds *catalogue) *store {
 	return &store{
 		clock:     clock,
 		kinds:     kinds,
-		objects:   map[Ref]*record{},
-		byKind:    map[schema.GroupVersionKind]map[Ref]*record{},
-		byOwner:   map[types.UID]map[Ref]*record{},
-		adoptable: map[types.UID]map[Ref]*record{},
+		cache:     newCache(),
 		nodePorts: map[int64]Ref{},
 	}
-}
-
-// get returns an object, or nil.
-func (s *store) get(ref Ref) Object {
-	if r := s.objects[ref]; r != nil {
-		return r.object
-	}
-	return nil
-}
-
-// raw returns an object's JSON.
-func (s *store) raw(ref Ref) json.RawMessage {
-	r := s.objects[ref]
-	if r.raw == nil {
-		text, err := json.Marshal(r.object.Object)
-		if err != nil {
-			panic(err) // it was JSON when it came
-		}
-		r.raw = text
-	}
-	return r.raw
-}
-
-// list returns all objects of a kind in the order of their names.
-func (s *store) list(apiVersion, kind string) []Object {
-	return sorted(s.byKind[schema.FromAPIVersionAndKind(apiVersion, kind)])
-}
-
-// ownedBy returns the objects that have an owner of that UID.
-func (s *store) ownedBy(uid types.UID) []Object { return sorted(s.byOwner[uid]) }
-
-// orphans returns the objects without a controller that carry the label of that
-// UID.
-func (s *store) orphans(uid types.UID) []Object { return sorted(s.adoptable[uid]) }
-
-func sorted(records map[Ref]*record) []Object {
-	refs := make([]Ref, 0, len(records))
-	for ref := range records {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, Ref.compare)
-	objects := make([]Object, len(refs))
-	for i, ref := range refs {
-		objects[i] = records[ref].object
-	}
-	return objects
 }
 
 // create stores a new object. Errors are those of the API server.
@@ -127,6 +75,9 @@ func (s *store) create(by actor, object Object) (Object, error) {
 	ref := RefOf(object)
 	if s.objects[ref] != nil {
 		return nil, apierrors.NewAlreadyExists(kind.groupResource(), ref.Name)
+	}
+	if s.quota[ref.Kind] && by != byUser {
+		return nil, apierrors.NewForbidden(kind.groupResource(), ref.Name, errors.New("exceeded quota"))
 	}
 	if err := s.makeRoom(ref); err != nil {
 		return nil, err
@@ -239,7 +190,6 @@ func (s *store) remove(by actor, ref Ref) {
 	before := s.objects[ref].object
 	s.weigh(ref, nil, before)
 	s.unindex(ref, before)
-	delete(s.objects, ref)
 	s.version++
 	s.notify(change{by: by, ref: ref, before: before})
 }
@@ -259,7 +209,6 @@ func (s *store) put(by actor, ref Ref, object, old Object) {
 		r.owned = s.disowned(by, ref, old, object)
 		s.unindex(ref, old)
 	}
-	s.objects[ref] = r
 	s.index(ref, r)
 	s.notify(change{by: by, ref: ref, before: old, after: object})
 }

@@ -38,6 +38,9 @@ type Options struct {
 	MaxSteps int
 	// Faults are what goes wrong.
 	Faults []Fault
+	// Late makes Metacontroller hear of changes when it is told to, by [World.Do].
+	// [World.Step] and [World.Play] tell it all at each step.
+	Late bool
 	// SkipValidation makes the world take custom resources that their
 	// CustomResourceDefinition refuses. Defaults are filled in all the same.
 	SkipValidation bool
@@ -58,6 +61,7 @@ type World struct {
 	happened   int     // events in Steps
 	recent     []change
 	foreign    map[Ref]bool
+	refusals   int // of what people have asked for
 }
 
 // New returns an empty World.
@@ -75,7 +79,12 @@ func New(options Options) *World {
 	}
 	w.composite = newComposite(s, options)
 	w.composite.failed = w.hookFailed
-	s.observers = []func(change){w.composite.observe, w.kubernetes.observe, w.record}
+	hear := w.composite.observe
+	if options.Late {
+		w.composite.late = newLate(w.composite)
+		hear = w.composite.late.note
+	}
+	s.observers = []func(change){hear, w.kubernetes.observe, w.record}
 	return w
 }
 

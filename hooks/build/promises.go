@@ -1,0 +1,109 @@
+package build
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/promise"
+)
+
+// Promises are what a Build keeps to whatever is late or lost.
+func Promises() promise.Promises {
+	return promise.Promises{
+		Kind: "Build",
+		History: []promise.History{
+			{Kind: "Build", Reason: "a build that has failed is not tried again, and one that was done is not done again"},
+			{Kind: "Job", More: true, Fewer: true, Fields: []string{"spec", "metadata"}, Reason: "older Jobs are kept for their logs up to a limit, and what does not change the build applies from the next one on"},
+		},
+		Watch: watch,
+	}
+}
+
+// watch holds Builds to running one build at a time, unless concurrencyPolicy is
+// Allow, and none again that is done. A Job is the same build as another whose
+// name ends in the same hash. One whose Job somebody else deletes before
+// Metacontroller has heard of the status that tells its result may be done again.
+func watch() func(promise.Write) string {
+	allows := map[string]bool{}
+	done := map[string]bool{} // by owner and name
+	ours := map[string]bool{} // that the hook has deleted
+	return func(w promise.Write) string {
+		if w.Is("Build") && w.After != nil {
+			policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
+			allows[string(w.After.GetUID())] = allows[string(w.After.GetUID())] || policy == string(Allow)
+		}
+		if !w.Is("Job") || len(w.Object().GetOwnerReferences()) == 0 {
+			return ""
+		}
+		if w.After == nil || w.After.GetDeletionTimestamp() != nil {
+			gone := string(w.Object().GetOwnerReferences()[0].UID) + "/" + w.Object().GetName()
+			ours[gone] = ours[gone] || w.By == "the hook"
+			return ""
+		}
+		owner := w.After.GetOwnerReferences()[0]
+		key := string(owner.UID) + "/" + w.After.GetName()
+		if owner.Kind != "Build" {
+			return ""
+		}
+		build := w.Heard(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
+		if w.Before == nil && done[key] && (ours[key] || tells(build, owner.UID, w.After.GetName())) {
+			return fmt.Sprintf("%s is built again after it was done", w.After.GetName())
+		}
+		done[key] = done[key] || isOver(w.After)
+		if w.Before != nil || allows[string(owner.UID)] || !lives(w, owner.UID) {
+			return ""
+		}
+		for _, pod := range w.List("v1", "Pod") {
+			phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+			if pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
+				return fmt.Sprintf("%s is begun while %s runs", w.After.GetName(), pod.GetName())
+			}
+		}
+		for _, job := range w.List("batch/v1", "Job") {
+			if len(job.GetOwnerReferences()) > 0 && job.GetOwnerReferences()[0].UID == owner.UID && job.GetName() != w.After.GetName() && !isOver(job) {
+				return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), job.GetName())
+			}
+		}
+		return ""
+	}
+}
+
+// tells reports whether a Build's status tells the result of a Job.
+func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
+	if build == nil || build.GetUID() != uid {
+		return false
+	}
+	history, _, _ := unstructured.NestedSlice(build.Object, "status", "history")
+	for _, item := range history {
+		result, _ := item.(map[string]any)
+		if hash, _ := result["hash"].(string); hash != "" && strings.HasSuffix(job, hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// lives reports whether a Build is there: what is made for one that is gone goes
+// after it.
+func lives(w promise.Write, uid types.UID) bool {
+	for _, build := range w.List("ci.zt.vapi.cc/v1", "Build") {
+		if build.GetUID() == uid && build.GetDeletionTimestamp() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isOver reports whether a Job has ended.
+func isOver(job *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
+	for _, item := range conditions {
+		if c, _ := item.(map[string]any); c["status"] == "True" && (c["type"] == "Complete" || c["type"] == "Failed") {
+			return true
+		}
+	}
+	return false
+}

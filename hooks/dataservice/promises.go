@@ -1,0 +1,151 @@
+package dataservice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/promise"
+)
+
+// Promises are what a DataService keeps to whatever is late or lost.
+func Promises() promise.Promises {
+	return promise.Promises{
+		Kind: "DataService",
+		History: []promise.History{
+			{Kind: "Deployment", Fields: []string{"spec.replicas"}, Reason: "where the spec has no number of replicas any more, the one it had stays"},
+			{Kind: "StatefulSet", Fields: []string{"spec.replicas", "spec.volumeClaimTemplates"}, Reason: "the number stays, and claims cannot be changed"},
+		},
+		Watch: func() func(promise.Write) string {
+			k := &keeper{ready: map[string]bool{}, started: map[string]bool{}, rows: table()}
+			return k.watch
+		},
+	}
+}
+
+// keeper holds DataServices to the order of their components, to one database
+// behind a Service and to their volumes.
+type keeper struct {
+	rows    []component
+	ready   map[string]bool // components that have ever been ready, by owner
+	started map[string]bool // those of which there was ever a workload
+}
+
+func (k *keeper) watch(w promise.Write) string {
+	switch w.Object().GetKind() {
+	case "Deployment", "StatefulSet", "DaemonSet":
+		return k.workload(w)
+	case "PersistentVolumeClaim":
+		if w.After != nil || w.By == "deleted by hand" || deletesVolumes(w) {
+			return ""
+		}
+		return fmt.Sprintf("the volume %s is lost", w.Before.GetName())
+	case "Pod":
+		return twoDatabases(w)
+	}
+	return ""
+}
+
+// workload looks at the order. What has been ready may have failed since: a gate
+// holds back the first creation only.
+func (k *keeper) workload(w promise.Write) string {
+	object := w.Object()
+	name, owner := object.GetLabels()[componentLabel], ownerOf(object)
+	i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == name })
+	if owner == "" || i < 0 {
+		return ""
+	}
+	parent := parentOf(w, owner)
+	broken := ""
+	switch {
+	case w.Before == nil && !k.started[owner+name] && parent != nil:
+		for _, before := range k.rows[i].after {
+			if isWanted(parent, before) && !k.ready[owner+before] {
+				broken = fmt.Sprintf("%s begins before %s is ready", name, before)
+			}
+		}
+		k.started[owner+name] = true
+	case w.By == "the hook" && w.Before != nil && parent != nil && parent.GetDeletionTimestamp() != nil && isGoing(w):
+		broken = k.tooEarly(w, name, owner)
+	}
+	available, _, _ := unstructured.NestedInt64(object.Object, "status", "readyReplicas")
+	number, _, _ := unstructured.NestedInt64(object.Object, "status", "numberReady")
+	k.ready[owner+name] = k.ready[owner+name] || available+number > 0 || object.GetKind() == "DaemonSet"
+	return broken
+}
+
+// tooEarly tells of a component that goes before one that comes after it.
+func (k *keeper) tooEarly(w promise.Write, name, owner string) string {
+	for _, row := range k.rows {
+		if !slices.Contains(row.after, name) {
+			continue
+		}
+		for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
+			for _, other := range w.List("apps/v1", kind) {
+				if other.GetLabels()[componentLabel] == row.key && ownerOf(other) == owner {
+					return fmt.Sprintf("%s goes before %s", name, row.key)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func isGoing(w promise.Write) bool {
+	return w.After == nil || w.Before.GetDeletionTimestamp() == nil && w.After.GetDeletionTimestamp() != nil
+}
+
+// twoDatabases tells of two running databases that one Service sends to.
+func twoDatabases(w promise.Write) string {
+	running := map[string]string{}
+	for _, pod := range w.List("v1", "Pod") {
+		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+		if pod.GetLabels()[componentLabel] != "mysql" || pod.GetDeletionTimestamp() != nil || phase != "Running" {
+			continue
+		}
+		product := pod.GetLabels()[productLabel] + pod.GetLabels()[appLabel]
+		if other := running[product]; other != "" {
+			return fmt.Sprintf("%s and %s are two databases behind one Service", other, pod.GetName())
+		}
+		running[product] = pod.GetName()
+	}
+	return ""
+}
+
+// isWanted reports whether a component is to run in the cluster.
+func isWanted(parent *unstructured.Unstructured, name string) bool {
+	settings, found, _ := unstructured.NestedMap(parent.Object, "spec", name)
+	return found && settings["thirdParty"] == nil
+}
+
+func ownerOf(object *unstructured.Unstructured) string {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Kind == "DataService" {
+			return string(owner.UID)
+		}
+	}
+	return ""
+}
+
+func parentOf(w promise.Write, uid string) *unstructured.Unstructured {
+	for _, parent := range w.List("d3os-product.com.d3os/v1", "DataService") {
+		if string(parent.GetUID()) == uid {
+			return parent
+		}
+	}
+	return nil
+}
+
+// deletesVolumes reports whether a DataService that is left asks for that, or
+// none is left that could say.
+func deletesVolumes(w promise.Write) bool {
+	parents := w.List("d3os-product.com.d3os/v1", "DataService")
+	for _, parent := range parents {
+		if text, _ := parent.MarshalJSON(); strings.Contains(string(text), `"onDelete":"Delete"`) {
+			return true
+		}
+	}
+	return len(parents) == 0 && len(w.Before.GetOwnerReferences()) > 0
+}

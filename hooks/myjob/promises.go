@@ -1,0 +1,80 @@
+package myjob
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/promise"
+)
+
+// Promises are what a MyJob keeps to whatever is late or lost.
+func Promises() promise.Promises {
+	return promise.Promises{
+		Kind: "MyJob",
+		History: []promise.History{
+			{Kind: "MyJob", Reason: "it ends as its one Pod has"},
+			{Kind: "Pod", Fewer: true, More: true, Reason: "the Pod of a MyJob that has ended is not made again, and goes when its time to live is over"},
+			{Kind: "Pod", Fields: []string{"spec.activeDeadlineSeconds"}, Reason: "a Pod that is there is not changed"},
+		},
+		Watch: watch,
+	}
+}
+
+// watch holds MyJobs to running once. A second Pod may only follow one that
+// somebody else deleted before Metacontroller had heard of the status that names
+// it: until then nothing tells that there ever was one.
+func watch() func(promise.Write) string {
+	ran := map[types.UID]bool{}  // MyJobs by a Pod that ran
+	ours := map[types.UID]bool{} // whose Pod the hook has deleted
+	completed := map[types.UID]Result{}
+	return func(w promise.Write) string {
+		if w.Is("MyJob") && w.After != nil {
+			return revised(completed, w)
+		}
+		if !w.Is("Pod") {
+			return ""
+		}
+		for _, owner := range w.Object().GetOwnerReferences() {
+			if owner.Kind != "MyJob" {
+				continue
+			}
+			job := w.Heard(owner.APIVersion, owner.Kind, w.Object().GetNamespace(), owner.Name)
+			known := job != nil && job.GetUID() == owner.UID && namesPod(job)
+			if w.Before == nil && ran[owner.UID] && (ours[owner.UID] || known) {
+				return fmt.Sprintf("%s runs a second Pod", owner.Name)
+			}
+			phase, _, _ := unstructured.NestedString(w.Object().Object, "status", "phase")
+			ran[owner.UID] = ran[owner.UID] || phase != "" && phase != "Pending"
+			ours[owner.UID] = ours[owner.UID] || w.By == "the hook" && w.Before != nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
+		}
+		return ""
+	}
+}
+
+// namesPod reports whether a MyJob's status names its Pod.
+func namesPod(job *unstructured.Unstructured) bool {
+	name, _, _ := unstructured.NestedString(job.Object, "status", "podName")
+	return name != ""
+}
+
+// revised tells of a result that is not what it was, although Metacontroller had
+// heard of it. Before that, a Pod that somebody deletes takes its result along.
+func revised(completed map[types.UID]Result, w promise.Write) string {
+	status, _ := w.After.Object["status"].(map[string]any)
+	result, _ := status["result"].(string)
+	before := completed[w.After.GetUID()]
+	job := w.Heard(w.After.GetAPIVersion(), w.After.GetKind(), w.After.GetNamespace(), w.After.GetName())
+	known := ""
+	if job != nil && job.GetUID() == w.After.GetUID() {
+		known, _, _ = unstructured.NestedString(job.Object, "status", "result")
+	}
+	if known != "" && before != "" && before != Result(result) {
+		return fmt.Sprintf("%s was %s and is %q", w.After.GetName(), before, result)
+	}
+	if result != "" {
+		completed[w.After.GetUID()] = Result(result)
+	}
+	return ""
+}

@@ -1,0 +1,162 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// Admits reports whether the CRD admits a custom resource as a new one.
+func (s *Scenario) Admits(object map[string]any) bool {
+	if s.schema == nil {
+		parent, err := s.Parent()
+		if err != nil {
+			return false
+		}
+		controller := s.controllerOf(parent.GetAPIVersion(), parent.GetKind())
+		if s.schema, err = crd.Compiled(controller.CRD, versionOf(controller)); err != nil {
+			return false
+		}
+	}
+	complete := runtime.DeepCopyJSON(object)
+	if unknown := s.schema.Prune(complete); len(unknown) > 0 {
+		return false
+	}
+	s.schema.Default(complete)
+	return len(s.schema.Validate(context.Background(), complete)) == 0
+}
+
+// edits are the edits of a scenario, by the field of the spec that they change: one
+// field may have a thousand times as many fields below it as another.
+type edits struct {
+	fields []string
+	of     map[string][]Edit
+	good   map[string]bool // by the patch, once it has been looked at
+}
+
+// Edits returns all edits of the scenario's custom resource.
+func (s *Scenario) Edits() ([]Edit, error) {
+	parent, err := s.Parent()
+	if err != nil {
+		return nil, err
+	}
+	list, err := Edits(s.controllerOf(parent.GetAPIVersion(), parent.GetKind()), parent)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range s.Versions {
+		version := &unstructured.Unstructured{}
+		if err := version.UnmarshalJSON(text); err != nil {
+			return nil, err
+		}
+		from, _ := parent.Object["spec"].(map[string]any)
+		to, _ := version.Object["spec"].(map[string]any)
+		list = append(list, Edit{
+			Path: fmt.Sprintf("version %d", i+2), Patch: map[string]any{"spec": patchOf(from, to)}, Object: version.Object,
+		})
+	}
+	return list, nil
+}
+
+// prepare groups the edits.
+func (s *Scenario) prepare() error {
+	if s.edits != nil {
+		return nil
+	}
+	list, err := s.Edits()
+	if err != nil {
+		return err
+	}
+	s.edits = &edits{of: map[string][]Edit{}, good: map[string]bool{}}
+	for _, edit := range list {
+		field, _, _ := strings.Cut(strings.TrimPrefix(edit.Path, "spec."), ".")
+		if s.edits.of[field] == nil {
+			s.edits.fields = append(s.edits.fields, field)
+		}
+		s.edits.of[field] = append(s.edits.of[field], edit)
+	}
+	slices.Sort(s.edits.fields)
+	return nil
+}
+
+// pickEdit returns an edit that is admitted and, when it is not disturbed, played
+// without anything being refused: what is not is a finding that needs no chance.
+func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
+	for range 20 {
+		if len(s.edits.fields) == 0 {
+			break
+		}
+		list := s.edits.of[s.edits.fields[random.IntN(len(s.edits.fields))]]
+		edit := list[random.IntN(len(list))]
+		if s.isGood(edit) {
+			return edit, true
+		}
+	}
+	return Edit{}, false
+}
+
+func (s *Scenario) isGood(edit Edit) bool {
+	key := encode(edit.Patch)
+	good, known := s.edits.good[key]
+	if !known {
+		good = s.isUsable(edit.Object)
+		s.edits.good[key] = good
+	}
+	return good
+}
+
+// isUsable reports whether a custom resource is admitted and, when nothing disturbs
+// it, comes to rest without anything being refused.
+func (s *Scenario) isUsable(object map[string]any) bool {
+	world := s.newWorld(false)
+	for _, text := range s.withParent(object) {
+		if world.Apply(text) != nil {
+			return false
+		}
+	}
+	parents := world.Parents()
+	if len(parents) == 0 {
+		return false
+	}
+	fresh := s.freshRest(world, parents[0])
+	return fresh != nil && !fresh.isBad
+}
+
+// withParent returns the objects of the scenario with another custom resource.
+func (s *Scenario) withParent(object map[string]any) [][]byte {
+	parent, err := s.Parent()
+	if err != nil {
+		return nil
+	}
+	var objects [][]byte
+	for _, text := range s.Objects {
+		if other, err := simulate.ParseObject(text); err == nil && simulate.RefOf(other) == simulate.RefOf(parent) {
+			text = []byte(encode(object))
+		}
+		objects = append(objects, text)
+	}
+	return objects
+}
+
+// PlayEdit plays a custom resource that is created with an edit or, live, is edited
+// when it has come to rest, without any trouble.
+func (s *Scenario) PlayEdit(edit Edit, live bool) *Run {
+	if live {
+		parent, err := s.Parent()
+		if err == nil {
+			schedule, _ := ParseSchedule("calm 60")
+			return s.Play(append(schedule, editOf(parent, edit.Patch)))
+		}
+	}
+	changed := *s
+	changed.Objects = s.withParent(edit.Object)
+	return changed.Play(nil)
+}

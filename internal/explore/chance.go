@@ -1,0 +1,150 @@
+package explore
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// chance makes up a schedule while it is played: only then is known what can
+// happen next.
+type chance struct {
+	*rand.Rand
+
+	run      *Run
+	schedule Schedule
+	lags     map[string]float64 // how likely a kind is delivered, by kind
+	trouble  float64            // how likely a sync is disturbed
+	before   []map[string]any   // specs the custom resource has had
+}
+
+// Chance plays the schedule that a seed decides, and returns it.
+func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
+	if err := s.prepare(); err != nil {
+		return nil, nil, err
+	}
+	c := &chance{Rand: rand.New(rand.NewPCG(seed, 0)), run: s.begin(), lags: map[string]float64{}}
+	c.trouble = c.oneOf(0, 0.1, 0.3)
+	if c.Float64() < 0.6 {
+		c.do(simulate.Action{Do: "calm", Target: "40"})
+	} else {
+		c.muddle(5 + c.IntN(40))
+	}
+	for range 1 + c.IntN(4) {
+		c.upset()
+		if c.Float64() < 0.3 {
+			c.upset() // two at once
+		}
+		c.muddle(3 + c.IntN(60))
+		if c.Float64() < 0.3 {
+			c.do(simulate.Action{Do: "calm", Target: fmt.Sprint(1 + c.IntN(20))})
+		}
+	}
+	c.run.settle()
+	return c.run, c.schedule, nil
+}
+
+func (c *chance) oneOf(values ...float64) float64 { return values[c.IntN(len(values))] }
+
+// do does an action, and keeps it if it has done anything.
+func (c *chance) do(action simulate.Action) bool {
+	if c.run.Broken != nil {
+		return false
+	}
+	done := c.run.do(action)
+	if done || c.run.Broken != nil || action.Do == "calm" { // in which time passes even if nothing happens
+		c.schedule = append(c.schedule, action)
+	}
+	return done
+}
+
+// muddle lets a number of single things happen, in any order.
+func (c *chance) muddle(actions int) {
+	for range actions {
+		if c.run.Broken != nil {
+			return
+		}
+		switch roll := c.Float64(); {
+		case roll < 0.03:
+			c.do(simulate.Action{Do: "wait", Target: []string{"1s", "6s", "31s", "11m"}[c.IntN(4)]})
+		case roll < 0.04:
+			c.do(simulate.Action{Do: "restart"})
+		case roll < 0.06:
+			c.resync()
+		default:
+			c.next()
+		}
+	}
+}
+
+// resync syncs a custom resource that nothing has happened to, or lists a kind.
+func (c *chance) resync() {
+	for _, parent := range c.run.World.Parents() {
+		action := simulate.Action{Do: "sync", Target: simulate.RefOf(parent).String()}
+		if c.IntN(3) == 0 {
+			action = simulate.Action{Do: "relist", Target: parent.GetKind()}
+			if owned := c.run.World.Owned(parent); len(owned) > 0 && c.IntN(3) > 0 {
+				action.Target = owned[c.IntN(len(owned))].GetKind()
+			}
+		}
+		c.do(action)
+	}
+}
+
+// next lets one of the things happen that are due.
+func (c *chance) next() {
+	enabled := c.run.World.Enabled()
+	total := 0.0
+	for _, action := range enabled {
+		total += c.weight(action)
+	}
+	roll := c.Float64() * total
+	for _, action := range enabled {
+		if roll -= c.weight(action); roll < 0 {
+			c.do(c.flavour(action))
+			return
+		}
+	}
+}
+
+// weight says how likely something is to happen next.
+func (c *chance) weight(action simulate.Action) float64 {
+	switch action.Do {
+	case "deliver":
+		if _, known := c.lags[action.Target]; !known {
+			c.lags[action.Target] = c.oneOf(0.03, 0.3, 1, 3)
+		}
+		return c.lags[action.Target]
+	case "sync":
+		return 2
+	case "wait":
+		return 0.2
+	default:
+		return 1
+	}
+}
+
+// flavour may disturb a sync, or deliver more than one change.
+func (c *chance) flavour(action simulate.Action) simulate.Action {
+	switch {
+	case action.Do == "deliver" && c.IntN(2) == 0:
+		action.Detail = "all"
+	case action.Do == "sync" && c.Float64() < c.trouble:
+		write := c.IntN(4)
+		action.Detail = []string{
+			fmt.Sprintf("crash@%d", write), fmt.Sprintf("refuse@%d", 1+write), fmt.Sprintf("doubt@%d", 1+write), "lose-status", "503",
+		}[c.IntN(5)]
+	}
+	return action
+}
+
+// pick returns an object that a person may turn to: a child, or a Pod below one.
+func (c *chance) pick(keep func(simulate.Object) bool) simulate.Object {
+	objects := slices.DeleteFunc(c.run.World.Objects(), func(object simulate.Object) bool { return !keep(object) })
+	if len(objects) == 0 {
+		return nil
+	}
+	return objects[c.IntN(len(objects))]
+}

@@ -1,0 +1,133 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// differences returns in what children differ from those of a fresh world, but for
+// what may show what has been before.
+func (r *rest) differences(fresh *rest, history []promise.History) []string {
+	var list []string
+	matched := map[string]string{}
+	for _, name := range sortedKeys(r.children, fresh.children) {
+		is, wanted := r.children[name], fresh.children[name]
+		h := historyOf(history, kindOf(name))
+		if h.Names {
+			if is != nil {
+				if other := findEqual(is, fresh, h, matched); other != "" {
+					matched[other] = name
+				} else if !h.More {
+					list = append(list, name+" is none that a new one would have"+unlike(is, fresh, h))
+				}
+			}
+			continue
+		}
+		switch {
+		case is == nil && !h.Fewer:
+			list = append(list, name+" is missing")
+		case wanted == nil && !h.More:
+			list = append(list, name+" is left over")
+		case is != nil && wanted != nil:
+			for _, path := range difference(is, wanted, h) {
+				list = append(list, name+" "+path)
+			}
+		}
+	}
+	for _, name := range sortedKeys(fresh.children) {
+		if h := historyOf(history, kindOf(name)); h.Names && !h.Fewer && matched[name] == "" {
+			list = append(list, "one like "+name+" is missing")
+		}
+	}
+	return list
+}
+
+// findEqual returns the name of a child of a fresh world that is equal and that no
+// other is equal to yet, or nothing.
+func findEqual(is map[string]any, fresh *rest, h promise.History, matched map[string]string) string {
+	for _, name := range sortedKeys(fresh.children) {
+		if matched[name] == "" && fresh.children[name]["kind"] == is["kind"] && len(difference(is, fresh.children[name], h)) == 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// unlike tells in which fields a child differs from the first of its kind.
+func unlike(is map[string]any, fresh *rest, h promise.History) string {
+	for _, name := range sortedKeys(fresh.children) {
+		if fresh.children[name]["kind"] == is["kind"] {
+			if paths := difference(is, fresh.children[name], h); len(paths) > 0 {
+				return " (" + strings.Join(paths, ", ") + ")"
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// difference returns the fields in which two children differ.
+func difference(is, wanted map[string]any, h promise.History) []string {
+	before, after := &unstructured.Unstructured{Object: wanted}, &unstructured.Unstructured{Object: is}
+	paths := simulate.Event{Verb: simulate.Changed, Before: before, Object: after}.Paths()
+	return slices.DeleteFunc(paths, func(path string) bool {
+		return slices.ContainsFunc(h.Fields, func(field string) bool { return strings.HasPrefix(path, field) })
+	})
+}
+
+// historyOf joins what is said of a kind.
+func historyOf(list []promise.History, kind string) promise.History {
+	joined := promise.History{Kind: kind}
+	for _, h := range list {
+		if h.Kind == kind {
+			joined.Names = joined.Names || h.Names
+			joined.More = joined.More || h.More
+			joined.Fewer = joined.Fewer || h.Fewer
+			joined.Fields = append(joined.Fields, h.Fields...)
+		}
+	}
+	return joined
+}
+
+func kindOf(name string) string {
+	kind, _, _ := strings.Cut(name, "/")
+	return kind
+}
+
+// unfinished returns which children are not as far as they have to be where a
+// custom resource is Ready.
+func unfinished(children []simulate.Object) []string {
+	var list []string
+	for _, child := range children {
+		if child.GetDeletionTimestamp() != nil {
+			continue // what is missing shows in a comparison
+		}
+		name := simulate.RefOf(child).String()
+		progress := simulate.Progress(child)
+		switch child.GetKind() {
+		case "Deployment", "StatefulSet", "DaemonSet":
+			observed, _, _ := unstructured.NestedInt64(child.Object, "status", "observedGeneration")
+			if observed != child.GetGeneration() {
+				list = append(list, name+" has a spec that its controller has not seen")
+			} else if isBehind(progress) {
+				list = append(list, name+" is "+progress)
+			}
+		}
+	}
+	return list
+}
+
+// isBehind reads a progress such as "1/2 ready, 1 updated".
+func isBehind(progress string) bool {
+	var ready, wanted int
+	if n, _ := fmt.Sscanf(progress, "%d/%d ready", &ready, &wanted); n != 2 {
+		return true
+	}
+	return ready < wanted || strings.Contains(progress, "updated")
+}

@@ -1,0 +1,128 @@
+package explore
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Edit is a change of a custom resource.
+type Edit struct {
+	// Path is the field, as in spec.ports[0].name.
+	Path string
+	// Patch is the merge patch.
+	Patch map[string]any
+	// Object is the custom resource after it.
+	Object map[string]any
+}
+
+// Edits returns changes of every field of a custom resource, one field at a time,
+// in an order that is always the same. Fields are those of the schema, whether or
+// not the custom resource has them. Which of the edits the CRD admits is for
+// [Scenario.Admits] to say.
+func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
+	if controller == nil || len(controller.CRD) == 0 {
+		return nil, nil
+	}
+	root, err := specSchema(controller.CRD, versionOf(controller))
+	if err != nil {
+		return nil, err
+	}
+	e := &editor{base: object.Object, seen: map[string]bool{}}
+	e.visit([]step{{"spec", root}})
+	return e.edits, nil
+}
+
+func versionOf(controller *metacontroller.Controller) string {
+	_, version, _ := strings.Cut(controller.Parent.APIVersion, "/")
+	return version
+}
+
+// specSchema returns the schema of spec as it is written.
+func specSchema(text []byte, version string) (map[string]any, error) {
+	var definition struct {
+		Spec struct {
+			Versions []struct {
+				Name   string
+				Schema struct {
+					OpenAPIV3Schema struct {
+						Properties map[string]map[string]any
+					} `json:"openAPIV3Schema"`
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &definition); err != nil {
+		return nil, err
+	}
+	for _, v := range definition.Spec.Versions {
+		if v.Name == version {
+			return v.Schema.OpenAPIV3Schema.Properties["spec"], nil
+		}
+	}
+	return nil, nil
+}
+
+// editor collects edits.
+type editor struct {
+	base  map[string]any
+	edits []Edit
+	seen  map[string]bool // patches
+}
+
+// step is a part of a path: the name of a field, or "" for the first item of a
+// list, and its schema.
+type step struct {
+	name   string
+	schema map[string]any
+}
+
+// visit tries values of a field, and goes on to what is in it.
+func (e *editor) visit(path []step) {
+	schema := path[len(path)-1].schema
+	if len(path) > 1 {
+		e.try(path)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if inner, ok := properties[name].(map[string]any); ok {
+			e.visit(append(slices.Clone(path), step{name, inner}))
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok && items["type"] == "object" {
+		e.visit(append(slices.Clone(path), step{"", items}))
+	}
+}
+
+// try makes edits of the values of a field.
+func (e *editor) try(path []step) {
+	last := path[len(path)-1]
+	if last.name == "" {
+		return // as a list of one it has been tried
+	}
+	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
+		object := runtime.DeepCopyJSON(e.base)
+		if put(object, path, value) {
+			e.add(path, object)
+		}
+	}
+}
+
+// add adds an edit, if it changes anything.
+func (e *editor) add(path []step, object map[string]any) {
+	spec, _ := e.base["spec"].(map[string]any)
+	changed, _ := object["spec"].(map[string]any)
+	patch := patchOf(spec, changed)
+	key := encode(patch)
+	if len(patch) == 0 || e.seen[key] {
+		return
+	}
+	e.seen[key] = true
+	e.edits = append(e.edits, Edit{Path: pathText(path), Patch: map[string]any{"spec": patch}, Object: object})
+}

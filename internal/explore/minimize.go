@@ -1,0 +1,33 @@
+package explore
+
+// Minimize leaves out of a schedule what it does not need to break the same law,
+// and returns what is left with its run. It plays the schedule up to most times.
+func (s *Scenario) Minimize(schedule Schedule, law string, most int) (*Run, Schedule) {
+	fails := func(candidate Schedule) bool {
+		most--
+		run := s.Play(candidate)
+		return run.Broken != nil && run.Broken.Law == law
+	}
+	if !fails(schedule) {
+		return s.Play(schedule), schedule // it is another one when it is replayed
+	}
+	for size := max(1, len(schedule)/2); size >= 1 && most > 0; {
+		removed := false
+		for at := 0; at < len(schedule) && most > 0; {
+			end := min(at+size, len(schedule))
+			candidate := append(append(Schedule{}, schedule[:at]...), schedule[end:]...)
+			if fails(candidate) {
+				schedule, removed = candidate, true
+			} else {
+				at = end
+			}
+		}
+		if size == 1 && !removed {
+			break
+		}
+		if !removed || size > len(schedule) {
+			size = max(1, size/2)
+		}
+	}
+	return s.Play(schedule), schedule
+}

@@ -1,0 +1,74 @@
+package explore
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// put puts a value at a path, or takes away what is there, and reports whether
+// that was possible. Objects and items on the way are made with what they need.
+func put(object map[string]any, path []step, value any) bool {
+	name := path[0].name
+	if len(path) == 1 {
+		if _, gone := value.(remove); gone {
+			_, there := object[name]
+			delete(object, name)
+			return there
+		}
+		object[name] = copyOf(value)
+		return true
+	}
+	if path[1].name == "" {
+		list, _ := object[name].([]any)
+		if len(list) == 0 {
+			list = []any{made(path[1].schema)}
+			object[name] = list
+		}
+		item, ok := list[0].(map[string]any)
+		return ok && len(path) > 2 && put(item, path[2:], value)
+	}
+	inner, _ := object[name].(map[string]any)
+	if inner == nil {
+		inner = made(path[0].schema)
+		object[name] = inner
+	}
+	return put(inner, path[1:], value)
+}
+
+// made returns an object with what its schema requires.
+func made(schema map[string]any) map[string]any {
+	if list := objects(schema, 0); len(list) > 0 {
+		if object, ok := list[0].(map[string]any); ok {
+			return runtime.DeepCopyJSON(object)
+		}
+	}
+	return map[string]any{}
+}
+
+func copyOf(value any) any {
+	if number, isInt := value.(int); isInt {
+		return int64(number)
+	}
+	return runtime.DeepCopyJSONValue(value)
+}
+
+// pathText returns a path as people write it.
+func pathText(path []step) string {
+	var b strings.Builder
+	for i, part := range path {
+		switch {
+		case part.name == "":
+			b.WriteString("[0]")
+		case i > 0:
+			b.WriteString("." + part.name)
+		default:
+			b.WriteString(part.name)
+		}
+	}
+	return b.String()
+}
+
+func sortedTexts(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

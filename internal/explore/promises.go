@@ -1,0 +1,35 @@
+package explore
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// keep calls a promise's watch at each write.
+func (r *Run) keep(kind string, watch func(promise.Write) string) {
+	r.World.Watch(func(w simulate.Write) {
+		write := promise.Write{
+			Before: w.Before, After: w.After, By: w.By, Now: r.World.Now(), List: r.World.List,
+			Heard: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
+				return r.World.Heard(simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
+			},
+		}
+		if broken := watch(write); broken != "" {
+			r.broke("the promises of "+kind, broken)
+		}
+	}, nil, nil)
+}
+
+// saysNothing reports whether the readiness of a kind may show what has been
+// before.
+func saysNothing(history []promise.History, kind string) bool {
+	return slices.ContainsFunc(history, func(h promise.History) bool { return h.Kind == kind })
+}
+
+func nestedInt(object simulate.Object, path ...string) (int64, bool, error) {
+	return unstructured.NestedInt64(object.Object, path...)
+}

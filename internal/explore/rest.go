@@ -1,0 +1,221 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// rest is how a custom resource is when all is quiet, in a form in which two
+// worlds can be compared.
+type rest struct {
+	ready, stalled string
+	words          string                    // of Ready
+	children       map[string]map[string]any // by kind and name
+	isBad          bool                      // it does not come to rest, or something is refused
+}
+
+// restOf returns how a custom resource is.
+func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
+	ready := simulate.Condition(parent, metacontroller.ConditionReady)
+	r := &rest{
+		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{},
+		stalled: simulate.Condition(parent, metacontroller.ConditionStalled).Status,
+	}
+	controller := s.controllerOf(parent.GetAPIVersion(), parent.GetKind())
+	spec := encode(parent.Object)
+	for _, child := range world.Owned(parent) {
+		if child.GetDeletionTimestamp() != nil {
+			continue
+		}
+		for _, declared := range controller.Children {
+			if declared.Kind == child.GetKind() && declared.APIVersion == child.GetAPIVersion() {
+				r.children[simulate.RefOf(child).String()] = comparable(child, parent, spec, declared.Update)
+			}
+		}
+	}
+	return r
+}
+
+// comparable returns what of a child is the same in each world of the same spec.
+func comparable(child, parent simulate.Object, spec string, update metacontroller.UpdateMethod) map[string]any {
+	object := child.DeepCopy()
+	delete(object.Object, "status")
+	metadata := map[string]any{}
+	if update == metacontroller.InPlace { // of others, people's changes stay
+		labels := object.GetLabels()
+		for key, value := range labels {
+			labels[key] = strings.ReplaceAll(value, string(parent.GetUID()), "UID")
+		}
+		metadata["labels"] = toAny(labels)
+		annotations := object.GetAnnotations()
+		delete(annotations, metacontroller.LastAppliedAnnotation)
+		delete(annotations, "deployment.kubernetes.io/revision")
+		delete(annotations, "deprecated.daemonset.template.generation")
+		if len(annotations) > 0 {
+			metadata["annotations"] = toAny(annotations)
+		}
+	}
+	object.Object["metadata"] = metadata
+	fields, _ := object.Object["spec"].(map[string]any)
+	for _, chosen := range []string{"nodeName", "clusterIP", "clusterIPs", "healthCheckNodePort", "volumeName"} {
+		if text, isText := fields[chosen].(string); isText && text == "None" {
+			continue
+		}
+		delete(fields, chosen)
+	}
+	forgetPullPolicies(object.Object)
+	if child.GetKind() == "Service" {
+		forgetChosenPorts(fields, spec)
+	}
+	if child.GetKind() == "Pod" {
+		forgetTokenVolume(fields)
+	}
+	if child.GetKind() == "Job" {
+		unstructured.RemoveNestedField(object.Object, "spec", "selector")
+		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", "controller-uid")
+		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid")
+	}
+	return object.Object
+}
+
+// forgetChosenPorts takes the node ports out that the API server has chosen.
+func forgetChosenPorts(spec map[string]any, parent string) {
+	ports, _ := spec["ports"].([]any)
+	for _, item := range ports {
+		if port, ok := item.(map[string]any); ok && !strings.Contains(parent, fmt.Sprintf(`"nodePort":%v`, port["nodePort"])) {
+			delete(port, "nodePort")
+		}
+	}
+}
+
+// forgetPullPolicies takes out what the API server has filled in for the tag that
+// an image had when it was first written: another tag does not change it.
+func forgetPullPolicies(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		delete(value, "imagePullPolicy")
+		for _, inner := range value {
+			forgetPullPolicies(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			forgetPullPolicies(inner)
+		}
+	}
+}
+
+// forgetTokenVolume gives the volume of the token, whose name the API server makes
+// up, one name.
+func forgetTokenVolume(spec map[string]any) {
+	const prefix = "kube-api-access"
+	rename := func(list any) {
+		items, _ := list.([]any)
+		for _, item := range items {
+			fields, _ := item.(map[string]any)
+			if name, _ := fields["name"].(string); strings.HasPrefix(name, prefix) {
+				fields["name"] = prefix
+			}
+		}
+	}
+	rename(spec["volumes"])
+	for _, group := range []string{"containers", "initContainers", "ephemeralContainers"} {
+		list, _ := spec[group].([]any)
+		for _, container := range list {
+			fields, _ := container.(map[string]any)
+			rename(fields["volumeMounts"])
+		}
+	}
+}
+
+func toAny(texts map[string]string) map[string]any {
+	content := map[string]any{}
+	for key, value := range texts {
+		content[key] = value
+	}
+	return content
+}
+
+// freshRest returns how a custom resource of the same spec would be in a new world
+// beside the same objects, or nil where the API server would refuse it.
+func (s *Scenario) freshRest(world *simulate.World, parent simulate.Object) *rest {
+	objects := s.written(world, parent)
+	key := string(s.Apply) + strings.Join(objects, "\n")
+	if known, found := s.fresh[key]; found {
+		return known
+	}
+	if s.fresh == nil || len(s.fresh) > 2000 {
+		s.fresh = map[string]*rest{}
+	}
+	s.fresh[key] = s.playFresh(simulate.RefOf(parent), objects)
+	return s.fresh[key]
+}
+
+// written returns a custom resource and what stands beside it, as users wrote them.
+func (s *Scenario) written(world *simulate.World, parent simulate.Object) []string {
+	var objects []string
+	for _, object := range world.Objects() {
+		if world.IsForeign(object) && object.GetKind() != "Namespace" && object.GetDeletionTimestamp() == nil {
+			objects = append(objects, encode(asWritten(object)))
+		}
+	}
+	return append(objects, encode(asWritten(parent)))
+}
+
+func (s *Scenario) playFresh(parent simulate.Ref, objects []string) *rest {
+	world := s.newWorld(false)
+	for _, object := range objects {
+		if world.Apply([]byte(object)) != nil {
+			return nil
+		}
+	}
+	err := world.Play()
+	object := world.Get(parent)
+	if object == nil {
+		return nil
+	}
+	r := s.restOf(world, object)
+	for _, outcome := range world.Outcomes() {
+		r.isBad = r.isBad || err != nil || outcome.Failure != ""
+	}
+	return r
+}
+
+// asWritten returns an object as a user wrote it.
+func asWritten(object simulate.Object) map[string]any {
+	content := object.DeepCopy().Object
+	delete(content, "status")
+	metadata := map[string]any{"name": object.GetName()}
+	for _, field := range []string{"namespace", "labels", "annotations"} {
+		if value, found := content["metadata"].(map[string]any)[field]; found {
+			metadata[field] = value
+		}
+	}
+	content["metadata"] = metadata
+	if object.GetKind() == "Deployment" {
+		unstructured.RemoveNestedField(content, "metadata", "annotations")
+	}
+	spec, _ := content["spec"].(map[string]any)
+	delete(spec, "ephemeralContainers")
+	delete(spec, "nodeName")
+	return content
+}
+
+// sortedKeys returns the keys of both maps.
+func sortedKeys(maps ...map[string]map[string]any) []string {
+	var keys []string
+	for _, m := range maps {
+		for key := range m {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,286 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Run is a schedule as it is played.
+type Run struct {
+	// World is where it is played.
+	World *simulate.World
+	// Broken is the first thing that must not be, or nil.
+	Broken *Violation
+
+	scenario *Scenario
+	played   Schedule
+	made     map[string]int // how often an object was made, ran, and was deleted by a hook; nil if that is of no interest
+	checked  int            // hook calls at the last look
+	steps    int            // that have been looked at for failures
+	refused  map[simulate.Ref]error
+	orphans  bool // children have been left behind on purpose
+}
+
+// Play plays a schedule and then lets all come to rest.
+func (s *Scenario) Play(schedule Schedule) *Run {
+	r := s.begin()
+	for _, action := range schedule {
+		if r.Broken != nil {
+			return r
+		}
+		r.do(action)
+	}
+	r.settle()
+	return r
+}
+
+// begin makes a world with the objects of the scenario.
+func (s *Scenario) begin() *Run {
+	r := &Run{World: s.newWorld(true), scenario: s, refused: map[simulate.Ref]error{}}
+	r.watch()
+	for _, object := range s.Objects {
+		if err := r.World.Apply(object); err != nil {
+			r.broke("the scenario", "its objects are refused: "+err.Error())
+		}
+	}
+	return r
+}
+
+// broke notes the first thing that must not be.
+func (r *Run) broke(law, detail string) {
+	if r.Broken == nil {
+		r.Broken = &Violation{Law: law, Detail: detail}
+	}
+}
+
+// do does one action, and looks at what has come of it.
+func (r *Run) do(action simulate.Action) bool {
+	if action.Do == "delete" && action.Detail == "orphan" {
+		r.orphans = true
+	}
+	done := r.World.Do(action)
+	r.played = append(r.played, action)
+	r.checkFailures()
+	if r.Broken == nil && r.World.IsCaughtUp() && r.World.Syncs() != r.checked {
+		r.checked = r.World.Syncs()
+		r.checkReady()
+	}
+	return done
+}
+
+// The laws, in the words of reports.
+const (
+	lawAnswers  = "a hook answers whatever its CRD admits"
+	lawTwice    = "no answer names a child twice"
+	lawInPlace  = "what the old and the new spec want is never deleted"
+	lawReady    = "Ready is True only while it is"
+	lawRest     = "it comes to rest"
+	lawAccepted = "what is asked for is accepted"
+	lawSame     = "it ends as a new one would"
+	lawTold     = "a child that is refused is told"
+	lawGone     = "what is deleted is gone"
+)
+
+// watch listens to what happens.
+func (r *Run) watch() {
+	for _, promises := range r.scenario.Promises {
+		if promises.Watch != nil {
+			r.keep(promises.Kind, promises.Watch())
+		}
+	}
+	r.World.Watch(r.written, r.answered, r.wasRefused)
+}
+
+func (r *Run) answered(answer simulate.Answer) {
+	seen := map[simulate.Ref]bool{}
+	for _, child := range answer.Children {
+		if seen[child] {
+			r.broke(lawTwice, fmt.Sprintf("%s is asked for twice for %s", child, answer.Parent))
+		}
+		seen[child] = true
+	}
+}
+
+func (r *Run) wasRefused(refusal simulate.Refusal) {
+	if !simulate.IsInjected(refusal.Err) {
+		r.refused[refusal.Child] = refusal.Err
+	}
+}
+
+// written looks at each write: nothing is to be deleted by a hook that is updated
+// in place and wanted before and after.
+func (r *Run) written(w simulate.Write) {
+	r.count(w)
+	goes := w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
+	if !goes || w.By != "the hook" {
+		return
+	}
+	for _, parent := range r.World.Parents() {
+		if parent.GetDeletionTimestamp() != nil || !isOwnedBy(w.Before, parent) || !r.isInPlace(parent, w.Before) {
+			continue
+		}
+		fresh := r.scenario.freshRest(r.World, parent)
+		name := simulate.RefOf(w.Before).String()
+		if heard := r.World.Heard(simulate.RefOf(parent)); heard != nil && heard.GetGeneration() != parent.GetGeneration() {
+			before := r.scenario.freshRest(r.World, heard)
+			if before == nil || before.children[name] == nil {
+				continue // it is not wanted by the spec that has been heard of
+			}
+		}
+		if fresh != nil && fresh.children[name] != nil {
+			r.broke(lawInPlace, name+" is deleted")
+		}
+	}
+}
+
+// count remembers what promises may remember.
+func (r *Run) count(w simulate.Write) {
+	switch {
+	case r.made == nil:
+	case w.Before == nil:
+		r.made["made "+simulate.RefOf(w.After).String()]++
+	case w.After == nil:
+		r.made["gone "+w.By+" "+simulate.RefOf(w.Before).String()]++
+	default:
+		if progress := simulate.Progress(w.After); progress != "" {
+			r.made[progress+" "+simulate.RefOf(w.After).String()] = 1
+		}
+	}
+}
+
+func isOwnedBy(child, parent simulate.Object) bool {
+	for _, owner := range child.GetOwnerReferences() {
+		if owner.UID == parent.GetUID() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Run) isInPlace(parent, child simulate.Object) bool {
+	for _, declared := range r.scenario.controllerOf(parent.GetAPIVersion(), parent.GetKind()).Children {
+		if declared.Kind == child.GetKind() && declared.APIVersion == child.GetAPIVersion() {
+			return declared.Update == metacontroller.InPlace
+		}
+	}
+	return false
+}
+
+// checkFailures looks for syncs that failed by the hook's fault.
+func (r *Run) checkFailures() {
+	for ; r.steps < len(r.World.Steps); r.steps++ {
+		for _, event := range r.World.Steps[r.steps].Events {
+			if event.Verb != simulate.Failed {
+				continue
+			}
+			for _, hook := range []string{"sync hook: ", "finalize hook: ", "customize hook: "} {
+				if strings.HasPrefix(event.Detail, hook) && !strings.HasPrefix(event.Detail, hook+"503") {
+					r.broke(lawAnswers, event.Detail)
+				}
+			}
+		}
+	}
+}
+
+// checkReady holds Ready=True to what is there, when all has been heard of.
+func (r *Run) checkReady() {
+	for _, parent := range r.World.Parents() {
+		observed, _, _ := nestedInt(parent, "status", "observedGeneration")
+		if parent.GetDeletionTimestamp() != nil || observed != parent.GetGeneration() ||
+			simulate.Condition(parent, metacontroller.ConditionReady).Status != "True" {
+			continue
+		}
+		history := r.scenario.promisesOf(parent.GetKind()).History
+		if saysNothing(history, parent.GetKind()) {
+			continue
+		}
+		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
+			r.broke(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
+		}
+		if fresh := r.scenario.freshRest(r.World, parent); fresh != nil && fresh.ready == "True" {
+			if list := r.scenario.restOf(r.World, parent).differences(fresh, history); len(list) > 0 {
+				r.broke(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
+			}
+		}
+	}
+}
+
+// settle ends all trouble, lets all come to rest and looks at the end.
+func (r *Run) settle() {
+	if r.Broken != nil {
+		return
+	}
+	r.World.Do(simulate.Action{Do: "mend"})
+	r.refused = map[simulate.Ref]error{}
+	if err := r.World.Play(); err != nil {
+		r.checkFailures()
+		r.broke(lawRest, err.Error())
+		return
+	}
+	r.checkFailures()
+	r.checkReady()
+	for _, outcome := range r.World.Outcomes() {
+		if outcome.Parent.GetDeletionTimestamp() == nil {
+			r.checkEnd(outcome)
+		}
+	}
+	r.checkGone()
+}
+
+// checkEnd compares the end with that of a new custom resource.
+func (r *Run) checkEnd(outcome simulate.Outcome) {
+	name := simulate.RefOf(outcome.Parent).String()
+	if told := r.checkRefused(outcome); told {
+		return
+	}
+	if outcome.Failure != "" {
+		r.broke(lawAccepted, name+" fails: "+outcome.Failure)
+		return
+	}
+	history := r.scenario.promisesOf(outcome.Parent.GetKind()).History
+	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
+	if fresh == nil {
+		return
+	}
+	if !saysNothing(history, outcome.Parent.GetKind()) && (is.ready != fresh.ready || is.stalled != fresh.stalled) {
+		r.broke(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
+			name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
+	}
+	if list := is.differences(fresh, history); len(list) > 0 {
+		r.broke(lawSame, name+": "+strings.Join(list, ", "))
+	}
+}
+
+// checkRefused reports whether children are refused at the end because somebody
+// else has their names, and holds the custom resource to telling it.
+func (r *Run) checkRefused(outcome simulate.Outcome) bool {
+	told, taken := false, ""
+	for child := range r.refused {
+		object := r.World.Get(child)
+		if object == nil || isOwnedBy(object, outcome.Parent) {
+			continue
+		}
+		taken = child.String()
+		told = told || strings.Contains(encode(outcome.Parent.Object["status"].(map[string]any)), child.Name)
+	}
+	if taken != "" && (!told || outcome.Ready == "True") {
+		r.broke(lawTold, fmt.Sprintf("%s is somebody else's, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
+			outcome.Ready, outcome.Reason, outcome.Message))
+	}
+	return taken != ""
+}
+
+// checkGone looks for children of custom resources that are gone.
+func (r *Run) checkGone() {
+	if r.orphans {
+		return
+	}
+	for _, object := range r.World.Objects() {
+		if r.World.IsChild(object) && len(r.World.Parents()) == 0 {
+			r.broke(lawGone, simulate.RefOf(object).String()+" is left behind")
+		}
+	}
+}

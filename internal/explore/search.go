@@ -1,0 +1,106 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/report"
+)
+
+// Search is a search for what must not be.
+type Search struct {
+	// First is the seed of the first schedule, Schedules how many are played with
+	// that and the following seeds. Zero plays until the context ends.
+	First     uint64
+	Schedules int
+	// Edits plays each edit of the schema by itself before, on a new custom resource
+	// and on one that is there.
+	Edits bool
+	// Most is how many findings of different laws end the search.
+	Most int
+}
+
+// Finding is a broken law with the shortest schedule that was found to break it.
+type Finding struct {
+	Violation
+	// Seed is that of the schedule, or zero for an edit by itself.
+	Seed uint64
+	// Schedule is what is left of it, Run how it is played.
+	Schedule Schedule
+	Run      *Run
+}
+
+// minimizing is how often a schedule is played to make it shorter.
+const minimizing = 600
+
+// Find plays schedules. It returns what it has found, each law once, and how many
+// it has played.
+func (s *Scenario) Find(ctx context.Context, search Search) (findings []Finding, played int, err error) {
+	if err := s.prepare(); err != nil {
+		return nil, 0, err
+	}
+	known := map[string]bool{}
+	if search.Edits {
+		findings, played = s.findByEdits(ctx, known, search.Most)
+	}
+	for i := 0; (search.Schedules == 0 || i < search.Schedules) && ctx.Err() == nil && len(findings) < max(1, search.Most); i++ {
+		seed := search.First + uint64(i)
+		run, schedule, err := s.Chance(seed)
+		if err != nil {
+			return findings, played, err
+		}
+		played++
+		if run.Broken == nil || known[run.Broken.Law] {
+			continue
+		}
+		known[run.Broken.Law] = true
+		run, schedule = s.Minimize(schedule, run.Broken.Law, minimizing)
+		findings = append(findings, Finding{Violation: *cmpOr(run.Broken, &Violation{Law: "a replay is as the first time", Detail: fmt.Sprintf("seed %d is not", seed)}), Seed: seed, Schedule: schedule, Run: run})
+	}
+	return findings, played, nil
+}
+
+func cmpOr(violation, other *Violation) *Violation {
+	if violation != nil {
+		return violation
+	}
+	return other
+}
+
+// findByEdits plays each edit by itself.
+func (s *Scenario) findByEdits(ctx context.Context, known map[string]bool, most int) (findings []Finding, played int) {
+	for _, field := range s.edits.fields {
+		for _, edit := range s.edits.of[field] {
+			if ctx.Err() != nil || len(findings) >= max(1, most) {
+				return findings, played
+			}
+			if !s.Admits(edit.Object) {
+				continue
+			}
+			for _, live := range []bool{false, true} {
+				run := s.PlayEdit(edit, live)
+				played++
+				if run.Broken == nil {
+					continue
+				}
+				if law := run.Broken.Law + field; !known[law] {
+					known[law] = true
+					findings = append(findings, Finding{Violation: *run.Broken, Run: run, Schedule: run.played})
+				}
+				break
+			}
+		}
+	}
+	return findings, played
+}
+
+// Text tells a finding: what is broken, the schedule that breaks it and, as
+// simulate does, what happens then.
+func (f Finding) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", f.Violation.String())
+	(&report.Printer{Out: &b}).Steps(f.Run.World)
+	fmt.Fprintf(&b, "\nThe schedule:\n%s\n", f.Schedule)
+	return b.String()
+}

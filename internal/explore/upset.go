@@ -1,0 +1,203 @@
+package explore
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// upset is something that people or nodes do.
+func (c *chance) upset() {
+	for range 4 { // until something can be done
+		var done bool
+		switch roll := c.IntN(20); {
+		case roll < 8:
+			done = c.edit()
+		case roll < 9:
+			done = c.revert()
+		case roll < 11:
+			done = c.deleteParent()
+		case roll < 14:
+			done = c.deleteChild()
+		case roll < 15:
+			done = c.editChild()
+		case roll < 17:
+			done = c.strike()
+		case roll < 18:
+			done = c.quota()
+		default:
+			done = c.do(simulate.Action{Do: "mend"})
+		}
+		if done {
+			return
+		}
+	}
+}
+
+func (c *chance) parent() simulate.Object {
+	return c.pick(func(object simulate.Object) bool { return c.run.World.IsOfParent(object) })
+}
+
+// edit edits the custom resource, sometimes in two fields at once.
+func (c *chance) edit() bool {
+	parent := c.parent()
+	if parent == nil {
+		return false
+	}
+	edit, found := c.run.scenario.pickEdit(c.Rand)
+	if !found {
+		return false
+	}
+	patch := edit.Patch
+	if c.IntN(4) == 0 {
+		if other, found := c.run.scenario.pickEdit(c.Rand); found {
+			patch = simulate.MergePatch(patch, other.Patch)
+		}
+	}
+	content := simulate.MergePatch(parent.Object, patch)
+	if !c.run.scenario.Admits(asWritten(&unstructured.Unstructured{Object: content})) {
+		return false
+	}
+	c.remember(parent)
+	return c.do(editOf(parent, patch))
+}
+
+func editOf(parent simulate.Object, patch map[string]any) simulate.Action {
+	return simulate.Action{Do: "edit", Target: simulate.RefOf(parent).String(), Detail: encode(patch)}
+}
+
+func (c *chance) remember(parent simulate.Object) {
+	if spec, ok := parent.Object["spec"].(map[string]any); ok {
+		c.before = append(c.before, spec)
+	}
+}
+
+// revert gives the custom resource a spec back that it had before.
+func (c *chance) revert() bool {
+	parent := c.parent()
+	if parent == nil || len(c.before) == 0 {
+		return false
+	}
+	is, _ := parent.Object["spec"].(map[string]any)
+	patch := patchOf(is, c.before[c.IntN(len(c.before))])
+	if len(patch) == 0 {
+		return false
+	}
+	c.remember(parent)
+	return c.do(editOf(parent, map[string]any{"spec": patch}))
+}
+
+// deleteParent deletes the custom resource, and mostly creates it again.
+func (c *chance) deleteParent() bool {
+	parent := c.parent()
+	if parent == nil {
+		return c.create()
+	}
+	cascade := []string{"", "", "", "foreground", "orphan"}[c.IntN(5)]
+	done := c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(parent).String(), Detail: cascade})
+	c.muddle(c.IntN(30))
+	c.create()
+	return done
+}
+
+func (c *chance) create() bool {
+	object, err := c.run.scenario.Parent()
+	if err != nil {
+		return false
+	}
+	content := object.Object
+	if c.IntN(3) == 0 {
+		if edit, found := c.run.scenario.pickEdit(c.Rand); found {
+			content = edit.Object
+		}
+	}
+	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
+}
+
+// deleteChild deletes a child or a Pod by hand.
+func (c *chance) deleteChild() bool {
+	child := c.pick(c.isNear)
+	return child != nil && c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(child).String()})
+}
+
+// isNear reports whether an object is a child, or one of the Pods.
+func (c *chance) isNear(object simulate.Object) bool {
+	return c.run.World.IsChild(object) || object.GetKind() == "Pod"
+}
+
+// editChild changes or removes a label of a child that the hook has set, which
+// under server-side apply nobody mends for kinds that count generations.
+func (c *chance) editChild() bool {
+	child := c.pick(c.run.World.IsChild)
+	if child == nil {
+		return false
+	}
+	var keys []string
+	for _, key := range sortedTexts(child.GetLabels()) {
+		if c.run.scenario.Apply != simulate.ServerSideApply || key == "controller-uid" {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return false
+	}
+	var value any
+	if c.IntN(2) == 0 {
+		value = "edited"
+	}
+	patch := map[string]any{"metadata": map[string]any{"labels": map[string]any{keys[c.IntN(len(keys))]: value}}}
+	return c.do(simulate.Action{Do: "edit", Target: simulate.RefOf(child).String(), Detail: encode(patch)})
+}
+
+// strike makes a Pod or a workload fail, or a Pod be evicted.
+func (c *chance) strike() bool {
+	object := c.pick(c.isNear)
+	if object == nil {
+		return false
+	}
+	do := []string{"fail", "hold", "evict"}[c.IntN(3)]
+	return c.do(simulate.Action{Do: do, Target: simulate.RefOf(object).String()})
+}
+
+// quota refuses to create objects of a kind.
+func (c *chance) quota() bool {
+	object := c.pick(c.isNear)
+	if object == nil {
+		return false
+	}
+	return c.do(simulate.Action{Do: "quota", Target: object.GetKind()})
+}
+
+// patchOf returns the merge patch that makes one object the other.
+func patchOf(from, to map[string]any) map[string]any {
+	patch := map[string]any{}
+	for key := range from {
+		if _, stays := to[key]; !stays {
+			patch[key] = nil
+		}
+	}
+	for key, value := range to {
+		old, oldIsMap := from[key].(map[string]any)
+		now, nowIsMap := value.(map[string]any)
+		switch {
+		case oldIsMap && nowIsMap:
+			if inner := patchOf(old, now); len(inner) > 0 {
+				patch[key] = inner
+			}
+		case encodeAny(from[key]) != encodeAny(value):
+			patch[key] = runtime.DeepCopyJSONValue(value)
+		}
+	}
+	return patch
+}
+
+func encodeAny(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // it was JSON when it came
+	}
+	return string(text)
+}

@@ -1,0 +1,147 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// remove stands for a field that is not there.
+type remove struct{}
+
+// texts are tried where any text, or one of some form, is wanted.
+var texts = []any{
+	"alpha", "beta-2", "nginx:1.28", "/data", "100m", "1Gi", "2", "50%", "https://example.com/a.git", "http://example.com",
+	"mysql://db:3306", "TCP", "UDP", "10s", "example.com/name", "app", "ClientIP", "IfNotPresent", "A_B", "",
+}
+
+// deepest is how deep objects are made up that a field needs.
+const deepest = 6
+
+// valuesOf returns values of a schema, the likeliest first. Not all of them are
+// admitted.
+func valuesOf(schema map[string]any, depth int) []any {
+	if list, ok := schema["enum"].([]any); ok {
+		return list
+	}
+	if schema["x-kubernetes-int-or-string"] == true {
+		return []any{int64(1), int64(2), "50%", "100m", "1Gi", "2", "http"}
+	}
+	switch schema["type"] {
+	case "boolean":
+		return []any{true, false}
+	case "integer":
+		return integers(schema)
+	case "number":
+		return []any{1.5}
+	case "string":
+		return textsOf(schema)
+	case "array":
+		return lists(schema, depth)
+	case "object":
+		return objects(schema, depth)
+	}
+	return nil
+}
+
+func integers(schema map[string]any) []any {
+	numbers := []int64{1, 2, 0, 3, 8080, 30100}
+	if least, ok := number(schema["minimum"]); ok {
+		numbers = append([]int64{least, least + 1}, numbers...)
+	}
+	if most, ok := number(schema["maximum"]); ok && most <= 100 {
+		numbers = append([]int64{most}, numbers...)
+	}
+	slices.Sort(numbers)
+	list := []any{}
+	for _, n := range slices.Compact(numbers) {
+		list = append(list, n)
+	}
+	return list
+}
+
+func number(value any) (int64, bool) {
+	switch value := value.(type) {
+	case float64:
+		return int64(value), true
+	case int64:
+		return value, true
+	}
+	return 0, false
+}
+
+func textsOf(schema map[string]any) []any {
+	list := slices.Clone(texts)
+	if most, ok := number(schema["maxLength"]); ok && most <= 64 {
+		list = append(list, strings.Repeat("a", int(most)))
+	}
+	return list
+}
+
+// lists returns lists of one and of two, of which two share what they may share.
+func lists(schema map[string]any, depth int) []any {
+	items, _ := schema["items"].(map[string]any)
+	if items == nil || depth >= deepest {
+		return []any{[]any{}}
+	}
+	var list []any
+	values := valuesOf(items, depth+1)
+	for i, value := range values {
+		if i < 3 {
+			list = append(list, []any{value})
+		}
+	}
+	if len(values) > 1 {
+		list = append(list, []any{values[0], values[1]}, []any{values[1], values[0]})
+	}
+	if len(values) > 0 {
+		list = append(list, []any{values[0], values[0]})
+	}
+	return append(list, []any{})
+}
+
+// objects returns objects with what they need, and with one field besides.
+func objects(schema map[string]any, depth int) []any {
+	if values, ok := schema["additionalProperties"].(map[string]any); ok {
+		return mapsOf(values, depth)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	if depth >= deepest {
+		return []any{map[string]any{}}
+	}
+	list := []any{}
+	for variant := range 2 {
+		object := map[string]any{}
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			inner, _ := properties[fmt.Sprint(name)].(map[string]any)
+			if values := valuesOf(inner, depth+1); len(values) > 0 {
+				object[fmt.Sprint(name)] = values[min(variant, len(values)-1)]
+			}
+		}
+		if isContainer := properties["image"] != nil && properties["name"] != nil; isContainer {
+			object["image"] = "nginx:1.28" // it is not required, and every container needs one
+		}
+		list = append(list, object)
+	}
+	return list
+}
+
+func mapsOf(schema map[string]any, depth int) []any {
+	values := valuesOf(schema, depth+1)
+	if len(values) == 0 {
+		return []any{map[string]any{}}
+	}
+	list := []any{map[string]any{"alpha": values[0]}}
+	if len(values) > 1 {
+		list = append(list, map[string]any{"alpha": values[1], "beta": values[0]})
+	}
+	for _, key := range []string{"cpu", "memory"} { // of quantities
+		for _, value := range values {
+			if value == "100m" || value == "1Gi" {
+				list = append(list, map[string]any{key: value})
+			}
+		}
+	}
+	return append(list, map[string]any{})
+}

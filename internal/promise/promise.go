@@ -1,0 +1,61 @@
+// Package promise is how an operator says what it keeps to whatever happens,
+// beyond what holds for all operators: package explore holds it to that.
+package promise
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Promises are those of one operator. The zero value is one that promises
+// nothing, and at whose rest nothing shows what has been before.
+type Promises struct {
+	// Kind is that of the custom resource.
+	Kind string
+	// History says what of its rest may show what has been before.
+	History []History
+	// Watch returns a function that is called after every write to the API
+	// server. It says which promise the write has broken, or nothing. It may be nil.
+	Watch func() func(Write) string
+}
+
+// History is something that two custom resources with the same spec need not have
+// in common.
+type History struct {
+	// Kind is that of the children, or that of the custom resource itself, whose
+	// readiness then is not compared.
+	Kind string
+	// Names is set where children have other names, More and Fewer where there may
+	// be children that a new custom resource would not have, or would have.
+	Names, More, Fewer bool
+	// Fields are paths that are not compared, as in spec.replicas.
+	Fields []string
+	// Reason says why that is as it should be.
+	Reason string
+}
+
+// Write is a change of an object. The objects are not to be modified.
+type Write struct {
+	// Before is nil where the object is new, and After where it is gone.
+	Before, After *unstructured.Unstructured
+	// By is "the hook" for Metacontroller, "Kubernetes", or a person.
+	By string
+	// Now is the time inside the simulation.
+	Now time.Time
+	// List returns the objects of a kind as they are after the write.
+	List func(apiVersion, kind string) []*unstructured.Unstructured
+	// Heard returns an object as Metacontroller knows it, or nil.
+	Heard func(apiVersion, kind, namespace, name string) *unstructured.Unstructured
+}
+
+// Object returns the object that has been written, as it is or was.
+func (w Write) Object() *unstructured.Unstructured {
+	if w.After != nil {
+		return w.After
+	}
+	return w.Before
+}
+
+// Is reports whether an object of a kind has been written.
+func (w Write) Is(kind string) bool { return w.Object().GetKind() == kind }

@@ -1,0 +1,198 @@
+// Package report prints as text what happens in a simulated cluster.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// Printer prints the steps of one World, while it goes on or at its end. Its zero
+// value with an Out is ready for use.
+type Printer struct {
+	// Out is where the text goes.
+	Out io.Writer
+
+	printed int // steps
+	start   time.Time
+	ready   map[string]string // by parent, as it was printed last
+}
+
+// Outcomes prints the steps since the last call and how each custom resource
+// ended. Quiet is what the simulation has made sure of: another sync changes
+// nothing.
+func (r *Printer) Outcomes(world *simulate.World) {
+	r.Steps(world)
+	for _, o := range world.Outcomes() {
+		state := "Ready and quiet"
+		switch {
+		case o.Failure != "":
+			state = "FAILED"
+		case o.Ready != "True":
+			state = "not Ready (" + o.Reason + ")"
+		}
+		fmt.Fprintf(r.Out, "= %s %s/%s: %s after %s, hook calls: %d, children: %d\n", o.Parent.GetKind(),
+			o.Parent.GetNamespace(), o.Parent.GetName(), state, o.After.Round(time.Second), o.Calls, o.Children)
+	}
+}
+
+// Steps prints the steps since the last call. What happens below the children,
+// to the Pods of a Deployment, shows in the children's numbers.
+func (r *Printer) Steps(world *simulate.World) {
+	for _, step := range world.Steps[min(r.printed, len(world.Steps)):] {
+		if r.printed == 0 {
+			r.start = step.Time
+		}
+		r.printed++
+		head := fmt.Sprintf("%6s  ", step.Time.Sub(r.start).Round(time.Second))
+		for _, text := range linesOf(world, step) {
+			if r.isRepeated(text) {
+				continue
+			}
+			fmt.Fprintf(r.Out, "%s%s\n", head, text)
+			head = strings.Repeat(" ", len(head))
+		}
+	}
+}
+
+// isRepeated reports whether a condition of a custom resource was printed with
+// the same text before.
+func (r *Printer) isRepeated(text string) bool {
+	subject, state, isCondition := strings.Cut(text, conditionMark)
+	if !isCondition {
+		return false
+	}
+	if r.ready == nil {
+		r.ready = map[string]string{}
+	}
+	repeated := r.ready[subject] == state
+	r.ready[subject] = state
+	return repeated
+}
+
+// conditionMark stands between a custom resource and its condition.
+const conditionMark = "  Ready="
+
+func linesOf(world *simulate.World, step simulate.Step) []string {
+	var lines []string
+	for _, event := range step.Events {
+		switch {
+		case event.Object == nil:
+			lines = append(lines, "! "+event.Detail)
+		case event.Verb == simulate.Failed:
+			lines = append(lines, fmt.Sprintf("! %s  %s", nameOf(event), event.Detail))
+		case world.IsOfParent(event.Object):
+			lines = append(lines, parentLines(event)...)
+		case world.IsChild(event.Object), event.By == "applied", event.By == "deleted by hand":
+			lines = append(lines, childLines(event)...)
+		}
+	}
+	return lines
+}
+
+func nameOf(event simulate.Event) string {
+	return event.Object.GetKind() + "/" + event.Object.GetName()
+}
+
+func parentLines(event simulate.Event) []string {
+	name := nameOf(event)
+	switch event.Verb {
+	case simulate.Created:
+		return []string{"> " + name + "  applied"}
+	case simulate.Deleting:
+		return []string{"> " + name + "  is being deleted"}
+	case simulate.Deleted:
+		return []string{"> " + name + "  gone"}
+	case simulate.Changed:
+		if event.By != "applied" {
+			return nil
+		}
+		return append([]string{"> " + name + "  edited"}, changes(event)...)
+	case simulate.Reported:
+		ready := simulate.Condition(event.Object, "Ready")
+		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, cut(ready.Message))}
+		if others := otherConditions(event); others != "" {
+			lines = append(lines, "      "+others)
+		}
+		return lines
+	case simulate.Failed, simulate.Struck:
+	}
+	return nil
+}
+
+// cut returns as much of a message as can be read in passing.
+func cut(message string) string {
+	const most = 160
+	if text := []rune(message); len(text) > most {
+		return string(text[:most]) + "..."
+	}
+	return message
+}
+
+// otherConditions returns the conditions beside Ready whose status has changed.
+func otherConditions(event simulate.Event) string {
+	conditions, _, _ := unstructured.NestedSlice(event.Object.Object, "status", "conditions")
+	var changed []string
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		name, _ := condition["type"].(string)
+		if name == "" || name == "Ready" {
+			continue
+		}
+		before := ""
+		if event.Before != nil {
+			before = simulate.Condition(event.Before, name).Status
+		}
+		if now := simulate.Condition(event.Object, name).Status; now != before {
+			changed = append(changed, name+"="+now)
+		}
+	}
+	return strings.Join(changed, ", ")
+}
+
+func childLines(event simulate.Event) []string {
+	name := nameOf(event)
+	switch event.Verb {
+	case simulate.Created:
+		return []string{"+ " + name + by(event)}
+	case simulate.Deleted, simulate.Deleting:
+		return []string{"- " + name + by(event)}
+	case simulate.Changed:
+		if paths := changes(event); len(paths) > 0 && (event.By == "the hook" || event.By == "applied") {
+			return append([]string{"~ " + name + by(event)}, paths...)
+		}
+	case simulate.Reported:
+		before, after := simulate.Progress(event.Before), simulate.Progress(event.Object)
+		if before != after && after != "" {
+			return []string{"* " + name + "  " + after}
+		}
+	case simulate.Failed, simulate.Struck:
+	}
+	return nil
+}
+
+func by(event simulate.Event) string {
+	if event.By == "the hook" {
+		return ""
+	}
+	return "  (" + event.By + ")"
+}
+
+// changes prints the first few changes.
+func changes(event simulate.Event) []string {
+	const most = 5
+	var lines []string
+	paths := event.Paths()
+	for i, path := range paths {
+		if i == most {
+			return append(lines, fmt.Sprintf("      and %d more", len(paths)-most))
+		}
+		lines = append(lines, "      "+path)
+	}
+	return lines
+}

@@ -1,0 +1,207 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Enabled returns what may happen next without anybody's doing, in a World that
+// is late.
+func (w *World) Enabled() []Action {
+	var list []Action
+	for _, kind := range w.composite.late.kinds() {
+		list = append(list, Action{Do: "deliver", Target: kind})
+	}
+	ready := w.composite.ready()
+	slices.SortFunc(ready, func(a, b *parent) int { return a.ref.compare(b.ref) })
+	for _, p := range ready {
+		list = append(list, Action{Do: "sync", Target: p.ref.String()})
+	}
+	for _, ref := range w.kubernetes.queued() {
+		list = append(list, Action{Do: "step", Target: ref.String()})
+	}
+	if len(w.kubernetes.orphans) > 0 || len(w.kubernetes.cascades) > 0 {
+		list = append(list, Action{Do: "collect"})
+	}
+	if !w.nextTimer().IsZero() {
+		list = append(list, Action{Do: "wait", Target: "timer"})
+	}
+	return list
+}
+
+// Do does an action, and reports whether there was anything to do.
+func (w *World) Do(a Action) bool {
+	done := w.do(a)
+	w.flush()
+	return done
+}
+
+// flush makes the events since the last step a step.
+func (w *World) flush() {
+	if len(w.events) == 0 {
+		return
+	}
+	w.happened += len(w.events)
+	w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.clock.now, Events: w.events})
+	w.events = nil
+	w.recent = w.recent[max(0, len(w.recent)-remembered):]
+}
+
+func (w *World) do(a Action) bool {
+	l, k := w.composite.late, w.kubernetes
+	switch a.Do {
+	case "calm":
+		return w.calm(a.Target)
+	case "deliver":
+		done := l.deliver(a.Target)
+		for a.Detail == "all" && l.deliver(a.Target) {
+			continue
+		}
+		return done
+	case "relist":
+		l.relist(a.Target)
+	case "restart":
+		w.tell("Metacontroller restarts")
+		l.restart()
+	case "sync":
+		return w.sync(a)
+	case "step":
+		ref, found := w.find(a.Target)
+		return found && k.look(ref)
+	case "collect":
+		return k.collectAll()
+	case "wait":
+		return w.pass(a.Target)
+	default:
+		return w.doUnasked(a)
+	}
+	return true
+}
+
+// doUnasked is what people and nodes do.
+func (w *World) doUnasked(a Action) bool {
+	if a.Do == "create" {
+		return w.told(w.Apply([]byte(a.Detail)))
+	}
+	switch a.Do {
+	case "quota":
+		w.tell("creations are refused: " + a.Target)
+		w.store.quota = map[string]bool{a.Target: a.Target != "off"}
+		w.kubernetes.requeue()
+		return true
+	case "mend":
+		w.mend()
+		return true
+	}
+	ref, found := w.find(a.Target)
+	if !found {
+		return false
+	}
+	switch a.Do {
+	case "edit":
+		return w.told(w.edit(ref, a.Detail))
+	case "delete":
+		return w.told(w.store.deleteCascading(byHand, ref, a.Detail))
+	case "evict":
+		if ref.Kind != "Pod" {
+			return false
+		}
+		w.tell("evict " + ref.String())
+		w.kubernetes.evict(ref)
+		return true
+	case "fail", "hold":
+		w.strike(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
+		return true
+	}
+	return false
+}
+
+// told tells why the API server refuses something, and reports whether it has
+// taken it.
+func (w *World) told(err error) bool {
+	if err != nil {
+		w.tell("refused: " + err.Error())
+		w.refusals++
+	}
+	return err == nil
+}
+
+func (w *World) tell(detail string) {
+	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
+}
+
+// calm plays steps in which everybody hears of all.
+func (w *World) calm(number string) bool {
+	n, err := strconv.Atoi(cmp.Or(number, "1"))
+	if err != nil {
+		return false
+	}
+	done := false
+	for range n {
+		if w.checkRoom() != nil {
+			break
+		}
+		busy := w.Step()
+		done = done || busy
+		if !busy && !w.wait() {
+			break
+		}
+	}
+	return done
+}
+
+func (w *World) sync(a Action) bool {
+	ref, found := w.find(a.Target)
+	p := w.composite.parents[ref]
+	if !found || p == nil || w.composite.cache.get(ref) == nil {
+		return false
+	}
+	disturbance, err := parseDisturbance(a.Detail)
+	if err != nil {
+		return false
+	}
+	if behind := w.composite.late.behind(); behind != "" {
+		w.tell(fmt.Sprintf("sync of %s, not having heard that %s", ref, behind))
+	}
+	w.composite.syncDisturbed(p, disturbance)
+	return true
+}
+
+// pass lets time pass, or makes it the time of the next timer.
+func (w *World) pass(duration string) bool {
+	if duration != "timer" {
+		d, err := time.ParseDuration(duration)
+		if err != nil || d <= 0 {
+			return false
+		}
+		w.clock.now = w.clock.now.Add(d)
+	} else if next := w.nextTimer(); next.IsZero() {
+		return false
+	} else if next.After(w.clock.now) {
+		w.clock.now = next
+	}
+	w.kubernetes.wake()
+	return true
+}
+
+// find returns the object of a kind and name, in the first of its namespaces. It
+// may be one that only Metacontroller still knows.
+func (w *World) find(target string) (Ref, bool) {
+	kind, name, _ := strings.Cut(target, "/")
+	var found []Ref
+	for _, cache := range []*cache{w.store.cache, w.composite.cache} {
+		for ref := range cache.objects {
+			if ref.Kind == kind && ref.Name == name {
+				found = append(found, ref)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return Ref{}, false
+	}
+	return slices.MinFunc(found, Ref.compare), true
+}

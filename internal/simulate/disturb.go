@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// disturbance is what goes wrong in one sync.
+type disturbance struct {
+	what string
+	n    int // of the write, counted from 1
+}
+
+// What goes wrong in a sync.
+const (
+	// crash ends Metacontroller when the n-th write is done, or before all.
+	crash = "crash"
+	// refuse makes the API server fail at the n-th write.
+	refuse = "refuse"
+	// doubt makes the answer of the n-th write get lost, which has been done.
+	doubt = "doubt"
+	// loseStatus makes the API server fail at the write of the status.
+	loseStatus = "lose-status"
+	// unavailable makes the hook answer 503.
+	unavailable = "503"
+)
+
+// parseDisturbance reads what follows "sync KIND/NAME", as in crash@2.
+func parseDisturbance(text string) (disturbance, error) {
+	what, number, hasNumber := strings.Cut(text, "@")
+	d := disturbance{what: what}
+	switch what {
+	case "", loseStatus, unavailable:
+		if !hasNumber {
+			return d, nil
+		}
+	case crash, refuse, doubt:
+		n, err := strconv.Atoi(number)
+		if err == nil && n >= 0 {
+			d.n = n
+			return d, nil
+		}
+	}
+	return d, fmt.Errorf("%q is no trouble of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
+}
+
+// errInjected marks the errors that nobody is to blame for.
+var errInjected = errors.New("made to fail")
+
+// disturbed is the API server as one disturbed sync meets it.
+type disturbed struct {
+	*store
+	disturbance
+
+	writes int
+	dead   bool
+}
+
+// write does a write, unless it is to fail.
+func (d *disturbed) write(isStatus bool, do func() error) error {
+	if d.dead {
+		return d.died()
+	}
+	if d.what == crash && d.n == 0 {
+		d.dead = true
+		return d.died()
+	}
+	d.writes++
+	struck := d.writes == d.n
+	switch {
+	case d.what == loseStatus && isStatus, d.what == refuse && struck:
+		return fmt.Errorf("%w: %w", errInjected, apierrors.NewInternalError(errors.New("the API server has failed")))
+	case d.what == doubt && struck:
+		_ = do() // whatever comes of it is not told
+		return fmt.Errorf("%w: %w", errInjected, apierrors.NewTimeoutError("the answer of the API server is lost", 1))
+	}
+	err := do()
+	if d.what == crash && struck {
+		d.dead = true
+		return d.died()
+	}
+	return err
+}
+
+func (d *disturbed) died() error {
+	return fmt.Errorf("%w: Metacontroller dies after write %d of this sync", errInjected, d.n)
+}
+
+func (d *disturbed) create(by actor, object Object) (made Object, err error) {
+	err = d.write(false, func() error { made, err = d.store.create(by, object); return err })
+	return made, err
+}
+
+func (d *disturbed) update(by actor, object Object) (made Object, err error) {
+	err = d.write(false, func() error { made, err = d.store.update(by, object); return err })
+	return made, err
+}
+
+func (d *disturbed) updateStatus(by actor, ref Ref, status map[string]any) (made Object, err error) {
+	err = d.write(true, func() error { made, err = d.store.updateStatus(by, ref, status); return err })
+	return made, err
+}
+
+func (d *disturbed) delete(by actor, ref Ref, uid types.UID) error {
+	return d.write(false, func() error { return d.store.delete(by, ref, uid) })
+}
+
+func (d *disturbed) apply(desired Object) (made Object, err error) {
+	err = d.write(false, func() error { made, err = d.store.apply(desired); return err })
+	return made, err
+}
+
+// syncDisturbed is sync with something that goes wrong.
+func (m *composite) syncDisturbed(p *parent, what disturbance) {
+	if what.what == "" {
+		m.sync(p)
+		return
+	}
+	whole, hooks := m.api, m.hooks
+	api := &disturbed{store: m.store, disturbance: what}
+	m.api = api
+	if what.what == unavailable {
+		m.hooks = func(time.Time, string, []byte) (int, []byte, error) {
+			return http.StatusServiceUnavailable, []byte("made to fail"), nil
+		}
+	}
+	m.sync(p)
+	m.api, m.hooks = whole, hooks
+	if api.dead {
+		m.late.restart()
+	}
+}

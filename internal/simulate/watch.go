@@ -1,0 +1,103 @@
+package simulate
+
+import "errors"
+
+// Write is a write to the API server that has changed something. Its objects are
+// not to be modified.
+type Write struct {
+	// Before is nil where the object is new, and After where it is gone.
+	Before, After Object
+	// By is who wrote, in the words of [Event].
+	By string
+}
+
+// Answer is what a sync or finalize hook has answered.
+type Answer struct {
+	// Parent is the custom resource.
+	Parent Ref
+	// Children are those that are asked for, in the order of the answer.
+	Children []Ref
+}
+
+// Refusal is a child that could not be created or updated.
+type Refusal struct {
+	// Parent is the custom resource, Child what was asked for.
+	Parent, Child Ref
+	// Err is what the API server says.
+	Err error
+}
+
+// Watch calls functions at each write, at each answer and at each refusal of a
+// child. Any of them may be nil.
+func (w *World) Watch(write func(Write), answer func(Answer), refusal func(Refusal)) {
+	if write != nil {
+		w.store.observers = append(w.store.observers, func(c change) {
+			write(Write{Before: c.before, After: c.after, By: string(c.by)})
+		})
+	}
+	if answer != nil {
+		w.composite.answered = func(p *parent, r *response) {
+			a := Answer{Parent: p.ref}
+			for _, child := range r.Children {
+				a.Children = append(a.Children, RefOf(child))
+			}
+			answer(a)
+		}
+	}
+	if refusal != nil {
+		w.composite.refused = func(p *parent, child Ref, err error) { refusal(Refusal{p.ref, child, err}) }
+	}
+}
+
+// IsCaughtUp reports whether Metacontroller has heard of all and has synced
+// whatever that concerns, without a failure.
+func (w *World) IsCaughtUp() bool {
+	for _, p := range w.composite.parents {
+		if p.failure != "" {
+			return false
+		}
+	}
+	return !w.composite.isBusy()
+}
+
+// Syncs returns how often hooks have been called.
+func (w *World) Syncs() int {
+	calls := 0
+	for _, p := range w.composite.parents {
+		calls += p.calls
+	}
+	return calls
+}
+
+// Owned returns the objects that a custom resource controls, in the order of
+// kinds and names. They are not to be modified.
+func (w *World) Owned(parent Object) []Object {
+	var list []Object
+	for _, object := range w.store.ownedBy(parent.GetUID()) {
+		if ownerUID(object) == parent.GetUID() {
+			list = append(list, object)
+		}
+	}
+	return list
+}
+
+// Parents returns the custom resources there are, in the order of their names.
+func (w *World) Parents() []Object {
+	var list []Object
+	for _, p := range w.composite.ordered() {
+		if object := w.store.get(p.ref); object != nil {
+			list = append(list, object)
+		}
+	}
+	return list
+}
+
+// List returns the objects of a kind in the order of their names. They are not to
+// be modified.
+func (w *World) List(apiVersion, kind string) []Object { return w.store.list(apiVersion, kind) }
+
+// Heard returns an object as Metacontroller knows it, or nil.
+func (w *World) Heard(ref Ref) Object { return w.composite.cache.get(ref) }
+
+// IsInjected reports whether an error was made to happen by an [Action].
+func IsInjected(err error) bool { return errors.Is(err, errInjected) }
