@@ -108,10 +108,12 @@ func (j *job) readOpening(source *pacedReader, declared int64) (body []byte, who
 		if tiny {
 			opening.keep()
 		}
+		opening.isIdle.Store(!tiny)
 		return body, true, j.takeBody(int64(len(body)), tiny)
 	case declared < 0:
 		declared = math.MaxInt64 // in chunks: nobody knows
 	}
+	opening.isIdle.Store(true)
 	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes), false)
 }
 
@@ -210,9 +212,9 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 	if p.isCrowded() { // its deadline may have come before this one
 		return 0, errSlow
 	}
-	p.opening.isReading.Store(true)
+	p.opening.isIdle.Store(true)
 	n, err := p.body.Read(into)
-	p.opening.isReading.Store(false)
+	p.opening.isIdle.Store(false)
 	p.left -= int64(n)
 	p.time -= time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -32,6 +32,8 @@ const (
 	// openingPeace is for how long an opening is left alone each time that it has
 	// grown. A body of 64 KiB that is sent at once comes in a few milliseconds.
 	openingPeace = 100 * time.Millisecond
+	// waitingPeace is the same for one that waits until it can grow.
+	waitingPeace = 250 * time.Millisecond
 	// openingReserve is which part of all is to be free.
 	openingReserve = 4
 )
@@ -45,9 +47,9 @@ type opening struct {
 	address string                  // of the client
 	leave   context.CancelCauseFunc // makes the request give it back
 
-	// isReading is set while the sender is waited for. A server that is busy with
-	// what has come is not his fault.
-	isReading atomic.Bool
+	// isIdle is set while it waits for its sender, or for the memory of a body that
+	// is not tiny. A server that is busy with what has come is not the sender's fault.
+	isIdle atomic.Bool
 
 	amount  int64
 	since   time.Time // it has grown last
@@ -156,8 +158,8 @@ func (a *openings) makeRoom() {
 	a.grant() // which comes here again as long as too little is free
 }
 
-// dispensable returns who can be told to give back: those first that wait for
-// their sender and not for the others, of these those of the address that holds
+// dispensable returns who can be told to give back: those first that are
+// idle and do not wait for the others, of these those of the address that holds
 // the most, and of these those that have not grown for longest. Of those that wait
 // for the others, the largest come first.
 func (a *openings) dispensable() []*opening {
@@ -165,7 +167,11 @@ func (a *openings) dispensable() []*opening {
 	held := map[string]int64{}
 	for o := range a.holders {
 		held[o.address] += o.amount
-		if !o.isSafe && !o.isLeft && time.Since(o.since) >= openingPeace && (o.isReading.Load() || o.waits() > 0) {
+		peace := openingPeace
+		if o.waits() > 0 {
+			peace = waitingPeace
+		}
+		if !o.isSafe && !o.isLeft && time.Since(o.since) >= peace && (o.isIdle.Load() || o.waits() > 0) {
 			found = append(found, o)
 		}
 	}
