@@ -38,7 +38,11 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 	if err := req.run.spend(2 * int64(max(0, len(out.status)-maxStatusBytes))); err != nil {
 		return nil, nil, err
 	}
-	body = append(append(body, cleanStatus(out.status)...), `,"children":[`...)
+	status, err := fitStatus(cleanStatus(out.status), req.finalizing)
+	if err != nil {
+		return nil, nil, err
+	}
+	body = append(append(body, status...), `,"children":[`...)
 	children := make([]AnsweredChild, 0, len(out.children))
 	seen := make(map[AnsweredChild]bool, len(out.children))
 	for i, object := range out.children {

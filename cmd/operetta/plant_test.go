@@ -111,6 +111,12 @@ func plantTemplate(template map[string]any, secrets []secretKind) {
 }
 
 func plantPod(spec map[string]any, secrets []secretKind) {
+	attributes := entries(secrets)
+	for i, name := range []string{"name", "bucketName", "type", "connectionMode", "state"} {
+		attributes[name] = secrets[i%len(secrets)].text
+	}
+	volumes, _ := spec["volumes"].([]any)
+	spec["volumes"] = append(volumes, map[string]any{"name": "planted", "csi": map[string]any{"driver": "csi.example.com", "volumeAttributes": attributes}})
 	for _, list := range []string{"containers", "initContainers"} {
 		containers, _ := spec[list].([]any)
 		for _, container := range containers {
@@ -139,6 +145,16 @@ func plantMetadata(object map[string]any, secrets []secretKind) {
 		metadata["annotations"] = annotations
 	}
 	maps.Copy(annotations, notes(secrets))
+	labels, _ := metadata["labels"].(map[string]any)
+	if labels == nil {
+		labels = map[string]any{}
+		metadata["labels"] = labels
+	}
+	for i, s := range secrets {
+		for _, domain := range []string{"notkubernetes.io", "a.kubernetes.io", "a.operetta.dev", "operetta.dev", "apps.jicki.cn", "ci.zt.vapi.cc", "d3os-product.com.d3os"} {
+			labels[fmt.Sprintf("%s/x%d", domain, i)] = s.text
+		}
+	}
 	owned := map[string]any{}
 	for _, s := range secrets {
 		owned["v:"+s.text], owned[fmt.Sprintf(`k:{"value":%q}`, s.text)] = map[string]any{}, map[string]any{".": map[string]any{}}
@@ -151,7 +167,15 @@ func plantStatus(object map[string]any, secrets []secretKind) {
 	if status == nil {
 		return
 	}
+	var nodes []any
+	for _, s := range secrets {
+		nodes = append(nodes, s.text)
+	}
+	status["nodes"] = nodes
 	conditions, _ := status["conditions"].([]any)
+	for _, s := range secrets {
+		conditions = append(conditions, map[string]any{"type": "Planted" + variableName(s.name), "status": "False", "reason": s.text, "lastTransitionTime": "2026-01-01T00:00:00Z"})
+	}
 	status["conditions"] = append(conditions, map[string]any{
 		"type": "Planted", "status": "False", "reason": "Planted", "message": text(secrets), "lastTransitionTime": "2026-01-01T00:00:00Z",
 	})

@@ -42,12 +42,12 @@ var fields = map[string]*regexp.Regexp{
 	"apiVersion": groupForm, "kind": kindForm, "namespace": nameForm, "name": nameForm, "generateName": nameForm,
 	"uid": uidForm, "failedPods": uidForm, "resourceVersion": countForm, "finalizers": keyForm, "apiGroup": groupForm,
 	// Identifiers that do not end in Name.
-	"container": nameForm, "targetContainer": nameForm, "component": nameForm, "subdomain": nameForm, "nodes": nameForm,
+	"container": nameForm, "targetContainer": nameForm, "component": nameForm, "subdomain": nameForm,
 	"topologyKey": keyForm, "fieldPath": pathForm, "resource": ruleForm, "manager": nameForm, "resourceNames": nameForm,
 	"verbs": ruleForm, "resources": ruleForm, "apiGroups": ruleForm, "image": imageForm, "hash": hashForm,
 	"port": nameForm, "targetPort": nameForm, "appProtocol": keyForm,
 	// One word of a few.
-	"type": wordForm, "status": wordForm, "reason": wordForm, "phase": wordForm, "state": wordForm, "result": wordForm,
+	"type": wordForm, "status": wordForm, "phase": wordForm, "state": wordForm, "result": wordForm,
 	"protocol": wordForm, "operator": wordForm, "effect": wordForm, "operation": wordForm, "profile": wordForm, "fieldsType": wordForm,
 	"whenDeleted": wordForm, "whenScaled": wordForm, "onDelete": wordForm, "whenUnsatisfiable": wordForm, "strategy": wordForm,
 	"accessModes": wordForm, "ipFamilies": wordForm, "sessionAffinity": wordForm, "medium": wordForm, "resourceClass": wordForm,
@@ -80,7 +80,7 @@ var keyed = setOf("configMapKeyRef", "secretKeyRef", "items", "matchExpressions"
 var (
 	free = setOf("data", "stringData", "binaryData", "env", "envs", "config", "configuration", "settings", "options", "parameters",
 		"params", "properties", "attributes", "extra", "vars", "variables", "args", "command", "values", "headers",
-		"httpHeaders", "secrets", "extraEnv", "environment", "overrides", "files")
+		"httpHeaders", "volumeAttributes", "secrets", "extraEnv", "environment", "overrides", "files")
 	labelMaps   = setOf("labels", "matchLabels", "nodeSelector", "podLabels", "selector", "commonLabels")
 	annotations = setOf("annotations", "podAnnotations", "commonAnnotations")
 	sizeMaps    = setOf("requests", "limits", "capacity", "allocatable", "allocatedResources", "hard", "used")
@@ -89,9 +89,6 @@ var (
 // named are the lists within free fields whose items are Kubernetes' own: their
 // structure stays, their value does not.
 var named = setOf("env", "envs", "extraEnv", "httpHeaders")
-
-// wellKnown are the ends of domains of labels that Kubernetes and its tools set.
-var wellKnown = []string{"kubernetes.io", "k8s.io", "operetta.dev"}
 
 // knownAnnotations are those that Kubernetes' controllers and ours read or write.
 var knownAnnotations = map[string]*regexp.Regexp{

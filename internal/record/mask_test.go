@@ -34,7 +34,7 @@ func TestWhatIsHarmlessStays(t *testing.T) {
 		`"spec":{"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"db","key":"password"}}}]}`,
 		`"spec":{"tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"}]}`,
 		`"spec":{"capabilities":{"drop":["ALL"],"add":["NET_ADMIN"]},"accessModes":["ReadWriteOnce"]}`,
-		`"status":{"phase":"Running","ready":"1/2","duration":"1m30s","startTime":"2026-01-02T03:04:05Z","conditions":[{"type":"Ready","status":"True","reason":"AllReady"}]}`,
+		`"status":{"phase":"Running","ready":"1/2","duration":"1m30s","startTime":"2026-01-02T03:04:05Z","conditions":[{"type":"Ready","status":"True","reason":"MinimumReplicasAvailable"}]}`,
 		`"spec":{"selector":{"matchLabels":{"app.kubernetes.io/name":"web"}},"template":{"metadata":{"labels":{"app":"web"}}}}`,
 	} {
 		require.Equal(t, members, masked(t, members))
@@ -54,6 +54,7 @@ func TestEverythingElseIsReplaced(t *testing.T) {
 		`"spec":{"password":4711,"tokenExpirationSeconds":3600}`:                `"spec":{"password":1,"tokenExpirationSeconds":3600}`,
 		`"spec":{"name":"user:pass","userName":"bob","databaseName":"shop"}`:    `"spec":{"name":"redacted-1","userName":"redacted-2","databaseName":"redacted-3"}`,
 		`"spec":{"reason":"swordfish99","type":"a b","key":"swordfish"}`:        `"spec":{"reason":"redacted-1","type":"redacted-2","key":"redacted-3"}`,
+		`"status":{"reason":"Swordfish","nodes":["swordfish"]}`:                 `"status":{"reason":"redacted-1","nodes":["redacted-2"]}`,
 		`"spec":{"name":"ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"}`:            `"spec":{"name":"redacted-1"}`,
 		`"spec":{"image":"user:pass@registry/x","a b":1}`:                       `"spec":{"image":"redacted-1","redacted-2":1}`,
 		`"spec":{"labels":{"team":"swordfish"},"data":{"a":"c3dvcmQ="}}`:        `"spec":{"labels":{"team":"redacted-1"},"data":{"a":"cmVkYWN0ZWQtMg=="}}`,

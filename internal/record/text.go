@@ -88,7 +88,7 @@ func (m *mask) field(at place, text string) string {
 			return text
 		}
 		return m.withoutHashes(text)
-	case isPlain(at, text):
+	case isPlain(at, text), at.field == "reason" && (knownReasons[text] || m.known.said[text]):
 		return text
 	case at.isStatus && !isSecretive(at.field):
 		return m.status(at, text)
@@ -132,13 +132,10 @@ func (k known) isObject(name string) bool {
 }
 
 // label returns what is written for the value of a label. Those stay that
-// Kubernetes and the operator itself write, and the names of objects.
+// Kubernetes sets, the names of objects, and what the hook says itself: anybody may
+// write a label, whatever its domain is.
 func (m *mask) label(at place, text string) string {
-	domain, _, _ := strings.Cut(at.field, "/")
-	isPublic := m.known.names[text] || m.known.isOwn(domain)
-	for _, end := range wellKnown {
-		isPublic = isPublic || strings.HasSuffix(domain, end) && domain != at.field
-	}
+	isPublic := m.known.names[text] || m.known.said[text] || knownLabels[at.field]
 	switch {
 	case at.field == "controller-uid" && uidForm.MatchString(text):
 		return text

@@ -45,7 +45,8 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	line.began = true // a client that asks first has been told to send it
 	paced := &pacedReader{
 		control: http.NewResponseController(w), left: openingBytes, waiting: j.waiting,
-		body: http.MaxBytesReader(w, r.Body, wireFactor*limit),
+		body:    http.MaxBytesReader(w, r.Body, wireFactor*limit),
+		opening: &opening{of: j.server.budget.opening, address: hostOf(r.RemoteAddr), leave: j.cancel},
 	}
 	paced.allow(openingTime)
 	// Who has to give back its opening may be reading, and hears of that as of a
@@ -55,7 +56,7 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 			_ = paced.control.SetReadDeadline(time.Unix(1, 0))
 		}
 	})()
-	body, whole, err := j.readOpening(paced, hostOf(r.RemoteAddr), declared)
+	body, whole, err := j.readOpening(paced, declared)
 	if err == nil && !whole {
 		rest := io.MultiReader(bytes.NewReader(body), paced)
 		body, err = j.readRest(compact.NewReader(rest, controller), declared, limit)
@@ -75,8 +76,8 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 
 // readOpening reads the first part, and reports whether that was all. What it
 // holds grows with what has come, and is at most twice as much.
-func (j *job) readOpening(source io.Reader, address string, declared int64) (body []byte, whole bool, err error) {
-	opening := &opening{of: j.server.budget.opening, address: address, leave: j.cancel}
+func (j *job) readOpening(source *pacedReader, declared int64) (body []byte, whole bool, err error) {
+	opening := source.opening
 	defer opening.give(0)
 	most := int64(openingBytes)
 	if declared >= 0 {
@@ -107,10 +108,12 @@ func (j *job) readOpening(source io.Reader, address string, declared int64) (bod
 		if tiny {
 			opening.keep()
 		}
+		opening.isIdle.Store(!tiny)
 		return body, true, j.takeBody(int64(len(body)), tiny)
 	case declared < 0:
 		declared = math.MaxInt64 // in chunks: nobody knows
 	}
+	opening.isIdle.Store(true)
 	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes), false)
 }
 
@@ -184,6 +187,7 @@ type pacedReader struct {
 	control *http.ResponseController
 	waiting context.Context
 	body    io.Reader
+	opening *opening
 	left    int64         // bytes of the part that has begun
 	time    time.Duration // that is left for them
 }
@@ -208,7 +212,9 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 	if p.isCrowded() { // its deadline may have come before this one
 		return 0, errSlow
 	}
+	p.opening.isIdle.Store(true)
 	n, err := p.body.Read(into)
+	p.opening.isIdle.Store(false)
 	p.left -= int64(n)
 	p.time -= time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {

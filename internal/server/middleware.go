@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -39,6 +40,20 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 		wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		next.ServeHTTP(wrapped, r.WithContext(context.WithValue(r.Context(), lineKey{}, line)))
 		s.options.Log.LogAttrs(r.Context(), levelOf(wrapped.Status()), "request", line.attributes(r, wrapped.Status(), time.Since(start))...)
+	})
+}
+
+// forgetHeaders drops the headers that nothing here reads. They are outside of the
+// memory budget, and a request may wait for long.
+// It has the request itself, of which a router has copies only.
+func forgetHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kept := http.Header{}
+		if expect := r.Header.Get("Expect"); expect != "" {
+			kept.Set("Expect", strings.Clone(expect)) // or it would hold all that it has come with
+		}
+		r.Header = kept
+		next.ServeHTTP(w, r)
 	})
 }
 

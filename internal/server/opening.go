@@ -6,14 +6,15 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // openings is the part of the budget for the first parts of bodies. It differs
 // from the other shares in that nobody can keep it from others: a body of which
 // nothing more comes costs its sender nothing, so that who has enough connections
-// would have it all. While somebody waits for it, those who have held a part for
-// longest, without having sent all of their bodies, have to give it back.
+// would have it all. When little is left, those have to give theirs back who have
+// not filled it for longest, before anybody has to wait.
 type openings struct {
 	mu      sync.Mutex
 	size    int64
@@ -28,9 +29,13 @@ const (
 	// leastOpening is what is taken before a byte of a body has come. net/http has
 	// a buffer of that size for each connection, too.
 	leastOpening = 4 << 10
-	// openingPeace is for how long an opening is left alone, whoever waits. A body
-	// of 64 KiB that is sent at once comes in a few milliseconds.
+	// openingPeace is for how long an opening is left alone each time that it has
+	// grown. A body of 64 KiB that is sent at once comes in a few milliseconds.
 	openingPeace = 100 * time.Millisecond
+	// waitingPeace is the same for one that waits until it can grow.
+	waitingPeace = 250 * time.Millisecond
+	// openingReserve is which part of all is to be free.
+	openingReserve = 4
 )
 
 // errCrowded is why somebody has to give back an opening.
@@ -42,10 +47,14 @@ type opening struct {
 	address string                  // of the client
 	leave   context.CancelCauseFunc // makes the request give it back
 
+	// isIdle is set while it waits for its sender, or for the memory of a body that
+	// is not tiny. A server that is busy with what has come is not the sender's fault.
+	isIdle atomic.Bool
+
 	amount  int64
-	since   time.Time
-	isSafe  bool // all of the body has come
-	isLeft  bool // it has been told to give back
+	since   time.Time // it has grown last
+	isSafe  bool      // all of the body has come
+	isLeft  bool      // it has been told to give back
 	wanted  int64
 	granted chan struct{} // closed when what is wanted has been granted
 }
@@ -117,22 +126,21 @@ func (a *openings) grant() {
 		if o.isLeft {
 			a.leaving += o.wanted
 		}
-		if !a.holders[o] {
-			a.holders[o], o.since = true, time.Now()
-		}
+		a.holders[o], o.since = true, time.Now()
 		close(o.granted)
 	}
-	if len(a.waiting) > 0 && a.timer == nil {
-		a.timer = time.AfterFunc(openingPeace/4, a.makeRoom)
+	if a.timer == nil && (len(a.waiting) > 0 || a.free+a.leaving < a.size/openingReserve) {
+		a.timer = time.AfterFunc(openingPeace/10, a.makeRoom)
 	}
 }
 
-// makeRoom tells those to give back who stand in the way of all who wait.
+// makeRoom tells some to give back: as many as stand in the way of those who wait
+// and of the reserve.
 func (a *openings) makeRoom() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.timer = nil
-	missing := -a.free - a.leaving
+	missing := a.size/openingReserve - a.free - a.leaving
 	for _, o := range a.waiting {
 		if !o.isLeft {
 			missing += o.wanted
@@ -147,23 +155,44 @@ func (a *openings) makeRoom() {
 		a.leaving += o.amount
 		o.leave(errCrowded)
 	}
-	a.grant() // which comes again as long as somebody waits
+	a.grant() // which comes here again as long as too little is free
 }
 
-// dispensable returns who can be told to give back: first those of the address
-// that holds the most, and of each address those first who have held it for
-// longest.
+// dispensable returns who can be told to give back: those first that are
+// idle and do not wait for the others, of these those of the address that holds
+// the most, and of these those that have not grown for longest. Of those that wait
+// for the others, the largest come first.
 func (a *openings) dispensable() []*opening {
 	var found []*opening
 	held := map[string]int64{}
 	for o := range a.holders {
 		held[o.address] += o.amount
-		if !o.isSafe && !o.isLeft && time.Since(o.since) >= openingPeace {
+		peace := openingPeace
+		if o.waits() > 0 {
+			peace = waitingPeace
+		}
+		if !o.isSafe && !o.isLeft && time.Since(o.since) >= peace && (o.isIdle.Load() || o.waits() > 0) {
 			found = append(found, o)
 		}
 	}
 	slices.SortFunc(found, func(x, y *opening) int {
+		if xWaits, yWaits := x.waits(), y.waits(); xWaits != yWaits {
+			if xWaits == 0 || yWaits == 0 {
+				return cmp.Compare(xWaits, yWaits)
+			}
+			return cmp.Compare(yWaits, xWaits)
+		}
 		return cmp.Or(cmp.Compare(held[y.address], held[x.address]), x.since.Compare(y.since))
 	})
 	return found
+}
+
+// waits returns how much one will hold that waits for more, and else nothing.
+func (o *opening) waits() int64 {
+	select {
+	case <-o.granted:
+		return 0
+	default:
+		return o.amount + o.wanted
+	}
 }

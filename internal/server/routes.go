@@ -27,7 +27,7 @@ func (s *Server) Hooks() http.Handler {
 		w.Header().Set("Allow", http.MethodPost)
 		writeLine(w, r, http.StatusMethodNotAllowed, "a hook takes POST only")
 	})
-	return router
+	return forgetHeaders(router)
 }
 
 // Health returns the handler of the metrics port: GET /healthz and /readyz.

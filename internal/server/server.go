@@ -43,11 +43,14 @@ const (
 // connections for 90 s: were they closed here first, a request could meet the
 // closing, and a POST is not repeated.
 const (
-	readHeaderTimeout = 5 * time.Second
+	readHeaderTimeout = 2 * time.Second
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 20 * time.Second
 	idleTimeout       = 120 * time.Second
-	maxHeaderBytes    = 64 << 10
+	// maxHeaderBytes is what headers may have beside the 4 KiB that net/http adds.
+	// Metacontroller sends some 300 bytes. They are outside of the memory budget, and
+	// many short ones become 14 times as much while they come.
+	maxHeaderBytes = 1 << 10
 )
 
 // Options are what a Server needs.

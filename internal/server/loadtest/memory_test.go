@@ -1,6 +1,9 @@
 package loadtest
 
 import (
+	"context"
+	"io"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -11,6 +14,64 @@ import (
 )
 
 const largestBody = 64 << 20
+
+// TestHeadersHoldLittle: they are outside of the memory budget. 2,000 connections
+// send very many short ones: all that are taken, and not their end, or these with
+// the beginning of a body, or more than are taken. Each comes again when it is
+// refused.
+func TestHeadersHoldLittle(t *testing.T) {
+	const connections, seconds = 2000, 8
+	for name, c := range map[string]struct {
+		bytes int
+		end   string
+	}{
+		"that do not end":      {4800, ""},
+		"of a body that stops": {4800, "\r\n{"},
+		"of 66 KB":             {66 << 10, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t)
+			head := []byte("POST /podset/sync HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n")
+			for i := 0; len(head) < c.bytes; i++ {
+				head = append(head, 'A', byte('a'+i%26), byte('a'+i/26%26), byte('a'+i/676%26), ':', '\r', '\n')
+			}
+			head = append(head, c.end...)
+			ctx, stop := context.WithTimeout(t.Context(), seconds*time.Second)
+			defer stop()
+			var group sync.WaitGroup
+			var sent atomic.Int32
+			for range connections {
+				group.Go(func() {
+					for ctx.Err() == nil {
+						if sendAndWait(ctx, p.hooks, head) {
+							sent.Add(1)
+						}
+					}
+				})
+			}
+			group.Wait()
+			t.Logf("sent %d times", sent.Load())
+			require.Greater(t, sent.Load(), int32(connections/2))
+			requireHonest(t, p)
+			p.requireAlive(t)
+		})
+	}
+}
+
+// sendAndWait sends something, and waits until the server hangs up. It reports
+// whether it could send all.
+func sendAndWait(ctx context.Context, address string, text []byte) bool {
+	dialer := net.Dialer{Timeout: 5 * time.Second}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	defer func() { _ = conn.Close() }()
+	_, err = conn.Write(text)
+	_, _ = io.Copy(io.Discard, conn)
+	return err == nil
+}
 
 func TestMemoryHolds(t *testing.T) {
 	for name, c := range map[string]struct {
