@@ -134,9 +134,6 @@ func TestScopes(t *testing.T) {
 			if testing.Short() {
 				depth = 4
 			}
-			if thorough() {
-				depth = 6
-			}
 			kinds := []string{"crash@1", "lose-status"}
 			finding, extent := scenario(t, scope.scenario, simulate.DynamicApply).
 				Exhaust(t.Context(), explore.Scope{Once: once, Troubles: 1, Kinds: kinds, Depth: depth})

@@ -60,9 +60,9 @@ func TestExplore(t *testing.T) {
 	seeds := 12
 	switch {
 	case thorough():
-		seeds = 60
+		seeds = 20
 	case testing.Short():
-		seeds = 4
+		seeds = 3
 	}
 	for _, name := range scenarioNames(t) {
 		for _, apply := range strategies {
