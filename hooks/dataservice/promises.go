@@ -61,6 +61,9 @@ func (k *keeper) workload(w promise.Write) string {
 	broken := ""
 	switch {
 	case w.Before == nil && !k.started[owner+name] && parent != nil:
+		if heard := w.Heard(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
+			parent = heard // the spec that it was made for
+		}
 		for _, before := range k.rows[i].after {
 			if isWanted(parent, before) && !k.ready[owner+before] {
 				broken = fmt.Sprintf("%s begins before %s is ready", name, before)
