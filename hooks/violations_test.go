@@ -132,7 +132,7 @@ func (v *violations) breakScalar(schema object, add func(constraint string, wron
 		add("maxLength", strings.Repeat("1", int(most)+1))
 	}
 	if pattern, ok := schema["pattern"].(string); ok {
-		candidates := []string{"", "-", "A B", "?"}
+		candidates := []string{"", "-", "A B", "?", " a", "/a"}
 		i := slices.IndexFunc(candidates, func(text string) bool { return !regexp.MustCompile(pattern).MatchString(text) })
 		require.GreaterOrEqual(v, i, 0, "nothing breaks %s", pattern)
 		add("pattern", candidates[i])
@@ -158,7 +158,13 @@ func (v *violations) breakObject(schema object, path string, value object, add f
 	}
 	if most, ok := schema["maxProperties"].(float64); ok {
 		many := object{}
-		for i := range int(most) + 1 {
+		properties, _ := schema["properties"].(object)
+		for i, name := range slices.Sorted(maps.Keys(properties)) {
+			if i <= int(most) {
+				many[name] = v.instance(properties[name].(object), 0)
+			}
+		}
+		for i := 0; len(many) <= int(most); i++ {
 			many[fmt.Sprintf("k%d", i)] = v.instance(schema["additionalProperties"].(object), i)
 		}
 		add("maxProperties", path, many)

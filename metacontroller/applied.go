@@ -83,13 +83,15 @@ func (f *fieldSet) of(observed any) any {
 // Where both tell something, all of it counts, because a field that is left out
 // is removed. Where neither does, nothing is selected: Metacontroller removes
 // only what one of the two says that it applied.
-func appliedFields(observed Snapshot, object map[string]any) *fieldSet {
+//
+// The annotation is the text of [LastAppliedAnnotation], and the object what was
+// decoded; the memory for both is the caller's.
+func appliedFields(observed Snapshot, annotation string, object map[string]any) *fieldSet {
 	selected := &fieldSet{}
 	metadata := lookup(observed.raw, "metadata")
 	var applied map[string]any
-	annotation, _ := text(lookup(metadata, "annotations", LastAppliedAnnotation))
 	last := []byte(annotation)
-	isAnnotated := json.Valid(last) && observed.run.spend(anySize(last)) == nil && decode(last, &applied) == nil && applied != nil
+	isAnnotated := json.Valid(last) && decode(last, &applied) == nil && applied != nil
 	if isAnnotated {
 		selected.addApplied(applied, object)
 	}

@@ -42,7 +42,8 @@ func (d *Difference) events() string {
 }
 
 // Compare stamps the children and looks for each among those observed. Children
-// that [Keep] made are left out. The error is that of [Hash].
+// that [Keep] made are left out. The error is that of [Hash], or says that the
+// call shall not go on.
 func (o Observed) Compare(children []Object) (Difference, error) {
 	diff := Difference{parent: o.parent}
 	for _, child := range children {
@@ -51,9 +52,12 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		}
 		apiVersion, kind := child.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 		ref := kind + "/" + child.GetName()
-		hash, err := stamped(child)
+		hash, size, err := stamped(child)
 		if err != nil {
 			return diff, fmt.Errorf("child %s: %w", ref, err)
+		}
+		if err := o.Children.run.compared(size); err != nil {
+			return diff, err
 		}
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
 		switch {

@@ -6,9 +6,16 @@ import (
 	"sync"
 )
 
-// maxObjectBytes is the size of the largest object that is looked at. The API
-// server reads no larger request, so that it has none either.
-const maxObjectBytes = 3 << 20
+const (
+	// maxObjectBytes is the size of the largest parent that is looked at. The API
+	// server reads no larger request, and stores a custom resource as JSON.
+	maxObjectBytes = 3 << 20
+	// maxObservedBytes is that of every other object. What etcd stores of one has at
+	// most 1.5 MiB, but Go's encoder, with which Metacontroller writes a request,
+	// takes six bytes for each "<", and an object of many small parts is stored in a
+	// quarter of its JSON. So nothing that exists is larger.
+	maxObservedBytes = 16 << 20
+)
 
 // What decoding costs beside the strings themselves. Lists and maps grow by
 // doubling, and what they have outgrown is still there then.

@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -135,18 +136,26 @@ func TestWhatIsDecodedIsReserved(t *testing.T) {
 }
 
 // TestNoObjectIsLargerThanTheAPIServerStores, in a teardown neither: nothing that
-// exists is refused.
+// exists is refused. Metacontroller writes each "<" of a child in six bytes.
 func TestNoObjectIsLargerThanTheAPIServerStores(t *testing.T) {
-	long := strings.Repeat("x", maxObjectBytes)
 	for _, finalizing := range []bool{false, true} {
 		hook := map[bool]HookName{false: SyncHook, true: FinalizeHook}[finalizing]
+		withChild := func(text string) []byte {
+			return ask(finalizing, observed("ConfigMap", "a", `,"data":{"x":"`+text+`"}`), "")
+		}
 		for where, request := range map[string][]byte{
-			"the parent": []byte(strings.Replace(string(ask(finalizing, "", "")), "hello", long, 1)),
-			`"ns/a"`:     ask(finalizing, observed("ConfigMap", "a", `,"x":"`+long+`"`), ""),
+			"the parent has more than 3145728": []byte(strings.Replace(string(ask(finalizing, "", "")), "hello", strings.Repeat("x", maxObjectBytes), 1)),
+			`"ns/a" has more than 16777216`:    withChild(strings.Repeat("x", maxObservedBytes)),
 		} {
 			_, err := controllerOf(many(0, 0)).Call(hook, time.Now(), request)
 			require.True(t, IsRequestError(err))
-			require.ErrorContains(t, err, where+" has more than 3145728 bytes, which no API server would store")
+			require.ErrorContains(t, err, where+" bytes, which no API server would store")
+		}
+		for _, character := range []string{"<", `"`, "\x01", "\u2028"} {
+			escaped, err := json.Marshal(strings.Repeat(character, 1500<<10/len(character)))
+			require.NoError(t, err)
+			_, err = controllerOf(many(0, 0)).Call(hook, time.Now(), withChild(string(escaped[1:len(escaped)-1])))
+			require.NoError(t, err, "%q, finalizing: %t", character, finalizing)
 		}
 	}
 }

@@ -14,6 +14,12 @@ const HashAnnotation = "operetta.dev/hash"
 // 16 hexadecimal digits, the same for equal content in every process. An error
 // means that the object has no form in JSON.
 func Hash(object Object) (string, error) {
+	hash, _, err := hashAndSize(object)
+	return hash, err
+}
+
+// hashAndSize returns the hash of an object and how many bytes it is of.
+func hashAndSize(object Object) (hash string, size int, err error) {
 	if annotations := object.GetAnnotations(); annotations[HashAnnotation] != "" {
 		bare := make(map[string]string, len(annotations))
 		for key, value := range annotations {
@@ -26,10 +32,10 @@ func Hash(object Object) (string, error) {
 	}
 	wire, err := appendObject(make([]byte, 0, 2048), object)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	sum := sha256.Sum256(wire)
-	return hex.EncodeToString(sum[:8]), nil
+	return hex.EncodeToString(sum[:8]), len(wire), nil
 }
 
 // Stamp puts the hash of an object into its [HashAnnotation]. Every child of an
@@ -38,12 +44,18 @@ func Hash(object Object) (string, error) {
 // the observed object) stamps the child first and sets the field then. The
 // error is that of [Hash].
 func Stamp(object Object) error {
+	_, err := stamp(object)
+	return err
+}
+
+// stamp is Stamp, and returns how many bytes the object has.
+func stamp(object Object) (size int, err error) {
 	if _, ok := object.(*kept); ok {
-		return nil
+		return 0, nil
 	}
-	hash, err := Hash(object)
+	hash, size, err := hashAndSize(object)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	annotations := make(map[string]string, len(object.GetAnnotations())+1)
 	for key, value := range object.GetAnnotations() {
@@ -51,17 +63,15 @@ func Stamp(object Object) error {
 	}
 	annotations[HashAnnotation] = hash
 	object.SetAnnotations(annotations)
-	return nil
+	return size, nil
 }
 
 // stamped returns the hash that an object carries, and stamps it if it carries
-// none.
-func stamped(object Object) (string, error) {
+// none. The size is how many bytes were read for that.
+func stamped(object Object) (hash string, size int, err error) {
 	if hash := object.GetAnnotations()[HashAnnotation]; hash != "" {
-		return hash, nil
+		return hash, 0, nil
 	}
-	if err := Stamp(object); err != nil {
-		return "", err
-	}
-	return object.GetAnnotations()[HashAnnotation], nil
+	size, err = stamp(object)
+	return object.GetAnnotations()[HashAnnotation], size, err
 }

@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -66,14 +67,19 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 	if method == OnDelete {
 		return &k.Unstructured, nil
 	}
-	if err := k.snapshot.run.spend(anySize(k.snapshot.raw)); err != nil {
-		return nil, err
+	annotation, _ := text(lookup(k.snapshot.raw, "metadata", "annotations", LastAppliedAnnotation))
+	cost := anySize(k.snapshot.raw)
+	if json.Valid([]byte(annotation)) {
+		cost += anySize([]byte(annotation))
+	}
+	if err := k.snapshot.run.afford(restatedCost * cost); err != nil {
+		return nil, fmt.Errorf("cannot keep %s, which has too many values: %w", k.snapshot.Ref(), err)
 	}
 	var object map[string]any
 	if err := decode(k.snapshot.raw, &object); err != nil {
 		return nil, fmt.Errorf("cannot keep %s: %w", k.snapshot.Ref(), err)
 	}
-	selected := appliedFields(k.snapshot, object)
+	selected := appliedFields(k.snapshot, annotation, object)
 	if err := k.snapshot.run.failure(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package metacontroller
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -21,9 +22,19 @@ type Limits struct {
 	MaxAnswerBytes int64
 	// Reserve, if it is set, is told how many bytes the call is about to spend on
 	// objects and on its answer. Its error ends the call and is wrapped by the
-	// error of the call.
+	// error of the call. One that wraps [ErrTooMuch] says that no call may have so
+	// much; every other one, that another time may do.
 	Reserve func(bytes int64) error
+	// Large, if it is set, is called before the call spends much time on children
+	// that together have more than some 256 KiB: once, or not at all. Its error ends
+	// the call and is wrapped by the error of the call. A parent of a few bytes may
+	// ask for very many children, so that only here is known what a call costs.
+	Large func() error
 }
+
+// ErrTooMuch is wrapped by the error of [Limits.Reserve] for what no call may
+// have. A teardown then goes on without what it cannot afford.
+var ErrTooMuch = errors.New("more than one call may have")
 
 const (
 	// snapshotBytes is about what a Snapshot costs, with the strings of its
@@ -32,9 +43,12 @@ const (
 	// checkedObjects is the number of objects after which a call looks again
 	// whether it is still wanted.
 	checkedObjects = 64
-	// restatedCost is how much memory it takes to restate a kept child, for each
-	// byte of the observed one: one of many small objects is decoded to that.
-	restatedCost = 32
+	// largeChildren is how many bytes the children of a call have together that is
+	// called large.
+	largeChildren = 256 << 10
+	// restatedCost is how many times as much memory as its decoded form it takes to
+	// restate a kept child: that, and which of its fields are restated.
+	restatedCost = 2
 	// leastChildBytes is less than the smallest child has in an answer.
 	leastChildBytes = 48
 	// managedAnswerBytes is the size from which on an answer grows in one step to
@@ -53,6 +67,7 @@ type run struct {
 	ctx    context.Context // of the call, with which a run ends
 	limits Limits
 	passed int64 // bytes that are spent on what is done one after the other
+	wanted int64 // bytes of the children that the hook has compared
 	err    error // why the call has ended early
 }
 
@@ -90,6 +105,20 @@ func (r *run) passing(n int64) error {
 	return r.spend(max(more, 0))
 }
 
+// afford is passing for what the call can do without: that no call may have so
+// much does not end it.
+func (r *run) afford(n int64) error {
+	if r == nil || r.err != nil {
+		return r.failure()
+	}
+	passed := r.passed
+	err := r.passing(n)
+	if errors.Is(err, ErrTooMuch) {
+		r.passed, r.err = passed, nil
+	}
+	return err
+}
+
 func (r *run) failure() error {
 	if r == nil {
 		return nil
@@ -104,6 +133,31 @@ func (r *run) counted(i int, each int64) error {
 		return r.failure()
 	}
 	return r.spend(checkedObjects * each)
+}
+
+// wants tells how many bytes the children have together that are asked for, as
+// far as is known, and returns an error if the call shall not go on.
+func (r *run) wants(bytes int64) error {
+	if err := r.spend(0); r == nil || err != nil {
+		return err
+	}
+	if bytes > largeChildren && r.limits.Large != nil {
+		large := r.limits.Large
+		r.limits.Large = nil
+		if err := large(); err != nil {
+			r.err = fmt.Errorf("the children have more than %d bytes: %w", largeChildren, err)
+		}
+	}
+	return r.err
+}
+
+// compared is called for each child that is compared with what is observed.
+func (r *run) compared(size int) error {
+	if r == nil {
+		return nil
+	}
+	r.wanted += int64(size)
+	return r.wants(r.wanted)
 }
 
 // sizeOf returns the size of a decoded T, without what it points to.
@@ -125,7 +179,7 @@ func (r *run) room(req *request, body []byte, done, all int) ([]byte, error) {
 	if length > r.limits.MaxAnswerBytes {
 		return nil, r.tooLarge(req, all)
 	}
-	if err := r.counted(done, 0); err != nil {
+	if err := r.wants(length); err != nil {
 		return nil, err
 	}
 	if length < managedAnswerBytes || done == all || int64(cap(body))-length > maxChildBytes {

@@ -126,3 +126,66 @@ func TestParentThatDecodesToTooMuch(t *testing.T) {
 		require.Contains(t, string(answer.Body), `"finalized":true`)
 	}
 }
+
+// TestALargeCallIsToldOnce, before its children are hashed or written, and not at
+// all where they are small. Its error ends the call where the hook compares as well
+// as where it does not.
+func TestALargeCallIsToldOnce(t *testing.T) {
+	elsewhere := errors.New("elsewhere")
+	for _, compares := range []bool{false, true} {
+		hook := func(count, size int) Controller {
+			return controllerOf(func(g *greeting, seen Observed) (greetingResult, error) {
+				result, err := many(count, size)(g, seen)
+				if compares && err == nil {
+					_, err = seen.Compare(result.Children)
+				}
+				return result, err
+			})
+		}
+		for _, c := range []struct {
+			count, size, told int
+		}{{10, 1000, 0}, {1000, 10, 0}, {300, 1000, 1}, {2, 200_000, 1}} {
+			told := 0
+			_, err := hook(c.count, c.size).CallContext(t.Context(), SyncHook, time.Now(), ask(false, "", ""), Limits{Large: func() error { told++; return nil }})
+			require.NoError(t, err)
+			require.Equal(t, c.told, told, "%+v", c)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := hook(2000, 100_000).CallContext(t.Context(), SyncHook, time.Now(), ask(false, "", ""), Limits{Large: func() error { return elsewhere }})
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, elsewhere)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "three of 2000 children of 100 kB have been looked at")
+	}
+}
+
+// TestComparingIsGivenUp at the next child once nobody waits for it.
+func TestComparingIsGivenUp(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	late := errors.New("too late")
+	var before, after runtime.MemStats
+	_, err := controllerOf(func(g *greeting, seen Observed) (greetingResult, error) {
+		result, err := many(2000, 100_000)(g, seen)
+		require.NoError(t, err)
+		require.NoError(t, seen.Wanted())
+		cancel(late)
+		require.ErrorIs(t, seen.Wanted(), late)
+		runtime.ReadMemStats(&before)
+		_, err = seen.Compare(result.Children)
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, late)
+		return greetingResult{}, nil // a hook that takes an end for something else
+	}).CallContext(ctx, SyncHook, time.Now(), ask(false, "", ""), Limits{})
+	require.ErrorIs(t, err, late)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+}
+
+// TestWantedCostsLittle, so that a hook can ask in its innermost loop.
+func TestWantedCostsLittle(t *testing.T) {
+	_, err := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		require.Zero(t, testing.AllocsPerRun(1000, func() { _ = seen.Wanted() }))
+		return many(1, 0)(nil, seen)
+	}).Call(SyncHook, time.Now(), ask(false, "", ""))
+	require.NoError(t, err)
+	require.NoError(t, Observed{}.Wanted(), "one that was made without a call")
+}

@@ -29,6 +29,12 @@ type Observed struct {
 	inPlace map[string]bool // the kinds of children that are updated, by Resource.Key
 }
 
+// Wanted returns an error once nobody waits for the answer any more: the client has
+// hung up, or there is no time left. A hook that goes through very many objects, or
+// through some for each of many others, asks in its loop and returns the error as it
+// is. It costs some nanoseconds.
+func (o Observed) Wanted() error { return o.Children.run.spend(0) }
+
 // Objects are observed objects by kind and in the order of their names. They
 // are decoded when a hook asks for them with [Get] or [List].
 type Objects struct {
@@ -201,8 +207,8 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 		}
 		snapshot, err := r.snapshot(value)
 		switch {
-		case len(value) > maxObjectBytes:
-			failure = fmt.Errorf("%q has more than %d bytes, which no API server would store", key, maxObjectBytes)
+		case len(value) > maxObservedBytes:
+			failure = fmt.Errorf("%q has more than %d bytes, which no API server would store", key, maxObservedBytes)
 		case err != nil:
 			failure = fmt.Errorf("%q %w", key, err)
 		case snapshot.Kind+"."+snapshot.APIVersion != kind:

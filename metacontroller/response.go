@@ -104,18 +104,13 @@ func (c Controller) appendChild(req *request, body []byte, object Object) ([]byt
 		if !found {
 			return appendObject(body, keep) // for checkChild to refuse
 		}
-		if declared.Update != OnDelete {
-			if err := req.run.passing(restatedCost * int64(len(keep.snapshot.raw))); err != nil {
-				return body, err
-			}
-		}
 		whole, err := keep.wire(declared.Update)
 		if err != nil {
 			return body, err
 		}
 		return appendObject(body, whole)
 	}
-	if _, err := stamped(object); err != nil {
+	if _, _, err := stamped(object); err != nil {
 		return body, err
 	}
 	return appendObject(body, object)

@@ -2,6 +2,8 @@ package metacontroller
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -139,6 +141,53 @@ func TestLargeChildIsKept(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+}
+
+// TestDenseChildHoldsUpNoTeardown is an attack: the API server stores a child of
+// 450,000 values, which take more memory than one call may have. A sync keeps what
+// it can afford, refuses what it cannot, and says so; a teardown goes on.
+func TestDenseChildHoldsUpNoTeardown(t *testing.T) {
+	dense := func(values int) string {
+		return strings.Replace(live(""), `"replicas": 5`, `"args": [`+strings.Repeat(`"",`, values-1)+`""]`, 1)
+	}
+	afford := func(most int64) Limits {
+		left := most
+		return Limits{Reserve: func(n int64) error {
+			if n > left {
+				return fmt.Errorf("no: %w", ErrTooMuch)
+			}
+			left -= n
+			return nil
+		}}
+	}
+	const budget = 57 << 20 // of one call, with the flags of deploy/
+	call := func(limits Limits, hook HookName, orphaning bool, child string) (Answer, error) {
+		return deployments().CallContext(t.Context(), hook, noon, amongOthers(t, hook == FinalizeHook, orphaning, child), limits)
+	}
+	answer, err := call(afford(budget), SyncHook, false, dense(250_000))
+	require.NoError(t, err)
+	require.Len(t, answer.Children, 3)
+	_, err = call(afford(budget), SyncHook, false, dense(450_000))
+	require.ErrorContains(t, err, "child Deployment/web: cannot keep Deployment/web, which has too many values")
+	answer, err = call(afford(budget), FinalizeHook, false, dense(450_000))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "z"}, namesOf(answer.Children))
+	busy := Limits{Reserve: func(n int64) error {
+		if n > 1<<20 {
+			return errors.New("not now")
+		}
+		return nil
+	}}
+	_, err = call(busy, FinalizeHook, false, dense(450_000))
+	require.ErrorContains(t, err, "not now", "at another time there is room, and nothing goes too early")
+}
+
+func namesOf(children []AnsweredChild) []string {
+	var names []string
+	for _, child := range children {
+		names = append(names, child.Name)
+	}
+	return names
 }
 
 // TestFinalizeLetsGoWhatCannotBeKept has a child that cannot be read. A sync

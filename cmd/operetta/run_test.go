@@ -43,7 +43,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 	broken := write(t, "broken.yaml", "a: [")
 	empty := write(t, "empty.yaml", "# nothing\n")
 	stranger := write(t, "stranger.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n")
-	noImage := write(t, "no-image.yaml", "apiVersion: model.github.com/v1\nkind: ModelBox\nmetadata: {name: web}\nspec: {}\n")
+	noImage := write(t, "no-image.yaml", "apiVersion: model.github.com/v1\nkind: ModelBox\nmetadata: {name: web}\nspec: {image: ''}\n")
 	config := write(t, "config.yaml", "listen: 127.0.0.1:0\nliste: x\n")
 	for line, test := range map[string]struct {
 		args []string
@@ -64,10 +64,10 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		"open nowhere.yaml: no such file or directory":                                                                                            {[]string{"render", "nowhere.yaml"}, 1},
 		two + " has 2 documents, and render takes one: split the file":                                                                            {[]string{"render", two}, 1},
 		empty + " has no document": {[]string{"render", empty}, 1},
-		stranger + ": there is no custom resource of a kind that operetta knows":                              {[]string{"simulate", stranger}, 1},
-		noImage + ", document 1: the API server would refuse this ModelBox: spec.image: is missing: write it": {[]string{"render", noImage}, 1},
-		"--config: " + config + `: there is no setting "liste": see operetta serve --help`:                    {[]string{"serve", "--config", config}, 1},
-		"there never was a Service/other: a fault is for an object that exists":                               {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
+		stranger + ": there is no custom resource of a kind that operetta knows":                                                               {[]string{"simulate", stranger}, 1},
+		`The ModelBox "web" is invalid: spec.image: Invalid value: "": spec.image in body should be at least 1 chars long (` + noImage + ":4)": {[]string{"render", noImage}, 1},
+		"--config: " + config + `: there is no setting "liste": see operetta serve --help`:                                                     {[]string{"serve", "--config", config}, 1},
+		"there never was a Service/other: a fault is for an object that exists":                                                                {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			code, _, stderr := operetta(t, "", test.args...)

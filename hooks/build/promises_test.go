@@ -20,7 +20,7 @@ import (
 
 // schedules is how many schedules TestPromisesHold tries:
 // go test ./hooks/build -run TestPromisesHold -schedules 100000
-var schedules = flag.Int("schedules", 150, "how many schedules to try")
+var schedules = flag.Int("schedules", 100, "how many schedules to try")
 
 // unreliable is a way to the hook on which status writes are lost and caches are
 // late: an object is observed only some time after it was made.

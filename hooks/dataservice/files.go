@@ -134,8 +134,8 @@ func (f file) URL(key string) string {
 	return strings.TrimSuffix(u.said.thirdParty.URL, "/")
 }
 
-// URLWithUser is URL with its credentials, if it asks for basic ones, as
-// references to environment variables.
+// URLWithUser is URL with its credentials, if it asks for basic ones, as a
+// reference to what [escapeScript] writes.
 func (f file) URLWithUser(key string) string {
 	u := f.product.unit(key)
 	url := f.URL(key)
@@ -143,7 +143,19 @@ func (f file) URLWithUser(key string) string {
 		return url
 	}
 	scheme, rest, _ := strings.Cut(url, "://")
-	return scheme + "://${" + u.variable(usernameKey) + "}:${" + u.variable(passwordKey) + "}@" + rest
+	return scheme + "://${eureka-user}@" + rest
+}
+
+// URLInPython is a Python expression of URL with its credentials, if it asks for
+// basic ones.
+func (f file) URLInPython(key string) string {
+	u := f.product.unit(key)
+	url := f.URL(key)
+	if u.runsHere() || u.said.thirdParty.AuthType != AuthBasic {
+		return strconv.Quote(url)
+	}
+	scheme, rest, _ := strings.Cut(url, "://")
+	return fmt.Sprintf(`"%s://%%s:%%s@%s" %% (escaped("%s"), escaped("%s"))`, scheme, rest, u.variable(usernameKey), u.variable(passwordKey))
 }
 
 // Auth is how a component asks who is there.

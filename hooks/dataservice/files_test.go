@@ -145,7 +145,7 @@ func TestApplicationYAMLFollowsTheSpec(t *testing.T) {
 	require.Equal(t, "login", auth.Spring.Application.Name)
 	require.Equal(t, 9999, auth.Server.Port)
 	require.Contains(t, auth.Spring.Datasource.URL, "jdbc:mysql://db.example.com:3307/auth?")
-	require.Equal(t, "https://${EUREKA_USERNAME}:${EUREKA_PASSWORD}@eureka.example.com/eureka", auth.Eureka.Client.ServiceURL.DefaultZone)
+	require.Equal(t, "https://${eureka-user}@eureka.example.com/eureka", auth.Eureka.Client.ServiceURL.DefaultZone)
 	require.Equal(t, "https://uuc.example.com/api", auth.UUC.URL)
 	require.Equal(t, "token", auth.UUC.AuthType)
 	require.Equal(t, "${UUC_TOKEN}", auth.UUC.Token)
@@ -261,10 +261,10 @@ func TestPythonReadsItsSettings(t *testing.T) {
 		t.Skip("python3 is not on the PATH")
 	}
 	command := exec.Command(python, "-c", settings+"\nprint(PORT, DATABASE['port'] + 1, DATABASE['password'], EUREKA_URL)")
-	command.Env = []string{"MYSQL_USERNAME=me", "MYSQL_PASSWORD=secret"}
+	command.Env = []string{"MYSQL_USERNAME=me", "MYSQL_PASSWORD=secret", "EUREKA_USERNAME=a@b", "EUREKA_PASSWORD=c/d:ä%"}
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))
-	require.Equal(t, "9088 3308 secret https://eureka.example.com/eureka\n", string(output))
+	require.Equal(t, "9088 3308 secret https://a%40b:c%2Fd%3A%C3%A4%25@eureka.example.com/eureka\n", string(output))
 }
 
 // TestNoCredentialIsWritten looks for anything that is set to be a password and

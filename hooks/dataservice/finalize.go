@@ -74,12 +74,14 @@ func (d *teardown) current() int {
 	return last
 }
 
-// holds reports whether the teardown waits for a Pod. Once no child is left, no
+// holds reports whether the teardown waits for a Pod, which has to be of a known
+// component. Once no child is left, no
 // stage comes after it, and a Pod that nobody has deleted may stay for good: a
 // deletion with --cascade=orphan, of which only the end was seen, leaves the
 // Deployments of such Pods to whoever asked for that.
 func (d *teardown) holds(pod *observedPod) bool {
-	return pod.isOwned() && (pod.Terminating || len(d.there.children) > 0)
+	isOurs := pod.isOwned() && d.owners.knows(pod.Metadata.Labels.Component)
+	return isOurs && (pod.Terminating || len(d.there.children) > 0)
 }
 
 func (d *teardown) isDone() bool { return d.current() < 0 }
@@ -103,12 +105,15 @@ func (d *teardown) children() []metacontroller.Object {
 // claims, or nil once its controller has taken note of it. The rest of it stays as
 // it is: what the spec asks for by now may be refused, and then it could never go.
 func (d *teardown) lastWord(child observedChild) metacontroller.Object {
-	if !d.mayDeleteVolumes || child.Terminating {
+	if !d.mayDeleteVolumes || child.Terminating || child.Kind != statefulSetKind.Kind {
 		return nil
 	}
-	u, there := d.product.unit(d.component(child)), d.there.workload(StatefulSet, child.Name)
-	if u == nil || there == nil || child.Kind != statefulSetKind.Kind || u.name != child.Name ||
-		u.said.storage == nil || u.said.storage.OnDelete != Delete {
+	u := d.product.unit(d.component(child))
+	if u == nil || u.name != child.Name || u.said.storage == nil || u.said.storage.OnDelete != Delete {
+		return nil
+	}
+	there := d.there.workload(StatefulSet, child.Name) // a search, which few get to
+	if there == nil {
 		return nil
 	}
 	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType

@@ -173,7 +173,7 @@ func (p *plan) isUsed(child observedChild) bool {
 // isReplaced reports whether nothing uses the old objects of a component any
 // more.
 func (p *plan) isReplaced(part *part) bool {
-	if !part.isReady || part.isHeld() {
+	if !part.isReady || part.isHeld() || part.isScaledAway() {
 		return false
 	}
 	for _, other := range p.parts {
@@ -182,6 +182,17 @@ func (p *plan) isReplaced(part *part) bool {
 		}
 	}
 	return true
+}
+
+// isScaledAway reports whether a component has no Pods though its spec does not say
+// so: who may scale its workload can do that, and it is ready then, but nobody
+// serves in the place of the old one.
+func (p *part) isScaledAway() bool {
+	if p.workload == nil {
+		return false
+	}
+	wanted, _, _, _ := p.workload.counts()
+	return wanted == 0 && (p.said.replica == nil || *p.said.replica != 0)
 }
 
 // formerNames returns the names of an older spec that objects of a component

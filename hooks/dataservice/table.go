@@ -145,7 +145,7 @@ func springService(key string, port int32, from func(*Spec) *settings) component
 		key: key, from: from, name: key, port: port, kind: Deployment,
 		needs: []string{"eureka"}, after: []string{"mysql", "uuc", "eureka"}, uses: []string{"eureka"},
 		configs: []config{{path: configDir, files: applicationYAML}},
-		env:     map[string]string{"SPRING_CONFIG_ADDITIONAL_LOCATION": "file:" + configDir + "/"},
+		env:     map[string]string{locationVariable: "file:" + configDir + "/"},
 	}
 }
 

@@ -222,7 +222,8 @@ type ThirdParty struct {
 	// +kubebuilder:validation:Enum=none;basic;token
 	AuthType AuthType `json:"authType,omitempty"`
 	// CredentialsSecretRef names a Secret with the keys username and password, or
-	// token.
+	// token. They stand there as they are: where a URL needs them, they are
+	// escaped.
 	// +optional
 	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
 }

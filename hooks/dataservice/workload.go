@@ -168,6 +168,9 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: dataVolume, MountPath: u.dataPath})
 	}
 	template.Spec.Containers = []corev1.Container{container}
+	if p.needsEscaping(u) {
+		p.escapeCredentials(&template)
+	}
 	hash, err := configHash(configs)
 	if hash != "" {
 		template.Annotations = map[string]string{configHashAnnotation: hash}

@@ -41,12 +41,15 @@ func TestContainerPortsStandOnce(t *testing.T) {
 			{Port: 443, TargetPort: &proxied},
 			{Port: 53, Protocol: corev1.ProtocolUDP},
 		},
-		InitContainers: []corev1.Container{{Name: "envoy", Ports: []corev1.ContainerPort{{Name: "proxy", ContainerPort: 10000}}}},
+		InitContainers: []corev1.Container{
+			{Name: "migrate", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 9000}}},
+			{Name: "envoy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways), Ports: []corev1.ContainerPort{{Name: "proxy", ContainerPort: 10000}}},
+		},
 	}}
 	require.Equal(t, []corev1.ContainerPort{
 		{ContainerPort: 8080, Name: "http", Protocol: corev1.ProtocolTCP},
 		{ContainerPort: 53, Protocol: corev1.ProtocolUDP},
-	}, containerPorts(box), "8080 is asked for by number, and twice by a name; proxy is the native sidecar's")
+	}, containerPorts(box), "8080 is asked for by number, and twice by a name; proxy is the native sidecar's, and migrate is done by then")
 	port, found := firstTCPPort(box)
 	require.True(t, found)
 	require.Equal(t, int32(8080), port)

@@ -3,8 +3,10 @@ package modelbox
 import (
 	"cmp"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -147,15 +149,22 @@ func sidecarPort(box *ModelBox, target intstr.IntOrString) (int32, bool) {
 		return 0, false
 	}
 	for _, containers := range [][]corev1.Container{box.Spec.Sidecars, box.Spec.InitContainers} {
-		for _, container := range containers {
-			for _, port := range container.Ports {
-				if port.Name == target.StrVal {
+		for i := range containers {
+			for _, port := range containers[i].Ports {
+				if port.Name == target.StrVal && !endsBeforeTheOthers(box, &containers[i]) {
 					return port.ContainerPort, true
 				}
 			}
 		}
 	}
 	return 0, false
+}
+
+// endsBeforeTheOthers reports whether a container is an init container that is
+// done when the others start. Nobody is sent to its ports.
+func endsBeforeTheOthers(box *ModelBox, container *corev1.Container) bool {
+	isInit := slices.ContainsFunc(box.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == container.Name })
+	return isInit && (container.RestartPolicy == nil || *container.RestartPolicy != corev1.ContainerRestartPolicyAlways)
 }
 
 // volumes fills in what the API server would inside projected sources. A list
@@ -194,6 +203,9 @@ func completeSource(source *corev1.VolumeProjection) {
 	for _, file := range source.DownwardAPI.Items {
 		if file.FieldRef != nil {
 			file.FieldRef.APIVersion = cmp.Or(file.FieldRef.APIVersion, "v1")
+		}
+		if amount := file.ResourceFieldRef; amount != nil && amount.Divisor.IsZero() {
+			amount.Divisor = *resource.NewQuantity(0, resource.DecimalSI) // which means 1
 		}
 	}
 }

@@ -106,6 +106,8 @@ func (d *observedDeployment) progress() (reason, message string) {
 		return reasonRollingOut, fmt.Sprintf("%d of %d replicas are updated", status.UpdatedReplicas, want)
 	case status.Replicas > status.UpdatedReplicas:
 		return reasonRollingOut, fmt.Sprintf("old replicas still there: %d", status.Replicas-status.UpdatedReplicas)
+	case status.Replicas > want:
+		return reasonRollingOut, fmt.Sprintf("%d of %d replicas are to go", status.Replicas-want, status.Replicas)
 	case status.AvailableReplicas < want:
 		return reasonUnavailable, fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, want)
 	default:

@@ -130,15 +130,15 @@ type Spec struct {
 
 	// LivenessProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"
+	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="a liveness probe succeeds with the first success: write successThreshold 1, or leave it out"
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
 	// ReadinessProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"
+	// +kubebuilder:validation:XValidation:rule="!has(self.terminationGracePeriodSeconds)",message="a readiness probe ends no container: leave its terminationGracePeriodSeconds out"
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 	// StartupProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"
+	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="a startup probe succeeds with the first success: write successThreshold 1, or leave it out"
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 	// DefaultProbes gives the main container a TCP liveness and readiness
 	// probe on the first TCP port, for each of the two that is not written
@@ -152,7 +152,6 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(c, has(c.image) && c.image != '')",message="a container has no image: write the image that it shall run"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
 	// keeps running beside them.
@@ -160,7 +159,6 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(c, has(c.image) && c.image != '')",message="a container has no image: write the image that it shall run"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional
@@ -250,8 +248,11 @@ type Port struct {
 
 // Resources are requests and limits.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !r.contains('/') || (has(self.limits) && r in self.limits))",message="a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"
+// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/'))) && (!has(self.limits) || self.limits.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/')))",message="write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"
+// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, !isQuantity(string(self.requests[r])) || !quantity(string(self.requests[r])).isLessThan(quantity('0')))) && (!has(self.limits) || self.limits.all(r, !isQuantity(string(self.limits[r])) || !quantity(string(self.limits[r])).isLessThan(quantity('0'))))",message="a quantity is negative: write 0 or more"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",message="a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="a request is higher than its limit: lower the request, or raise the limit"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !(r.contains('/') || r.startsWith('hugepages-')) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) >= 0)",message="a device such as nvidia.com/gpu is not shared: write the same number in requests and limits, or leave it out of requests"
 type Resources struct {
 	// Requests are reserved for the container.
 	// +optional

@@ -31,7 +31,7 @@ func sync(job *MyJob, seen metacontroller.Observed) (result, error) {
 	case pod == nil && !hasSeen:
 		return asked(job, seen, conditions)
 	case pod != nil && !hasSeen && pod.isOlder(job):
-		return blocked(job, pod, conditions), nil
+		return blocked(pod, conditions), nil
 	default:
 		return watched(job, pod, conditions, seen.Now), nil
 	}
@@ -54,7 +54,7 @@ func asked(job *MyJob, seen metacontroller.Observed, conditions *metacontroller.
 
 // blocked reports that another Pod of that name is in the way, although it has
 // become a child: it is nothing that the hook may delete, nor tell the end of.
-func blocked(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions) result {
+func blocked(pod *observedPod, conditions *metacontroller.Conditions) result {
 	message := pod.Ref() + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"
 	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, metacontroller.ReasonChildBlocked, message)
 	conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, metacontroller.ReasonChildBlocked, message)

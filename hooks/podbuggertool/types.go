@@ -135,7 +135,7 @@ type Requirement struct {
 	// Key is the key of the label.
 	// +required
 	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="self != 'operetta.dev/podbuggertool'",message="matchExpressions: the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
+	// +kubebuilder:validation:XValidation:rule="self != 'operetta.dev/podbuggertool'",message="matchExpressions: the label operetta.dev/podbuggertool is that of the Pods of the tools' own Jobs, which are never matched: choose another key"
 	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="matchExpressions: the key of a label has at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, and may have a DNS name and a slash before them: write one like app or example.com/app"
 	Key string `json:"key"`
 	// Operator is In, NotIn, Exists or DoesNotExist.

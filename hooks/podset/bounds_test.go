@@ -51,8 +51,13 @@ func podsOf(numbers ...int) string {
 
 func ask(t *testing.T, spec, pods string) answer {
 	t.Helper()
+	return askWithStatus(t, spec, "{}", pods)
+}
+
+func askWithStatus(t *testing.T, spec, status, pods string) answer {
+	t.Helper()
 	request := `{"controller":{},"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"web","namespace":"default","uid":"1"},` +
-		`"spec":` + spec + `},"children":{"Pod.v1":` + pods + `},"related":{},"finalizing":false}`
+		`"spec":` + spec + `,"status":` + status + `},"children":{"Pod.v1":` + pods + `},"related":{},"finalizing":false}`
 	got, err := hook().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
 	require.NoError(t, err)
 	a := answer{body: got.Body}

@@ -35,28 +35,44 @@ type observedPod struct {
 		Conditions []struct {
 			Type               corev1.PodConditionType `json:"type"`
 			Status             corev1.ConditionStatus  `json:"status"`
+			Reason             string                  `json:"reason"`
 			LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
 		} `json:"conditions"`
-		ContainerStatuses []struct {
-			Name         string `json:"name"`
-			RestartCount int32  `json:"restartCount"`
-			State        struct {
-				Waiting *struct {
-					Reason string `json:"reason"`
-				} `json:"waiting"`
-			} `json:"state"`
-		} `json:"containerStatuses"`
+		InitStatuses      []containerStatus `json:"initContainerStatuses"`
+		ContainerStatuses []containerStatus `json:"containerStatuses"`
 	} `json:"status"`
 
-	number  int // as in its name; -1 where its name is of another form
-	cost    int32
-	ready   bool
-	changed time.Time // when it became ready or not, or was created
-	current bool      // it is of the newest template
+	number    int // as in its name; -1 where its name is of another form
+	cost      int32
+	ready     bool
+	changed   time.Time // when it became ready or not, or was created
+	current   bool      // it is of the newest template
+	neighbors int       // how many share its node when its turn to go comes, itself included
 }
 
+// containerStatus is the part of a container's status that the hook reads.
+type containerStatus struct {
+	RestartCount int32          `json:"restartCount"`
+	State        containerState `json:"state"`
+}
+
+type containerState struct {
+	Waiting *struct {
+		Reason string `json:"reason"`
+	} `json:"waiting"`
+	Terminated *struct {
+		ExitCode int32  `json:"exitCode"`
+		Reason   string `json:"reason"`
+	} `json:"terminated"`
+}
+
+// mostSkew is how far ahead of ours the clock of a node may be. A node tells when
+// a Pod became ready or not; a time that is further ahead than this tells nothing,
+// and nothing is to wait for it.
+const mostSkew = time.Minute
+
 // read fills in what follows from what was decoded.
-func (p *observedPod) read(prefix, templateHash string) {
+func (p *observedPod) read(prefix, templateHash string, now time.Time) {
 	p.number = numberOf(p.Name, prefix)
 	p.current = p.Metadata.Labels.TemplateHash == templateHash
 	p.changed = p.Metadata.CreationTimestamp.Time
@@ -66,7 +82,7 @@ func (p *observedPod) read(prefix, templateHash string) {
 	for _, condition := range p.Status.Conditions {
 		if condition.Type == corev1.PodReady {
 			p.ready = condition.Status == corev1.ConditionTrue
-			if condition.LastTransitionTime.After(p.changed) {
+			if at := condition.LastTransitionTime; at.After(p.changed) && !at.After(now.Add(mostSkew)) {
 				p.changed = condition.LastTransitionTime.Time
 			}
 		}
@@ -89,17 +105,43 @@ func (p *observedPod) hasFailed() bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// trouble tells what the Pod waits for.
+// trouble tells what the Pod waits for, in the words of kubectl get.
 func (p *observedPod) trouble() string {
 	if p.Spec.NodeName == "" {
+		for _, condition := range p.Status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
+				return "not scheduled: " + condition.Reason
+			}
+		}
 		return "not scheduled"
 	}
+	// The others wait for the init containers, and say no more than that.
+	for _, container := range p.Status.InitStatuses {
+		if reason := container.State.trouble(); reason != "" {
+			return "Init:" + reason
+		}
+	}
 	for _, container := range p.Status.ContainerStatuses {
-		if waiting := container.State.Waiting; waiting != nil && waiting.Reason != "" {
-			return waiting.Reason
+		if reason := container.State.trouble(); reason != "" {
+			return reason
 		}
 	}
 	return "not ready"
+}
+
+// initializing is what a container waits for behind an init container.
+const initializing = "PodInitializing"
+
+// trouble returns why a container waits or has failed, or nothing.
+func (s *containerState) trouble() string {
+	switch {
+	case s.Waiting != nil && s.Waiting.Reason != initializing:
+		return s.Waiting.Reason
+	case s.Terminated != nil && s.Terminated.ExitCode != 0:
+		return s.Terminated.Reason
+	default:
+		return ""
+	}
 }
 
 func (p *observedPod) restarts() int32 {
@@ -122,16 +164,34 @@ func (p *observedPod) phaseRank() int {
 	}
 }
 
-// byDispensability orders the Pods that go first before those that stay. It is
+// sortByDispensability sorts the Pods that go first before those that stay. It is
 // the order of a ReplicaSet (ActivePodsWithRanks in Kubernetes'
-// pkg/controller/controller_utils.go), with one addition: of two Pods that only
-// their age would tell apart, the one of an older template goes.
+// pkg/controller/controller_utils.go) with two differences: of two Pods that only
+// their age would tell apart, the one of an older template goes; and a Pod that
+// goes counts no more as a neighbor of the others on its node, so that those that
+// stay are spread as far as they can be. Where one that goes is already gone, the
+// others that go are the same.
+func sortByDispensability(pods []*observedPod) {
+	onNode := map[string]int{}
+	for _, pod := range pods {
+		onNode[pod.Spec.NodeName]++
+		pod.neighbors = 0
+	}
+	slices.SortFunc(pods, byDispensability)
+	for _, pod := range pods {
+		pod.neighbors = onNode[pod.Spec.NodeName]
+		onNode[pod.Spec.NodeName]--
+	}
+	slices.SortFunc(pods, byDispensability)
+}
+
 func byDispensability(a, b *observedPod) int {
 	return cmp.Or(
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(a.phaseRank(), b.phaseRank()),
 		falseFirst(a.ready, b.ready),
 		cmp.Compare(a.cost, b.cost),
+		cmp.Compare(b.neighbors, a.neighbors),
 		falseFirst(a.current, b.current),
 		readyForLess(a, b),
 		cmp.Compare(b.restarts(), a.restarts()),
@@ -180,7 +240,7 @@ func observe(set *PodSet, seen metacontroller.Observed, templateHash string) (ob
 	there := observed{taken: make(map[int]bool, len(pods))}
 	for i := range pods {
 		pod := &pods[i]
-		pod.read(set.Name+"-", templateHash)
+		pod.read(set.Name+"-", templateHash, seen.Now)
 		there.taken[pod.number] = true
 		switch {
 		case pod.Terminating:

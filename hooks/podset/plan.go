@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -45,30 +47,57 @@ func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 	missing := max(0, min(size, bounds.most)-len(p.stay))
 	replacements := p.replaceFailed(there.failed, missing, now)
 	rest := missing - len(p.failed)
-	p.makeFresh(replacements, rest, bounds.burst, there.taken)
+	p.makeFresh(replacements, rest, bounds.burst, there, pendingNumbers(set, now))
 	return p
 }
 
 // makeFresh asks for the replacements and for the rest of the missing Pods, as
-// many as a burst has, under the lowest numbers that are free. A sync that does
-// not see them yet asks for the same ones again.
-func (p *plan) makeFresh(replacements []freshPod, rest, burst int, taken map[int]bool) {
+// many as a burst has: first for those that were asked for and are not observed
+// yet, then under the lowest numbers that are free. A number may have become free
+// while the Pods that were asked for are still on their way to the cache, and under
+// another name they would be made twice.
+func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observed, pending []int32) {
 	missing := len(replacements) + rest
 	count := min(missing, burst)
 	p.fresh, p.later = make([]freshPod, count), missing-count
 	copy(p.fresh, replacements)
-	number := -1
-	for i := range p.fresh {
-		for number++; taken[number]; number++ {
+	numbers := make([]int, 0, count)
+	asked := map[int]bool{}
+	for _, number := range pending {
+		n := int(number)
+		if len(numbers) < count && n >= 0 && n <= highestNumber && !there.taken[n] && !asked[n] {
+			numbers, asked[n] = append(numbers, n), true
 		}
-		p.fresh[i].number = number
 	}
+	for number := 0; len(numbers) < count; number++ {
+		if !there.taken[number] && !asked[number] {
+			numbers = append(numbers, number)
+		}
+	}
+	slices.Sort(numbers)
+	for i := range p.fresh {
+		p.fresh[i].number = numbers[i]
+	}
+}
+
+// highestNumber is more than any Pod can have: there are no more Pods than twice
+// the largest size, those that are being deleted included, and as many pending.
+const highestNumber = 99999
+
+// pendingNumbers returns the numbers that the status remembers. What has not
+// appeared for as long as a cache may lag will not: the name may be taken.
+func pendingNumbers(set *PodSet, now time.Time) []int32 {
+	observed := meta.FindStatusCondition(set.Status.Conditions, metacontroller.ConditionChildrenObserved)
+	if observed == nil || observed.Status != metav1.ConditionFalse || now.Sub(observed.LastTransitionTime.Time) >= metacontroller.ChildGrace {
+		return nil
+	}
+	return set.Status.Pending
 }
 
 // dropDispensable lets those go that are too many.
 func (p *plan) dropDispensable(size int) {
 	p.excess = max(0, len(p.stay)-size)
-	slices.SortFunc(p.stay, byDispensability)
+	sortByDispensability(p.stay)
 	p.stay = p.stay[p.excess:]
 }
 
@@ -123,7 +152,7 @@ func (p *plan) replaceFailed(failed []*observedPod, missing int, now time.Time) 
 			p.retry = due
 			break
 		}
-		replacements = append(replacements, freshPod{failures: pod.failures() + 1})
+		replacements = append(replacements, freshPod{failures: pod.nextFailures()})
 	}
 	return replacements
 }
@@ -141,9 +170,22 @@ func (p *observedPod) failures() int {
 	return min(count, 20) // longer pauses than the longest are all the same
 }
 
+// nextFailures returns how many Pods in a row have failed when the replacement of
+// this one is made. One of a newer template has nothing to do with them.
+func (p *observedPod) nextFailures() int {
+	if !p.current {
+		return 0
+	}
+	return p.failures() + 1
+}
+
 // due returns when a failed Pod is to be replaced. It failed when it stopped
-// being ready or, if it never was, when it was made, as far as it tells.
+// being ready or, if it never was, when it was made, as far as it tells. One of an
+// older template is due at once: the newest may be what mends it.
 func (p *observedPod) due() time.Time {
+	if !p.current {
+		return time.Time{}
+	}
 	failures := p.failures()
 	if failures == 0 {
 		return p.changed

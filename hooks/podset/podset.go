@@ -1,8 +1,9 @@
 // Package podset keeps a number of identical Pods.
 //
 // The children of a PodSet are Pods named <podset>-<n>, with the lowest numbers
-// that are free; the number of a Pod that is being deleted is not. A Pod that
-// stays is kept as it is, whatever its content.
+// that are free; the number of a Pod that is being deleted is not. A Pod that has
+// been asked for and is not observed yet is asked for again under its number, which
+// the status remembers. A Pod that stays is kept as it is, whatever its content.
 //
 // Where there are too many, those go that a ReplicaSet would let go first. A Pod
 // that has failed is replaced under another number, at growing intervals if its

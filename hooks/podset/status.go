@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -29,8 +28,9 @@ const (
 // for. Each Pod that appears leads to a sync of its own, too.
 const nextBurst = 5 * time.Second
 
-// progressDeadline is how long an update may go without a Pod that is made or
-// becomes ready. It is that of a Deployment.
+// progressDeadline is how long Pods may be wanted without one that is made or
+// becomes ready. It is that of a Deployment. It counts whether or not all were
+// ready before: nothing is known of that when a status is lost.
 const progressDeadline = 10 * time.Minute
 
 // situation is all that the status follows from.
@@ -56,6 +56,9 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	for _, pod := range there.live {
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
+	for _, pod := range plan.fresh {
+		status.Pending = append(status.Pending, int32(pod.number))
+	}
 	conditions := metacontroller.NewConditions(set.Status.Conditions, set.Generation, now)
 	settled, resync := conditions.Settle(differs)
 	reason, message := activity(s)
@@ -66,7 +69,7 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 		}
 	}
 	left := judge(conditions, judgement{
-		set: set, reason: reason, message: message, settled: settled,
+		reason: reason, message: message, settled: settled,
 		deadline: there.lastChange().Add(progressDeadline).Sub(now), idle: plan.isIdle() && !there.lastChange().IsZero(),
 	})
 	status.Conditions = conditions.List()
@@ -133,7 +136,6 @@ func (o observed) lastChange() time.Time {
 
 // judgement is what Ready, Progressing and Stalled follow from.
 type judgement struct {
-	set             *PodSet
 	reason, message string
 	settled         bool          // nothing that was asked for is missing
 	deadline        time.Duration // what is left of the time to make progress
@@ -150,11 +152,8 @@ func judge(conditions *metacontroller.Conditions, j judgement) time.Duration {
 		}
 		conditions.Set(metacontroller.ConditionReady, status, j.reason, j.message)
 	}
-	before := meta.FindStatusCondition(j.set.Status.Conditions, conditionProgressing)
-	wasComplete := before != nil && before.Reason == reasonComplete
 	switch {
-	case j.reason == reasonReady || wasComplete && j.reason == reasonPodsNotReady:
-		// Once all were ready, one that is not any more is no update.
+	case j.reason == reasonReady:
 		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonComplete, "there is nothing to change")
 		return 0
 	case j.reason == reasonTooLarge:

@@ -38,8 +38,9 @@ type Spec struct {
 	// autoscalers set. When it becomes smaller, those Pods go that a ReplicaSet
 	// would let go: not scheduled before scheduled, pending before running, not
 	// ready before ready, the lower annotation
-	// controller.kubernetes.io/pod-deletion-cost first, then those of an older
-	// template, then the younger. Of a template of more than 6 KiB there may be
+	// controller.kubernetes.io/pod-deletion-cost first, then those that share
+	// their node with more others, those of an older template, and the younger.
+	// Of a template of more than 6 KiB there may be
 	// fewer, for every request to the controller carries all of them.
 	// +required
 	// +kubebuilder:validation:Minimum=0
@@ -50,6 +51,7 @@ type Spec struct {
 	// 3600. A change replaces the Pods, maxUnavailable at a time; a Pod that is
 	// not ready is replaced at once.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.finalizers) || size(self.metadata.finalizers) == 0",message="the Pods of a PodSet get no finalizers: leave template.metadata.finalizers out"
 	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy == 'Always'",message="the Pods of a PodSet are kept running: write restartPolicy Always, or leave it out; a MyJob runs a Pod once"
 	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.activeDeadlineSeconds)",message="the Pods of a PodSet are kept running: leave activeDeadlineSeconds out"
 	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="without containers there is no Pod: write template.spec.containers, or leave template out"
@@ -92,9 +94,15 @@ type Status struct {
 	// Selector selects the Pods, as autoscalers read it.
 	// +optional
 	Selector string `json:"selector,omitempty"`
-	// Conditions are Ready, Progressing, ChildrenObserved and, while a new
-	// template gets no Pod ready for ten minutes or size is too large for the
-	// template, Stalled.
+	// Pending are the numbers of the Pods that have been asked for and have not
+	// been observed yet. They are asked for again until they are, under the same
+	// names.
+	// +optional
+	// +listType=atomic
+	Pending []int32 `json:"pending,omitempty"`
+	// Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
+	// not ready and none has become so for ten minutes, or size is too large for
+	// the template, Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

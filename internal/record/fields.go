@@ -40,7 +40,7 @@ var (
 var fields = map[string]*regexp.Regexp{
 	// What an object is.
 	"apiVersion": groupForm, "kind": kindForm, "namespace": nameForm, "name": nameForm, "generateName": nameForm,
-	"uid": uidForm, "resourceVersion": countForm, "finalizers": keyForm, "apiGroup": groupForm,
+	"uid": uidForm, "failedPods": uidForm, "resourceVersion": countForm, "finalizers": keyForm, "apiGroup": groupForm,
 	// Identifiers that do not end in Name.
 	"container": nameForm, "targetContainer": nameForm, "component": nameForm, "subdomain": nameForm, "nodes": nameForm,
 	"topologyKey": keyForm, "fieldPath": pathForm, "resource": ruleForm, "manager": nameForm, "resourceNames": nameForm,
@@ -93,7 +93,7 @@ var named = setOf("env", "envs", "extraEnv", "httpHeaders")
 // wellKnown are the ends of domains of labels that Kubernetes and its tools set.
 var wellKnown = []string{"kubernetes.io", "k8s.io", "operetta.dev"}
 
-// knownAnnotations are those that Kubernetes' controllers read or write.
+// knownAnnotations are those that Kubernetes' controllers and ours read or write.
 var knownAnnotations = map[string]*regexp.Regexp{
 	"controller.kubernetes.io/pod-deletion-cost": countForm,
 	"deployment.kubernetes.io/revision":          smallForm,
@@ -103,6 +103,7 @@ var knownAnnotations = map[string]*regexp.Regexp{
 	"kubectl.kubernetes.io/restartedAt":          timeForm,
 	"kubectl.kubernetes.io/default-container":    nameForm,
 	"kubernetes.io/config.source":                wordForm,
+	"operetta.dev/pod-uid":                       uidForm,
 }
 
 // applied are the annotations that hold an object as it was applied, in JSON.

@@ -48,7 +48,14 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 		body: http.MaxBytesReader(w, r.Body, wireFactor*limit),
 	}
 	paced.allow(openingTime)
-	body, whole, err := j.readOpening(paced, declared)
+	// Who has to give back its opening may be reading, and hears of that as of a
+	// time that has passed.
+	defer context.AfterFunc(j.waiting, func() {
+		if errors.Is(context.Cause(j.waiting), errCrowded) {
+			_ = paced.control.SetReadDeadline(time.Unix(1, 0))
+		}
+	})()
+	body, whole, err := j.readOpening(paced, hostOf(r.RemoteAddr), declared)
 	if err == nil && !whole {
 		rest := io.MultiReader(bytes.NewReader(body), paced)
 		body, err = j.readRest(compact.NewReader(rest, controller), declared, limit)
@@ -66,23 +73,22 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	return body, nil
 }
 
-// readOpening reads the first part, and reports whether that was all. The
-// buffer grows with what comes.
-func (j *job) readOpening(source io.Reader, declared int64) (body []byte, whole bool, err error) {
-	opening := held{share: j.server.budget.opening}
+// readOpening reads the first part, and reports whether that was all. What it
+// holds grows with what has come, and is at most twice as much.
+func (j *job) readOpening(source io.Reader, address string, declared int64) (body []byte, whole bool, err error) {
+	opening := &opening{of: j.server.budget.opening, address: address, leave: j.cancel}
 	defer opening.give(0)
 	most := int64(openingBytes)
 	if declared >= 0 {
 		most = min(most, declared)
 	}
-	// The first bytes have come with the headers, or come slowly. Most bodies have
-	// fewer than 32 KiB.
-	for size := int64(1 << 10); ; size *= 32 {
+	for size := int64(leastOpening); ; size *= 2 {
 		size = min(size, most)
 		if err := opening.take(j.waiting, size); err != nil {
 			return nil, false, err
 		}
 		body = append(make([]byte, 0, size), body...)
+		opening.give(size) // the smaller buffer
 		if whole, err = fill(source, &body); err != nil {
 			return nil, false, err
 		}
@@ -97,7 +103,11 @@ func (j *job) readOpening(source io.Reader, declared int64) (body []byte, whole 
 	case err != nil:
 		return nil, false, err
 	case whole:
-		return body, true, j.takeBody(int64(len(body)), isTiny(body))
+		tiny := isTiny(body)
+		if tiny {
+			opening.keep()
+		}
+		return body, true, j.takeBody(int64(len(body)), tiny)
 	case declared < 0:
 		declared = math.MaxInt64 // in chunks: nobody knows
 	}
@@ -195,16 +205,21 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 		end = last
 	}
 	_ = p.control.SetReadDeadline(end)
+	if p.isCrowded() { // its deadline may have come before this one
+		return 0, errSlow
+	}
 	n, err := p.body.Read(into)
 	p.left -= int64(n)
 	p.time -= time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		if err = errSlow; isLast {
+		if err = errSlow; isLast && !p.isCrowded() {
 			err = errBusy
 		}
 	}
 	return n, err
 }
+
+func (p *pacedReader) isCrowded() bool { return errors.Is(context.Cause(p.waiting), errCrowded) }
 
 // discardRest reads on what a refusal has left of a body, once the refusal has
 // been sent: a client that is still sending when its connection closes sees a

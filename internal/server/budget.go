@@ -17,9 +17,10 @@ import (
 // from them in one order only, so that none waits for another in a circle:
 //
 //	opening  the first part of every body, as it comes: a slow sender holds no
-//	         more than it has sent
-//	tiny     bodies of at most 64 KiB about a parent of at most 1,000 values, and
-//	         what is computed from them: most requests are of this kind
+//	         more than twice what it has sent, and that only until others wait
+//	tiny     bodies of at most 64 KiB about a parent of at most 3,000 values, and
+//	         what is computed from them, unless they ask for much: most requests are
+//	         of this kind
 //	small    other bodies of at most 1 MiB and what is computed from them
 //	large    the larger bodies
 //	work     what is computed from those, and every large answer
@@ -81,13 +82,20 @@ type share struct {
 
 func newShare(size int64) share { return share{semaphore.NewWeighted(size), size} }
 
-type budget struct{ opening, tiny, small, large, work share }
+type budget struct {
+	opening                  *openings
+	tiny, small, large, work share
+
+	// turned is the part of tiny that those may keep who turn out to cost as much
+	// as others, until they have what others have.
+	turned share
+}
 
 func newBudget(size int64) *budget {
 	large := LargestBody(size)
 	opening, tiny, small := size/10, size/20, size/10
 	work := size - large - opening - tiny - small
-	return &budget{newShare(opening), newShare(tiny), newShare(small), newShare(large), newShare(work)}
+	return &budget{newOpenings(opening), newShare(tiny), newShare(small), newShare(large), newShare(work), newShare(tiny / 4)}
 }
 
 // isTiny reports whether a body costs next to nothing.
@@ -96,6 +104,8 @@ func isTiny(body []byte) bool {
 }
 
 var (
+	// errNotTiny ends a call that costs more than its request looked like.
+	errNotTiny = errors.New("it costs more than a tiny request")
 	// errBusy is the answer 429: the same request will do at another time.
 	errBusy = errors.New("the server is busy")
 	// errSlow is a body that does not come.
@@ -125,8 +135,8 @@ func (h *held) take(ctx context.Context, amount int64) error {
 // takeNow takes an amount that is free.
 func (h *held) takeNow(amount int64) error {
 	if amount > h.share.size-h.amount {
-		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes: make the resource smaller, or raise --memory-budget",
-			h.share.size)
+		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes, and this is %w: make the resource smaller, or raise --memory-budget",
+			h.share.size, metacontroller.ErrTooMuch)
 	}
 	if !h.share.TryAcquire(amount) {
 		return errBusy
@@ -145,7 +155,7 @@ func (h *held) give(rest int64) {
 
 // busyOrGone tells why a wait has ended.
 func busyOrGone(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), context.Canceled) {
+	if errors.Is(context.Cause(ctx), context.Canceled) { // and not errCrowded
 		return errGone
 	}
 	return errBusy

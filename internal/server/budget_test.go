@@ -80,7 +80,7 @@ func TestMoreThanTheBudgetIsNotForAnotherTime(t *testing.T) {
 	e := start(t, func(o *server.Options) { o.MemoryBudget = littleMemory })
 	got := e.post(t, "/greeting/sync", withChildren("hi", 25_000))
 	require.Equal(t, http.StatusInternalServerError, got.code)
-	require.Contains(t, got.body, "bytes of the memory budget for what it computes: make the resource smaller, or raise --memory-budget\n")
+	require.Contains(t, got.body, "bytes of the memory budget for what it computes, and this is more than one call may have: make the resource smaller, or raise --memory-budget\n")
 	got = e.post(t, "/greeting/sync", strings.Repeat(" ", littleMemory/2+1))
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.code, "no body is larger than half of the budget")
 }

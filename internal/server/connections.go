@@ -78,11 +78,15 @@ func (c *connections) dispensable(newest net.Conn) net.Conn {
 
 // addressOf returns the client's address without its port.
 func addressOf(conn net.Conn) string {
-	address := conn.RemoteAddr()
-	if address == nil {
-		return ""
+	if address := conn.RemoteAddr(); address != nil {
+		return hostOf(address.String())
 	}
-	host, _, _ := net.SplitHostPort(address.String())
+	return ""
+}
+
+// hostOf returns an address without its port.
+func hostOf(address string) string {
+	host, _, _ := net.SplitHostPort(address)
 	return host
 }
 

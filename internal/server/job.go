@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -30,10 +31,10 @@ func newSlots(most int) slots {
 // job is a request from its headers to its answer: its time, and what it holds.
 type job struct {
 	server   *Server
-	computed time.Time       // when there has to be an answer
-	request  context.Context // of the client, which may hang up
-	waiting  context.Context // ends when the job has to run at the latest
-	cancel   context.CancelFunc
+	computed time.Time               // when there has to be an answer
+	request  context.Context         // of the client, which may hang up
+	waiting  context.Context         // ends when the job has to run at the latest
+	cancel   context.CancelCauseFunc // of waiting
 	isLarge  bool
 	body     held // and, of a small one, what is computed from it
 	work     held
@@ -43,13 +44,15 @@ type job struct {
 func (s *Server) newJob(r *http.Request) *job {
 	now := time.Now()
 	j := &job{server: s, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
-	j.waiting, j.cancel = context.WithDeadline(j.request, now.Add(s.options.AnswerTimeout*waitPart/10))
+	timed, stop := context.WithDeadline(j.request, now.Add(s.options.AnswerTimeout*waitPart/10))
+	j.waiting, j.cancel = context.WithCancelCause(timed)
+	context.AfterFunc(j.waiting, stop)
 	return j
 }
 
 // end gives all back.
 func (j *job) end() {
-	j.cancel()
+	j.cancel(nil)
 	j.body.give(0)
 	j.work.give(0)
 }
@@ -70,15 +73,37 @@ func (j *job) takeBody(length int64, tiny bool) error {
 	return j.body.take(j.waiting, length+j.prepaid)
 }
 
-// call runs a hook, when it is its turn.
+// call runs a hook, when it is its turn. One that has been given the turn of a
+// tiny request, and turns out to ask for much, starts again when it is the turn of
+// others: a hook is pure, so that nothing is lost but the time until then.
 func (j *job) call(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, body []byte) (metacontroller.Answer, error) {
-	leave, err := j.enter(isTiny(body))
-	if err != nil {
-		return metacontroller.Answer{}, err
+	run := func(tiny bool) (metacontroller.Answer, error) {
+		leave, err := j.enter(tiny)
+		if err != nil {
+			return metacontroller.Answer{}, err
+		}
+		defer leave()
+		return j.compute(func(ctx context.Context, limits metacontroller.Limits) (metacontroller.Answer, error) {
+			if tiny {
+				limits.Large = func() error { return errNotTiny }
+			}
+			return controller.CallContext(ctx, hook, now, body, limits)
+		}, int64(len(body)))
 	}
-	defer leave()
+	answer, err := run(isTiny(body))
+	if errors.Is(err, errNotTiny) {
+		if err := j.turn(int64(len(body))); err != nil {
+			return metacontroller.Answer{}, err
+		}
+		answer, err = run(false)
+	}
+	return answer, err
+}
+
+// compute calls, with the memory and the time that a request of a length has.
+func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacontroller.Answer, error), length int64) (metacontroller.Answer, error) {
 	if j.isLarge {
-		j.prepaid = int64(len(body)) + overheadBytes
+		j.prepaid = length + overheadBytes
 		if err := j.work.take(j.waiting, j.prepaid); err != nil {
 			return metacontroller.Answer{}, err
 		}
@@ -86,15 +111,31 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 	started := time.Now()
 	ctx, cancel := context.WithDeadlineCause(j.request, j.computed, errLate)
 	defer cancel()
-	answer, err := controller.CallContext(ctx, hook, now, body, metacontroller.Limits{
-		MaxAnswerBytes: j.server.options.MaxAnswerBytes,
-		Reserve:        j.reserve,
-	})
+	answer, err := call(ctx, metacontroller.Limits{MaxAnswerBytes: j.server.options.MaxAnswerBytes, Reserve: j.reserve})
 	if err != nil {
 		return answer, j.endOf(ctx, err, time.Since(started))
 	}
 	j.keep(int64(cap(answer.Body)))
 	return answer, nil
+}
+
+// turn makes a tiny request one of the others. Until these have room for it, it
+// keeps its body, for which no more than a part of the tiny ones' memory is there:
+// or else those that wait would take all of it.
+func (j *job) turn(length int64) error {
+	j.work.give(0)
+	if j.isLarge { // what was large on the wire has its memory
+		return nil
+	}
+	turned := held{share: j.server.budget.turned}
+	if err := turned.takeNow(length); err != nil {
+		return errBusy
+	}
+	defer turned.give(0)
+	j.body.give(length)
+	tiny := j.body
+	defer tiny.give(0)
+	return j.takeBody(length, false)
 }
 
 // enter waits for a slot, and returns what gives it back. What no hook reads has

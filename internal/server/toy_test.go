@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,17 @@ func (t *toy) sync(g *greeting, seen metacontroller.Observed) (metacontroller.Re
 		result.Children = append(result.Children, &corev1.Secret{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: metav1.ObjectMeta{Name: name},
 		})
+		return result, nil
+	case "much":
+		text := strings.Repeat("x", 20_000)
+		for i := range 100 {
+			result.Children = append(result.Children, &corev1.ConfigMap{
+				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+				ObjectMeta: metav1.ObjectMeta{Name: name + "-" + strconv.Itoa(i)},
+				Data:       map[string]string{"text": text},
+			})
+		}
+		result.Status = greetingStatus{}
 		return result, nil
 	case "block":
 		t.reached <- struct{}{}

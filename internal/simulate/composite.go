@@ -62,8 +62,12 @@ type parent struct {
 }
 
 // maxIdle is how many timers in a row may lead to nothing before the next are
-// left out.
-const maxIdle = 3
+// left out. Those after failures come at growing intervals: the last that counts
+// is late enough for a hook to tell that what fails goes on failing.
+const (
+	maxIdle         = 3
+	maxIdleFailures = 6
+)
 
 // observe queues the parents whom a change concerns: the object itself, its
 // owner, whoever may adopt it and whoever has selected it.
@@ -191,7 +195,11 @@ func (m *composite) sync(p *parent) {
 func (m *composite) nextTimer() time.Time {
 	var next time.Time
 	for _, p := range m.parents {
-		if p.due.IsZero() || p.idle >= maxIdle || m.cache.get(p.ref) == nil {
+		most := maxIdle
+		if p.failures > 0 {
+			most = maxIdleFailures
+		}
+		if p.due.IsZero() || p.idle >= most || m.cache.get(p.ref) == nil {
 			continue
 		}
 		if next.IsZero() || p.due.Before(next) {

@@ -30,6 +30,8 @@ func TestRequestHasWhatMetacontrollerSends(t *testing.T) {
 		require.Equal(t, map[string]any{}, children["Service.v1"], "a kind without objects has its key all the same")
 		require.Equal(t, []string{key}, keysOf(children["ConfigMap.v1"].(map[string]any)))
 		require.Equal(t, "operetta-toy", body["controller"].(map[string]any)["metadata"].(map[string]any)["name"])
+		watched := body["controller"].(map[string]any)["spec"].(map[string]any)["parentResource"].(map[string]any)
+		require.Equal(t, true, watched["ignoreStatusChanges"], "as the CompositeControllers of deploy/ have it")
 	}
 }
 

@@ -91,6 +91,18 @@ func hasNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer && allocates
 }
 
+// mayHaveNodePorts reports whether ports of a type can have node ports, even if the
+// server gives it none by itself.
+func mayHaveNodePorts(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
+}
+
+// addsNoNodePort reports whether all node ports are among those that there were.
+func addsNoNodePort(spec, was *corev1.ServiceSpec) bool {
+	before := portsOf(was)
+	return !slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
+}
+
 // inherit hands what was allocated on to an update that does not name it, and
 // drops from it what its new type does not have.
 func inherit(service, old *corev1.Service) {
@@ -108,7 +120,7 @@ func inherit(service, old *corev1.Service) {
 	if hasNodePorts(spec) && hasNodePorts(was) {
 		inheritNodePorts(spec, was)
 	}
-	if hasNodePorts(was) && !hasNodePorts(spec) && slices.Equal(portsOf(spec), portsOf(was)) {
+	if mayHaveNodePorts(was) && !mayHaveNodePorts(spec) && addsNoNodePort(spec, was) {
 		for i := range spec.Ports {
 			spec.Ports[i].NodePort = 0
 		}
@@ -216,7 +228,7 @@ func checkService(service *corev1.Service) field.ErrorList {
 		problems = append(problems, field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIP,
 			"may not be set to 'None' for "+string(spec.Type)+" services"))
 	}
-	names, numbers := map[string]bool{}, map[string]bool{}
+	names, numbers, nodePorts := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, port := range spec.Ports {
 		path := ports.Index(i)
 		if len(spec.Ports) > 1 && port.Name == "" {
@@ -234,6 +246,11 @@ func checkService(service *corev1.Service) field.ErrorList {
 		for _, message := range validation.IsValidPortNum(int(port.Port)) {
 			problems = append(problems, field.Invalid(path.Child("port"), port.Port, message))
 		}
+		nodePort := fmt.Sprintf("%d/%s", port.NodePort, port.Protocol)
+		if port.NodePort != 0 && nodePorts[nodePort] {
+			problems = append(problems, field.Duplicate(path.Child("nodePort"), port.NodePort))
+		}
+		nodePorts[nodePort] = true
 		if port.NodePort != 0 && !isExternal(spec) {
 			problems = append(problems, field.Forbidden(path.Child("nodePort"),
 				"may not be used when `type` is '"+string(spec.Type)+"'"))

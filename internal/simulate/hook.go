@@ -103,6 +103,8 @@ func (m *composite) manifest(c *metacontroller.Controller) []byte {
 	if customizes(c) {
 		hooks["customize"] = hook
 	}
+	watched := rule(c.Parent)
+	watched["ignoreStatusChanges"] = true
 	children := []any{}
 	for _, child := range c.Children {
 		declared := rule(child.Resource)
@@ -114,7 +116,7 @@ func (m *composite) manifest(c *metacontroller.Controller) []byte {
 		"kind":       "CompositeController",
 		"metadata":   map[string]any{"name": "operetta-" + c.Name(), "generation": 1},
 		"spec": map[string]any{
-			"parentResource": rule(c.Parent), "childResources": children, "generateSelector": true, "hooks": hooks,
+			"parentResource": watched, "childResources": children, "generateSelector": true, "hooks": hooks,
 		},
 		"status": map[string]any{},
 	})

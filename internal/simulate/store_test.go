@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -167,6 +168,44 @@ func TestServicesKeepWhatTheyWereGiven(t *testing.T) {
 	plain, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ClusterIP, ports: [{port: 81, name: b, nodePort: 30087}]}}`))
 	require.NoError(t, err)
 	require.Empty(t, nodePortsOf(plain), "a type without node ports drops those that it was given")
+}
+
+// TestATypeWithoutNodePortsDropsThoseThatThereWere holds the server to what the real
+// one does when a type changes: node ports that there were are dropped, also where
+// ports have been added or taken away; a new one is refused.
+func TestATypeWithoutNodePortsDropsThoseThatThereWere(t *testing.T) {
+	const before = `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: %s, ports: [{port: 80, name: a, nodePort: 30010}, {port: 81, name: b, nodePort: 30011}]}}`
+	for after, want := range map[string]string{
+		`[{port: 81, name: b, nodePort: 30011}]`:                                                                         "",
+		`[{port: 80, name: a}, {port: 81, name: b, nodePort: 30011}]`:                                                    "",
+		`[{port: 81, name: b, nodePort: 30011}, {port: 80, name: a, nodePort: 30010}]`:                                   "",
+		`[{port: 80, name: a, nodePort: 30010}, {port: 82, name: c}]`:                                                    "",
+		`[{port: 80, name: a, nodePort: 30012}, {port: 81, name: b, nodePort: 30011}]`:                                   "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
+		`[{port: 80, name: a, nodePort: 30010}, {port: 81, name: b, nodePort: 30011}, {port: 82, name: c, nodePort: 5}]`: "spec.ports[2].nodePort: Forbidden",
+	} {
+		for _, serviceType := range []string{"NodePort", "LoadBalancer", "LoadBalancer, allocateLoadBalancerNodePorts: false"} {
+			s := emptyStore()
+			_, err := put(t, s, parse(t, fmt.Sprintf(before, serviceType)))
+			require.NoError(t, err)
+			stored, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ClusterIP, ports: `+after+`}}`))
+			if want != "" {
+				require.ErrorContains(t, err, want)
+				continue
+			}
+			require.NoError(t, err, after)
+			require.Empty(t, nodePortsOf(stored), after)
+		}
+	}
+}
+
+func TestNodePortsOfSomePortsAreKept(t *testing.T) {
+	s := emptyStore()
+	stored, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, ports: [{port: 80, name: a}, {port: 81, name: b, nodePort: 30086}]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []int64{30087, 30086}, nodePortsOf(stored), "what is named is given to nobody else")
+
+	_, err = put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: d}, spec: {type: NodePort, ports: [{port: 80, name: a, nodePort: 30020}, {port: 81, name: b, nodePort: 30020}]}}`))
+	require.ErrorContains(t, err, "spec.ports[1].nodePort: Duplicate value: 30020")
 }
 
 func TestPullPolicy(t *testing.T) {

@@ -24,6 +24,7 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 		if !c.isOurs(t) {
 			below(schema, mute)
 			bound(schema, t)
+			constrain(schema, t)
 			return
 		}
 		c.fields(member(schema, "properties"), t, path)

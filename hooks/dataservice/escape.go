@@ -1,0 +1,61 @@
+package dataservice
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/operetta-dev/operetta/internal/pods"
+)
+
+const (
+	// escapeImage has a shell, od, tr and sed.
+	escapeImage = "busybox:1.37.0"
+	// escapedVolume holds what the init container writes. It is in memory only.
+	escapedVolume = "credentials"
+	escapedDir    = configDir + "-credentials"
+	// locationVariable tells Spring where configuration is.
+	locationVariable = "SPRING_CONFIG_ADDITIONAL_LOCATION"
+)
+
+// escapeScript writes a property with the user and the password in the form in
+// which a URL can have them: each byte as %XX. Spring has no function for it, and
+// the hook never sees them.
+var escapeScript = strings.Join([]string{
+	`escape() { printf %s "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'; }`,
+	`printf 'eureka-user: "%s:%s"\n' "$(escape "$EUREKA_USERNAME")" "$(escape "$EUREKA_PASSWORD")" > ` + escapedDir + `/application.yml`,
+}, "\n")
+
+// needsEscaping reports whether a component reads an application.yml with the URL
+// of a registry that asks for a user and a password.
+func (p *product) needsEscaping(u *unit) bool {
+	registry := p.unit("eureka")
+	_, isSpring := u.env[locationVariable]
+	return isSpring && registry != nil && !registry.runsHere() && registry.said.thirdParty.AuthType == AuthBasic
+}
+
+// escapeCredentials adds the container that escapes them to a template, whose
+// container reads what it writes.
+func (p *product) escapeCredentials(template *corev1.PodTemplateSpec) {
+	mount := corev1.VolumeMount{Name: escapedVolume, MountPath: escapedDir}
+	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("16Mi")}
+	limit := resource.MustParse("1Mi")
+	template.Spec.InitContainers = []corev1.Container{{
+		Name: "escape-credentials", Image: escapeImage,
+		Command: []string{"sh", "-ec", escapeScript}, Env: p.unit("eureka").credentialEnv(),
+		Resources:       corev1.ResourceRequirements{Requests: small, Limits: small},
+		SecurityContext: pods.Restricted(65534), VolumeMounts: []corev1.VolumeMount{mount},
+	}}
+	template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: escapedVolume, VolumeSource: corev1.VolumeSource{
+		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit},
+	}})
+	mount.ReadOnly = true
+	container := &template.Spec.Containers[0]
+	container.VolumeMounts = append(container.VolumeMounts, mount)
+	for i := range container.Env {
+		if container.Env[i].Name == locationVariable {
+			container.Env[i].Value += ",file:" + escapedDir + "/"
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package podset_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// status returns the status of an answer as the next request has it.
+func (a answer) status(t *testing.T) string {
+	t.Helper()
+	text, err := json.Marshal(a.Status)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// terminatingPodsOf returns Pods that are being deleted.
+func terminatingPodsOf(numbers ...int) string {
+	return strings.ReplaceAll(podsOf(numbers...), `"creationTimestamp"`, `"deletionTimestamp":"2026-01-02T03:04:00Z","creationTimestamp"`)
+}
+
+// both merges two groups of Pods.
+func both(a, b string) string { return strings.TrimSuffix(a, "}") + "," + strings.TrimPrefix(b, "{") }
+
+// TestALateCacheMakesNoPodTwice follows a cache that shows that a Pod has gone
+// before it shows the one that was made in its stead: the number that has become
+// free is not taken.
+func TestALateCacheMakesNoPodTwice(t *testing.T) {
+	first := ask(t, `{"size":5}`, both(podsOf(0, 2, 3, 4), terminatingPodsOf(1)))
+	require.Equal(t, []string{"web-5"}, first.fresh)
+
+	late := askWithStatus(t, `{"size":5}`, first.status(t), podsOf(0, 2, 3, 4))
+	require.Equal(t, []string{"web-5"}, late.fresh, "web-1 would be one too many")
+	require.Equal(t, []int32{5}, late.Status.Pending)
+
+	seen := askWithStatus(t, `{"size":5}`, late.status(t), podsOf(0, 2, 3, 4, 5))
+	require.Empty(t, seen.fresh)
+	require.Empty(t, seen.Status.Pending)
+
+	// A status that was lost is no memory: then there is one too many for as long
+	// as the cache is late.
+	lost := ask(t, `{"size":5}`, podsOf(0, 2, 3, 4))
+	require.Equal(t, []string{"web-1"}, lost.fresh)
+	both := askWithStatus(t, `{"size":5}`, lost.status(t), podsOf(0, 1, 2, 3, 4, 5))
+	require.Equal(t, 5, both.kept, "the cache has caught up, and one goes")
+}
+
+func TestManyDownAndUpAreNotMadeTwice(t *testing.T) {
+	first := ask(t, `{"size":5000}`, terminatingPodsOf(numbers(0, 5000)...))
+	require.Equal(t, podNames(numbers(5000, 5500)), first.fresh)
+
+	late := askWithStatus(t, `{"size":5000}`, first.status(t), terminatingPodsOf(numbers(100, 5000)...))
+	require.Equal(t, first.fresh, late.fresh)
+
+	some := askWithStatus(t, `{"size":5000}`, late.status(t), podsOf(numbers(5000, 5200)...))
+	require.Equal(t, podNames(append(numbers(0, 200), numbers(5200, 5500)...)), some.fresh, "the rest of them, and the next 200")
+	require.Len(t, some.Status.Pending, 500)
+}
+
+// TestNumbersThatCannotBeHadAreForgotten is a name that someone else has taken.
+func TestNumbersThatCannotBeHadAreForgotten(t *testing.T) {
+	first := ask(t, `{"size":2}`, both(podsOf(0), terminatingPodsOf(1)))
+	require.Equal(t, []string{"web-2"}, first.fresh)
+	old := strings.ReplaceAll(first.status(t), "2026-01-02T03:04:05Z", "2026-01-02T03:03:35Z")
+	later := askWithStatus(t, `{"size":2}`, old, podsOf(0))
+	require.Equal(t, []string{"web-1"}, later.fresh)
+}
+
+// TestPendingNumbersOfAnybody is a status that the hook did not write.
+func TestPendingNumbersOfAnybody(t *testing.T) {
+	status := `{"conditions":[{"type":"ChildrenObserved","status":"False","reason":"Asked","message":"asked for: Pod/web-0","lastTransitionTime":"2026-01-02T03:04:00Z"}],` +
+		`"pending":[-1,7,7,2147483647,0,3,9]}`
+	a := askWithStatus(t, `{"size":3}`, status, podsOf(0))
+	require.Equal(t, []string{"web-3", "web-7"}, a.fresh)
+}

@@ -1,0 +1,73 @@
+package crds
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// TestWhatIsAskedOfPodsIsWritten follows lists, maps, pointers and embedded
+// structs to the types of which something is asked.
+func TestWhatIsAskedOfPodsIsWritten(t *testing.T) {
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+properties:
+  spec:
+    properties:
+      activeDeadlineSeconds: {type: integer, format: int64}
+      containers:
+        items:
+          properties:
+            ports: {items: {properties: {containerPort: {type: integer}}}}
+            lifecycle: {properties: {preStop: {properties: {exec: {properties: {command: {type: array}}}}}}}
+            livenessProbe: {properties: {periodSeconds: {type: integer}, tcpSocket: {properties: {port: {x-kubernetes-int-or-string: true}}}}}
+      ephemeralContainers: {items: {properties: {ports: {items: {properties: {containerPort: {type: integer}}}}}}}
+`), &schema))
+	constrain(schema, reflect.TypeFor[corev1.PodTemplateSpec]())
+
+	container := schema["properties"].(map[string]any)["spec"].(map[string]any)["properties"].(map[string]any)["containers"].(map[string]any)["items"]
+	require.Len(t, container.(map[string]any)["x-kubernetes-validations"], 5)
+	withoutRules(schema)
+	got, err := yaml.Marshal(schema)
+	require.NoError(t, err)
+	require.YAMLEq(t, `
+properties:
+  spec:
+    properties:
+      activeDeadlineSeconds: {type: integer, format: int64, minimum: 1, maximum: 2147483647}
+      containers:
+        items:
+          properties:
+            ports: {items: {properties: {containerPort: {type: integer, minimum: 1, maximum: 65535}}}}
+            lifecycle: {properties: {preStop: {properties: {exec: {properties: {command: {type: array, minItems: 1}}}}}}}
+            livenessProbe:
+              properties:
+                periodSeconds: {type: integer, minimum: 0}
+                tcpSocket: {properties: {port: {x-kubernetes-int-or-string: true, minimum: 1, maximum: 65535, pattern: '^([a-z0-9]+-)*[a-z0-9]+$'}}}
+      ephemeralContainers: {items: {properties: {ports: {items: {properties: {containerPort: {type: integer}}}}}}}
+`, string(got))
+}
+
+// TestEveryTypeAndFieldThatIsAskedAboutExists fails on a name that Kubernetes has
+// not got: nothing would be asked then.
+func TestEveryTypeAndFieldThatIsAskedAboutExists(t *testing.T) {
+	for asked, wanted := range podValidation {
+		for name := range wanted.fields {
+			require.True(t, hasField(asked, name), "%s has no field %s", asked, name)
+		}
+	}
+}
+
+func hasField(t reflect.Type, name string) bool {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag := field.Tag.Get("json")
+		if tag == name || tag == name+",omitempty" || field.Anonymous && hasField(field.Type, name) {
+			return true
+		}
+	}
+	return false
+}
