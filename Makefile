@@ -111,6 +111,10 @@ lint: ## Lint, with the rules that keep hooks pure
 e2e: build ## Test against a real API server; the first time it is built, for minutes
 	cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout 20m ./...
 
+.PHONY: explore
+explore: build ## Play schedules with late caches, lost writes, edits and faults for TIME=10m, from SEED on
+	bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
+
 .PHONY: fuzz
 fuzz: ## Fuzz every hook, FUZZTIME=30s each
 	@for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' hooks/fuzz_test.go); do \

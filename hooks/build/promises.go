@@ -25,7 +25,8 @@ func Promises() promise.Promises {
 // watch holds Builds to running one build at a time, unless concurrencyPolicy is
 // Allow, and none again that is done. A Job is the same build as another whose
 // name ends in the same hash. One whose Job somebody else deletes before
-// Metacontroller has heard of the status that tells its result may be done again.
+// Metacontroller has heard of the status that tells its result may be done again,
+// and beside a Pod of that Job that Metacontroller has not heard of.
 func watch() func(promise.Write) string {
 	allows := map[string]bool{}
 	done := map[string]bool{} // by owner and name
@@ -58,7 +59,8 @@ func watch() func(promise.Write) string {
 		}
 		for _, pod := range w.List("v1", "Pod") {
 			phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-			if pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
+			heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil
+			if heard && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
 				return fmt.Sprintf("%s is begun while %s runs", w.After.GetName(), pod.GetName())
 			}
 		}

@@ -61,6 +61,9 @@ func (k *keeper) workload(w promise.Write) string {
 	broken := ""
 	switch {
 	case w.Before == nil && !k.started[owner+name] && parent != nil:
+		if heard := w.Heard(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
+			parent = heard // the spec that it was made for
+		}
 		for _, before := range k.rows[i].after {
 			if isWanted(parent, before) && !k.ready[owner+before] {
 				broken = fmt.Sprintf("%s begins before %s is ready", name, before)
@@ -76,7 +79,9 @@ func (k *keeper) workload(w promise.Write) string {
 	return broken
 }
 
-// tooEarly tells of a component that goes before one that comes after it.
+// tooEarly tells of a component that goes before one that comes after it, and of
+// which Metacontroller has heard. What it has made and not heard of yet, a teardown
+// that begins at that moment does not wait for.
 func (k *keeper) tooEarly(w promise.Write, name, owner string) string {
 	for _, row := range k.rows {
 		if !slices.Contains(row.after, name) {
@@ -84,6 +89,9 @@ func (k *keeper) tooEarly(w promise.Write, name, owner string) string {
 		}
 		for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
 			for _, other := range w.List("apps/v1", kind) {
+				if w.Heard("apps/v1", kind, other.GetNamespace(), other.GetName()) == nil {
+					continue
+				}
 				if other.GetLabels()[componentLabel] == row.key && ownerOf(other) == owner {
 					return fmt.Sprintf("%s goes before %s", name, row.key)
 				}

@@ -24,10 +24,13 @@ func Promises() promise.Promises {
 
 // watch holds MyJobs to running once. A second Pod may only follow one that
 // somebody else deleted before Metacontroller had heard of the status that names
-// it: until then nothing tells that there ever was one.
+// it: until then nothing tells that there ever was one. Nor does a Pod count that
+// was made for another MyJob of the same name, which server-side apply takes over
+// while it goes.
 func watch() func(promise.Write) string {
-	ran := map[types.UID]bool{}  // MyJobs by a Pod that ran
-	ours := map[types.UID]bool{} // whose Pod the hook has deleted
+	made := map[types.UID]types.UID{} // MyJobs by the Pod that was made for them
+	ran := map[types.UID]bool{}       // MyJobs whose Pod began to run
+	ours := map[types.UID]bool{}      // whose Pod the hook has deleted
 	completed := map[types.UID]Result{}
 	return func(w promise.Write) string {
 		if w.Is("MyJob") && w.After != nil {
@@ -46,7 +49,11 @@ func watch() func(promise.Write) string {
 				return fmt.Sprintf("%s runs a second Pod", owner.Name)
 			}
 			phase, _, _ := unstructured.NestedString(w.Object().Object, "status", "phase")
-			ran[owner.UID] = ran[owner.UID] || phase != "" && phase != "Pending"
+			if w.Before == nil {
+				made[w.After.GetUID()] = owner.UID
+			}
+			began := phase != "" && phase != "Pending" && made[w.Object().GetUID()] == owner.UID
+			ran[owner.UID] = ran[owner.UID] || began
 			ours[owner.UID] = ours[owner.UID] || w.By == "the hook" && w.Before != nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
 		}
 		return ""

@@ -20,11 +20,11 @@ func Promises() promise.Promises {
 	}
 }
 
-// watch holds PodSets to their number of Pods: no more than the largest size that
-// has been asked for and one for each that is being replaced. What Metacontroller
-// does not see yet it asks for under the same name, so that lateness adds none;
-// but a Pod that it does not see go yet has its number still, and its replacement
-// another one.
+// watch holds PodSets to their number of Pods: never more at once than the largest
+// size that has been asked for, those that go left out, and one. That one is for
+// lateness: a Pod that Metacontroller does not see go yet has its number still, and
+// its replacement another one. What it does not see come yet it asks for under the
+// same name, which adds none.
 func watch() func(promise.Write) string {
 	largest := map[string]int64{}
 	return func(w promise.Write) string {
@@ -44,8 +44,8 @@ func watch() func(promise.Write) string {
 					live++
 				}
 			}
-			if owner.Kind == "PodSet" && int64(live) > 2*most {
-				return fmt.Sprintf("%s has %d live Pods, and was never to have more than %d", owner.Name, live, most)
+			if owner.Kind == "PodSet" && int64(live) > most+1 {
+				return fmt.Sprintf("%s has %d live Pods, and was never to have more than %d and one", owner.Name, live, most)
 			}
 		}
 		return ""

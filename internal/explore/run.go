@@ -254,20 +254,22 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 	}
 }
 
-// checkRefused reports whether children are refused at the end because somebody
-// else has their names, and holds the custom resource to telling it.
+// checkRefused reports whether children are refused at the end for what no schema
+// can know, because somebody else has their names or the cluster does not have
+// their node ports, and holds the custom resource to telling it.
 func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	told, taken := false, ""
-	for child := range r.refused {
+	for child, err := range r.refused {
 		object := r.World.Get(child)
-		if object == nil || isOwnedBy(object, outcome.Parent) {
+		isPort := outcome.Failure != "" && strings.Contains(err.Error(), "nodePort")
+		if !isPort && (object == nil || isOwnedBy(object, outcome.Parent)) {
 			continue
 		}
 		taken = child.String()
 		told = told || strings.Contains(encode(outcome.Parent.Object["status"].(map[string]any)), child.Name)
 	}
 	if taken != "" && (!told || outcome.Ready == "True") {
-		r.broke(lawTold, fmt.Sprintf("%s is somebody else's, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
+		r.broke(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
 			outcome.Ready, outcome.Reason, outcome.Message))
 	}
 	return taken != ""

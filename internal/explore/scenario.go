@@ -35,6 +35,8 @@ type Scenario struct {
 	Versions [][]byte
 	// Apply is how Metacontroller applies children.
 	Apply simulate.Strategy
+	// Call is the way to the hooks, or nil to call them directly. It has no state.
+	Call simulate.Call
 
 	fresh  map[string]*rest
 	schema *crd.Schema
@@ -47,8 +49,12 @@ const settleSteps = 400
 
 // newWorld returns a world of this scenario's operators with nothing in it.
 func (s *Scenario) newWorld(late bool) *simulate.World {
+	call := s.Call
+	if call == nil {
+		call = simulate.Direct(s.Controllers...)
+	}
 	return simulate.New(simulate.Options{
-		Controllers: s.Controllers, Call: simulate.Direct(s.Controllers...), Apply: s.Apply,
+		Controllers: s.Controllers, Call: call, Apply: s.Apply,
 		MaxSteps: settleSteps, Late: late,
 	})
 }

@@ -99,7 +99,7 @@ func (s *Scenario) findByEdits(ctx context.Context, known map[string]bool, most 
 // simulate does, what happens then.
 func (f Finding) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", f.Violation.String())
+	fmt.Fprintf(&b, "%s\n\n", f.String())
 	(&report.Printer{Out: &b}).Steps(f.Run.World)
 	fmt.Fprintf(&b, "\nThe schedule:\n%s\n", f.Schedule)
 	return b.String()

@@ -10,7 +10,10 @@
 // versions, the strict reading of answers, claiming with adoption and release,
 // both update methods, the three-way merge of dynamic apply, finalizers,
 // customize with its cache, timed resyncs and retries. Its cache is never
-// stale, each parent is synced once per step, and nothing is lost.
+// stale, each parent is synced once per step, and nothing is lost, unless
+// [Options.Late] is set: then it hears of changes by one watch for each kind,
+// and an [Action] says what happens next, and what of it goes wrong. The built-in
+// controllers are never late.
 //
 // Of the API server there are identities, generations, optimistic locking,
 // finalizers, graceful deletion of Pods, background deletion, the defaults of

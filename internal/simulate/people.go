@@ -21,13 +21,14 @@ func (w *World) edit(ref Ref, patch string) error {
 	if err != nil {
 		return fmt.Errorf("the patch is no JSON object: %w", err)
 	}
-	object := &unstructured.Unstructured{Object: MergePatch(live.Object, changes)}
+	object := (&unstructured.Unstructured{Object: MergePatch(live.Object, changes)}).DeepCopy()
 	unstructured.RemoveNestedField(object.Object, "metadata", "resourceVersion")
 	_, err = w.store.update(byUser, object)
 	return err
 }
 
-// MergePatch returns an object with a merge patch applied. Neither is changed.
+// MergePatch returns an object with a merge patch applied. Neither is changed, and
+// the result shares what the patch does not touch.
 func MergePatch(object, patch map[string]any) map[string]any {
 	result := map[string]any{}
 	for key, value := range object {

@@ -1,0 +1,176 @@
+package hooks_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// mutants are ways to break an answer, each of which a law is there to find.
+var mutants = []struct {
+	name, scenario, law string
+	change              func(request, answer map[string]any) int
+}{
+	{"a child twice", "modelbox", "no answer names a child twice", func(_, answer map[string]any) int {
+		children := answer["children"].([]any)
+		answer["children"] = append(children, children...)
+		return http.StatusOK
+	}},
+	{"no answer to an edit", "podset", "a hook answers whatever its CRD admits", func(request, _ map[string]any) int {
+		if generation(request) > 1 {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	}},
+	{"an edit deletes all", "modelbox", "what the old and the new spec want is never deleted", func(request, answer map[string]any) int {
+		if observed, _ := statusOf(request)["observedGeneration"].(float64); observed > 0 && int64(observed) < generation(request) {
+			answer["children"] = []any{}
+		}
+		return http.StatusOK
+	}},
+	{"Ready as soon as there is a child", "modelbox", "Ready is True only while it is", func(request, answer map[string]any) int {
+		for _, condition := range answer["status"].(map[string]any)["conditions"].([]any) {
+			if c := condition.(map[string]any); c["type"] == "Ready" && len(observedIn(request, "children")) > 0 {
+				c["status"] = "True"
+			}
+		}
+		return http.StatusOK
+	}},
+	{"never Ready after an edit", "modelbox", "it ends as a new one would", func(request, answer map[string]any) int {
+		for _, condition := range answer["status"].(map[string]any)["conditions"].([]any) {
+			if c := condition.(map[string]any); c["type"] == "Ready" && generation(request) > 1 {
+				c["status"], c["lastTransitionTime"] = "False", "2026-01-01T00:00:00Z"
+			}
+		}
+		return http.StatusOK
+	}},
+	{"a status that counts", "podset", "it comes to rest", func(request, answer map[string]any) int {
+		n, _ := statusOf(request)["replicas"].(float64)
+		answer["status"].(map[string]any)["replicas"] = n + 1
+		answer["resyncAfterSeconds"] = 1
+		return http.StatusOK
+	}},
+	{"a Pod that is let go with the status that tells its end", "myjob", "the promises of MyJob", func(_, answer map[string]any) int {
+		if answer["status"].(map[string]any)["result"] != nil {
+			answer["children"] = []any{}
+		}
+		return http.StatusOK
+	}},
+}
+
+// TestExploreFindsMutants breaks hooks on their way out, and wants the law to be
+// found that is broken.
+func TestExploreFindsMutants(t *testing.T) {
+	for _, mutant := range mutants {
+		if !selected(mutant.scenario) {
+			continue
+		}
+		t.Run(mutant.name, func(t *testing.T) {
+			t.Parallel()
+			s := scenario(t, mutant.scenario, simulate.DynamicApply)
+			s.Call = mutated(t, mutant.change)
+			findings, played, err := s.Find(t.Context(), explore.Search{First: 1, Schedules: 60})
+			require.NoError(t, err)
+			require.Len(t, findings, 1, "nothing in %d schedules", played)
+			require.Equal(t, mutant.law, findings[0].Law, findings[0].Text())
+			t.Logf("after %d schedules, with %d actions", played, len(findings[0].Schedule))
+		})
+	}
+}
+
+// mutated returns a way to the hooks on which sync answers are changed.
+func mutated(t *testing.T, change func(request, answer map[string]any) int) simulate.Call {
+	call := simulate.Direct(hooks.All()...)
+	return func(now time.Time, path string, body []byte) (int, []byte, error) {
+		code, text, err := call(now, path, body)
+		if err != nil || code != http.StatusOK || !strings.HasSuffix(path, "/sync") {
+			return code, text, err
+		}
+		var request, answer map[string]any
+		require.NoError(t, json.Unmarshal(body, &request))
+		require.NoError(t, json.Unmarshal(text, &answer))
+		code = change(request, answer)
+		text, err = json.Marshal(answer)
+		return code, text, err
+	}
+}
+
+func generation(request map[string]any) int64 {
+	n, _ := request["parent"].(map[string]any)["metadata"].(map[string]any)["generation"].(float64)
+	return int64(n)
+}
+
+func statusOf(request map[string]any) map[string]any {
+	status, _ := request["parent"].(map[string]any)["status"].(map[string]any)
+	return status
+}
+
+// TestScopes explores small worlds in whole: every order in which what is due can
+// happen up to a depth, with a crash or a lost status, and one thing that somebody
+// does.
+func TestScopes(t *testing.T) {
+	for _, scope := range []struct{ scenario, once string }{
+		{"myjob", "delete Pod/hello"},
+		{"build", `edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}`},
+		{"podset", `edit PodSet/cache {"spec":{"size":1}}`},
+	} {
+		if !selected(scope.scenario) {
+			continue
+		}
+		t.Run(scope.scenario, func(t *testing.T) {
+			t.Parallel()
+			once, err := explore.ParseSchedule(scope.once)
+			require.NoError(t, err)
+			depth := 5
+			if testing.Short() {
+				depth = 4
+			}
+			kinds := []string{"crash@1", "lose-status"}
+			finding, extent := scenario(t, scope.scenario, simulate.DynamicApply).
+				Exhaust(t.Context(), explore.Scope{Once: once, Troubles: 1, Kinds: kinds, Depth: depth})
+			if finding != nil {
+				t.Fatal(finding.Text())
+			}
+			require.True(t, extent.Whole)
+			require.Greater(t, extent.States, 40)
+			t.Logf("%d states and %d transitions of up to %d actions", extent.States, extent.Transitions, depth)
+		})
+	}
+}
+
+// TestEditsAreAdmitted wants valid values of most fields of each kind's spec.
+func TestEditsAreAdmitted(t *testing.T) {
+	for _, name := range scenarioNames(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := scenario(t, name, simulate.DynamicApply)
+			edits, err := s.Edits()
+			require.NoError(t, err)
+			var fields, admitted []string
+			for _, edit := range edits {
+				top := strings.Join(strings.Split(edit.Path, ".")[:2], ".")
+				if !slices.Contains(fields, top) {
+					fields = append(fields, top)
+				}
+				if !slices.Contains(admitted, top) && s.Admits(edit.Object) {
+					admitted = append(admitted, top)
+				}
+			}
+			for _, field := range fields {
+				if !slices.Contains(admitted, field) {
+					t.Logf("no value of %s was admitted", field)
+				}
+			}
+			require.Greater(t, 10*len(admitted), 8*len(fields))
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package hooks_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// found are schedules that have broken a law once, as short as they were made.
+// Those with a known law break it still: the list of them is to become empty.
+var found = []struct {
+	name, scenario string
+	apply          simulate.Strategy
+	schedule       string
+	known          string
+}{
+	{
+		name: "a workload without its label holds up the teardown", scenario: "dataservice", apply: simulate.DynamicApply,
+		schedule: `
+			calm 40
+			edit Deployment/eureka {"metadata":{"labels":{"controller-uid":null}}}
+			delete DataService/shop`,
+		known: "it comes to rest",
+	},
+	{
+		name: "a status that is lost after the Pod has ended", scenario: "myjob", apply: simulate.DynamicApply,
+		schedule: `
+			deliver MyJob
+			sync MyJob/hello
+			calm 3
+			deliver Pod
+			sync MyJob/hello crash@1
+			restart
+			sync MyJob/hello lose-status`,
+	},
+	{
+		name: "a template that changes while nothing is heard of the Pods", scenario: "podset", apply: simulate.DynamicApply,
+		schedule: `
+			deliver PodSet all
+			edit PodSet/cache {"spec":{"size":3,"template":{"spec":{"containers":[{"image":"nginx:1.28","name":"memcached"}]}}}}
+			sync PodSet/cache
+			deliver PodSet all
+			sync PodSet/cache`,
+	},
+	{
+		name: "Pods that were left behind and whose names are wanted", scenario: "podset", apply: simulate.ServerSideApply,
+		schedule: `
+			calm 40
+			delete PodSet/cache orphan
+			collect
+			create {"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"cache"},"spec":{"size":2,"template":{"spec":{"nodeSelector":{"a":"b"},"containers":[{"image":"memcached:1.6","name":"memcached"}]}}}}`,
+	},
+	{
+		name: "a new one before the old one's children are gone", scenario: "modelbox", apply: simulate.DynamicApply,
+		schedule: `
+			calm 17
+			delete ModelBox/sentiment
+			create {"apiVersion":"model.github.com/v1","kind":"ModelBox","metadata":{"name":"sentiment"},"spec":{"image":"nginx:1.27-alpine","ports":[{"port":80}],"replicas":1}}
+			collect
+			restart
+			sync ModelBox/sentiment
+			restart`,
+	},
+}
+
+// TestFound plays what was found once.
+func TestFound(t *testing.T) {
+	for _, story := range found {
+		if !selected(story.scenario) {
+			continue
+		}
+		t.Run(story.name, func(t *testing.T) {
+			t.Parallel()
+			schedule, err := explore.ParseSchedule(story.schedule)
+			require.NoError(t, err)
+			run := scenario(t, story.scenario, story.apply).Play(schedule)
+			switch {
+			case story.known != "":
+				require.NotNil(t, run.Broken, "take it from the list of what is known")
+				require.Equal(t, story.known, run.Broken.Law)
+			case run.Broken != nil:
+				t.Fatal(explore.Finding{Violation: *run.Broken, Schedule: schedule, Run: run}.Text())
+			}
+		})
+	}
+}

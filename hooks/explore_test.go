@@ -1,0 +1,103 @@
+package hooks_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// scenariosDir holds a small custom resource of each kind, to be explored.
+const scenariosDir = "testdata/explore"
+
+var strategies = []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
+
+// scenario reads one of scenariosDir.
+func scenario(t testing.TB, name string, apply simulate.Strategy) *explore.Scenario {
+	return &explore.Scenario{
+		Name: name, Controllers: hooks.All(), Promises: hooks.Promises(), Apply: apply,
+		Objects: readDocuments(t, filepath.Join(scenariosDir, name+".yaml")),
+	}
+}
+
+// scenarioNames returns the selected kinds that have a scenario.
+func scenarioNames(t testing.TB) []string {
+	entries, err := os.ReadDir(scenariosDir)
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		if name := strings.TrimSuffix(entry.Name(), ".yaml"); selected(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TestEachKindIsExplored wants a scenario and promises of each kind.
+func TestEachKindIsExplored(t *testing.T) {
+	names := scenarioNames(t)
+	for _, controller := range hooks.All() {
+		if !selected(controller.Name()) {
+			continue
+		}
+		require.Contains(t, names, controller.Name())
+		require.True(t, slices.ContainsFunc(hooks.Promises(), func(p promise.Promises) bool { return p.Kind == controller.Parent.Kind }),
+			"%s promises nothing", controller.Name())
+	}
+}
+
+// TestExplore plays the schedules of fixed seeds. `operetta explore` and
+// `make explore` play others.
+func TestExplore(t *testing.T) {
+	seeds := 12
+	switch {
+	case thorough():
+		seeds = 20
+	case testing.Short():
+		seeds = 3
+	}
+	for _, name := range scenarioNames(t) {
+		for _, apply := range strategies {
+			t.Run(name+"/"+string(apply), func(t *testing.T) {
+				t.Parallel()
+				findings, played, err := scenario(t, name, apply).Find(t.Context(), explore.Search{First: 1, Schedules: seeds})
+				require.NoError(t, err)
+				for _, finding := range findings {
+					t.Errorf("seed %d: %s", finding.Seed, finding.Text())
+				}
+				require.True(t, len(findings) > 0 || played == seeds)
+			})
+		}
+	}
+}
+
+// TestSeedDecidesAll plays schedules twice, and once more as they were written
+// down.
+func TestSeedDecidesAll(t *testing.T) {
+	for _, name := range scenarioNames(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(2) {
+				once, schedule, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)
+				require.NoError(t, err)
+				again, same, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)
+				require.NoError(t, err)
+				require.Equal(t, schedule.String(), same.String())
+				require.Equal(t, once.World.Objects(), again.World.Objects())
+				read, err := explore.ParseSchedule(schedule.String())
+				require.NoError(t, err)
+				replayed := scenario(t, name, simulate.DynamicApply).Play(read)
+				require.Equal(t, once.World.Objects(), replayed.World.Objects())
+				require.Equal(t, once.Broken, replayed.Broken)
+			}
+		})
+	}
+}
