@@ -23,7 +23,6 @@ var found = []struct {
 			calm 40
 			edit Deployment/eureka {"metadata":{"labels":{"controller-uid":null}}}
 			delete DataService/shop`,
-		known: "it comes to rest",
 	},
 	{
 		name: "a status that is lost after the Pod has ended", scenario: "myjob", apply: simulate.DynamicApply,

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +24,8 @@ func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
 	p, specErr := resolve(ds, table())
 	down := teardown{product: p, there: observeLeftovers(seen), owners: p.owners()}
 	down.mayDeleteVolumes = specErr == nil && !seen.SpecDamaged && !ds.DeletionTimestamp.IsZero()
-	answer := result{Finalized: down.isDone()}
+	down.begun, down.now = ds.DeletionTimestamp, seen.Now
+	answer := result{Finalized: down.isDone(), ResyncAfter: down.untilStraysCount()}
 	if !answer.Finalized {
 		answer.Children = down.children()
 	}
@@ -37,6 +39,8 @@ type teardown struct {
 	there   observed
 	owners  owners
 
+	begun            *metav1.Time // nil where nobody has deleted the product
+	now              time.Time
 	mayDeleteVolumes bool
 }
 
@@ -75,13 +79,47 @@ func (d *teardown) current() int {
 }
 
 // holds reports whether the teardown waits for a Pod, which has to be of a known
-// component. Once no child is left, no
-// stage comes after it, and a Pod that nobody has deleted may stay for good: a
-// deletion with --cascade=orphan, of which only the end was seen, leaves the
-// Deployments of such Pods to whoever asked for that.
+// component. Once no child is left, no stage comes after it, and a Pod that nobody
+// has deleted may stay for good: a deletion with --cascade=orphan, of which only
+// the end was seen, leaves the Deployments of such Pods to whoever asked for that.
 func (d *teardown) holds(pod *observedPod) bool {
 	isOurs := pod.isOwned() && d.owners.knows(pod.Metadata.Labels.Component)
-	return isOurs && (pod.Terminating || len(d.there.children) > 0)
+	switch {
+	case !isOurs || len(d.there.children) == 0 && !pod.Terminating:
+		return false
+	case d.isStray(pod):
+		return d.begun == nil || d.now.Sub(d.begun.Time) < strayTime
+	default:
+		return true
+	}
+}
+
+// strayTime is how long a teardown waits for Pods that nobody deletes though
+// nothing of their component is left. The garbage collector takes seconds. A
+// workload that has lost the label by which Metacontroller knows it is not shown,
+// and goes on making Pods until the DataService is gone.
+const strayTime = 5 * time.Minute
+
+// isStray reports whether a Pod is not being deleted though no child of its
+// component is left.
+func (d *teardown) isStray(pod *observedPod) bool {
+	return !pod.Terminating && !slices.ContainsFunc(d.there.children, func(child observedChild) bool {
+		return d.component(child) == pod.Metadata.Labels.Component
+	})
+}
+
+// untilStraysCount returns when to look again where the teardown waits for a Pod
+// that nobody deletes: nothing else may happen. It is 0 where it does not.
+func (d *teardown) untilStraysCount() time.Duration {
+	if d.begun == nil || d.now.Sub(d.begun.Time) >= strayTime {
+		return 0
+	}
+	for i := range d.there.pods {
+		if d.isStray(&d.there.pods[i]) && d.holds(&d.there.pods[i]) {
+			return d.begun.Add(strayTime).Sub(d.now)
+		}
+	}
+	return 0
 }
 
 func (d *teardown) isDone() bool { return d.current() < 0 }

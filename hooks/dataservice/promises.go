@@ -81,7 +81,8 @@ func (k *keeper) workload(w promise.Write) string {
 
 // tooEarly tells of a component that goes before one that comes after it, and of
 // which Metacontroller has heard. What it has made and not heard of yet, a teardown
-// that begins at that moment does not wait for.
+// that begins at that moment does not wait for; nor, for long, for a workload that
+// somebody has taken the label off by which Metacontroller knows it.
 func (k *keeper) tooEarly(w promise.Write, name, owner string) string {
 	for _, row := range k.rows {
 		if !slices.Contains(row.after, name) {
@@ -90,6 +91,9 @@ func (k *keeper) tooEarly(w promise.Write, name, owner string) string {
 		for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
 			for _, other := range w.List("apps/v1", kind) {
 				if w.Heard("apps/v1", kind, other.GetNamespace(), other.GetName()) == nil {
+					continue
+				}
+				if other.GetLabels()["controller-uid"] != owner {
 					continue
 				}
 				if other.GetLabels()[componentLabel] == row.key && ownerOf(other) == owner {
