@@ -54,6 +54,7 @@ func newMask(e Exchange) (*mask, error) {
 	}
 	m.known.parent = parent.Metadata.Name
 	m.known.add(parent)
+	m.known.members = membersOf(objects.Parent)
 	observed := 0
 	for _, group := range objects.Children {
 		observed += len(group)
@@ -82,6 +83,19 @@ type identity struct {
 	Metadata struct {
 		Name string `json:"name"`
 	} `json:"metadata"`
+}
+
+// membersOf returns the names of the fields of a parent's spec.
+func membersOf(parent json.RawMessage) map[string]bool {
+	var object struct{ Spec map[string]json.RawMessage }
+	if json.Unmarshal(parent, &object) != nil {
+		return nil // a spec that is damaged has none
+	}
+	members := make(map[string]bool, len(object.Spec))
+	for name := range object.Spec {
+		members[name] = memberForm.MatchString(name) && !looksSecret(name)
+	}
+	return members
 }
 
 func (k known) add(object identity) {

@@ -13,6 +13,8 @@ type known struct {
 	group  string          // of the parent's API
 	parent string          // its name
 	names  map[string]bool // of all objects
+	// members are the names of the fields of its spec, which are recorded as such.
+	members map[string]bool
 	// said are the strings of answers to requests in which all is replaced, and
 	// words the words of those in a status.
 	said, words map[string]bool
@@ -135,7 +137,8 @@ func (k known) isObject(name string) bool {
 // Kubernetes sets, the names of objects, and what the hook says itself: anybody may
 // write a label, whatever its domain is.
 func (m *mask) label(at place, text string) string {
-	isPublic := m.known.names[text] || m.known.said[text] || knownLabels[at.field]
+	domain, _, _ := strings.Cut(at.field, "/")
+	isPublic := m.known.names[text] || m.known.said[text] || knownLabels[at.field] || m.known.isOwn(domain) && m.known.members[text]
 	switch {
 	case at.field == "controller-uid" && uidForm.MatchString(text):
 		return text

@@ -29,6 +29,8 @@ var knownReasons = setOf(
 	"OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfCpu", "OutOfMemory", "Unschedulable", "SchedulingGated", "SchedulerError",
 	"ContainersNotReady", "ContainersNotInitialized", "PodCompleted", "PodFailed", "ReadinessGatesNotReady", "UnknownContainerStatuses",
 	"PreemptionByScheduler", "DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet", "TerminatedByKubelet",
+	// Of the operators, where one repeats what its status remembers.
+	"PodDeleted",
 	// Of Jobs and workloads.
 	"BackoffLimitExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy", "CompletionsReached", "SuccessPolicy",
 	"JobSuspended", "JobResumed", "MinimumReplicasAvailable", "MinimumReplicasUnavailable", "NewReplicaSetAvailable",
