@@ -70,6 +70,9 @@ var mutants = []struct {
 // TestExploreFindsMutants breaks hooks on their way out, and wants the law to be
 // found that is broken.
 func TestExploreFindsMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long: make cover")
+	}
 	for _, mutant := range mutants {
 		if !selected(mutant.scenario) {
 			continue
@@ -118,6 +121,9 @@ func statusOf(request map[string]any) map[string]any {
 // happen up to a depth, with a crash or a lost status, and one thing that somebody
 // does.
 func TestScopes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long: make cover")
+	}
 	for _, scope := range []struct{ scenario, once string }{
 		{"myjob", "delete Pod/hello"},
 		{"build", `edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}`},
@@ -130,10 +136,7 @@ func TestScopes(t *testing.T) {
 			t.Parallel()
 			once, err := explore.ParseSchedule(scope.once)
 			require.NoError(t, err)
-			depth := 5
-			if testing.Short() {
-				depth = 4
-			}
+			const depth = 5
 			kinds := []string{"crash@1", "lose-status"}
 			finding, extent := scenario(t, scope.scenario, simulate.DynamicApply).
 				Exhaust(t.Context(), explore.Scope{Once: once, Troubles: 1, Kinds: kinds, Depth: depth})

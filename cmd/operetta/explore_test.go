@@ -19,7 +19,7 @@ func TestExploreIsQuietWhereNothingIsWrong(t *testing.T) {
 func TestExplorePlaysAScheduleThatBreaksALaw(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "schedule")
 	require.NoError(t, os.WriteFile(path, []byte(`calm 40
-edit Deployment/eureka {"metadata":{"labels":{"controller-uid":null}}}
+edit Deployment/eureka {"metadata":{"finalizers":["example.com/never-removed"]}}
 delete DataService/shop`), 0o600))
 	code, out, err := operetta(t, "", "explore", explored+"dataservice.yaml", "--apply", "dynamic-apply", "--schedule", path)
 	require.Equal(t, exitFailed, code)
