@@ -79,15 +79,8 @@ unit:
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
-	@$(MAKE) --no-print-directory -j3 --output-sync=target --keep-going unit-pure unit-concurrent unit-serve
-
-# The parts of unit, side by side: much of the second and the third is waiting.
-.PHONY: unit-pure unit-concurrent unit-serve
-unit-pure:
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
-unit-concurrent:
 	@$(GOTEST) -short $(RACE) $(addprefix ./,$(CONCURRENT))
-unit-serve:
 	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 endif
 

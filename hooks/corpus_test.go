@@ -41,6 +41,11 @@ func sampled(name string, oneOf uint32) bool {
 	return thorough() || hash.Sum32()%oneOf == 0
 }
 
+// often is sampled for tests of cases: with `make unit KIND=...` all of them.
+func often(name string, oneOf uint32) bool {
+	return !testing.Short() || onlyKind() != "" || sampled(name, oneOf)
+}
+
 // standardNow is the time of a case that names no other.
 var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 

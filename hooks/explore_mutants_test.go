@@ -152,6 +152,9 @@ func TestScopes(t *testing.T) {
 
 // TestEditsAreAdmitted wants valid values of most fields of each kind's spec.
 func TestEditsAreAdmitted(t *testing.T) {
+	if testing.Short() && onlyKind() == "" {
+		t.Skip("it takes long: make cover")
+	}
 	for _, name := range scenarioNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -82,14 +82,13 @@ func TestExplore(t *testing.T) {
 // TestSeedDecidesAll plays schedules twice, and once more as they were written
 // down.
 func TestSeedDecidesAll(t *testing.T) {
+	if testing.Short() && onlyKind() == "" {
+		t.Skip("it takes long: make cover")
+	}
 	for _, name := range scenarioNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seeds := uint64(2)
-			if testing.Short() {
-				seeds = 1
-			}
-			for seed := range seeds {
+			for seed := range uint64(2) {
 				once, schedule, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)
 				require.NoError(t, err)
 				again, same, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)

@@ -154,7 +154,7 @@ func TestLostStatusOfSamples(t *testing.T) {
 			undisturbed, syncs := playLosing(t, e, 0)
 			step := 1
 			if !thorough() {
-				step += syncs / 4
+				step += syncs / 2
 			}
 			for n := 1; n <= syncs; n += step {
 				disturbed, _ := playLosing(t, e, n)

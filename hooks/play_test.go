@@ -29,6 +29,9 @@ func TestCasesComeToRest(t *testing.T) {
 			continue
 		}
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+			if !often(e.name+string(apply), 4) {
+				continue
+			}
 			t.Run(e.name+"/"+string(apply), func(t *testing.T) {
 				t.Parallel()
 				world := newWorld(apply, "v2")

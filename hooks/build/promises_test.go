@@ -176,7 +176,11 @@ func (w *watched) end() {
 // built again, and in the end the newest revision is built.
 func TestPromisesHold(t *testing.T) {
 	lost, hidden, held := 0, 0, hold(t, "v0")
-	for seed := range uint64(*schedules) {
+	count := uint64(*schedules)
+	if testing.Short() {
+		count /= 4
+	}
+	for seed := range count {
 		random := rand.New(rand.NewPCG(seed, 1))
 		seconds := func() time.Duration { return time.Duration(random.IntN(4)) * time.Second }
 		losing := random.IntN(3)

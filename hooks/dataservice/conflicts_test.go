@@ -40,7 +40,7 @@ func (s *story) stepThrough(look func()) {
 // the other does.
 func TestSwappedNodePorts(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.edit()
 		s.apply(s.sample(set("eureka.nodePort", int64(30160)), set("web.nodePort", int64(30161))))
@@ -62,7 +62,7 @@ func TestSwappedNodePorts(t *testing.T) {
 // new Service has the node port of the old one.
 func TestRenamedComponentIsReadyWithItsNodePort(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.edit()
 		s.apply(s.sample(set("web.name", "front")))
@@ -88,7 +88,7 @@ func TestRenamedComponentIsReadyWithItsNodePort(t *testing.T) {
 func TestOneDatabaseBehindTheService(t *testing.T) {
 	t.Parallel()
 	withoutStorage := unset("mysql.storage")
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		for _, kinds := range [][]string{{"Deployment", "StatefulSet"}, {"StatefulSet", "Deployment"}} {
 			const typo = "registry.example.com/d3os/proxy:1.00"
 			s := tell(t, apply, simulate.Fault{What: simulate.Fail, Kind: "Image", Name: typo})
@@ -115,7 +115,7 @@ func TestOneDatabaseBehindTheService(t *testing.T) {
 func TestTypoInTheImageOfMySQLIsRepaired(t *testing.T) {
 	t.Parallel()
 	const typo = "mysql:8.44"
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply, simulate.Fault{What: simulate.Fail, Kind: "Image", Name: typo})
 		s.edit()
 		claim := s.get("PersistentVolumeClaim", "data-mysql-dataservice-0").GetUID()
@@ -161,7 +161,7 @@ func TestTypoInAnOrderedSetNamesThePod(t *testing.T) {
 // there stays.
 func TestLargeConfigurationStopsItsComponentOnly(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.edit()
 		before := s.uids()

@@ -182,11 +182,19 @@ var stages = [][]string{
 // upTo returns the sorted names of the first stages.
 func upTo(count int) []string { return slices.Sorted(slices.Values(slices.Concat(stages[:count]...))) }
 
-var strategies = []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
+// strategies are those in which a story is told: one of them in the inner loop of
+// all kinds, for these stories take half a minute.
+func strategies() []simulate.Strategy {
+	both := []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
+	if testing.Short() && os.Getenv("OPERETTA_TEST_KIND") == "" {
+		return both[:1]
+	}
+	return both
+}
 
 func TestStartIsOrdered(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.apply(s.sample())
 		seen := map[string]bool{}
@@ -245,7 +253,7 @@ func TestWhatWaitsNamesWhatItWaitsFor(t *testing.T) {
 
 func TestFlappingMiddlewareRemovesNothing(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply, simulate.Fault{What: simulate.Flap, Kind: "StatefulSet", Name: "mysql-dataservice"})
 		s.apply(s.sample())
 		s.play()
@@ -282,7 +290,7 @@ func TestFailingMiddlewareHoldsBackOnlyWhatIsNotThereYet(t *testing.T) {
 
 func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.edit()
 		stuck := s.get("Deployment", "gateway-web").DeepCopy()
@@ -321,7 +329,7 @@ func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 
 func TestUpdatesReachTheChildren(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.edit()
 		pod := func(name string) string {
@@ -359,7 +367,7 @@ func TestUpdatesReachTheChildren(t *testing.T) {
 // node port that only one of them can have.
 func TestRenamedComponent(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.edit()
 		s.apply(s.sample(set("web.name", "front")))
@@ -390,7 +398,7 @@ func TestMiddlewareMovesOutAndBackAndChangesItsKind(t *testing.T) {
 			"url": "mysql://db.example.com", "authType": "basic", "credentialsSecretRef": map[string]any{"name": "db"},
 		}}
 	}
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		s := tell(t, apply)
 		s.edit()
 		claim := s.get("PersistentVolumeClaim", "data-mysql-dataservice-0")
@@ -438,7 +446,7 @@ func TestOptionalComponentIsRemoved(t *testing.T) {
 
 func TestVolumesStayOrGoWithTheDataService(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		for onDelete, stays := range map[string]bool{"Retain": true, "Delete": false} {
 			s := tell(t, apply)
 			s.edit(set("mysql.storage.onDelete", onDelete))

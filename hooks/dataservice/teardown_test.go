@@ -11,7 +11,7 @@ import (
 // read go in the same order as any other, and its volumes stay: what the spec
 // says of them cannot be told.
 func TestTeardownOfWhatCannotBeDecoded(t *testing.T) {
-	for _, apply := range strategies {
+	for _, apply := range strategies() {
 		for name, damage := range map[string]func(map[string]any){
 			"a component that is no object": set("web", []any{"damaged"}),
 			"a number that is a text":       set("mysql.port", "damaged"),
