@@ -44,7 +44,7 @@ const (
 
 // ChildGrace is how long a child may be missing, or not be what is asked for,
 // before it is called blocked: Metacontroller's cache lags behind its own writes,
-// and a lag is no absence.
+// so that a child that has just been made may not be observed yet.
 const ChildGrace = 30 * time.Second
 
 // Conditions builds the conditions of a parent's status. A condition whose
@@ -58,9 +58,21 @@ type Conditions struct {
 }
 
 // NewConditions begins the conditions of a parent: its old ones are those in
-// the status that the hook is sent, its generation is that of its metadata.
+// the status that the hook is sent, its generation is that of its metadata. A time
+// in them that is yet to come counts as now: whoever wrote it had another clock, and
+// what is counted from it would wait until then.
 func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Conditions {
-	return &Conditions{old: old, generation: generation, now: metav1.NewTime(now.UTC().Truncate(time.Second))}
+	c := &Conditions{old: old, generation: generation, now: metav1.NewTime(now.UTC().Truncate(time.Second))}
+	for i := range old {
+		if !old[i].LastTransitionTime.After(c.now.Time) {
+			continue
+		}
+		if &c.old[0] == &old[0] {
+			c.old = slices.Clone(old)
+		}
+		c.old[i].LastTransitionTime = c.now
+	}
+	return c
 }
 
 // Set sets a condition. A later call for the same type replaces the earlier.
@@ -106,7 +118,7 @@ func (c *Conditions) List() []metav1.Condition {
 // all is settled, so that the rest of Ready is the operator's to judge, and after
 // what time to look again (zero for not at all): a child that a foreign object, a
 // quota or an admission webhook keeps away gives no sign of it, nor does one whose
-// update is refused. The latter is a person's to mend, and sets Stalled.
+// update is refused. Either is a person's to mend, and sets Stalled.
 func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration) {
 	missing, updating := c.wait(ConditionChildrenObserved, diff.Missing), c.wait(ConditionChildrenUpdated, diff.NotUpdated)
 	if len(diff.Missing) == 0 {
@@ -114,9 +126,10 @@ func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration
 	}
 	switch {
 	case missing.isOver:
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, listed(diff.Missing)+
-			" does not appear: an object of that name that belongs to someone else may be in the way, "+
-			"or the API server refuses it for a quota, an admission webhook or an invalid field; "+diff.events())
+		message := listed(diff.Missing) + " does not appear: an object of that name that belongs to someone else may be in the way, " +
+			"or the API server refuses it for a quota, an admission webhook or an invalid field; " + diff.events()
+		c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, message)
+		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonChildBlocked, message)
 	case updating.isOver:
 		message := listed(diff.NotUpdated) + " is still not as the newest spec asks for: the API server may be refusing the update " +
 			"for a node port that is taken, a field that cannot change, a quota or an admission webhook; " + diff.events()

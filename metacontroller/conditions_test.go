@@ -132,3 +132,23 @@ func TestUpdateThatIsNotTaken(t *testing.T) {
 	require.Zero(t, resync)
 	require.Empty(t, told(list, ConditionChildrenUpdated))
 }
+
+// TestATimeYetToComeIsNow: a clock that is ahead, or a status that was restored,
+// holds up nothing.
+func TestATimeYetToComeIsNow(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	old := []metav1.Condition{{
+		Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Asked", Message: "asked for: Pod/a",
+		LastTransitionTime: metav1.NewTime(now.AddDate(10, 0, 0)),
+	}}
+	c := NewConditions(old, 1, now)
+	_, resync := c.Settle(Difference{Missing: []string{"Pod/a"}})
+	require.Equal(t, ChildGrace, resync)
+	require.Equal(t, metav1.NewTime(now), c.Find(ConditionChildrenObserved).LastTransitionTime)
+	require.Equal(t, now.AddDate(10, 0, 0), old[0].LastTransitionTime.Time, "what was given is not written")
+
+	c = NewConditions(c.List(), 1, now.Add(ChildGrace))
+	c.Settle(Difference{Missing: []string{"Pod/a"}})
+	require.Equal(t, ReasonChildBlocked, c.Find(ConditionReady).Reason)
+	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
+}
