@@ -19,12 +19,12 @@ func withStatus(status map[string]any) Controller {
 
 // TestAStatusThatCannotBeStoredIsRefused, and the error names what is so long.
 func TestAStatusThatCannotBeStoredIsRefused(t *testing.T) {
-	names := make([]string, 30_000)
+	names := make([]string, 120_000)
 	for i := range names {
 		names[i] = fmt.Sprintf("web-%08d", i)
 	}
 	_, err := withStatus(map[string]any{"former": names, "phase": "Ready"}).Call(SyncHook, time.Now(), ask(false, "", ""))
-	require.EqualError(t, err, "the status would have 450028 bytes, 450001 of them in status.former, and no more than 262144 can be stored: make the spec ask for less")
+	require.EqualError(t, err, "the status would have 1800028 bytes, 1800001 of them in status.former, and no more than 1048576 can be stored: make the spec ask for less")
 	_, err = withStatus(map[string]any{"former": names[:10_000], "phase": "Ready"}).Call(SyncHook, time.Now(), ask(false, "", ""))
 	require.NoError(t, err)
 }
@@ -34,13 +34,13 @@ func TestAStatusThatCannotBeStoredIsRefused(t *testing.T) {
 func TestALongStatusStopsNoTeardown(t *testing.T) {
 	list := func(n int) []string { return strings.Split(strings.Repeat("web-00000000,", n), ",") }
 	short := map[string]any{}
-	for i := range 30_000 {
+	for i := range 120_000 {
 		short[fmt.Sprintf("m%08d", i)] = 1
 	}
 	for name, c := range map[string]struct{ status, want map[string]any }{
-		"a list":        {map[string]any{"a": list(30_000), "b": list(3), "phase": "Ready"}, map[string]any{"a": []string{}, "b": list(3), "phase": "Ready"}},
-		"two lists":     {map[string]any{"a": list(30_000), "b": list(40_000), "c": list(3)}, map[string]any{"a": []string{}, "b": []string{}, "c": list(3)}},
-		"an object":     {map[string]any{"a": map[string]any{"b": list(30_000)}, "c": 1}, map[string]any{"a": map[string]any{}, "c": 1}},
+		"a list":        {map[string]any{"a": list(120_000), "b": list(3), "phase": "Ready"}, map[string]any{"a": []string{}, "b": list(3), "phase": "Ready"}},
+		"two lists":     {map[string]any{"a": list(120_000), "b": list(160_000), "c": list(3)}, map[string]any{"a": []string{}, "b": []string{}, "c": list(3)}},
+		"an object":     {map[string]any{"a": map[string]any{"b": list(120_000)}, "c": 1}, map[string]any{"a": map[string]any{}, "c": 1}},
 		"short members": {short, map[string]any{}},
 	} {
 		t.Run(name, func(t *testing.T) {
