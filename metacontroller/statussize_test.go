@@ -39,7 +39,7 @@ func TestALongStatusStopsNoTeardown(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ status, want map[string]any }{
 		"a list":        {map[string]any{"a": list(120_000), "b": list(3), "phase": "Ready"}, map[string]any{"a": []string{}, "b": list(3), "phase": "Ready"}},
-		"two lists":     {map[string]any{"a": list(120_000), "b": list(160_000), "c": list(3)}, map[string]any{"a": []string{}, "b": []string{}, "c": list(3)}},
+		"two lists":     {map[string]any{"a": list(90_000), "b": list(100_000), "c": list(3)}, map[string]any{"a": []string{}, "b": []string{}, "c": list(3)}},
 		"an object":     {map[string]any{"a": map[string]any{"b": list(120_000)}, "c": 1}, map[string]any{"a": map[string]any{}, "c": 1}},
 		"short members": {short, map[string]any{}},
 	} {
