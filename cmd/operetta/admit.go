@@ -65,7 +65,7 @@ func (d document) refused(err error) error {
 	head := fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)
 	var reasons []string
 	for _, cause := range d.inOrder(details.Causes) {
-		reasons = append(reasons, fmt.Sprintf("%s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
+		reasons = append(reasons, fmt.Sprintf("%s: %s (%s)", cause.Field, withoutMiddle(cause.Message), d.at(cause.Field)))
 	}
 	if len(reasons) == 1 {
 		return invalidError{[]string{head + " " + reasons[0]}}
@@ -75,6 +75,16 @@ func (d document) refused(err error) error {
 		lines = append(lines, "* "+reason)
 	}
 	return invalidError{lines}
+}
+
+// withoutMiddle leaves the middle of a long reason out: it quotes a value, which can
+// be a file, and says at the end what is wrong with that.
+func withoutMiddle(reason string) string {
+	const longest, head, tail = 2000, 200, 1000
+	if len(reason) <= longest {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:head], "") + " … " + strings.ToValidUTF8(reason[len(reason)-tail:], "")
 }
 
 // inOrder returns each cause once, in the order of the lines: the API server has

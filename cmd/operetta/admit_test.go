@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -170,4 +171,16 @@ func TestLinesOfFields(t *testing.T) {
 	} {
 		require.Equal(t, "standard input:"+want, documents[1].at(path), path)
 	}
+}
+
+// TestALongReasonIsReadable: it quotes a file, and ends with what is wrong.
+func TestALongReasonIsReadable(t *testing.T) {
+	const end = `": no more than 32768 bytes`
+	short := withoutMiddle(`Invalid value: "` + strings.Repeat("中", 11_000) + end)
+	require.Less(t, len(short), mostMessage/2)
+	require.Contains(t, short, "中 … 中")
+	require.True(t, strings.HasPrefix(short, `Invalid value: "中`))
+	require.True(t, strings.HasSuffix(short, end))
+	require.True(t, utf8.ValidString(short))
+	require.Equal(t, end, withoutMiddle(end))
 }
