@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Promises are what a Build keeps to whatever is late or lost.
@@ -26,7 +27,8 @@ func Promises() promise.Promises {
 // Allow, and none again that is done. A Job is the same build as another whose
 // name ends in the same hash. One whose Job somebody else deletes before
 // Metacontroller has heard of the status that tells its result may be done again,
-// and beside a Pod of that Job that Metacontroller has not heard of.
+// and beside a Pod of that Job that Metacontroller has not heard of. A Job that it
+// has not heard of for 30 s is not waited for any longer: it may never have been made.
 func watch() func(promise.Write) string {
 	allows := map[string]bool{}
 	done := map[string]bool{} // by owner and name
@@ -65,7 +67,9 @@ func watch() func(promise.Write) string {
 			}
 		}
 		for _, job := range w.List("batch/v1", "Job") {
-			if len(job.GetOwnerReferences()) > 0 && job.GetOwnerReferences()[0].UID == owner.UID && job.GetName() != w.After.GetName() && !isOver(job) {
+			isLate := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName()) == nil &&
+				w.Now.Sub(job.GetCreationTimestamp().Time) >= metacontroller.ChildGrace
+			if len(job.GetOwnerReferences()) > 0 && job.GetOwnerReferences()[0].UID == owner.UID && job.GetName() != w.After.GetName() && !isOver(job) && !isLate {
 				return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), job.GetName())
 			}
 		}
