@@ -26,7 +26,7 @@ const (
 
 // report tells how far the newest build is, and when to look again.
 func report(s situation, p plan, differs metacontroller.Difference) (Status, time.Duration) {
-	conditions := metacontroller.NewConditions(s.conditions(), s.build.Generation, s.now)
+	conditions := metacontroller.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
 	settled, resync := conditions.Settle(differs)
 	p.lookAgain(resync)
 	status := Status{
@@ -52,15 +52,6 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 	j.judge(conditions, settled || p.waits != "")
 	status.Conditions = conditions.List()
 	return status, p.again
-}
-
-// conditions returns the old conditions, of which none has begun after now.
-func (s situation) conditions() []metav1.Condition {
-	old := slices.Clone(s.build.Status.Conditions)
-	for i := range old {
-		old[i].LastTransitionTime = s.since(old[i].LastTransitionTime)
-	}
-	return old
 }
 
 // tell copies how the build ended.

@@ -21,11 +21,8 @@ import (
 // A child of which nothing tells the component goes last, with the databases: it
 // may be one, or what one needs, and to go late costs it nothing.
 func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
-	p, specErr := resolve(ds, table())
-	down := teardown{product: p, there: observeLeftovers(seen), owners: p.owners()}
-	down.mayDeleteVolumes = specErr == nil && !seen.SpecDamaged && !ds.DeletionTimestamp.IsZero()
-	down.begun, down.now = ds.DeletionTimestamp, seen.Now
-	answer := result{Finalized: down.isDone(), ResyncAfter: down.untilStraysCount()}
+	down := newTeardown(ds, seen)
+	answer := result{Finalized: down.current < 0, ResyncAfter: down.again}
 	if !answer.Finalized {
 		answer.Children = down.children()
 	}
@@ -39,9 +36,45 @@ type teardown struct {
 	there   observed
 	owners  owners
 
-	begun            *metav1.Time // nil where nobody has deleted the product
-	now              time.Time
+	left []leftChild
+	pods []*observedPod // that have to go before the next stage
+	// current is the last stage of which anything is left, its Pods included, or -1.
+	current int
+	// again is when to look again though nothing may happen until then, or zero.
+	again            time.Duration
 	mayDeleteVolumes bool
+}
+
+// leftChild is a child with the key of its component, or nothing where that
+// cannot be told.
+type leftChild struct {
+	observedChild
+
+	component string
+}
+
+func newTeardown(ds *DataService, seen metacontroller.Observed) *teardown {
+	p, specErr := resolve(ds, table())
+	d := &teardown{product: p, there: observeLeftovers(seen), owners: p.owners(), current: -1}
+	d.mayDeleteVolumes = specErr == nil && !seen.SpecDamaged && !ds.DeletionTimestamp.IsZero()
+	hasChild := map[string]bool{}
+	for _, child := range d.there.children {
+		component := d.component(child)
+		d.left = append(d.left, leftChild{child, component})
+		hasChild[component] = true
+		d.current = max(d.current, d.stage(component))
+	}
+	for i := range d.there.pods {
+		pod := &d.there.pods[i]
+		component := pod.Metadata.Labels.Component
+		waits, again := d.waitsFor(pod, hasChild[component], ds.DeletionTimestamp, seen.Now)
+		if waits {
+			d.pods = append(d.pods, pod)
+			d.current = max(d.current, d.stage(component))
+			d.again = cmp.Or(d.again, again)
+		}
+	}
+	return d
 }
 
 // component returns the key of the component to which a child belongs, or
@@ -62,75 +95,38 @@ func (d *teardown) component(child observedChild) string {
 // one that the table does not know.
 func (d *teardown) stage(component string) int { return d.product.stages[component] }
 
-// current returns the last stage of which anything is left, its Pods included,
-// or -1.
-func (d *teardown) current() int {
-	last := -1
-	for _, child := range d.there.children {
-		last = max(last, d.stage(d.component(child)))
-	}
-	for i := range d.there.pods {
-		pod := &d.there.pods[i]
-		if d.holds(pod) {
-			last = max(last, d.stage(pod.Metadata.Labels.Component))
-		}
-	}
-	return last
-}
-
-// holds reports whether the teardown waits for a Pod, which has to be of a known
-// component. Once no child is left, no stage comes after it, and a Pod that nobody
-// has deleted may stay for good: a deletion with --cascade=orphan, of which only
-// the end was seen, leaves the Deployments of such Pods to whoever asked for that.
-func (d *teardown) holds(pod *observedPod) bool {
-	isOurs := pod.isOwned() && d.owners.knows(pod.Metadata.Labels.Component)
-	switch {
-	case !isOurs || len(d.there.children) == 0 && !pod.Terminating:
-		return false
-	case d.isStray(pod):
-		return d.begun == nil || d.now.Sub(d.begun.Time) < strayTime
-	default:
-		return true
-	}
-}
-
-// strayTime is how long a teardown waits for Pods that nobody deletes though
+// unownedPodTime is how long a teardown waits for Pods that nobody deletes though
 // nothing of their component is left. The garbage collector takes seconds. A
 // workload that has lost the label by which Metacontroller knows it is not shown,
 // and goes on making Pods until the DataService is gone.
-const strayTime = 5 * time.Minute
+const unownedPodTime = 5 * time.Minute
 
-// isStray reports whether a Pod is not being deleted though no child of its
-// component is left.
-func (d *teardown) isStray(pod *observedPod) bool {
-	return !pod.Terminating && !slices.ContainsFunc(d.there.children, func(child observedChild) bool {
-		return d.component(child) == pod.Metadata.Labels.Component
-	})
-}
-
-// untilStraysCount returns when to look again where the teardown waits for a Pod
-// that nobody deletes: nothing else may happen. It is 0 where it does not.
-func (d *teardown) untilStraysCount() time.Duration {
-	if d.begun == nil || d.now.Sub(d.begun.Time) >= strayTime {
-		return 0
+// waitsFor reports whether the teardown waits for a Pod, which has to be of a known
+// component, and when to look again if only time ends that. Once no child is left,
+// no stage comes after it, and a Pod that nobody has deleted may stay for good: a
+// deletion with --cascade=orphan, of which only the end was seen, leaves the
+// Deployments of such Pods to whoever asked for that.
+func (d *teardown) waitsFor(pod *observedPod, hasChild bool, deleted *metav1.Time, now time.Time) (waits bool, again time.Duration) {
+	switch {
+	case !pod.isOwned() || !d.owners.knows(pod.Metadata.Labels.Component):
+		return false, 0
+	case pod.Terminating || hasChild:
+		return true, 0
+	case len(d.left) == 0:
+		return false, 0
+	case deleted == nil:
+		return true, 0
 	}
-	for i := range d.there.pods {
-		if d.isStray(&d.there.pods[i]) && d.holds(&d.there.pods[i]) {
-			return d.begun.Add(strayTime).Sub(d.now)
-		}
-	}
-	return 0
+	rest := unownedPodTime - now.Sub(deleted.Time)
+	return rest > 0, max(0, rest)
 }
-
-func (d *teardown) isDone() bool { return d.current() < 0 }
 
 // children returns what stays for now: the stages before the current one, and a
 // StatefulSet that has yet to learn that its volumes shall go with it.
 func (d *teardown) children() []metacontroller.Object {
-	current := d.current()
 	var stay []metacontroller.Object
-	for _, child := range d.there.children {
-		if d.stage(d.component(child)) < current {
+	for _, child := range d.left {
+		if d.stage(child.component) < d.current {
 			stay = append(stay, metacontroller.Keep(child.Snapshot))
 		} else if set := d.lastWord(child); set != nil {
 			stay = append(stay, set)
@@ -142,11 +138,11 @@ func (d *teardown) children() []metacontroller.Object {
 // lastWord returns a StatefulSet with the retention policy that deletes its
 // claims, or nil once its controller has taken note of it. The rest of it stays as
 // it is: what the spec asks for by now may be refused, and then it could never go.
-func (d *teardown) lastWord(child observedChild) metacontroller.Object {
+func (d *teardown) lastWord(child leftChild) metacontroller.Object {
 	if !d.mayDeleteVolumes || child.Terminating || child.Kind != statefulSetKind.Kind {
 		return nil
 	}
-	u := d.product.unit(d.component(child))
+	u := d.product.unit(child.component)
 	if u == nil || u.name != child.Name || u.said.storage == nil || u.said.storage.OnDelete != Delete {
 		return nil
 	}
@@ -189,24 +185,20 @@ func (d *teardown) names(component string) ComponentStatus {
 
 // status tells what goes, and what waits for it.
 func (d *teardown) status(ds *DataService, seen metacontroller.Observed) Status {
-	current := d.current()
 	going := map[string][]string{}
-	for _, child := range d.there.children {
-		component := d.component(child)
-		going[component] = append(going[component], child.Ref())
+	for _, child := range d.left {
+		going[child.component] = append(going[child.component], child.Ref())
 	}
-	for i := range d.there.pods {
-		pod := &d.there.pods[i]
-		if component := pod.Metadata.Labels.Component; d.holds(pod) {
-			going[component] = append(going[component], pod.Ref())
-		}
+	for _, pod := range d.pods {
+		component := pod.Metadata.Labels.Component
+		going[component] = append(going[component], pod.Ref())
 	}
 	status := Status{Phase: PhaseDeleting}
 	var first []string
 	for _, component := range slices.SortedFunc(maps.Keys(going), d.firstGoes) {
 		told := d.names(component)
 		told.Message = "waits for what depends on it to go"
-		if d.stage(component) >= current {
+		if d.stage(component) >= d.current {
 			told.Message = going[component][0] + " has yet to go"
 			first = append(first, going[component][0])
 		}

@@ -142,7 +142,7 @@ type observedLeftover struct {
 // isOwned reports whether the Pod belongs to a workload of the product. One that
 // somebody has orphaned, or merely labelled alike, is theirs.
 func (p *observedPod) isOwned() bool {
-	return p.Metadata.Labels.Component != "" && slices.ContainsFunc(p.Metadata.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller })
+	return p.Metadata.Labels.Component != "" && p.ownerKind() != ""
 }
 
 // ownerKind returns the kind of object that controls the Pod.
