@@ -56,10 +56,10 @@ func TestAdmitIsWhatTheAPIServerDoes(t *testing.T) {
 		"what is wrong": {
 			object: header + "metadata: {name: B_1, labels: {a: '/'}}\nspec: {size: 0, color: red}",
 			errs: []string{
-				`metadata.name: Invalid value: "B_1": a lowercase RFC 1123 subdomain must`,
 				`metadata.labels: Invalid value: "/": a valid label must be`,
-				`spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1`,
+				`metadata.name: Invalid value: "B_1": a lowercase RFC 1123 subdomain must`,
 				`spec.color: Unsupported value: "red": supported values: "brown", "blue"`,
+				`spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1`,
 				`<nil>: Invalid value: null: some validation rules were not checked because`,
 			},
 		},
@@ -139,4 +139,20 @@ func decoded(t *testing.T, text string) map[string]any {
 	var object map[string]any
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(content, &object))
 	return object
+}
+
+func TestErrorsComeInOneOrder(t *testing.T) {
+	schema, err := Load([]byte(boxCRD), "v1")
+	require.NoError(t, err)
+	first := ""
+	for range 50 {
+		object := decoded(t, "apiVersion: example.com/v1\nkind: Box\nmetadata: {name: B_1, labels: {a: '/'}}\nspec: {size: 0, color: red, lid: 5}")
+		_, errs := schema.Admit(context.Background(), object, nil)
+		require.Greater(t, len(errs), 4)
+		if text := errs.ToAggregate().Error(); first == "" {
+			first = text
+		} else {
+			require.Equal(t, first, text)
+		}
+	}
 }

@@ -18,9 +18,9 @@ const (
 	maxDetailRunes = 300
 )
 
-// wholeObject is the path of an error about the object itself: of a rule that
+// WholeObject is the path of an error about the object itself: of a rule that
 // stands above spec and metadata.
-var wholeObject = (*field.Path)(nil).String()
+var WholeObject = (*field.Path)(nil).String()
 
 // Brief returns errors as one line that is fit for an event: the paths and what
 // to write there, without the values that the API server quotes, for one may be
@@ -30,7 +30,7 @@ func Brief(errs field.ErrorList) string {
 	told := make([]string, len(errs))
 	for i, err := range errs {
 		told[i] = cut(detail(err), maxDetailRunes)
-		if err.Field != wholeObject {
+		if err.Field != WholeObject {
 			told[i] = cut(strings.TrimPrefix(err.Field, "."), maxPathRunes) + ": " + told[i]
 		}
 	}

@@ -4,6 +4,7 @@
 package crd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,6 +141,18 @@ func (s *Schema) Validate(ctx context.Context, object map[string]any) field.Erro
 // edit of the old one if there is one. As the API server does, it takes from an
 // edit what is wrong already and has not been touched.
 func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
+	errs = s.unsorted(ctx, object, old, errs)
+	// The API server walks the fields of an object in the random order of a map.
+	// Here one object always gets one message.
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		return cmp.Compare(strings.TrimPrefix(a.Field, "."), strings.TrimPrefix(b.Field, "."))
+	})
+	return errs
+}
+
+// unsorted is [Schema.validate] with the errors in the order in which they were
+// found.
+func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	look := walker{ctx: ctx}
 	if !look.visit(s.nodes, nil, object) || old == nil && slices.ContainsFunc(look.errs, isTooLarge) {
 		return look.errs
