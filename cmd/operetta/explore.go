@@ -26,7 +26,7 @@ func newExploreCommand(p *program) *cobra.Command {
 	var flags exploreFlags
 	cmd := &cobra.Command{
 		Use:   "explore FILE...",
-		Short: "Look for what goes wrong when caches are late, writes are lost and minds are changed",
+		Short: "Look for what goes wrong when caches are late, writes are lost and specs are edited",
 		Long: `Explore plays custom resources in memory, as simulate does, again and again, each
 time as a seed decides: Metacontroller hears of changes late and in any order, it
 dies between two writes, API calls fail or their answers are lost, hooks answer

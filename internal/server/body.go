@@ -182,7 +182,7 @@ func atEnd(source io.Reader) (bool, error) {
 
 // pacedReader reads a body whose parts have to come in time, and while the job
 // may still wait: what comes later has no answer anyway. Only waiting for the
-// sender counts: a server that is busy with what has come is not his fault.
+// sender counts, not the time in which the server is busy with what has come.
 type pacedReader struct {
 	control *http.ResponseController
 	waiting context.Context
