@@ -4,15 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/operetta-dev/operetta/internal/processor"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -100,20 +99,6 @@ func renamed(t *testing.T, item any, i int) any {
 	return copied
 }
 
-// threadTime returns what a call has used of a processor.
-func threadTime(t *testing.T, call func()) time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	used := func() time.Duration {
-		var usage syscall.Rusage
-		require.NoError(t, syscall.Getrusage(1, &usage)) // RUSAGE_THREAD
-		return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	}
-	before := used()
-	call()
-	return used() - before
-}
-
 // steep are the lists of which a hook is known to do more work than there is in
 // them, by hook and path. None may be added.
 var steep = map[string]bool{}
@@ -155,7 +140,8 @@ func TestWorkGrowsAsTheRequest(t *testing.T) {
 			ratio := most + 1
 			for try := 0; try < tries && ratio > most; try++ { // a busy machine can only make it seem more
 				for i, body := range bodies {
-					took := threadTime(t, func() { _, _ = e.controller.CallContext(t.Context(), e.hook, e.now, body, metacontroller.Limits{}) })
+					took, err := processor.Time(func() { _, _ = e.controller.CallContext(t.Context(), e.hook, e.now, body, metacontroller.Limits{}) })
+					require.NoError(t, err)
 					if best[i] == 0 || took < best[i] {
 						best[i] = took
 					}

@@ -63,6 +63,15 @@ func (r Resource) Group() string {
 	return group
 }
 
+// Version returns the version within the API group.
+func (r Resource) Version() string {
+	_, version, found := strings.Cut(r.APIVersion, "/")
+	if !found {
+		return r.APIVersion
+	}
+	return version
+}
+
 // Key returns the key under which Metacontroller lists objects of this kind in
 // a request: "Pod.v1", "Deployment.apps/v1".
 func (r Resource) Key() string { return r.Kind + "." + r.APIVersion }

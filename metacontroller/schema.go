@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"k8s.io/utils/lru"
@@ -46,9 +45,8 @@ func (c Controller) schema() *schema {
 	if known, ok := schemas.Load(&c.CRD[0]); ok {
 		return known.(*schema)
 	}
-	_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
 	made, _ := schemas.LoadOrStore(&c.CRD[0], &schema{
-		load:     func() (*crd.Schema, error) { return crd.Compiled(c.CRD, version) },
+		load:     func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) },
 		verdicts: lru.New(rememberedVerdicts),
 	})
 	return made.(*schema)

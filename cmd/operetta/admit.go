@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/crd"
@@ -90,7 +89,7 @@ func withoutMiddle(reason string) string {
 // inOrder returns each cause once, in the order of the lines: the API server has
 // them in any. Those about the whole object come last.
 func (d document) inOrder(causes []metav1.StatusCause) []metav1.StatusCause {
-	line := map[string]int{wholeObject: math.MaxInt}
+	line := map[string]int{crd.WholeObject: math.MaxInt}
 	for _, cause := range causes {
 		if _, known := line[cause.Field]; !known {
 			line[cause.Field] = d.line(cause.Field)
@@ -115,8 +114,7 @@ func schemaOf(c metacontroller.Controller) (*crd.Schema, error) {
 	if len(c.CRD) == 0 {
 		return nil, nil //nolint:nilnil // nothing is validated
 	}
-	_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
-	return crd.Compiled(c.CRD, version)
+	return crd.Compiled(c.CRD, c.Parent.Version())
 }
 
 // unknownFields returns the fields of a custom resource that the API server
@@ -173,9 +171,6 @@ func (p *program) admit(d document, c metacontroller.Controller, hook metacontro
 	return d, err
 }
 
-// wholeObject is the path of an error that is about no field.
-var wholeObject = (*field.Path)(nil).String()
-
 // withPrefix puts the path of the custom resource in its document before that of
 // each field.
 func withPrefix(err *apierrors.StatusError, prefix string) error {
@@ -184,7 +179,7 @@ func withPrefix(err *apierrors.StatusError, prefix string) error {
 	}
 	for i := range err.ErrStatus.Details.Causes {
 		cause := &err.ErrStatus.Details.Causes[i]
-		if cause.Field != wholeObject {
+		if cause.Field != crd.WholeObject {
 			cause.Field = prefix + strings.TrimPrefix(cause.Field, ".")
 		}
 	}

@@ -22,7 +22,7 @@ func (s *Scenario) Admits(object map[string]any) bool {
 			return false
 		}
 		controller := s.controllerOf(parent.GetAPIVersion(), parent.GetKind())
-		if s.schema, err = crd.Compiled(controller.CRD, versionOf(controller)); err != nil {
+		if s.schema, err = crd.Compiled(controller.CRD, controller.Parent.Version()); err != nil {
 			return false
 		}
 	}

@@ -3,7 +3,6 @@ package explore
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
@@ -30,18 +29,13 @@ func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edi
 	if controller == nil || len(controller.CRD) == 0 {
 		return nil, nil
 	}
-	root, err := specSchema(controller.CRD, versionOf(controller))
+	root, err := specSchema(controller.CRD, controller.Parent.Version())
 	if err != nil {
 		return nil, err
 	}
 	e := &editor{base: object.Object, seen: map[string]bool{}}
 	e.visit([]step{{"spec", root}})
 	return e.edits, nil
-}
-
-func versionOf(controller *metacontroller.Controller) string {
-	_, version, _ := strings.Cut(controller.Parent.APIVersion, "/")
-	return version
 }
 
 // specSchema returns the schema of spec as it is written.

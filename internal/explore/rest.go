@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -206,16 +207,11 @@ func asWritten(object simulate.Object) map[string]any {
 	return content
 }
 
-// sortedKeys returns the keys of both maps.
-func sortedKeys(maps ...map[string]map[string]any) []string {
-	var keys []string
-	for _, m := range maps {
-		for key := range m {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
+// sortedKeys returns the names of all these children.
+func sortedKeys(children ...map[string]map[string]any) []string {
+	all := map[string]map[string]any{}
+	for _, some := range children {
+		maps.Copy(all, some)
 	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(all))
 }

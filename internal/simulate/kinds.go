@@ -92,8 +92,7 @@ func newCatalogue(controllers []metacontroller.Controller) *catalogue {
 func custom(c metacontroller.Controller) kind {
 	k := kind{Resource: c.Parent, generation: true}
 	if len(c.CRD) > 0 {
-		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
-		k.definition = func() (*crd.Schema, error) { return crd.Compiled(c.CRD, version) }
+		k.definition = func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) }
 	}
 	return k
 }
