@@ -63,6 +63,19 @@ var found = []struct {
 			sync ModelBox/sentiment
 			restart`,
 	},
+	{
+		name: "another one of the name that comes while the watch is interrupted", scenario: "build", apply: simulate.ServerSideApply,
+		schedule: `
+			calm 40
+			delete Build/hello
+			collect
+			collect
+			deliver Job
+			deliver Pod
+			create {"apiVersion":"ci.zt.vapi.cc/v1","kind":"Build","metadata":{"name":"hello"},"spec":{"command":["go","build"],"image":"golang:1.26","source":{"git":{"revision":"main","url":"https://git.example.com/hello.git"}}}}
+			sync Build/hello
+			relist Build`,
+	},
 }
 
 // TestFound plays what was found once.

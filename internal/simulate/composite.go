@@ -69,11 +69,23 @@ const (
 	maxIdleFailures = 6
 )
 
+// cacheFlushInterval is Metacontroller's --cache-flush-interval, unless it is set:
+// then all that it has heard of is synced. With ignoreStatusChanges it compares
+// generations, labels and annotations and no UIDs (4.17.2), so that it takes a
+// custom resource that was created again while the watch was interrupted for the
+// old one until then.
+const cacheFlushInterval = 30 * time.Minute
+
 // observe queues the parents whom a change concerns: the object itself, its
 // owner, whoever may adopt it and whoever has selected it.
 func (m *composite) observe(c change) {
-	if p := m.watch(c); p != nil && !onlyStatus(c) {
-		p.queue()
+	if p := m.watch(c); p != nil {
+		switch {
+		case !onlyStatus(c):
+			p.queue()
+		case c.before.GetUID() != c.after.GetUID(): // a watch that was interrupted told both at once
+			p.after(m.store.clock.Now(), cacheFlushInterval)
+		}
 	}
 	for _, object := range []Object{c.before, c.after} {
 		if object == nil {
