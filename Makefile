@@ -18,8 +18,8 @@ GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
 # race detector, under which tests take five times as long, find anything.
 CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=e2e --exclude-dir=hooks --exclude-dir=cmd --exclude-dir=bin \
                    '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' . | xargs -n1 dirname | sed 's,^\./,,' | sort -u)
-# GOGC=400 stands before the tests of pure functions: a third of their time is the
-# garbage collector's otherwise, and none of them measures memory.
+# GOGC=400 stands before what runs pure functions again and again: a third of its time is the
+# garbage collector's otherwise, and nothing there measures memory.
 
 # The operators that `make unit KIND=...` can test alone.
 KINDS         := $(patsubst hooks/%/,%,$(wildcard hooks/*/))
@@ -106,7 +106,7 @@ e2e: build ## Test against a real API server; the first time it is built, for mi
 
 .PHONY: explore
 explore: build ## Play schedules with late caches, lost writes, edits and faults for TIME=10m, from SEED on
-	bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
+	GOGC=400 bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
 
 .PHONY: fuzz
 fuzz: ## Fuzz every hook, FUZZTIME=30s each

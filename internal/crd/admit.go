@@ -104,8 +104,27 @@ func (s *Schema) changesOf(object, old map[string]any) changes {
 }
 
 // AdmitStatus makes of an object with another status, in place, what the API
-// server stores when somebody writes the status of the old one.
+// server stores when somebody writes the status of the old one. What is wrong
+// elsewhere in the object has not been touched, and stays.
 func (s *Schema) AdmitStatus(ctx context.Context, object, old map[string]any) (unknown []string, errs field.ErrorList) {
-	unknown = s.Complete(object)
-	return unknown, s.validate(ctx, object, maps.Clone(old), nil)
+	if s.status == nil {
+		unknown = s.Complete(object)
+		return unknown, s.validate(ctx, object, maps.Clone(old), nil)
+	}
+	// Only the status is looked at: a simulation writes many.
+	written, before := onlyStatus(object), onlyStatus(old)
+	unknown = s.status.Prune(written)
+	s.status.Default(written)
+	if status, found := written["status"]; found {
+		object["status"] = status
+	}
+	return unknown, s.status.validate(ctx, written, before, nil)
+}
+
+// onlyStatus returns what an object has in its status.
+func onlyStatus(object map[string]any) map[string]any {
+	if status, found := object["status"]; found {
+		return map[string]any{"status": status}
+	}
+	return map[string]any{}
 }

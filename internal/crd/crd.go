@@ -37,6 +37,7 @@ type Schema struct {
 	nodes      *node
 	rules      *cel.Validator // nil where there is none
 	namespaced bool
+	status     *Schema  // of an object with nothing but a status; nil where rules look at more
 	replicas   []string // the path of the scale subresource's number of replicas, if there is one
 }
 
@@ -72,7 +73,7 @@ func Load(text []byte, version string) (*Schema, error) {
 	}
 	for i := range definition.Spec.Versions {
 		if definition.Spec.Versions[i].Name == version {
-			s, err := compile(&definition.Spec.Versions[i])
+			s, err := compileVersion(&definition.Spec.Versions[i])
 			if err != nil {
 				return nil, fmt.Errorf("compiling version %s of the CustomResourceDefinition %s: %w", version, definition.Name, err)
 			}
@@ -83,8 +84,9 @@ func Load(text []byte, version string) (*Schema, error) {
 	return nil, fmt.Errorf("the CustomResourceDefinition %s has no version %s", definition.Name, version)
 }
 
-// compile does what the API server does with a version that it begins to serve.
-func compile(version *apiextensionsv1.CustomResourceDefinitionVersion) (*Schema, error) {
+// compileVersion does what the API server does with a version that it begins to
+// serve.
+func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*Schema, error) {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
 		return nil, errors.New("it has no schema")
 	}
@@ -92,7 +94,21 @@ func compile(version *apiextensionsv1.CustomResourceDefinitionVersion) (*Schema,
 	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(version.Schema, &internal, nil); err != nil {
 		return nil, err
 	}
-	structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
+	s, err := compile(internal.OpenAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	if version.Subresources != nil && version.Subresources.Scale != nil {
+		s.replicas = strings.Split(strings.TrimPrefix(version.Subresources.Scale.SpecReplicasPath, "."), ".")
+	}
+	if status, found := internal.OpenAPIV3Schema.Properties["status"]; found && len(internal.OpenAPIV3Schema.XValidations) == 0 {
+		s.status, err = compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
+	}
+	return s, err
+}
+
+func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
+	structural, err := structuralschema.NewStructural(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +116,16 @@ func compile(version *apiextensionsv1.CustomResourceDefinitionVersion) (*Schema,
 	if err := defaulting.PruneDefaults(structural); err != nil {
 		return nil, err
 	}
-	validator, openAPI, err := schemavalidation.NewSchemaValidator(internal.OpenAPIV3Schema)
+	validator, openAPI, err := schemavalidation.NewSchemaValidator(schema)
 	if err != nil {
 		return nil, err
 	}
-	s := &Schema{
+	return &Schema{
 		structural: structural,
 		validator:  validator,
 		nodes:      newNode(openAPI),
 		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
-	}
-	if version.Subresources != nil && version.Subresources.Scale != nil {
-		s.replicas = strings.Split(strings.TrimPrefix(version.Subresources.Scale.SpecReplicasPath, "."), ".")
-	}
-	return s, nil
+	}, nil
 }
 
 // Default fills in the defaults of the schema, in place.

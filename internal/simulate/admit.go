@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -76,7 +77,7 @@ func (s *store) admitCustom(k kind, object, old Object) (Object, error) {
 }
 
 // admitStatus gives a custom resource the form in which the server stores it
-// when its status has been written.
+// when its status has been written. It shares all but the status with object.
 func (s *store) admitStatus(k kind, object, old Object) (Object, error) {
 	if k.definition == nil {
 		return object, nil
@@ -85,7 +86,8 @@ func (s *store) admitStatus(k kind, object, old Object) (Object, error) {
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	object = object.DeepCopy()
+	object = shallow(object)
+	object.Object["status"] = runtime.DeepCopyJSONValue(object.Object["status"])
 	_, problems := definition.AdmitStatus(context.Background(), object.Object, old.Object)
 	if s.lenient {
 		problems = nil
