@@ -194,9 +194,6 @@ func (r *Run) checkReady() {
 			continue
 		}
 		history := r.scenario.promisesOf(parent.GetKind()).History
-		if saysNothing(history, parent.GetKind()) {
-			continue
-		}
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
 			r.broke(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}
@@ -245,7 +242,8 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 	if fresh == nil {
 		return
 	}
-	if !saysNothing(history, outcome.Parent.GetKind()) && (is.ready != fresh.ready || is.stalled != fresh.stalled) {
+	ended := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
+	if !ended && (is.ready != fresh.ready || is.stalled != fresh.stalled) {
 		r.broke(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
 			name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
 	}
