@@ -59,6 +59,14 @@ var mutants = []struct {
 		answer["resyncAfterSeconds"] = 1
 		return http.StatusOK
 	}},
+	{"a child whose name is taken is not told", "modelbox", "a child that is refused is told", func(_, answer map[string]any) int {
+		for _, condition := range answer["status"].(map[string]any)["conditions"].([]any) {
+			if c := condition.(map[string]any); c["type"] == "Ready" {
+				c["message"] = "it is under way"
+			}
+		}
+		return http.StatusOK
+	}},
 	{"a Pod that is let go with the status that tells its end", "myjob", "the promises of MyJob", func(_, answer map[string]any) int {
 		if answer["status"].(map[string]any)["result"] != nil {
 			answer["children"] = []any{}

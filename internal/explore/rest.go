@@ -218,7 +218,7 @@ func asWritten(object simulate.Object) map[string]any {
 	content := object.DeepCopy().Object
 	delete(content, "status")
 	metadata := map[string]any{"name": object.GetName()}
-	for _, field := range []string{"namespace", "labels", "annotations"} {
+	for _, field := range []string{"namespace", "labels", "annotations", "ownerReferences"} {
 		if value, found := content["metadata"].(map[string]any)[field]; found {
 			metadata[field] = value
 		}

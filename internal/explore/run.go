@@ -264,7 +264,7 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 			continue
 		}
 		taken = child.String()
-		told = told || strings.Contains(encode(outcome.Parent.Object["status"].(map[string]any)), child.Name)
+		told = told || strings.Contains(outcome.Message, child.String())
 	}
 	if taken != "" && (!told || outcome.Ready == "True") {
 		r.broke(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
