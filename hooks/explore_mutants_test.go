@@ -59,6 +59,14 @@ var mutants = []struct {
 		answer["resyncAfterSeconds"] = 1
 		return http.StatusOK
 	}},
+	{"a child whose name is taken is not told", "modelbox", "a child that is refused is told", func(_, answer map[string]any) int {
+		for _, condition := range answer["status"].(map[string]any)["conditions"].([]any) {
+			if c := condition.(map[string]any); c["type"] == "Ready" {
+				c["message"] = "it is under way"
+			}
+		}
+		return http.StatusOK
+	}},
 	{"a Pod that is let go with the status that tells its end", "myjob", "the promises of MyJob", func(_, answer map[string]any) int {
 		if answer["status"].(map[string]any)["result"] != nil {
 			answer["children"] = []any{}
@@ -124,28 +132,35 @@ func TestScopes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long: make cover")
 	}
-	for _, scope := range []struct{ scenario, once string }{
-		{"myjob", "delete Pod/hello"},
-		{"build", `edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}`},
-		{"podset", `edit PodSet/cache {"spec":{"size":1}}`},
+	for _, scope := range []struct {
+		name, scenario, start, once string
+		depth                       int
+	}{
+		{"myjob", "myjob", "", "delete Pod/hello", 5},
+		{"build", "build", "", `edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}`, 5},
+		{"a build that is not wanted any more", "build", "calm 40", `
+			edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}
+			edit Build/hello {"spec":{"source":{"git":{"revision":"last"}}}}`, 7},
+		{"podset", "podset", "", `edit PodSet/cache {"spec":{"size":1}}`, 5},
 	} {
 		if !selected(scope.scenario) {
 			continue
 		}
-		t.Run(scope.scenario, func(t *testing.T) {
+		t.Run(scope.name, func(t *testing.T) {
 			t.Parallel()
+			start, err := explore.ParseSchedule(scope.start)
+			require.NoError(t, err)
 			once, err := explore.ParseSchedule(scope.once)
 			require.NoError(t, err)
-			const depth = 5
 			kinds := []string{"crash@1", "lose-status"}
 			finding, extent := scenario(t, scope.scenario, simulate.DynamicApply).
-				Exhaust(t.Context(), explore.Scope{Once: once, Troubles: 1, Kinds: kinds, Depth: depth})
+				Exhaust(t.Context(), explore.Scope{Start: start, Once: once, Troubles: 1, Kinds: kinds, Depth: scope.depth})
 			if finding != nil {
 				t.Fatal(finding.Text())
 			}
 			require.True(t, extent.Whole)
 			require.Greater(t, extent.States, 40)
-			t.Logf("%d states and %d transitions of up to %d actions", extent.States, extent.Transitions, depth)
+			t.Logf("%d states and %d transitions of up to %d actions", extent.States, extent.Transitions, scope.depth)
 		})
 	}
 }

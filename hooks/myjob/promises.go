@@ -16,7 +16,6 @@ func Promises() promise.Promises {
 		History: []promise.History{
 			{Kind: "MyJob", Reason: "it ends as its one Pod has"},
 			{Kind: "Pod", Fewer: true, More: true, Reason: "the Pod of a MyJob that has ended is not made again, and goes when its time to live is over"},
-			{Kind: "Pod", Fields: []string{"spec.activeDeadlineSeconds"}, Reason: "a Pod that is there is not changed"},
 		},
 		Watch: watch,
 	}

@@ -33,6 +33,8 @@ type MyJob struct {
 }
 
 // Spec is what is wanted of a MyJob.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.activeDeadlineSeconds) == has(oldSelf.activeDeadlineSeconds) && (!has(self.activeDeadlineSeconds) || self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds)",message="a MyJob runs once, so its activeDeadlineSeconds cannot be changed: create a new MyJob, under another name or after deleting this one"
 type Spec struct {
 	// Template is what the Pod is made of. Its labels and annotations reach the
 	// Pod; its name does not, for the Pod has the name of the MyJob. It cannot
@@ -45,7 +47,7 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || (!('operetta.dev/hash' in self.metadata.annotations) && !('metacontroller.k8s.io/last-applied-configuration' in self.metadata.annotations))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are written by the controller: leave them out"
 	Template corev1.PodTemplateSpec `json:"template"`
 	// ActiveDeadlineSeconds is the longest that the Pod may run. It then fails
-	// with reason DeadlineExceeded.
+	// with reason DeadlineExceeded. It cannot be changed.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647

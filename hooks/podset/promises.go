@@ -2,10 +2,13 @@ package podset
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Promises are what a PodSet keeps to whatever is late or lost.
@@ -21,10 +24,9 @@ func Promises() promise.Promises {
 }
 
 // watch holds PodSets to their number of Pods: never more at once than the largest
-// size that has been asked for, those that go left out, and one. That one is for
-// lateness: a Pod that Metacontroller does not see go yet has its number still, and
-// its replacement another one. What it does not see come yet it asks for under the
-// same name, which adds none.
+// size that has been asked for, those that go left out. There may be one more while
+// Metacontroller has not heard of one that was made, and the status by which it
+// calls the hook does not tell of that one: the status was lost, or is late itself.
 func watch() func(promise.Write) string {
 	largest := map[string]int64{}
 	return func(w promise.Write) string {
@@ -37,19 +39,55 @@ func watch() func(promise.Write) string {
 			return ""
 		}
 		for _, owner := range w.After.GetOwnerReferences() {
-			live := 0
-			most := largest[string(owner.UID)]
+			if owner.Kind != "PodSet" {
+				continue
+			}
+			set := w.Heard(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
+			live, most := 0, largest[string(owner.UID)]
+			isUnknown := false
 			for _, pod := range w.List("v1", "Pod") {
 				if isLivePodOf(pod, string(owner.UID)) {
 					live++
+					isUnknown = isUnknown || pod.GetUID() != w.After.GetUID() && !isKnown(w, pod, set)
 				}
 			}
-			if owner.Kind == "PodSet" && int64(live) > most+1 {
-				return fmt.Sprintf("%s has %d live Pods, and was never to have more than %d and one", owner.Name, live, most)
+			if isUnknown {
+				most++
+			}
+			if int64(live) > most {
+				return fmt.Sprintf("%s has %d live Pods, and was never to have more than %d", owner.Name, live, most)
 			}
 		}
 		return ""
 	}
+}
+
+// isKnown reports whether Metacontroller tells the hook of a Pod, or the status
+// that it sends does.
+func isKnown(w promise.Write, pod, set *unstructured.Unstructured) bool {
+	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
+	if heard != nil && heard.GetUID() == pod.GetUID() {
+		return set != nil && heard.GetLabels()["controller-uid"] == string(set.GetUID())
+	}
+	if set == nil {
+		return false
+	}
+	pending, _, _ := unstructured.NestedSlice(set.Object, "status", "pending")
+	tells := slices.ContainsFunc(pending, func(number any) bool { return fmt.Sprintf("%s-%v", set.GetName(), number) == pod.GetName() })
+	return tells && !isTooLong(w, set)
+}
+
+// isTooLong reports whether a PodSet has waited for its Pods for as long as a cache
+// may be late: it does not wait any longer.
+func isTooLong(w promise.Write, set *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(set.Object, "status", "conditions")
+	for _, item := range conditions {
+		if c, _ := item.(map[string]any); c["type"] == metacontroller.ConditionChildrenObserved {
+			since, err := time.Parse(time.RFC3339, fmt.Sprint(c["lastTransitionTime"]))
+			return err != nil || c["status"] != "False" || w.Now.Sub(since) >= metacontroller.ChildGrace
+		}
+	}
+	return true
 }
 
 func isLivePodOf(pod *unstructured.Unstructured, uid string) bool {

@@ -24,9 +24,9 @@ func (r *Run) keep(kind string, watch func(promise.Write) string) {
 	}, nil, nil)
 }
 
-// saysNothing reports whether the readiness of a kind may show what has been
-// before.
-func saysNothing(history []promise.History, kind string) bool {
+// mayEnd reports whether a kind does what it does once: it may then have ended
+// well, or have given up, where a new custom resource would end in another way.
+func mayEnd(history []promise.History, kind string) bool {
 	return slices.ContainsFunc(history, func(h promise.History) bool { return h.Kind == kind })
 }
 

@@ -21,6 +21,10 @@ type rest struct {
 	isBad          bool                      // it does not come to rest, or something is refused
 }
 
+// hasEnded reports whether there is nothing to wait for: it is Ready, or only a
+// person can mend it.
+func (r *rest) hasEnded() bool { return r.ready == "True" || r.stalled == "True" }
+
 // restOf returns how a custom resource is.
 func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 	ready := simulate.Condition(parent, metacontroller.ConditionReady)
@@ -70,7 +74,7 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 		}
 		delete(fields, chosen)
 	}
-	forgetPullPolicies(object.Object)
+	forgetPullPolicies(object.Object, namesWithPolicy(parent.Object["spec"], map[string]bool{}))
 	if child.GetKind() == "Service" {
 		forgetChosenPorts(fields, spec)
 	}
@@ -95,18 +99,40 @@ func forgetChosenPorts(spec map[string]any, parent string) {
 	}
 }
 
-// forgetPullPolicies takes out what the API server has filled in for the tag that
-// an image had when it was first written: another tag does not change it.
-func forgetPullPolicies(value any) {
+// namesWithPolicy adds the names of the containers whose imagePullPolicy a spec
+// tells.
+func namesWithPolicy(value any, names map[string]bool) map[string]bool {
 	switch value := value.(type) {
 	case map[string]any:
-		delete(value, "imagePullPolicy")
+		if name, isText := value["name"].(string); isText && value["imagePullPolicy"] != nil {
+			names[name] = true
+		}
 		for _, inner := range value {
-			forgetPullPolicies(inner)
+			namesWithPolicy(inner, names)
 		}
 	case []any:
 		for _, inner := range value {
-			forgetPullPolicies(inner)
+			namesWithPolicy(inner, names)
+		}
+	}
+	return names
+}
+
+// forgetPullPolicies takes out what the API server has filled in for the tag that
+// an image had when it was first written: another tag does not change it. The
+// policies of these containers, which the user has written, are compared.
+func forgetPullPolicies(value any, written map[string]bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		if name, _ := value["name"].(string); !written[name] {
+			delete(value, "imagePullPolicy")
+		}
+		for _, inner := range value {
+			forgetPullPolicies(inner, written)
+		}
+	case []any:
+		for _, inner := range value {
+			forgetPullPolicies(inner, written)
 		}
 	}
 }
@@ -192,7 +218,7 @@ func asWritten(object simulate.Object) map[string]any {
 	content := object.DeepCopy().Object
 	delete(content, "status")
 	metadata := map[string]any{"name": object.GetName()}
-	for _, field := range []string{"namespace", "labels", "annotations"} {
+	for _, field := range []string{"namespace", "labels", "annotations", "ownerReferences"} {
 		if value, found := content["metadata"].(map[string]any)[field]; found {
 			metadata[field] = value
 		}

@@ -194,9 +194,6 @@ func (r *Run) checkReady() {
 			continue
 		}
 		history := r.scenario.promisesOf(parent.GetKind()).History
-		if saysNothing(history, parent.GetKind()) {
-			continue
-		}
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
 			r.broke(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}
@@ -245,7 +242,8 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 	if fresh == nil {
 		return
 	}
-	if !saysNothing(history, outcome.Parent.GetKind()) && (is.ready != fresh.ready || is.stalled != fresh.stalled) {
+	ended := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
+	if !ended && (is.ready != fresh.ready || is.stalled != fresh.stalled) {
 		r.broke(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
 			name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
 	}
@@ -266,7 +264,7 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 			continue
 		}
 		taken = child.String()
-		told = told || strings.Contains(encode(outcome.Parent.Object["status"].(map[string]any)), child.Name)
+		told = told || strings.Contains(outcome.Message, child.String())
 	}
 	if taken != "" && (!told || outcome.Ready == "True") {
 		r.broke(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),

@@ -13,7 +13,7 @@ import (
 func (c *chance) upset() {
 	for range 4 { // until something can be done
 		var done bool
-		switch roll := c.IntN(20); {
+		switch roll := c.IntN(24); {
 		case roll < 8:
 			done = c.edit()
 		case roll < 9:
@@ -28,6 +28,10 @@ func (c *chance) upset() {
 			done = c.strike()
 		case roll < 18:
 			done = c.quota()
+		case roll < 20:
+			done = c.takeName()
+		case roll < 22:
+			done = c.giveBack()
 		default:
 			done = c.do(simulate.Action{Do: "mend"})
 		}

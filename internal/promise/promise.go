@@ -23,8 +23,8 @@ type Promises struct {
 // History is something that two custom resources with the same spec need not have
 // in common.
 type History struct {
-	// Kind is that of the children, or that of the custom resource itself, whose
-	// readiness then is not compared.
+	// Kind is that of the children, or that of the custom resource itself, which
+	// then may end Ready where a new one would end Stalled, or the other way round.
 	Kind string
 	// Names is set where children have other names, More and Fewer where there may
 	// be children that a new custom resource would not have, or would have.

@@ -85,7 +85,7 @@ func (w *World) do(a Action) bool {
 // doUnasked is what people and nodes do.
 func (w *World) doUnasked(a Action) bool {
 	if a.Do == "create" {
-		return w.told(w.Apply([]byte(a.Detail)))
+		return w.told(w.create([]byte(a.Detail)))
 	}
 	switch a.Do {
 	case "quota":

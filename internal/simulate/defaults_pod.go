@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -154,10 +155,10 @@ func admitPod(a *admission) field.ErrorList {
 			}
 		})
 	}
+	admitTolerations(&pod.Spec)
 	if a.old != nil {
 		return checkPodUpdate(pod, a.old.(*corev1.Pod))
 	}
-	admitTolerations(&pod.Spec)
 	point(&pod.Spec.Priority, 0)
 	point(&pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
 	set(&pod.Spec.ServiceAccountName, "default")
@@ -258,6 +259,9 @@ func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 
 // checkPodUpdate refuses what cannot be changed about a Pod: nearly all.
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
+	if !hasTolerations(pod.Spec.Tolerations, old.Spec.Tolerations) {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), "existing toleration can not be modified except its tolerationSeconds")}
+	}
 	munged := pod.Spec.DeepCopy()
 	munged.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
 	munged.Tolerations = old.Spec.Tolerations
@@ -281,4 +285,15 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 		"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"+
 		"`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` "+
 		"(allow it to be set to 1 if it was previously negative)")}
+}
+
+// hasTolerations reports whether all these are among the tolerations of a Pod, but
+// for their seconds.
+func hasTolerations(all, these []corev1.Toleration) bool {
+	for _, one := range these {
+		if !slices.ContainsFunc(all, func(other corev1.Toleration) bool { return one.MatchToleration(&other) }) {
+			return false
+		}
+	}
+	return true
 }

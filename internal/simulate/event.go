@@ -59,6 +59,7 @@ func (w *World) record(c change) {
 		w.events = append(w.events, Event{Verb: Created, Object: c.after, By: by})
 		return
 	case c.after == nil:
+		delete(w.foreign, c.ref) // another of that name may be anybody's
 		w.events = append(w.events, Event{Verb: Deleted, Object: c.before, Before: c.before, By: by})
 		return
 	case c.before.GetDeletionTimestamp() == nil && c.after.GetDeletionTimestamp() != nil:

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
+
+// create is Apply of what is not there yet, unless it is a custom resource: that
+// may be there still.
+func (w *World) create(text []byte) error {
+	object, err := ParseObject(text)
+	if err != nil {
+		return err
+	}
+	object.SetNamespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
+	if ref := RefOf(object); w.store.get(ref) != nil && !w.isParentKind(ref) {
+		return apierrors.NewAlreadyExists(w.store.kinds.of(ref.APIVersion, ref.Kind).groupResource(), ref.Name)
+	}
+	return w.Apply(text)
+}
 
 // edit changes an object by a merge patch (RFC 7386).
 func (w *World) edit(ref Ref, patch string) error {

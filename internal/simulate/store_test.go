@@ -243,3 +243,36 @@ func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "7", text(t, d, "spec", "replicas"), "somebody else has scaled it")
 }
+
+// TestTolerationsOfAPod wants those that the API server adds to a Pod added to a
+// list that replaces them, too, and none that is there taken away.
+func TestTolerationsOfAPod(t *testing.T) {
+	s := emptyStore()
+	pod := func(tolerations ...any) map[string]any {
+		return map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "p"},
+			"spec": map[string]any{
+				"containers":  []any{map[string]any{"name": "a", "image": "b"}},
+				"tolerations": tolerations,
+			},
+		}
+	}
+	made, err := put(t, s, pod())
+	require.NoError(t, err)
+	change := func(tolerations ...any) (Object, error) {
+		changed := made.DeepCopy()
+		changed.SetResourceVersion("")
+		require.NoError(t, unstructured.SetNestedSlice(changed.Object, tolerations, "spec", "tolerations"))
+		return s.update(byUser, changed)
+	}
+	changed, err := change(map[string]any{"key": "gpu", "operator": "Exists"})
+	require.NoError(t, err)
+	keys := []any{}
+	list, _, _ := unstructured.NestedSlice(changed.Object, "spec", "tolerations")
+	for _, item := range list {
+		keys = append(keys, item.(map[string]any)["key"])
+	}
+	require.Equal(t, []any{"gpu", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}, keys)
+	_, err = change(map[string]any{"key": "other", "operator": "Exists"})
+	require.ErrorContains(t, err, "existing toleration can not be modified")
+}

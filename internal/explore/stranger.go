@@ -1,0 +1,84 @@
+package explore
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// strangers are what an object of somebody else has beside its name, by kind.
+var strangers = map[string]string{
+	"ConfigMap":      `{"data":{"owner":"other"}}`,
+	"DaemonSet":      `{"spec":{"selector":{"matchLabels":{"app":"other"}},"template":` + otherTemplate + `}}`,
+	"Deployment":     `{"spec":{"replicas":1,"selector":{"matchLabels":{"app":"other"}},"template":` + otherTemplate + `}}`,
+	"Job":            `{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"other","image":"nginx:1.28"}]}}}}`,
+	"Pod":            `{"spec":{"containers":[{"name":"other","image":"nginx:1.28"}]}}`,
+	"Role":           `{"rules":[]}`,
+	"RoleBinding":    `{"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"other"}}`,
+	"Service":        `{"spec":{"ports":[{"port":80}],"selector":{"app":"other"}}}`,
+	"ServiceAccount": `{}`,
+	"StatefulSet":    `{"spec":{"serviceName":"other","selector":{"matchLabels":{"app":"other"}},"template":` + otherTemplate + `}}`,
+}
+
+const otherTemplate = `{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"other","image":"nginx:1.28"}]}}`
+
+// takeName lets somebody else have an object of the name of a child, which may
+// have to go for that. Under server-side apply, what nobody owns would become the
+// child: so another controller owns it.
+func (c *chance) takeName() bool {
+	names := c.wanted()
+	if len(names) == 0 {
+		return false
+	}
+	child := names[c.IntN(len(names))]
+	kind, name, _ := strings.Cut(child.name, "/")
+	content := map[string]any{}
+	if strangers[kind] == "" || json.Unmarshal([]byte(strangers[kind]), &content) != nil {
+		return false
+	}
+	metadata := map[string]any{"name": name}
+	if c.run.scenario.Apply == simulate.ServerSideApply || c.IntN(2) == 0 {
+		metadata["ownerReferences"] = []any{map[string]any{
+			"apiVersion": "v1", "kind": "Namespace", "name": "default", "uid": "other", "controller": true,
+		}}
+	}
+	content["apiVersion"], content["kind"], content["metadata"] = child.apiVersion, kind, metadata
+	c.do(simulate.Action{Do: "delete", Target: child.name})
+	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
+}
+
+// giveBack lets an object of somebody else go that has the name of a child.
+func (c *chance) giveBack() bool {
+	object := c.pick(func(object simulate.Object) bool {
+		return strangers[object.GetKind()] != "" && c.run.World.IsForeign(object) && c.run.refused[simulate.RefOf(object)] != nil
+	})
+	return object != nil && c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(object).String()})
+}
+
+// childName is the name of a child, with its kind.
+type childName struct{ apiVersion, name string }
+
+// wanted returns the names of the children that there are and that there would be
+// of a new custom resource, in order.
+func (c *chance) wanted() []childName {
+	var names []childName
+	add := func(apiVersion, name string) {
+		if one := (childName{apiVersion, name}); !slices.Contains(names, one) {
+			names = append(names, one)
+		}
+	}
+	for _, parent := range c.run.World.Parents() {
+		if fresh := c.run.scenario.freshRest(c.run.World, parent); fresh != nil {
+			for _, name := range sortedKeys(fresh.children) {
+				apiVersion, _ := fresh.children[name]["apiVersion"].(string)
+				add(apiVersion, name)
+			}
+		}
+		for _, child := range c.run.World.Owned(parent) {
+			add(child.GetAPIVersion(), simulate.RefOf(child).String())
+		}
+	}
+	return names
+}
