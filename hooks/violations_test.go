@@ -61,7 +61,7 @@ func withinSpec(t *testing.T, controller metacontroller.Controller, spec any) []
 // understood are the keywords that are broken below, and those that constrain
 // nothing by themselves.
 var understood = []string{
-	"type", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format", "required", "minItems", "maxItems", "maxProperties",
+	"type", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format", "required", "minItems", "maxItems", "minProperties", "maxProperties",
 	"x-kubernetes-list-type", "x-kubernetes-int-or-string", "properties", "items", "additionalProperties",
 	"description", "default", "x-kubernetes-list-map-keys", "x-kubernetes-map-type",
 	"anyOf",                    // only of an int-or-string
@@ -83,6 +83,9 @@ func (v *violations) walk(schema object, path string, in func(any) any, value an
 	case object:
 		v.breakObject(schema, path, value, add)
 		properties, _ := schema["properties"].(object)
+		if schema["maxProperties"] == 1.0 && properties != nil {
+			value = object{} // each of them by itself
+		}
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
 			inner, present := value[name]
 			if !present {
@@ -132,7 +135,7 @@ func (v *violations) breakScalar(schema object, add func(constraint string, wron
 		add("maxLength", strings.Repeat("1", int(most)+1))
 	}
 	if pattern, ok := schema["pattern"].(string); ok {
-		candidates := []string{"", "-", "A B", "?", " a", "/a"}
+		candidates := []string{"", "-", "A B", "?", " a", "/a", "="}
 		i := slices.IndexFunc(candidates, func(text string) bool { return !regexp.MustCompile(pattern).MatchString(text) })
 		require.GreaterOrEqual(v, i, 0, "nothing breaks %s", pattern)
 		add("pattern", candidates[i])
@@ -155,6 +158,9 @@ func (v *violations) breakObject(schema object, path string, value object, add f
 			delete(without, name.(string))
 			add("required", path+"."+name.(string), without)
 		}
+	}
+	if schema["minProperties"] != nil {
+		add("minProperties", path, object{})
 	}
 	if most, ok := schema["maxProperties"].(float64); ok {
 		many := object{}
@@ -206,6 +212,11 @@ func (v *violations) instance(schema object, n int) any {
 		for _, name := range required {
 			value[name.(string)] = v.instance(schema["properties"].(object)[name.(string)].(object), n)
 		}
+		if schema["minProperties"] != nil && len(value) == 0 {
+			properties := schema["properties"].(object)
+			first := slices.Min(slices.Collect(maps.Keys(properties)))
+			value[first] = v.instance(properties[first].(object), n)
+		}
 		return value
 	case "array":
 		list := []any{}
@@ -217,9 +228,21 @@ func (v *violations) instance(schema object, n int) any {
 	case "boolean":
 		return true
 	case "string":
-		return fmt.Sprintf("a%d", n)
+		return textFor(schema, n)
 	default:
 		least, _ := schema["minimum"].(float64)
 		return int64(least) + int64(n)
 	}
+}
+
+// textFor returns a text that fits a schema.
+func textFor(schema object, n int) string {
+	pattern, _ := schema["pattern"].(string)
+	texts := []string{fmt.Sprintf("a%d", n), fmt.Sprintf("10.0.0.%d", n), "metadata.name", "limits.cpu", "/a", "Memory"}
+	for _, text := range texts {
+		if regexp.MustCompile(pattern).MatchString(text) {
+			return text
+		}
+	}
+	return texts[0]
 }

@@ -159,6 +159,7 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional

@@ -117,7 +117,7 @@ func (s *Scenario) isGood(edit Edit) bool {
 // it, comes to rest without anything being refused.
 func (s *Scenario) isUsable(object map[string]any) bool {
 	world := s.newWorld(false)
-	for _, text := range s.withParent(object) {
+	for _, text := range s.WithParent(object) {
 		if world.Apply(text) != nil {
 			return false
 		}
@@ -130,8 +130,8 @@ func (s *Scenario) isUsable(object map[string]any) bool {
 	return fresh != nil && !fresh.isBad
 }
 
-// withParent returns the objects of the scenario with another custom resource.
-func (s *Scenario) withParent(object map[string]any) [][]byte {
+// WithParent returns the objects of the scenario with another custom resource.
+func (s *Scenario) WithParent(object map[string]any) [][]byte {
 	parent, err := s.Parent()
 	if err != nil {
 		return nil
@@ -157,6 +157,6 @@ func (s *Scenario) PlayEdit(edit Edit, live bool) *Run {
 		}
 	}
 	changed := *s
-	changed.Objects = s.withParent(edit.Object)
+	changed.Objects = s.WithParent(edit.Object)
 	return changed.Play(nil)
 }

@@ -26,6 +26,16 @@ type Edit struct {
 // not the custom resource has them. Which of the edits the CRD admits is for
 // [Scenario.Admits] to say.
 func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
+	return editsOf(controller, object, func(schema map[string]any) []any { return append(valuesOf(schema, 0), remove{}) })
+}
+
+// Extremes returns edits as [Edits] does, to values that nobody means: negative and
+// very large numbers, and texts with what is no letter.
+func Extremes(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
+	return editsOf(controller, object, func(schema map[string]any) []any { return extremesOf(schema, 0) })
+}
+
+func editsOf(controller *metacontroller.Controller, object simulate.Object, values func(map[string]any) []any) ([]Edit, error) {
 	if controller == nil || len(controller.CRD) == 0 {
 		return nil, nil
 	}
@@ -33,7 +43,7 @@ func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edi
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{base: object.Object, seen: map[string]bool{}}
+	e := &editor{base: object.Object, values: values, seen: map[string]bool{}}
 	e.visit([]step{{"spec", root}})
 	return e.edits, nil
 }
@@ -65,9 +75,10 @@ func specSchema(text []byte, version string) (map[string]any, error) {
 
 // editor collects edits.
 type editor struct {
-	base  map[string]any
-	edits []Edit
-	seen  map[string]bool // patches
+	base   map[string]any
+	values func(schema map[string]any) []any
+	edits  []Edit
+	seen   map[string]bool // patches
 }
 
 // step is a part of a path: the name of a field, or "" for the first item of a
@@ -100,7 +111,7 @@ func (e *editor) try(path []step) {
 	if last.name == "" {
 		return // as a list of one it has been tried
 	}
-	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
+	for _, value := range e.values(last.schema) {
 		object := runtime.DeepCopyJSON(e.base)
 		if put(object, path, value) {
 			e.add(path, object)

@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"math"
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
@@ -89,4 +90,18 @@ func boundEntries(schema map[string]any, name string) {
 	for field := range member(schema, "properties") {
 		boundEntries(member(member(schema, "properties"), field), field)
 	}
+}
+
+// boundNumbers writes into each number of 32 bits of a schema what fits into them: a
+// format is not checked, and no hook can read a custom resource with a larger one.
+func boundNumbers(schema map[string]any) {
+	if schema["type"] == "integer" && schema["format"] == "int32" {
+		if schema["minimum"] == nil {
+			schema["minimum"] = int64(math.MinInt32)
+		}
+		if schema["maximum"] == nil {
+			schema["maximum"] = int64(math.MaxInt32)
+		}
+	}
+	below(schema, boundNumbers)
 }

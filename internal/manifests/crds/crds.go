@@ -147,6 +147,7 @@ func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 			strings.Join(cutter.silent, ", "))
 	}
 	boundEntries(member(member(schema, "properties"), "spec"), "spec")
+	boundNumbers(schema)
 	cut, err := yaml.Marshal(definition)
 	if err != nil {
 		return nil, fmt.Errorf("printing the definition: %w", err)

@@ -105,7 +105,7 @@ properties:
       template:
         description: ours
         properties:
-          metadata: {properties: {labels: {additionalProperties: {type: string}}}}
+          metadata: {properties: {labels: {additionalProperties: {type: string, maxLength: 63, pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'}}}}
           spec: {allOf: [{}], not: {}}
       port: {description: ours, anyOf: [{type: integer}, {type: string}]}
       limits: {description: ours, additionalProperties: {anyOf: [{type: integer}, {type: string}], maxLength: 64}}

@@ -14,7 +14,10 @@ type keywords map[string]any
 
 // asked is what is asked of a type.
 type asked struct {
-	fields map[string]keywords // by their names
+	// fields are by their names, as in name, by a path, as in fieldRef.fieldPath, or
+	// what is in a list or a map, as in values[] and matchLabels{}.
+	fields map[string]keywords
+	itself keywords // of the type
 	rules  []rule
 }
 
@@ -55,8 +58,9 @@ func constrainStruct(schema map[string]any, t reflect.Type) {
 		}
 	}
 	wanted := podValidation[t]
-	for name, words := range wanted.fields {
-		if field := member(properties, name); field != nil {
+	maps.Copy(schema, wanted.itself)
+	for path, words := range wanted.fields {
+		if field := fieldAt(properties, path); field != nil {
 			maps.Copy(field, words)
 		}
 	}
@@ -79,6 +83,24 @@ func constrainFields(properties map[string]any, t reflect.Type) {
 			constrain(inner, field.Type)
 		}
 	}
+}
+
+// fieldAt returns the schema at a path, or nil.
+func fieldAt(properties map[string]any, path string) map[string]any {
+	name, rest, isDeeper := strings.Cut(path, ".")
+	var field map[string]any
+	switch {
+	case strings.HasSuffix(name, "[]"):
+		field = member(member(properties, strings.TrimSuffix(name, "[]")), "items")
+	case strings.HasSuffix(name, "{}"):
+		field = member(member(properties, strings.TrimSuffix(name, "{}")), "additionalProperties")
+	default:
+		field = member(properties, name)
+	}
+	if !isDeeper {
+		return field
+	}
+	return fieldAt(member(field, "properties"), rest)
 }
 
 // refuseNegative takes the sign out of the pattern of a quantity.
@@ -105,118 +127,47 @@ func matching(pattern string) keywords { return keywords{"pattern": pattern} }
 // reckoned to compare all of them.
 const mostResources = 16
 
+// mostTerms is how many terms an affinity may have: rules are about each value in
+// each.
+const mostTerms = int64(64)
+
 const mostID = math.MaxInt32 // of users and groups
 
 // podValidation is, by type, what ValidatePod of Kubernetes' pkg/apis/core/validation
 // asks. What compares parts of a Pod that are far apart is left out: the cost of
 // such a rule, as the API server reckons it, is above what it allows.
-var podValidation = map[reflect.Type]asked{
-	reflect.TypeFor[corev1.PodSpec](): {
-		fields: map[string]keywords{
-			"activeDeadlineSeconds":         between(1, math.MaxInt32),
-			"terminationGracePeriodSeconds": atLeast(0),
-			"restartPolicy":                 oneOf("Always", "OnFailure", "Never"),
-			"dnsPolicy":                     oneOf("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-			"preemptionPolicy":              oneOf("PreemptLowerPriority", "Never"),
-			"hostname":                      {"maxLength": 63, "pattern": labelPattern + "|^$"},
-			"subdomain":                     {"maxLength": 63, "pattern": labelPattern + "|^$"},
-			"serviceAccountName":            {"maxLength": 253, "pattern": `^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$|^$`},
-		},
-		rules: []rule{{"!has(self.ephemeralContainers) || size(self.ephemeralContainers) == 0",
-			"ephemeralContainers cannot be created with a Pod: leave them out"}},
-	},
-	reflect.TypeFor[corev1.PodOS](): {fields: map[string]keywords{"name": oneOf("linux", "windows")}},
-	reflect.TypeFor[corev1.Container](): {
-		fields: map[string]keywords{
-			"name":                     {"maxLength": 63},
-			"image":                    matching(`^\S(.*\S)?$|^$`),
-			"imagePullPolicy":          oneOf("Always", "IfNotPresent", "Never"),
-			"terminationMessagePolicy": oneOf("File", "FallbackToLogsOnError"),
-			"restartPolicy":            oneOf("Always", "OnFailure", "Never"),
-		},
-		rules: []rule{
-			{"self.name.matches('" + labelPattern + "')",
-				"the name of a container has at most 63 lower-case letters, digits and hyphens, and begins and ends with a letter or digit"},
-			{"has(self.image) && self.image != ''", "a container has no image: write the image that it shall run"},
-			{"!has(self.livenessProbe) || !has(self.livenessProbe.successThreshold) || self.livenessProbe.successThreshold <= 1",
-				"a liveness probe succeeds with the first success: write successThreshold 1, or leave it out"},
-			{"!has(self.startupProbe) || !has(self.startupProbe.successThreshold) || self.startupProbe.successThreshold <= 1",
-				"a startup probe succeeds with the first success: write successThreshold 1, or leave it out"},
-			{"!has(self.readinessProbe) || !has(self.readinessProbe.terminationGracePeriodSeconds)",
-				"a readiness probe ends no container: leave its terminationGracePeriodSeconds out"},
-		},
-	},
-	reflect.TypeFor[corev1.ContainerPort](): {fields: map[string]keywords{
-		"containerPort": between(1, 65535), "hostPort": between(0, 65535),
-		"protocol": oneOf("TCP", "UDP", "SCTP"),
-		"name":     {"maxLength": 15, "pattern": `^([a-z0-9]+-)*[a-z0-9]+$|^$`},
-	}},
-	reflect.TypeFor[corev1.Probe](): {
-		fields: map[string]keywords{
-			"initialDelaySeconds": atLeast(0), "timeoutSeconds": atLeast(0), "periodSeconds": atLeast(0),
-			"successThreshold": atLeast(0), "failureThreshold": atLeast(0), "terminationGracePeriodSeconds": atLeast(1),
-		},
-		rules: []rule{{"[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",
-			"a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"}},
-	},
-	reflect.TypeFor[corev1.ExecAction]():    {fields: map[string]keywords{"command": {"minItems": int64(1)}}},
-	reflect.TypeFor[corev1.GRPCAction]():    {fields: map[string]keywords{"port": between(1, 65535)}},
-	reflect.TypeFor[corev1.HTTPGetAction](): {fields: map[string]keywords{"scheme": oneOf("HTTP", "HTTPS"), "port": portNumberOrName}},
-	reflect.TypeFor[corev1.TCPSocketAction](): {
-		fields: map[string]keywords{"port": portNumberOrName},
-	},
-	reflect.TypeFor[corev1.EnvVar](): {
-		fields: map[string]keywords{"name": matching(`^[ -<>-~]+$`), "valueFrom": {"maxProperties": int64(1)}},
-		rules: []rule{{"!has(self.valueFrom) || !has(self.value) || self.value == ''",
-			"a variable has a value and a valueFrom: write one of them"}},
-	},
-	reflect.TypeFor[corev1.VolumeMount](): {fields: map[string]keywords{
-		"name":             {"maxLength": 63},
-		"mountPath":        matching(`^[^:]+$`),
-		"mountPropagation": oneOf("None", "HostToContainer", "Bidirectional"),
-		"subPath":          matching(`^([^/].*)?$`),
-	}},
-	reflect.TypeFor[corev1.Volume](): {fields: map[string]keywords{
-		"name": {"maxLength": 63, "pattern": labelPattern},
-	}},
-	reflect.TypeFor[corev1.ResourceRequirements](): {
-		fields: map[string]keywords{"limits": {"maxProperties": mostResources}, "requests": {"maxProperties": mostResources}},
-		rules:  resourceRules,
-	},
-	reflect.TypeFor[corev1.SecurityContext](): {fields: map[string]keywords{"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID)}},
-	reflect.TypeFor[corev1.PodSecurityContext](): {fields: map[string]keywords{
-		"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID), "fsGroup": between(0, mostID),
-		"fsGroupChangePolicy": oneOf("OnRootMismatch", "Always"),
-	}},
-	reflect.TypeFor[corev1.SeccompProfile](): {
-		fields: map[string]keywords{"type": oneOf("RuntimeDefault", "Unconfined", "Localhost")},
-		rules: []rule{{"(self.type == 'Localhost') == (has(self.localhostProfile) && self.localhostProfile != '')",
-			"localhostProfile goes with type Localhost, and only with it"}},
-	},
-	reflect.TypeFor[corev1.Toleration](): {fields: map[string]keywords{
-		"effect": oneOf("NoSchedule", "PreferNoSchedule", "NoExecute"),
-	}},
-	reflect.TypeFor[corev1.HostAlias](): {fields: map[string]keywords{"ip": {"minLength": int64(1)}}},
+var podValidation = merged(aboutPods, aboutContainers, aboutVariables, aboutScheduling, aboutVolumes)
+
+func merged(tables ...map[reflect.Type]asked) map[reflect.Type]asked {
+	all := map[reflect.Type]asked{}
+	for _, table := range tables {
+		maps.Copy(all, table)
+	}
+	return all
 }
 
-const labelPattern = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
+// What names have to look like.
+const (
+	labelPattern     = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
+	subdomainPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	portPattern      = `^([a-z0-9]+-)*[0-9]*[a-z][a-z0-9]*(-[a-z0-9]+)*$`
+	// qualifiedPattern is that of the keys of labels.
+	qualifiedPattern = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
+)
 
-// portNumberOrName holds the number of a port to what a port can be, and its name
-// to what a container's port can be named.
-var portNumberOrName = keywords{"minimum": int64(1), "maximum": int64(65535), "pattern": `^([a-z0-9]+-)*[a-z0-9]+$`}
+var (
+	label          = keywords{"maxLength": int64(63), "pattern": labelPattern}
+	labelOrNone    = keywords{"maxLength": int64(63), "pattern": labelPattern + "|^$"}
+	subdomain      = keywords{"maxLength": int64(253), "pattern": subdomainPattern}
+	maybeSubdomain = keywords{"maxLength": int64(253), "pattern": subdomainPattern + "|^$"}
+	qualified      = keywords{"maxLength": int64(317), "pattern": qualifiedPattern}
+	maybeQualified = keywords{"maxLength": int64(317), "pattern": qualifiedPattern + "|^$"}
+	labelValue     = keywords{"maxLength": int64(63), "pattern": `^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`}
+	keyOfObject    = keywords{"maxLength": int64(253), "pattern": `^([-_a-zA-Z0-9]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$`}
+	mode           = between(0, 0o777)
+	notEmpty       = keywords{"minLength": int64(1)}
+)
 
-// resourceRules are about requests and limits. Of what is no number or share of
-// time, such as a device or a huge page, a container gets all that it asks for.
-var resourceRules = []rule{
-	{"(!has(self.requests) || self.requests.all(r, " + isResource + ")) && (!has(self.limits) || self.limits.all(r, " + isResource + "))",
-		"write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"},
-	{"!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",
-		"a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"},
-	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",
-		"a request is higher than its limit: lower the request, or raise the limit"},
-	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !(r.contains('/') || r.startsWith('hugepages-')) || " +
-		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) >= 0)",
-		"a device such as nvidia.com/gpu is not shared: write the same number in requests and limits, or leave it out of requests"},
-}
-
-const isResource = "r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/')"
+// namesAnObject is asked of what refers to a Secret or the like by a name that may
+// be left out in the type, and not in a Pod.
+var namesAnObject = rule{"has(self.name) && self.name != ''", "write the name of the object that is referred to"}

@@ -2,6 +2,7 @@ package crds
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,7 +30,7 @@ properties:
 	constrain(schema, reflect.TypeFor[corev1.PodTemplateSpec]())
 
 	container := schema["properties"].(map[string]any)["spec"].(map[string]any)["properties"].(map[string]any)["containers"].(map[string]any)["items"]
-	require.Len(t, container.(map[string]any)["x-kubernetes-validations"], 5)
+	require.Len(t, container.(map[string]any)["x-kubernetes-validations"], 6)
 	withoutRules(schema)
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)
@@ -46,7 +47,7 @@ properties:
             livenessProbe:
               properties:
                 periodSeconds: {type: integer, minimum: 0}
-                tcpSocket: {properties: {port: {x-kubernetes-int-or-string: true, minimum: 1, maximum: 65535, pattern: '^([a-z0-9]+-)*[a-z0-9]+$'}}}
+                tcpSocket: {properties: {port: {x-kubernetes-int-or-string: true, minimum: 1, maximum: 65535, maxLength: 15, pattern: '^([a-z0-9]+-)*[0-9]*[a-z][a-z0-9]*(-[a-z0-9]+)*$'}}}
       ephemeralContainers: {items: {properties: {ports: {items: {properties: {containerPort: {type: integer}}}}}}}
 `, string(got))
 }
@@ -61,12 +62,23 @@ func TestEveryTypeAndFieldThatIsAskedAboutExists(t *testing.T) {
 	}
 }
 
-func hasField(t reflect.Type, name string) bool {
+// hasField reports whether a type has a field at a path, as in values[] and
+// fieldRef.fieldPath.
+func hasField(t reflect.Type, path string) bool {
+	for t.Kind() != reflect.Struct {
+		t = t.Elem()
+	}
+	first, rest, isDeeper := strings.Cut(path, ".")
+	name := strings.TrimRight(first, "[]{}")
 	for i := range t.NumField() {
 		field := t.Field(i)
-		tag := field.Tag.Get("json")
-		if tag == name || tag == name+",omitempty" || field.Anonymous && hasField(field.Type, name) {
+		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case tag == "" && field.Anonymous && hasField(field.Type, path):
 			return true
+		case tag != name, strings.HasSuffix(first, "[]") && field.Type.Kind() != reflect.Slice, strings.HasSuffix(first, "{}") && field.Type.Kind() != reflect.Map:
+		default:
+			return !isDeeper || hasField(field.Type, rest)
 		}
 	}
 	return false

@@ -1,0 +1,124 @@
+package crds
+
+import (
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// aboutContainers is what is asked of containers.
+var aboutContainers = map[reflect.Type]asked{
+	reflect.TypeFor[corev1.Container](): {
+		fields: map[string]keywords{
+			"name":                     {"maxLength": int64(63)},
+			"image":                    matching(`^\S(.*\S)?$|^$`),
+			"imagePullPolicy":          oneOf("Always", "IfNotPresent", "Never"),
+			"terminationMessagePolicy": oneOf("File", "FallbackToLogsOnError"),
+			"restartPolicy":            oneOf("Always", "OnFailure", "Never"),
+			"restartPolicyRules":       {"maxItems": int64(20)},
+			"volumeMounts":             {"maxItems": int64(256)},
+		},
+		rules: []rule{
+			{"self.name.matches('" + labelPattern + "')",
+				"the name of a container has at most 63 lower-case letters, digits and hyphens, and begins and ends with a letter or digit"},
+			{"has(self.image) && self.image != ''", "a container has no image: write the image that it shall run"},
+			{"!has(self.livenessProbe) || !has(self.livenessProbe.successThreshold) || self.livenessProbe.successThreshold <= 1",
+				"a liveness probe succeeds with the first success: write successThreshold 1, or leave it out"},
+			{"!has(self.startupProbe) || !has(self.startupProbe.successThreshold) || self.startupProbe.successThreshold <= 1",
+				"a startup probe succeeds with the first success: write successThreshold 1, or leave it out"},
+			{"!has(self.readinessProbe) || !has(self.readinessProbe.terminationGracePeriodSeconds)",
+				"a readiness probe ends no container: leave its terminationGracePeriodSeconds out"},
+			{"!has(self.restartPolicyRules) || size(self.restartPolicyRules) == 0 || has(self.restartPolicy)",
+				"restartPolicyRules are exceptions from a restartPolicy: write restartPolicy too"},
+		},
+	},
+	reflect.TypeFor[corev1.ContainerRestartRule](): {
+		fields: map[string]keywords{"action": oneOf("Restart", "RestartAllContainers")},
+		rules:  []rule{{"has(self.exitCodes)", "a rule about restarts is about exit codes: write exitCodes"}},
+	},
+	reflect.TypeFor[corev1.ContainerRestartRuleOnExitCodes](): {fields: map[string]keywords{
+		"operator": oneOf("In", "NotIn"), "values": {"maxItems": int64(255)}, "values[]": between(0, 255),
+	}},
+	reflect.TypeFor[corev1.ContainerResizePolicy](): {fields: map[string]keywords{
+		"resourceName": oneOf("cpu", "memory"), "restartPolicy": oneOf("NotRequired", "RestartContainer"),
+	}},
+	reflect.TypeFor[corev1.ContainerPort](): {fields: map[string]keywords{
+		"containerPort": between(1, 65535), "hostPort": between(0, 65535),
+		"protocol": oneOf("TCP", "UDP", "SCTP"),
+		"name":     {"maxLength": int64(15), "pattern": portPattern + "|^$"},
+		"hostIP":   matching(addressPattern + "|^$"),
+	}},
+	reflect.TypeFor[corev1.Probe](): {
+		fields: map[string]keywords{
+			"initialDelaySeconds": atLeast(0), "timeoutSeconds": atLeast(0), "periodSeconds": atLeast(0),
+			"successThreshold": atLeast(0), "failureThreshold": atLeast(0), "terminationGracePeriodSeconds": atLeast(1),
+		},
+		rules: []rule{{"[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",
+			"a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"}},
+	},
+	reflect.TypeFor[corev1.LifecycleHandler](): {rules: []rule{
+		{"[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.sleep)].exists_one(h, h)",
+			"a handler does one thing: write one of exec, httpGet, sleep and tcpSocket"},
+	}},
+	reflect.TypeFor[corev1.SleepAction]():   {fields: map[string]keywords{"seconds": atLeast(0)}},
+	reflect.TypeFor[corev1.ExecAction]():    {fields: map[string]keywords{"command": {"minItems": int64(1)}}},
+	reflect.TypeFor[corev1.GRPCAction]():    {fields: map[string]keywords{"port": between(1, 65535)}},
+	reflect.TypeFor[corev1.HTTPGetAction](): {fields: map[string]keywords{"scheme": oneOf("HTTP", "HTTPS"), "port": portNumberOrName}},
+	reflect.TypeFor[corev1.HTTPHeader]():    {fields: map[string]keywords{"name": matching(`^[-A-Za-z0-9]+$`)}},
+	reflect.TypeFor[corev1.TCPSocketAction](): {
+		fields: map[string]keywords{"port": portNumberOrName},
+	},
+	reflect.TypeFor[corev1.ResourceRequirements](): {
+		fields: map[string]keywords{"limits": {"maxProperties": mostResources}, "requests": {"maxProperties": mostResources}},
+		rules:  resourceRules,
+	},
+	reflect.TypeFor[corev1.ResourceClaim](): {fields: map[string]keywords{"name": label, "request": labelOrNone}},
+	reflect.TypeFor[corev1.SecurityContext](): {
+		fields: map[string]keywords{
+			"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID), "procMount": oneOf("Default", "Unmasked"),
+			"capabilities.add[]": {"maxLength": int64(64)},
+		},
+		rules: []rule{{"!has(self.allowPrivilegeEscalation) || self.allowPrivilegeEscalation || " +
+			"!((has(self.privileged) && self.privileged) || (has(self.capabilities) && has(self.capabilities.add) && 'CAP_SYS_ADMIN' in self.capabilities.add))",
+			"a privileged container, and one with CAP_SYS_ADMIN, may do all: leave allowPrivilegeEscalation out"}},
+	},
+	reflect.TypeFor[corev1.WindowsSecurityContextOptions](): {fields: map[string]keywords{
+		"gmsaCredentialSpecName": subdomain,
+		"gmsaCredentialSpec":     {"minLength": int64(1), "maxLength": int64(64 << 10)},
+		"runAsUserName":          {"maxLength": int64(361), "pattern": `^([^\\[:cntrl:]]{1,256}\\)?[^\\"/\[\]:;|=,+*?<>@[:cntrl:]]{1,104}$`},
+	}},
+	reflect.TypeFor[corev1.SeccompProfile]():  profile("RuntimeDefault", "Unconfined", "Localhost"),
+	reflect.TypeFor[corev1.AppArmorProfile](): profile("RuntimeDefault", "Unconfined", "Localhost"),
+}
+
+// profile is what is asked of a profile of the kernel.
+func profile(types ...any) asked {
+	return asked{
+		fields: map[string]keywords{"type": oneOf(types...), "localhostProfile": {"maxLength": int64(4095), "pattern": `^[^/\s]([^\n]*\S)?$|^$`}},
+		rules: []rule{
+			{"self.type == 'Localhost' ? has(self.localhostProfile) && self.localhostProfile != '' : !has(self.localhostProfile)",
+				"localhostProfile goes with type Localhost, and only with it"},
+			{"!has(self.localhostProfile) || !self.localhostProfile.contains('..')", "localhostProfile is a path below the folder of profiles: write it without .."},
+		},
+	}
+}
+
+// portNumberOrName holds the number of a port to what a port can be, and its name
+// to what a container's port can be named.
+var portNumberOrName = keywords{"minimum": int64(1), "maximum": int64(65535), "maxLength": int64(15), "pattern": portPattern}
+
+// resourceRules are about requests and limits. Of what is no number or share of
+// time, such as a device or a huge page, a container gets all that it asks for.
+var resourceRules = []rule{
+	{"(!has(self.requests) || self.requests.all(r, " + isResource + ")) && (!has(self.limits) || self.limits.all(r, " + isResource + "))",
+		"write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"},
+	{"!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",
+		"a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"},
+	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",
+		"a request is higher than its limit: lower the request, or raise the limit"},
+	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !(r.contains('/') || r.startsWith('hugepages-')) || " +
+		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) >= 0)",
+		"a device such as nvidia.com/gpu is not shared: write the same number in requests and limits, or leave it out of requests"},
+}
+
+const isResource = "r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/')"

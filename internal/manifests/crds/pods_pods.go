@@ -1,0 +1,90 @@
+package crds
+
+import (
+	"math"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// aboutPods is what is asked of what concerns a whole Pod.
+var aboutPods = map[reflect.Type]asked{
+	reflect.TypeFor[metav1.ObjectMeta](): {fields: map[string]keywords{"labels{}": labelValue}},
+	reflect.TypeFor[corev1.PodSpec](): {
+		fields: map[string]keywords{
+			"activeDeadlineSeconds":         between(1, math.MaxInt32),
+			"terminationGracePeriodSeconds": atLeast(0),
+			"restartPolicy":                 oneOf("Always", "OnFailure", "Never"),
+			"dnsPolicy":                     oneOf("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+			"preemptionPolicy":              oneOf("PreemptLowerPriority", "Never"),
+			"hostname":                      labelOrNone,
+			"subdomain":                     labelOrNone,
+			"serviceAccountName":            maybeSubdomain,
+			"serviceAccount":                maybeSubdomain,
+			"nodeName":                      maybeSubdomain,
+			"priorityClassName":             maybeSubdomain,
+			"runtimeClassName":              subdomain,
+			"nodeSelector{}":                labelValue,
+			"containers":                    {"maxItems": int64(128)},
+			"initContainers":                {"maxItems": int64(128)},
+			"volumes":                       {"maxItems": int64(128)},
+			"topologySpreadConstraints":     {"maxItems": mostTerms},
+			"hostnameOverride":              {"maxLength": int64(64), "pattern": subdomainPattern},
+		},
+		rules: []rule{
+			{"!has(self.ephemeralContainers) || size(self.ephemeralContainers) == 0",
+				"ephemeralContainers cannot be created with a Pod: leave them out"},
+			{"!has(self.initContainers) || self.initContainers.all(c, " + isSidecar + " || " + isPlain + ")",
+				"only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"},
+			{"!has(self.dnsPolicy) || self.dnsPolicy != 'None' || (has(self.dnsConfig) && has(self.dnsConfig.nameservers) && size(self.dnsConfig.nameservers) > 0)",
+				"dnsPolicy None needs to be told whom to ask: write dnsConfig.nameservers"},
+			{"!has(self.priority) || self.priority == 0 || (has(self.priorityClassName) && self.priorityClassName != '')",
+				"priority comes from a PriorityClass: write priorityClassName, and leave priority out"},
+			{"!has(self.preemptionPolicy) || self.preemptionPolicy != 'Never' || (has(self.priorityClassName) && self.priorityClassName != '')",
+				"preemptionPolicy comes from a PriorityClass: write priorityClassName, and leave preemptionPolicy out"},
+			{"!has(self.overhead) || size(self.overhead) == 0 || has(self.runtimeClassName)",
+				"overhead comes from a RuntimeClass: write runtimeClassName, and leave overhead out"},
+			{"!(has(self.shareProcessNamespace) && self.shareProcessNamespace && has(self.hostPID) && self.hostPID)",
+				"with hostPID all processes are seen anyway: leave shareProcessNamespace or hostPID out"},
+		},
+	},
+	reflect.TypeFor[corev1.PodOS](): {fields: map[string]keywords{"name": oneOf("linux", "windows")}},
+	reflect.TypeFor[corev1.LocalObjectReference](): {
+		fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject},
+	},
+	reflect.TypeFor[corev1.PodSecurityContext](): {fields: map[string]keywords{
+		"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID), "fsGroup": between(0, mostID),
+		"supplementalGroups[]":     between(0, mostID),
+		"fsGroupChangePolicy":      oneOf("OnRootMismatch", "Always"),
+		"supplementalGroupsPolicy": oneOf("Merge", "Strict"),
+		"seLinuxChangePolicy":      oneOf("Recursive", "MountOption"),
+	}},
+	reflect.TypeFor[corev1.Sysctl](): {fields: map[string]keywords{
+		"name": {"maxLength": int64(253), "pattern": `^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`},
+	}},
+	reflect.TypeFor[corev1.HostAlias](): {fields: map[string]keywords{"ip": matching(addressPattern), "hostnames[]": subdomain}},
+	reflect.TypeFor[corev1.PodDNSConfig](): {fields: map[string]keywords{
+		"nameservers": {"maxItems": int64(3)}, "nameservers[]": matching(addressPattern),
+		"searches": {"maxItems": int64(32)}, "searches[]": {"maxLength": int64(253), "pattern": `^\.$|^[a-z0-9_]([-a-z0-9_]*[a-z0-9])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9])?)*\.?$`},
+	}},
+	reflect.TypeFor[corev1.PodDNSConfigOption](): {rules: []rule{
+		{"has(self.name) && self.name != ''", "an option of a resolver has no name: write name"},
+	}},
+	reflect.TypeFor[corev1.PodReadinessGate]():  {fields: map[string]keywords{"conditionType": qualified}},
+	reflect.TypeFor[corev1.PodSchedulingGate](): {fields: map[string]keywords{"name": qualified}},
+	reflect.TypeFor[corev1.PodResourceClaim](): {
+		fields: map[string]keywords{"name": label, "resourceClaimName": subdomain, "resourceClaimTemplateName": subdomain},
+		rules: []rule{{"has(self.resourceClaimName) != has(self.resourceClaimTemplateName)",
+			"a claim is there or is made: write one of resourceClaimName and resourceClaimTemplateName"}},
+	},
+}
+
+// addressPattern is that of IPv4 and, roughly, of IPv6 addresses.
+const addressPattern = `^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3}|[0-9a-f]*:[0-9a-f:]*:[0-9a-f.]*)$`
+
+// What a rule asks of an init container.
+const (
+	isSidecar = "(has(c.restartPolicy) && c.restartPolicy == 'Always')"
+	isPlain   = "!(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle))"
+)

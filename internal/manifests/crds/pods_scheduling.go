@@ -1,0 +1,82 @@
+package crds
+
+import (
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// aboutScheduling is what is asked of what chooses a node.
+var aboutScheduling = map[reflect.Type]asked{
+	reflect.TypeFor[corev1.PreferredSchedulingTerm](): {fields: map[string]keywords{"weight": between(1, 100)}},
+	reflect.TypeFor[corev1.WeightedPodAffinityTerm](): {fields: map[string]keywords{"weight": between(1, 100)}},
+	reflect.TypeFor[corev1.NodeSelector]():            {fields: map[string]keywords{"nodeSelectorTerms": {"minItems": int64(1), "maxItems": mostTerms}}},
+	reflect.TypeFor[corev1.NodeAffinity]():            {fields: map[string]keywords{"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms}}},
+	reflect.TypeFor[corev1.PodAffinity]():             {fields: affinityTerms},
+	reflect.TypeFor[corev1.PodAntiAffinity]():         {fields: affinityTerms},
+	reflect.TypeFor[corev1.NodeSelectorTerm](): {
+		fields: map[string]keywords{
+			"matchExpressions": {"maxItems": mostTerms}, "matchFields": {"maxItems": mostTerms},
+			"matchFields[].key": oneOf("metadata.name"), "matchFields[].operator": oneOf("In", "NotIn"),
+			"matchFields[].values": {"minItems": int64(1), "maxItems": int64(1)},
+		},
+	},
+	reflect.TypeFor[corev1.NodeSelectorRequirement](): {
+		fields: map[string]keywords{
+			"key": qualified, "operator": oneOf("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"),
+			"values[]": {"maxLength": int64(253), "pattern": `^(-?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`},
+		},
+		rules: []rule{
+			{"self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : " +
+				"self.operator in ['Gt', 'Lt'] ? has(self.values) && size(self.values) == 1 && self.values[0].matches('^-?[0-9]+$') : " +
+				"!has(self.values) || size(self.values) == 0", "In and NotIn take values, Gt and Lt one number, Exists and DoesNotExist nothing: mend values"},
+		},
+	},
+	reflect.TypeFor[metav1.LabelSelector](): {fields: map[string]keywords{"matchLabels{}": labelValue}},
+	reflect.TypeFor[metav1.LabelSelectorRequirement](): {
+		fields: map[string]keywords{"key": qualified, "operator": oneOf("In", "NotIn", "Exists", "DoesNotExist"), "values[]": labelValue},
+		rules: []rule{
+			{"self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0",
+				"In and NotIn take values, Exists and DoesNotExist none: mend values"},
+		},
+	},
+	reflect.TypeFor[corev1.PodAffinityTerm](): {
+		fields: map[string]keywords{
+			"topologyKey": qualified, "namespaces[]": label, "matchLabelKeys[]": qualified, "mismatchLabelKeys[]": qualified,
+		},
+		rules: []rule{{"has(self.labelSelector) || ((!has(self.matchLabelKeys) || size(self.matchLabelKeys) == 0) && (!has(self.mismatchLabelKeys) || size(self.mismatchLabelKeys) == 0))",
+			"matchLabelKeys and mismatchLabelKeys are added to a labelSelector: write one, or leave them out"}},
+	},
+	reflect.TypeFor[corev1.TopologySpreadConstraint](): {
+		fields: map[string]keywords{
+			"maxSkew": atLeast(1), "minDomains": atLeast(1), "topologyKey": qualified, "matchLabelKeys[]": qualified,
+			"whenUnsatisfiable":  oneOf("DoNotSchedule", "ScheduleAnyway"),
+			"nodeAffinityPolicy": oneOf("Honor", "Ignore"), "nodeTaintsPolicy": oneOf("Honor", "Ignore"),
+		},
+		rules: []rule{
+			{"!has(self.minDomains) || self.whenUnsatisfiable == 'DoNotSchedule'", "minDomains goes with whenUnsatisfiable DoNotSchedule: write that, or leave minDomains out"},
+			{"has(self.labelSelector) || !has(self.matchLabelKeys) || size(self.matchLabelKeys) == 0",
+				"matchLabelKeys are added to a labelSelector: write one, or leave them out"},
+		},
+	},
+	reflect.TypeFor[corev1.Toleration](): {
+		fields: map[string]keywords{
+			"effect": oneOf("NoSchedule", "PreferNoSchedule", "NoExecute"), "operator": oneOf("Exists", "Equal"),
+			"key": maybeQualified, "value": labelValue,
+		},
+		rules: []rule{
+			{"(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",
+				"a toleration of all keys has operator Exists: write that, or a key"},
+			{"!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",
+				"operator Exists takes no value: leave value out, or write operator Equal"},
+			{"!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
+				"tolerationSeconds go with effect NoExecute: write that, or leave tolerationSeconds out"},
+		},
+	},
+}
+
+var affinityTerms = map[string]keywords{
+	"requiredDuringSchedulingIgnoredDuringExecution":  {"maxItems": mostTerms},
+	"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms},
+}

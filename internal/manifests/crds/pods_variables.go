@@ -1,0 +1,42 @@
+package crds
+
+import (
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// aboutVariables is what is asked of environment variables.
+var aboutVariables = map[reflect.Type]asked{
+	reflect.TypeFor[corev1.EnvVar](): {
+		fields: map[string]keywords{"name": matching(`^[ -<>-~]+$`), "valueFrom": {"minProperties": int64(1), "maxProperties": int64(1)}},
+		rules: []rule{{"!has(self.valueFrom) || !has(self.value) || self.value == ''",
+			"a variable has a value and a valueFrom: write one of them"}},
+	},
+	reflect.TypeFor[corev1.EnvVarSource](): {fields: map[string]keywords{
+		"fieldRef.fieldPath": matching(`^(metadata\.(name|namespace|uid|(labels|annotations)\['[-A-Za-z0-9_./]+'\])|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$`),
+	}},
+	reflect.TypeFor[corev1.ObjectFieldSelector](): {fields: map[string]keywords{"apiVersion": oneOf("v1")}},
+	reflect.TypeFor[corev1.ResourceFieldSelector](): {
+		fields: map[string]keywords{
+			"resource": {"maxLength": int64(100), "pattern": `^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMG]i)$`},
+			"divisor":  {"minimum": int64(0), "maximum": int64(1), "pattern": `^(0|1([mkMGTPE]|[KMGTPE]i)?)$`},
+		},
+	},
+	reflect.TypeFor[corev1.EnvFromSource](): {
+		fields: map[string]keywords{"prefix": matching(`^[ -<>-~]*$`)},
+		rules: []rule{{"has(self.configMapRef) != has(self.secretRef)",
+			"variables come from a ConfigMap or a Secret: write one of configMapRef and secretRef"}},
+	},
+	reflect.TypeFor[corev1.ConfigMapEnvSource](): {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},
+	reflect.TypeFor[corev1.SecretEnvSource]():    {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},
+	reflect.TypeFor[corev1.ConfigMapKeySelector](): {
+		fields: map[string]keywords{"name": maybeSubdomain, "key": keyOfObject}, rules: []rule{namesAnObject},
+	},
+	reflect.TypeFor[corev1.SecretKeySelector](): {
+		fields: map[string]keywords{"name": maybeSubdomain, "key": keyOfObject}, rules: []rule{namesAnObject},
+	},
+	reflect.TypeFor[corev1.FileKeySelector](): {fields: map[string]keywords{
+		"volumeName": label, "key": {"maxLength": int64(253), "pattern": `^[ -<>-~]+$`}, "path": pathInVolume,
+	}},
+}

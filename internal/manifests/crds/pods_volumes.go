@@ -1,0 +1,79 @@
+package crds
+
+import (
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// step is a part of a path that does not lead upwards.
+const step = `(\.|\.?[^/.][^/]*|\.\.[^/]+)`
+
+var (
+	// pathInVolume is a path that does not leave its volume.
+	pathInVolume = keywords{"maxLength": int64(4096), "pattern": `^(\.|\.?[^/.][^/]*)(/` + step + `?)*$`}
+	subPath      = keywords{"maxLength": int64(4096), "pattern": `^(` + step + `(/` + step + `?)*)?$`}
+)
+
+// aboutVolumes is what is asked of volumes and of where they are mounted.
+var aboutVolumes = map[reflect.Type]asked{
+	reflect.TypeFor[corev1.VolumeMount](): {
+		fields: map[string]keywords{
+			"name":              {"maxLength": int64(63)},
+			"mountPath":         matching(`^[^:]+$`),
+			"mountPropagation":  oneOf("None", "HostToContainer", "Bidirectional"),
+			"recursiveReadOnly": oneOf("Disabled", "IfPossible", "Enabled"),
+			"subPath":           subPath,
+			"subPathExpr":       subPath,
+		},
+		rules: []rule{
+			{"!has(self.subPath) || self.subPath == '' || !has(self.subPathExpr) || self.subPathExpr == ''",
+				"subPath and subPathExpr say the same: write one of them"},
+			{"!has(self.recursiveReadOnly) || self.recursiveReadOnly == 'Disabled' || " +
+				"(has(self.readOnly) && self.readOnly && (!has(self.mountPropagation) || self.mountPropagation == 'None'))",
+				"recursiveReadOnly goes with readOnly true, and without mountPropagation"},
+		},
+	},
+	reflect.TypeFor[corev1.VolumeDevice](): {fields: map[string]keywords{"devicePath": notEmpty}},
+	// A name and what it is of; where that is left out, it is an emptyDir.
+	reflect.TypeFor[corev1.Volume](): {fields: map[string]keywords{"name": label}, itself: keywords{"maxProperties": int64(2)}},
+	reflect.TypeFor[corev1.EmptyDirVolumeSource](): {fields: map[string]keywords{
+		"medium": matching(`^(Memory|HugePages(-[0-9]+[KMG]i)?)?$`),
+	}},
+	reflect.TypeFor[corev1.HostPathVolumeSource](): {fields: map[string]keywords{
+		"path": notEmpty, "type": oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
+	}},
+	reflect.TypeFor[corev1.ImageVolumeSource](): {fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never")}},
+	reflect.TypeFor[corev1.SecretVolumeSource](): {
+		fields: map[string]keywords{"secretName": subdomain, "defaultMode": mode},
+		rules:  []rule{{"has(self.secretName)", "a volume of a Secret has no secretName: write it"}},
+	},
+	reflect.TypeFor[corev1.ConfigMapVolumeSource](): {
+		fields: map[string]keywords{"name": maybeSubdomain, "defaultMode": mode}, rules: []rule{namesAnObject},
+	},
+	reflect.TypeFor[corev1.ConfigMapProjection]():           {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},
+	reflect.TypeFor[corev1.SecretProjection]():              {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},
+	reflect.TypeFor[corev1.ServiceAccountTokenProjection](): {fields: map[string]keywords{"expirationSeconds": between(600, 1<<32), "path": pathInVolume}},
+	reflect.TypeFor[corev1.ClusterTrustBundleProjection](): {fields: map[string]keywords{
+		"path": pathInVolume, "labelSelector.matchExpressions": {"maxItems": int64(8)},
+	}},
+	reflect.TypeFor[corev1.EphemeralVolumeSource](): {fields: map[string]keywords{
+		"volumeClaimTemplate.spec.selector.matchExpressions": {"maxItems": int64(8)},
+	}},
+	reflect.TypeFor[corev1.PersistentVolumeClaimVolumeSource](): {fields: map[string]keywords{"claimName": subdomain}},
+	reflect.TypeFor[corev1.ProjectedVolumeSource]():             {fields: map[string]keywords{"defaultMode": mode, "sources": {"maxItems": int64(20)}}},
+	reflect.TypeFor[corev1.VolumeProjection]():                  {itself: keywords{"minProperties": int64(1), "maxProperties": int64(1)}},
+	reflect.TypeFor[corev1.DownwardAPIVolumeSource]():           {fields: map[string]keywords{"defaultMode": mode}},
+	reflect.TypeFor[corev1.DownwardAPIVolumeFile](): {
+		fields: map[string]keywords{
+			"path": pathInVolume, "mode": mode, "resourceFieldRef": {"required": []any{"containerName", "resource"}},
+			"fieldRef.fieldPath": matching(`^metadata\.(name|namespace|uid|labels|annotations|(labels|annotations)\['[-A-Za-z0-9_./]+'\])$`),
+		},
+		rules: []rule{{"has(self.fieldRef) != has(self.resourceFieldRef)", "a file says one thing: write one of fieldRef and resourceFieldRef"}},
+	},
+	reflect.TypeFor[corev1.KeyToPath]():       {fields: map[string]keywords{"key": keyOfObject, "mode": mode, "path": pathInVolume}},
+	reflect.TypeFor[corev1.NFSVolumeSource](): {fields: map[string]keywords{"server": notEmpty, "path": matching(`^/`)}},
+	reflect.TypeFor[corev1.CSIVolumeSource](): {fields: map[string]keywords{
+		"driver": {"maxLength": int64(63), "pattern": `^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?$`},
+	}},
+}

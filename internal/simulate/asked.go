@@ -1,0 +1,86 @@
+package simulate
+
+import (
+	"fmt"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Asked is a child that Metacontroller asks the API server to create or to update.
+type Asked struct {
+	// New is set where it is created.
+	New bool
+	// Desired is what the hook wants, with what Metacontroller adds: the namespace,
+	// the label of the selector and the owner. It is what a server-side apply sends.
+	Desired Object
+}
+
+// Ask calls a function at each child that Metacontroller asks for, before the API
+// server of this World has taken or refused it. The World applies as DynamicApply
+// does.
+func (w *World) Ask(tell func(Asked)) {
+	w.composite.api = &asking{api: w.composite.api, tell: tell, isParent: w.isParentKind}
+}
+
+// asking tells of writes and goes on with them.
+type asking struct {
+	api
+	tell     func(Asked)
+	isParent func(Ref) bool
+}
+
+func (a *asking) create(by actor, object Object) (Object, error) {
+	a.asked(true, object)
+	return a.api.create(by, object)
+}
+
+func (a *asking) update(by actor, object Object) (Object, error) {
+	if !a.isParent(RefOf(object)) {
+		a.asked(false, object)
+	}
+	return a.api.update(by, object)
+}
+
+func (a *asking) asked(isNew bool, object Object) {
+	desired, err := lastApplied(object)
+	if err != nil || desired == nil {
+		return // an adoption, which changes the owner alone
+	}
+	desired.SetOwnerReferences(object.GetOwnerReferences())
+	a.tell(Asked{New: isNew, Desired: desired})
+}
+
+// Posted returns what Metacontroller sends to create a child by DynamicApply.
+func (a Asked) Posted() (Object, error) {
+	wanted := a.wanted()
+	child := wanted.DeepCopy()
+	if err := setLastApplied(child, wanted); err != nil {
+		return nil, err
+	}
+	child.SetOwnerReferences(a.Desired.GetOwnerReferences())
+	return child, nil
+}
+
+// Put returns what Metacontroller sends to update a live child by DynamicApply.
+func (a Asked) Put(live Object) (Object, error) { return mergeChild(live, a.wanted()) }
+
+// wanted is what the hook wants: the owner is added when a child is created.
+func (a Asked) wanted() Object {
+	wanted := a.Desired.DeepCopy()
+	wanted.SetOwnerReferences(nil)
+	return wanted
+}
+
+// lastApplied returns what Metacontroller notes of a child that it has written, or
+// nil.
+func lastApplied(object Object) (Object, error) {
+	text := object.GetAnnotations()[metacontroller.LastAppliedAnnotation]
+	if text == "" {
+		return nil, nil
+	}
+	last, err := ParseObject([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
+	}
+	return last, nil
+}
