@@ -12,7 +12,7 @@ import (
 const (
 	// maxConnections bounds what connections alone cost: some 25 kB each, and as
 	// much in the kernel. Metacontroller has one for each of its workers.
-	maxConnections = 1024
+	maxConnections = 2048
 	// maxHealthConnections is that of the other port. The kubelet opens one for
 	// each probe.
 	maxHealthConnections = 128
