@@ -58,6 +58,9 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	})()
 	body, whole, err := j.readOpening(paced, declared)
 	if err == nil && !whole {
+		if j.isLarge {
+			expectLarge(w, r)
+		}
 		rest := io.MultiReader(bytes.NewReader(body), paced)
 		body, err = j.readRest(compact.NewReader(rest, controller), declared, limit)
 	}

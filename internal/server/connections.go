@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// maxConnections bounds what connections alone cost, some 25 kB each.
-	// Metacontroller has one for each of its workers.
+	// maxConnections bounds what connections alone cost: some 25 kB each, and as
+	// much in the kernel. Metacontroller has one for each of its workers.
 	maxConnections = 2048
-	// receiveBuffer is what the kernel keeps of a body that the server does not
-	// read yet. By itself it would be up to 6 MB, which count as the process's.
-	receiveBuffer = 128 << 10
+	// maxHealthConnections is that of the other port. The kubelet opens one for
+	// each probe.
+	maxHealthConnections = 128
 )
 
-// connections are those of the hook port, each with what it is doing.
+// connections are those of a port, each with what it is doing.
 type connections struct {
+	most   int // further ones take the place of others
 	mu     sync.Mutex
 	states map[net.Conn]http.ConnState
 }
@@ -27,9 +28,7 @@ type connections struct {
 // note is told whenever a connection changes.
 func (c *connections) note(conn net.Conn, state http.ConnState) {
 	if state == http.StateNew {
-		if buffered, ok := conn.(interface{ SetReadBuffer(int) error }); ok {
-			_ = buffered.SetReadBuffer(receiveBuffer)
-		}
+		holdLittle(conn)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,8 +37,8 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 		delete(c.states, conn)
 		return
 	case http.StateNew:
-		if len(c.states) >= maxConnections {
-			_ = c.dispensable(conn).Close() // net/http tells that it is closed
+		if len(c.states) >= c.most {
+			drop(c.dispensable(conn)) // net/http tells that it is closed
 		}
 	default: // a request has begun, or ended
 	}
@@ -51,25 +50,28 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 
 // dispensable returns the connection that makes room for a new one: one of the
 // address that has the most, and rather one without a request. So an address that
-// takes all connections shuts nobody else out.
+// takes all connections shuts nobody else out; and where others share it, as behind
+// a node that translates addresses, it shuts them out with requests only.
 func (c *connections) dispensable(newest net.Conn) net.Conn {
-	most, counts := addressOf(newest), map[string]int{addressOf(newest): 1}
+	own := addressOf(newest)
+	most, counts := own, map[string]int{own: 1}
 	for conn := range c.states {
 		address := addressOf(conn)
 		if counts[address]++; counts[address] > counts[most] {
 			most = address
 		}
 	}
-	chosen := newest // where its own address has the most
-	if most == addressOf(newest) {
-		return chosen
-	}
+	chosen := newest // where its own address has the most, and requests on all of them
 	for conn, state := range c.states {
 		if addressOf(conn) != most {
 			continue
 		}
-		if chosen = conn; state != http.StateActive {
+		if state != http.StateActive {
+			chosen = conn
 			break
+		}
+		if most != own {
+			chosen = conn
 		}
 	}
 	delete(c.states, chosen) // it is not chosen twice

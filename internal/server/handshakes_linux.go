@@ -18,15 +18,7 @@ const (
 // listener to an interface that does not exist, which any process may do. Where
 // that fails only those in the queue are lost.
 func refuseHandshakes(listener net.Listener) {
-	socket, ok := listener.(syscall.Conn)
-	if !ok {
-		return
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Control(func(fd uintptr) {
-		_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, bindToIfIndex, noInterface)
+	control(listener, func(fd int) {
+		_ = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, bindToIfIndex, noInterface)
 	})
 }

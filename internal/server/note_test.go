@@ -8,32 +8,44 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConnectionsAreBounded: one that is too many is closed at once, and counts
-// no more when it is gone.
+// TestConnectionsAreBounded: where all have a request, one that is too many is
+// closed at once, and counts no more when it is gone.
 func TestConnectionsAreBounded(t *testing.T) {
-	var c connections
+	c := connections{most: maxConnections}
 	open := func() (ours, theirs net.Conn) {
 		ours, theirs = net.Pipe()
 		c.note(ours, http.StateNew)
 		return ours, theirs
 	}
-	first, _ := open()
+	busy := func() net.Conn {
+		ours, _ := open()
+		c.note(ours, http.StateActive)
+		return ours
+	}
+	first := busy()
 	for range maxConnections - 1 {
-		open()
+		busy()
 	}
 	excess, theirs := open()
 	_, err := theirs.Read(make([]byte, 1))
 	require.Error(t, err, "it is closed")
 	c.note(excess, http.StateClosed)
 
-	c.note(first, http.StateActive)
 	c.note(first, http.StateClosed)
-	require.Len(t, c.in(http.StateNew), maxConnections-1)
+	require.Len(t, c.states, maxConnections-1)
 	again, theirAgain := open()
 	go func() { _, _ = again.Write([]byte("x")) }()
 	_, err = theirAgain.Read(make([]byte, 1))
 	require.NoError(t, err, "it is open")
-	require.Len(t, c.in(http.StateNew), maxConnections)
+	require.Len(t, c.states, maxConnections)
+
+	// One of the same address that is idle makes room.
+	for range 10 {
+		_, theirs := open()
+		require.Len(t, c.states, maxConnections)
+		_ = theirs.Close()
+	}
+	require.Len(t, c.in(http.StateNew), 1)
 }
 
 // from is a connection from an address.
@@ -54,7 +66,7 @@ func (f *from) Close() error {
 // TestNobodyTakesAllConnections: who holds them all loses one to another client,
 // and gets none more. First go those without a request.
 func TestNobodyTakesAllConnections(t *testing.T) {
-	var c connections
+	c := connections{most: maxConnections}
 	open := func(address string, state http.ConnState) *from {
 		conn := &from{address: address}
 		c.note(conn, http.StateNew)
@@ -76,13 +88,12 @@ func TestNobodyTakesAllConnections(t *testing.T) {
 		}
 		return n
 	}
-	excess := open("10.0.0.2", http.StateNew)
-	require.True(t, excess.closed, "its own address has the most")
-	c.note(excess, http.StateClosed)
+	require.False(t, open("10.0.0.2", http.StateActive).closed)
+	require.Equal(t, 1, closed(http.StateIdle), "its own address has the most")
 	for range 10 {
 		require.False(t, open("10.0.0.1", http.StateActive).closed)
 	}
-	require.Equal(t, 10, closed(http.StateIdle))
+	require.Equal(t, 11, closed(http.StateIdle))
 	require.Zero(t, closed(http.StateActive), "they have a request")
 	require.False(t, honest.closed)
 	require.Len(t, c.states, maxConnections)
@@ -91,6 +102,9 @@ func TestNobodyTakesAllConnections(t *testing.T) {
 			c.states[conn] = http.StateActive
 		}
 	}
+	excess := open("10.0.0.2", http.StateActive)
+	require.True(t, excess.closed, "its own address has the most, and requests on all of them")
+	c.note(excess, http.StateClosed)
 	require.False(t, open("10.0.0.3", http.StateActive).closed)
 	require.Len(t, c.states, maxConnections, "where all have one, one of them goes")
 }

@@ -92,7 +92,7 @@ type Server struct {
 	gate     gate        // shut when new requests are refused
 	budget   *budget
 	slots    slots
-	conns    connections
+	conns    connections // of the hook port
 }
 
 // New returns a Server.
@@ -101,7 +101,10 @@ func New(options Options) *Server {
 	options.MemoryBudget = cmp.Or(options.MemoryBudget, DefaultMemoryBudget)
 	options.AnswerTimeout = cmp.Or(options.AnswerTimeout, DefaultAnswerTimeout)
 	options.MaxBodyBytes = min(options.MaxBodyBytes, LargestBody(options.MemoryBudget))
-	return &Server{options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight)}
+	return &Server{
+		options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight),
+		conns: connections{most: maxConnections},
+	}
 }
 
 // Run serves hooks and health until ctx ends, and then drains: readiness fails
@@ -109,14 +112,15 @@ func New(options Options) *Server {
 // finish. It closes both listeners; one that speaks TLS is handed in as such.
 // The error is nil after a complete drain.
 func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
-	hookServer := s.httpServer(s.Hooks())
-	hookServer.ConnState = s.conns.note
-	healthServer := s.httpServer(s.Health())
+	hookServer := s.httpServer(s.Hooks(), &s.conns)
+	healthServer := s.httpServer(s.Health(), &connections{most: maxHealthConnections})
+	healthServer.SetKeepAlivesEnabled(false) // nobody is to keep one of the few
 	failed := make(chan error, 2)
 	for _, part := range []struct {
 		server   *http.Server
 		listener net.Listener
 	}{{hookServer, hooks}, {healthServer, health}} {
+		acceptLittle(part.listener)
 		go func() {
 			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serving on %s: %w", part.listener.Addr(), err)
@@ -134,9 +138,11 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	return errors.Join(s.drain(hookServer, hooks), healthServer.Close())
 }
 
-func (s *Server) httpServer(handler http.Handler) *http.Server {
+func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Server {
 	return &http.Server{
 		Handler:           handler,
+		ConnState:         conns.note,
+		ConnContext:       withConnection,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
