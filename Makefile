@@ -14,12 +14,15 @@ MIN_COVERAGE  := 90
 
 # go test, which ends with the names of the tests that failed.
 GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
-# Packages in which something runs beside something else: only there can the
-# race detector, under which tests take five times as long, find anything.
-CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=e2e --exclude-dir=hooks --exclude-dir=cmd --exclude-dir=bin \
-                   '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' . | xargs -n1 dirname | sed 's,^\./,,' | sort -u)
-# GOGC=400 stands before what runs pure functions again and again: a third of its time is the
-# garbage collector's otherwise, and nothing there measures memory.
+# Packages that have two things run at once: only there can the race detector,
+# under which tests take five times as long, find anything. The program and the
+# hooks have such tests among others.
+CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]+go [a-zA-Z]' internal metacontroller deploy | xargs -n1 dirname | sort -u)
+# Those and the packages whose tests do so, or that share something behind a lock.
+SHARING        = $(shell grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
+                   | xargs -n1 dirname | sort -u)
+# GOGC=400 stands before what runs pure functions again and again: a third of its
+# time is the garbage collector's otherwise, and nothing there measures memory.
 
 # The operators that `make unit KIND=...` can test alone.
 KINDS         := $(patsubst hooks/%/,%,$(wildcard hooks/*/))
@@ -80,7 +83,7 @@ unit:
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
-	@$(GOTEST) -short $(RACE) $(addprefix ./,$(CONCURRENT))
+	@$(GOTEST) -short $(RACE) -parallel 8 $(addprefix ./,$(CONCURRENT))
 	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 endif
 
@@ -89,8 +92,9 @@ load: ## Send the built binary more than it can take, within the memory limit th
 	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout 10m ./internal/server/loadtest ./cmd/operetta
 
 .PHONY: cover
-cover: ## The thorough tests of the hooks and the protocol, which must reach enough of both
+cover: ## The thorough tests, of which those of the hooks and the protocol must reach enough of both
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/...
+	@OPERETTA_TEST_THOROUGH=1 $(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/ and metacontroller/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'

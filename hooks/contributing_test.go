@@ -46,7 +46,7 @@ func TestGuideBuildsAndPlays(t *testing.T) {
 	overlayFile := filepath.Join(folder, "overlay.json")
 	require.NoError(t, os.WriteFile(overlayFile, replace, 0o600))
 
-	run := exec.Command("go", "run", "-overlay", overlayFile, "./cmd/operetta", "simulate", "--vanish", "ConfigMap/hello", "--delete", sample)
+	run := exec.Command("go", "run", "-ldflags=-s -w", "-overlay", overlayFile, "./cmd/operetta", "simulate", "--vanish", "ConfigMap/hello", "--delete", sample)
 	run.Dir = root
 	output, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", output)

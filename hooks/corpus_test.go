@@ -49,6 +49,9 @@ func often(name string, oneOf uint32) bool {
 // standardNow is the time of a case that names no other.
 var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+// inner reports whether this is the inner loop of all kinds, which repeats least.
+func inner() bool { return testing.Short() && onlyKind() == "" && !thorough() }
+
 // exchange is a request with the hook that it is for.
 type exchange struct {
 	name       string // podset/sync/scale-down-keeps-oldest, or a sample's path
@@ -84,6 +87,7 @@ var readCases = sync.OnceValues(func() ([]exchange, error) {
 	for _, c := range read {
 		if selected(c.Controller.Name()) {
 			list = append(list, exchange{name: c.Name, controller: c.Controller, hook: c.Hook, now: c.Now, request: c.Request})
+			remember(c.Request)
 		}
 	}
 	return list, err
@@ -103,11 +107,14 @@ func samples(t testing.TB) []exchange {
 			return nil
 		}
 		request, err := controller.Complete(metacontroller.SyncHook, documents[0])
+		if err != nil {
+			return err
+		}
 		list = append(list, exchange{
 			name: path, controller: controller, hook: metacontroller.SyncHook, now: standardNow,
 			request: request, company: documents[1:],
 		})
-		return err
+		return nil
 	}))
 	require.NotEmpty(t, list, "no samples of %q below %s", onlyKind(), samplesDir)
 	return list

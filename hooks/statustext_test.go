@@ -37,7 +37,10 @@ var hostile = []struct {
 // can be shown and stored.
 func TestHostileTextsStayInTheirPlace(t *testing.T) {
 	schemas := map[string]*crd.Schema{}
-	answered := 0
+	answered, oneOf := 0, uint32(4)
+	if inner() {
+		oneOf = 10
+	}
 	for _, e := range cases(t) {
 		if _, err := e.call(); err != nil || e.hook == metacontroller.CustomizeHook {
 			continue
@@ -53,9 +56,12 @@ func TestHostileTextsStayInTheirPlace(t *testing.T) {
 					if testing.Short() {
 						h.text = h.text[:min(len(h.text), 35_000)]
 					}
+					if !sampled(e.name+what, oneOf) || everywhere && len(h.text) > 1000 {
+						continue
+					}
 					request := parsed(t, e.request)
 					isCrowded := join(request, h.crowd)
-					if !sampled(e.name+what, 4) || everywhere && len(h.text) > 1000 || h.crowd > 0 && (!isCrowded || !thorough() && len(e.request) > 8<<10) {
+					if h.crowd > 0 && (!isCrowded || !thorough() && len(e.request) > 8<<10) {
 						continue
 					}
 					writeHostile(request, h.text, everywhere)

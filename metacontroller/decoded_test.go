@@ -17,8 +17,8 @@ import (
 // TestDecodedSizeIsNoLessThanWhatDecodingTakes, and not much more for an honest
 // object, of which a small process has to decode thousands.
 func TestDecodedSizeIsNoLessThanWhatDecodingTakes(t *testing.T) {
-	if underRace {
-		t.Skip("it measures, so it runs without the race detector: make cover")
+	if underRace || testing.Short() {
+		t.Skip("it measures, and takes long: make cover")
 	}
 	repeated := func(text string) string { return "[" + strings.Repeat(text+",", 19_999) + text + "]" }
 	var labels []string
@@ -58,8 +58,8 @@ func TestDecodedSizeIsNoLessThanWhatDecodingTakes(t *testing.T) {
 // it is refused before it is decoded. Were it not, one request would end the
 // process.
 func TestWhatIsDecodedIsReserved(t *testing.T) {
-	if underRace {
-		t.Skip("it measures, so it runs without the race detector: make cover")
+	if underRace || testing.Short() {
+		t.Skip("it measures, and takes long: make cover")
 	}
 	dense := func(text string) string { return "[" + strings.Repeat(text+",", 600_000) + text + "]" }
 	pod := `"ns/z":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"z","namespace":"ns"},"status":{"conditions":` + dense("{}") + `}}`

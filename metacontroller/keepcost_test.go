@@ -17,8 +17,8 @@ import (
 // it. To look through a list for each of its items took minutes, which no
 // deadline ended, and with it all turns of the server.
 func TestKeepCostsLittle(t *testing.T) {
-	if underRace {
-		t.Skip("it measures, so it runs without the race detector: make cover")
+	if underRace || testing.Short() {
+		t.Skip("it measures, and takes long: make cover")
 	}
 	many := func(n int, item func(i int) string) string {
 		items := make([]string, n)
@@ -70,8 +70,8 @@ func TestKeepCostsLittle(t *testing.T) {
 // and say of each that it was applied. To look for each of them among all the
 // others took more than 30 s, in which one of a few places was taken.
 func TestLongListsAreKeptInTime(t *testing.T) {
-	if underRace {
-		t.Skip("it measures, so it runs without the race detector: make cover")
+	if underRace || testing.Short() {
+		t.Skip("it measures, and takes long: make cover")
 	}
 	const count = 20_000
 	var items, owned, values, valuesOwned, entries []string

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -73,19 +74,26 @@ func (a answered) results() []string {
 // goldens returns the answered cases of the sync hook in which something is
 // observed.
 func goldens(t testing.TB) []golden {
-	paths, err := filepath.Glob(corpusDir + "/build/sync/*.in.yaml")
-	require.NoError(t, err)
-	var list []golden
-	for _, path := range paths {
-		c, err := corpus.ReadCase(corpusDir, path, []metacontroller.Controller{build.Controller()})
+	goldensOnce.Do(func() {
+		paths, err := filepath.Glob(corpusDir + "/build/sync/*.in.yaml")
 		require.NoError(t, err)
-		if a, err := ask(t, c, decoded(t, c)); err == nil {
-			list = append(list, golden{c, a})
+		for _, path := range paths {
+			c, err := corpus.ReadCase(corpusDir, path, []metacontroller.Controller{build.Controller()})
+			require.NoError(t, err)
+			if a, err := ask(t, c, decoded(t, c)); err == nil {
+				goldenList = append(goldenList, golden{c, a})
+			}
 		}
-	}
-	require.NotEmpty(t, list)
-	return list
+	})
+	require.NotEmpty(t, goldenList)
+	return goldenList
 }
+
+// goldenList is read once for all tests, which do not change it.
+var (
+	goldenList  []golden
+	goldensOnce sync.Once
+)
 
 // firstBuild returns a case in which a Build is seen for the first time.
 func firstBuild(t testing.TB) golden {

@@ -178,7 +178,7 @@ func TestPromisesHold(t *testing.T) {
 	lost, hidden, held := 0, 0, hold(t, "v0")
 	count := uint64(*schedules)
 	if testing.Short() {
-		count /= 4
+		count /= 8
 	}
 	for seed := range count {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -130,7 +130,11 @@ func TestEditOfOneChildCostsNoOther(t *testing.T) {
 	body, now := converged(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	words := []string{"", "forged", "mysql", "eureka", "web", "{", `{"spec":{"replicas":1}}`}
-	for range 100 {
+	edits := 100
+	if testing.Short() {
+		edits = 40
+	}
+	for range edits {
 		var request map[string]any
 		require.NoError(t, json.Unmarshal(body, &request))
 		var children, deployments []map[string]any

@@ -34,6 +34,7 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 				failures = append(failures, fmt.Errorf("can't delete %s: %w", ref, err))
 			}
 			delete(m.applied, ref)
+			delete(m.merged, ref)
 		}
 	}
 	refs := make([]Ref, 0, len(wanted))
@@ -64,11 +65,16 @@ func (m *composite) apply(p *parent, object, live, desired Object) error {
 	if live == nil {
 		return m.create(p, object, desired)
 	}
+	ref := RefOf(live)
+	if last := m.merged[ref]; last.live == live && equal(last.desired.Object, desired.Object) {
+		return nil // an object is replaced and never modified, so that the difference is nothing as it was
+	}
 	merged, err := mergeChild(live, desired)
 	if err != nil {
 		return err
 	}
-	if equal(merged.Object, live.Object) || p.updateMethod(RefOf(live)) != metacontroller.InPlace {
+	if equal(merged.Object, live.Object) || p.updateMethod(ref) != metacontroller.InPlace {
+		m.merged[ref] = mergedChild{live, desired}
 		return nil
 	}
 	m.requests++
@@ -78,6 +84,9 @@ func (m *composite) apply(p *parent, object, live, desired Object) error {
 	}
 	return err
 }
+
+// mergedChild is a live child that was as it was desired, or is not to be updated.
+type mergedChild struct{ live, desired Object }
 
 // create posts a child. One whose name is taken is given up on in silence.
 func (m *composite) create(p *parent, object, desired Object) error {

@@ -28,6 +28,7 @@ type composite struct {
 	parents   map[Ref]*parent
 	byUID     map[types.UID]*parent
 	applied   map[Ref]applyState // what server-side apply remembers
+	merged    map[Ref]mergedChild
 	manifests map[string][]byte
 	requests  int // writes that were asked of the API server
 	failed    func(p *parent, reason string)
@@ -250,6 +251,6 @@ func newComposite(s *store, options Options) *composite {
 		strategy: options.Apply, hookVersion: options.HookVersion,
 		answered: func(*parent, *response) {}, refused: func(*parent, Ref, error) {},
 		parents: map[Ref]*parent{}, byUID: map[types.UID]*parent{},
-		applied: map[Ref]applyState{}, manifests: map[string][]byte{},
+		applied: map[Ref]applyState{}, merged: map[Ref]mergedChild{}, manifests: map[string][]byte{},
 	}
 }
