@@ -2,8 +2,11 @@ package build
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -27,7 +30,8 @@ func Promises() promise.Promises {
 // Allow, and none again that is done. A Job is the same build as another whose
 // name ends in the same hash. One whose Job somebody else deletes before
 // Metacontroller has heard of the status that tells its result may be done again,
-// and beside a Pod of that Job that Metacontroller has not heard of. A Job that it
+// and beside a Pod of that Job that Metacontroller has not heard of 5 s after it
+// has heard that the Job is gone, or where no status told of the Job. A Job that it
 // has not heard of for 30 s is not waited for any longer: it may never have been made.
 func watch() func(promise.Write) string {
 	allows := map[string]bool{}
@@ -61,8 +65,8 @@ func watch() func(promise.Write) string {
 		}
 		for _, pod := range w.List("v1", "Pod") {
 			phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-			heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil
-			if heard && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
+			known := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil || remembers(build, owner.UID, pod, w.Now)
+			if known && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
 				return fmt.Sprintf("%s is begun while %s runs", w.After.GetName(), pod.GetName())
 			}
 		}
@@ -86,6 +90,25 @@ func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
 	for _, item := range history {
 		result, _ := item.(map[string]any)
 		if hash, _ := result["hash"].(string); hash != "" && strings.HasSuffix(job, hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// remembers reports whether a Build's status, as Metacontroller knows it, names the
+// Job of a Pod as one that runs, or that has been gone for less than 5 s.
+func remembers(build *unstructured.Unstructured, uid types.UID, pod *unstructured.Unstructured, now time.Time) bool {
+	if build == nil || build.GetUID() != uid {
+		return false
+	}
+	active, _, _ := unstructured.NestedSlice(build.Object, "status", "active")
+	for _, item := range active {
+		job, _ := item.(map[string]any)
+		since, gone := job["goneSince"].(string)
+		at, err := time.Parse(time.RFC3339, since)
+		isRecent := !gone || err == nil && now.Sub(at) < 5*time.Second
+		if isRecent && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return string(owner.UID) == job["uid"] }) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
@@ -15,7 +16,7 @@ type chance struct {
 
 	run      *Run
 	schedule Schedule
-	lags     map[string]float64 // how likely a kind is delivered, by kind
+	lags     map[string]float64 // how likely something is done, by what it is
 	trouble  float64            // how likely a sync is disturbed
 	before   []map[string]any   // specs the custom resource has had
 }
@@ -112,11 +113,11 @@ func (c *chance) next() {
 // weight says how likely something is to happen next.
 func (c *chance) weight(action simulate.Action) float64 {
 	switch action.Do {
-	case "deliver":
-		if _, known := c.lags[action.Target]; !known {
-			c.lags[action.Target] = c.oneOf(0.03, 0.3, 1, 3)
-		}
-		return c.lags[action.Target]
+	case "deliver", "hear", "collect":
+		return c.lag(action.Do + " " + action.Target)
+	case "step":
+		kind, _, _ := strings.Cut(action.Target, "/")
+		return c.lag("step " + kind)
 	case "sync":
 		return 2
 	case "wait":
@@ -126,10 +127,19 @@ func (c *chance) weight(action simulate.Action) float64 {
 	}
 }
 
+// lag says how likely something is done next that is the same for all of a kind in
+// one schedule: a watch, or a controller, may be slow for long.
+func (c *chance) lag(what string) float64 {
+	if _, known := c.lags[what]; !known {
+		c.lags[what] = c.oneOf(0.03, 0.3, 1, 3)
+	}
+	return c.lags[what]
+}
+
 // flavour may disturb a sync, or deliver more than one change.
 func (c *chance) flavour(action simulate.Action) simulate.Action {
 	switch {
-	case action.Do == "deliver" && c.IntN(2) == 0:
+	case (action.Do == "deliver" || action.Do == "hear") && c.IntN(2) == 0:
 		action.Detail = "all"
 	case action.Do == "sync" && c.Float64() < c.trouble:
 		write := c.IntN(4)

@@ -117,10 +117,23 @@ func unfinished(children []simulate.Object) []string {
 				list = append(list, name+" has a spec that its controller has not seen")
 			} else if isBehind(progress) {
 				list = append(list, name+" is "+progress)
+			} else if there, wanted := replicasOf(child); there > wanted {
+				list = append(list, fmt.Sprintf("%s has %d Pods of %d", name, there, wanted))
 			}
 		}
 	}
 	return list
+}
+
+// replicasOf returns how many Pods a workload has, old ones included, and how many
+// are wanted of it. Those that go are not among them.
+func replicasOf(workload simulate.Object) (there, wanted int64) {
+	if workload.GetKind() == "DaemonSet" {
+		return 0, 0 // it has one on each node
+	}
+	there, _, _ = unstructured.NestedInt64(workload.Object, "status", "replicas")
+	wanted, _, _ = unstructured.NestedInt64(workload.Object, "spec", "replicas")
+	return there, wanted
 }
 
 // isBehind reads a progress such as "1/2 ready, 1 updated".

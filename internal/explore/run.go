@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
@@ -17,11 +18,11 @@ type Run struct {
 
 	scenario *Scenario
 	played   Schedule
-	made     map[string]int // how often an object was made, ran, and was deleted by a hook; nil if that is of no interest
-	checked  int            // hook calls at the last look
-	steps    int            // that have been looked at for failures
-	refused  map[simulate.Ref]error
-	orphans  bool // children have been left behind on purpose
+	made     map[string]int                    // how often an object was made, ran, and was deleted by a hook; nil if that is of no interest
+	checked  int                               // hook calls at the last look
+	steps    int                               // that have been looked at for failures
+	refused  map[simulate.Ref]simulate.Refusal // of children that are still asked for
+	orphans  bool                              // children have been left behind on purpose
 }
 
 // Play plays a schedule and then lets all come to rest.
@@ -39,7 +40,7 @@ func (s *Scenario) Play(schedule Schedule) *Run {
 
 // begin makes a world with the objects of the scenario.
 func (s *Scenario) begin() *Run {
-	r := &Run{World: s.newWorld(true), scenario: s, refused: map[simulate.Ref]error{}}
+	r := &Run{World: s.newWorld(true), scenario: s, refused: map[simulate.Ref]simulate.Refusal{}}
 	r.watch()
 	for _, object := range s.Objects {
 		if err := r.World.Apply(object); err != nil {
@@ -102,11 +103,14 @@ func (r *Run) answered(answer simulate.Answer) {
 		}
 		seen[child] = true
 	}
+	maps.DeleteFunc(r.refused, func(child simulate.Ref, refusal simulate.Refusal) bool {
+		return refusal.Parent == answer.Parent && !seen[child]
+	})
 }
 
 func (r *Run) wasRefused(refusal simulate.Refusal) {
 	if !simulate.IsInjected(refusal.Err) {
-		r.refused[refusal.Child] = refusal.Err
+		r.refused[refusal.Child] = refusal
 	}
 }
 
@@ -211,7 +215,7 @@ func (r *Run) settle() {
 		return
 	}
 	r.World.Do(simulate.Action{Do: "mend"})
-	r.refused = map[simulate.Ref]error{}
+	r.refused = map[simulate.Ref]simulate.Refusal{}
 	if err := r.World.Play(); err != nil {
 		r.checkFailures()
 		r.broke(lawRest, err.Error())
@@ -257,9 +261,9 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 // their node ports, and holds the custom resource to telling it.
 func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	told, taken := false, ""
-	for child, err := range r.refused {
+	for child, refusal := range r.refused {
 		object := r.World.Get(child)
-		isPort := outcome.Failure != "" && strings.Contains(err.Error(), "nodePort")
+		isPort := outcome.Failure != "" && strings.Contains(refusal.Err.Error(), "nodePort")
 		if !isPort && (object == nil || isOwnedBy(object, outcome.Parent)) {
 			continue
 		}

@@ -52,7 +52,8 @@ func (c *chance) takeName() bool {
 // giveBack lets an object of somebody else go that has the name of a child.
 func (c *chance) giveBack() bool {
 	object := c.pick(func(object simulate.Object) bool {
-		return strangers[object.GetKind()] != "" && c.run.World.IsForeign(object) && c.run.refused[simulate.RefOf(object)] != nil
+		_, isRefused := c.run.refused[simulate.RefOf(object)]
+		return isRefused && c.run.World.IsForeign(object)
 	})
 	return object != nil && c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(object).String()})
 }

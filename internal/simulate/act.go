@@ -24,6 +24,9 @@ func (w *World) Enabled() []Action {
 	for _, ref := range w.kubernetes.queued() {
 		list = append(list, Action{Do: "step", Target: ref.String()})
 	}
+	if len(w.kubernetes.pods.pending) > 0 {
+		list = append(list, Action{Do: "hear", Target: "Pod"})
+	}
 	if len(w.kubernetes.orphans) > 0 || len(w.kubernetes.cascades) > 0 {
 		list = append(list, Action{Do: "collect"})
 	}
@@ -72,6 +75,11 @@ func (w *World) do(a Action) bool {
 	case "step":
 		ref, found := w.find(a.Target)
 		return found && k.look(ref)
+	case "hear":
+		if a.Detail == "all" {
+			return k.hearOfPods()
+		}
+		return k.hearOfPod()
 	case "collect":
 		return k.collectAll()
 	case "wait":

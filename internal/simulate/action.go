@@ -14,6 +14,7 @@ import (
 //	restart                      it begins anew
 //	sync PodSet/cache [TROUBLE]  it syncs a custom resource: crash@N, refuse@N, doubt@N, lose-status, 503
 //	step Pod/cache-0             the controller of an object, or the kubelet, does its next step
+//	hear Pod [all]               the built-in controllers hear of the next change of a Pod, or of all
 //	collect                      so does the garbage collector
 //	wait 5s, wait timer          time passes
 //	create {...}                 a user applies an object
@@ -42,11 +43,11 @@ func ParseAction(text string) (Action, error) {
 	switch do {
 	case "create":
 		a.Detail = strings.TrimSpace(rest)
-	case "calm", "deliver", "relist", "restart", "sync", "step", "collect", "wait", "edit", "delete", "fail", "hold", "evict", "mend", "quota":
+	case "calm", "deliver", "relist", "restart", "sync", "step", "hear", "collect", "wait", "edit", "delete", "fail", "hold", "evict", "mend", "quota":
 		target, detail, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		a.Target, a.Detail = target, strings.TrimSpace(detail)
 	default:
-		return a, fmt.Errorf("there is no action %q: it begins with calm, deliver, relist, restart, sync, step, collect, wait, create, edit, delete, fail, hold, evict, mend or quota", text)
+		return a, fmt.Errorf("there is no action %q: it begins with calm, deliver, relist, restart, sync, step, hear, collect, wait, create, edit, delete, fail, hold, evict, mend or quota", text)
 	}
 	if do == "sync" {
 		if _, err := parseDisturbance(a.Detail); err != nil {

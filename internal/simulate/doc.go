@@ -13,7 +13,7 @@
 // stale, each parent is synced once per step, and nothing is lost, unless
 // [Options.Late] is set: then it hears of changes by one watch for each kind,
 // and an [Action] says what happens next, and what of it goes wrong. The built-in
-// controllers are never late.
+// controllers are late then, too, and hear of Pods by a watch of their own.
 //
 // Of the API server there are identities, generations, optimistic locking,
 // finalizers, graceful deletion of Pods, background deletion, the defaults of

@@ -118,6 +118,18 @@ func (p *printer) kubernetes(k *kubernetes) {
 	for _, uid := range slices.Sorted(maps.Keys(k.lost)) {
 		p.line(fmt.Sprintf("%s has lost %d", uid, k.lost[uid]))
 	}
+	if k.pods != nil {
+		for _, pod := range sorted(k.pods.objects) {
+			if ref := RefOf(pod); k.pods.objects[ref] != k.store.objects[ref] {
+				p.line("controllers know")
+				p.object(ref, k.pods.objects[ref])
+			}
+		}
+		for _, n := range k.pods.pending {
+			p.line("to hear of " + n.ref.String())
+			p.object(n.ref, n.r)
+		}
+	}
 	for _, uid := range k.orphans {
 		p.line("orphans of " + string(uid))
 	}

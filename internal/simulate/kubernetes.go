@@ -26,6 +26,7 @@ type kubernetes struct {
 	serial   int // of the Pods with generated names
 	lost     map[types.UID]int32
 	retries  map[Ref]time.Time // when a Job may start its next Pod
+	pods     *podCache         // nil where nothing is late
 }
 
 func newKubernetes(s *store, f *faults) *kubernetes {
@@ -58,6 +59,9 @@ func (k *kubernetes) controllers() []struct {
 // observe queues what a change concerns. What somebody else has written in this
 // step is looked at in the next, so that the hook sees it bare once.
 func (k *kubernetes) observe(c change) {
+	if k.pods != nil {
+		k.pods.note(c)
+	}
 	if c.after != nil {
 		first := k.steps
 		if c.by != byKubernetes {
@@ -74,7 +78,11 @@ func (k *kubernetes) observe(c change) {
 		delete(k.retries, c.ref)
 		k.countLost(c.before)
 	}
-	for _, object := range []Object{c.before, c.after} {
+	k.enqueueOwners(c.before, c.after)
+}
+
+func (k *kubernetes) enqueueOwners(objects ...Object) {
+	for _, object := range objects {
 		if owner, found := controllerOf(object); found {
 			k.enqueue(k.root(owner), k.steps)
 		}
@@ -111,6 +119,7 @@ func (k *kubernetes) step() {
 	k.orphans = nil
 	k.wake()
 	for _, controller := range k.controllers() {
+		k.hearOfPods()
 		var batch []Ref
 		for ref, first := range k.queue {
 			if ref.Kind == controller.kind && first <= k.steps {
@@ -143,7 +152,7 @@ func (k *kubernetes) isControlled(kind string) bool {
 
 // isBusy reports whether there is something to look at in the next step.
 func (k *kubernetes) isBusy() bool {
-	return len(k.queue) > 0 || len(k.orphans) > 0 || len(k.cascades) > 0
+	return len(k.queue) > 0 || len(k.orphans) > 0 || len(k.cascades) > 0 || k.pods != nil && len(k.pods.pending) > 0
 }
 
 // nextTimer returns when something is due, or zero.

@@ -34,10 +34,10 @@ func (r replica) isAvailable(now time.Time, minReady int32) bool {
 	return r.ready && !now.Before(r.since.Add(time.Duration(minReady)*time.Second))
 }
 
-// replicas returns the Pods that an owner controls.
+// replicas returns the Pods that an owner controls, as far as has been heard.
 func (k *kubernetes) replicas(owner types.UID) []replica {
 	var list []replica
-	for _, object := range k.store.ownedBy(owner) {
+	for _, object := range k.podsOf().ownedBy(owner) {
 		if object.GetKind() == "Pod" && ownerUID(object) == owner {
 			list = append(list, replicaOf(object))
 		}

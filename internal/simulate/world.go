@@ -83,6 +83,7 @@ func New(options Options) *World {
 	if options.Late {
 		w.composite.late = newLate(w.composite)
 		hear = w.composite.late.note
+		w.kubernetes.pods = &podCache{cache: newCache(), store: s}
 	}
 	s.observers = []func(change){hear, w.kubernetes.observe, w.record}
 	return w
