@@ -46,7 +46,7 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	paced := &pacedReader{
 		control: http.NewResponseController(w), left: openingBytes, waiting: j.waiting,
 		body:    http.MaxBytesReader(w, r.Body, wireFactor*limit),
-		opening: &opening{of: j.server.budget.opening, address: hostOf(r.RemoteAddr), leave: j.cancel},
+		opening: &opening{of: j.server.budget.opening, address: j.address, leave: j.cancel},
 	}
 	paced.allow(openingTime)
 	// Who has to give back its opening may be reading, and hears of that as of a

@@ -7,8 +7,6 @@ import (
 	"math"
 	"runtime/debug"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -27,7 +25,8 @@ import (
 //
 // What is taken from opening is given back when tiny, small or large has been
 // granted; work is granted whole before the hook runs. What a hook needs beyond
-// that it gets at once or not at all.
+// that it gets at once or not at all. Where requests have to wait, those of one
+// address wait for one another rather than others for them.
 const (
 	// DefaultMemoryBudget is for a process that has no limit.
 	DefaultMemoryBudget = 512 << 20
@@ -73,29 +72,20 @@ func LimitGo(budget int64) {
 // LargestBody returns the size of the largest body for which a budget has room.
 func LargestBody(budget int64) int64 { return budget / 2 }
 
-// share is a part of the budget.
-type share struct {
-	*semaphore.Weighted
-
-	size int64
-}
-
-func newShare(size int64) share { return share{semaphore.NewWeighted(size), size} }
-
 type budget struct {
 	opening                  *openings
-	tiny, small, large, work share
+	tiny, small, large, work *fair
 
 	// turned is the part of tiny that those may keep who turn out to cost as much
 	// as others, until they have what others have.
-	turned share
+	turned *fair
 }
 
 func newBudget(size int64) *budget {
 	large := LargestBody(size)
 	opening, tiny, small := size/10, size/20, size/10
 	work := size - large - opening - tiny - small
-	return &budget{newOpenings(opening), newShare(tiny), newShare(small), newShare(large), newShare(work), newShare(tiny / 4)}
+	return &budget{newOpenings(opening), newFair(tiny), newFair(small), newFair(large), newFair(work), newFair(tiny / 4)}
 }
 
 // isTiny reports whether a body costs next to nothing.
@@ -118,14 +108,14 @@ var (
 
 // held is what one request holds of a share.
 type held struct {
-	share  share
+	share  *fair
 	amount int64
 }
 
 // take waits for an amount, or for all that there is where it is more.
-func (h *held) take(ctx context.Context, amount int64) error {
+func (h *held) take(ctx context.Context, address string, amount int64) error {
 	amount = min(amount, h.share.size-h.amount)
-	if h.share.Acquire(ctx, amount) != nil {
+	if h.share.acquire(ctx, address, amount) != nil {
 		return busyOrGone(ctx)
 	}
 	h.amount += amount
@@ -138,7 +128,7 @@ func (h *held) takeNow(amount int64) error {
 		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes, and this is %w: make the resource smaller, or raise --memory-budget",
 			h.share.size, metacontroller.ErrTooMuch)
 	}
-	if !h.share.TryAcquire(amount) {
+	if !h.share.tryAcquire(amount) {
 		return errBusy
 	}
 	h.amount += amount
@@ -148,7 +138,7 @@ func (h *held) takeNow(amount int64) error {
 // give gives back all but a rest.
 func (h *held) give(rest int64) {
 	if back := h.amount - rest; back > 0 {
-		h.share.Release(back)
+		h.share.release(back)
 		h.amount -= back
 	}
 }

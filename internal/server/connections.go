@@ -51,7 +51,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 // dispensable returns the connection that makes room for a new one: one of the
 // address that has the most, and rather one without a request. So an address that
 // takes all connections shuts nobody else out; and where others share it, as behind
-// a node that translates addresses, it shuts them out with requests only.
+// a node that translates addresses, connections alone shut nobody out either.
 func (c *connections) dispensable(newest net.Conn) net.Conn {
 	own := addressOf(newest)
 	most, counts := own, map[string]int{own: 1}
@@ -61,12 +61,12 @@ func (c *connections) dispensable(newest net.Conn) net.Conn {
 			most = address
 		}
 	}
-	chosen := newest // where its own address has the most, and requests on all of them
+	chosen := newest // where its own address has the most, and requests came on all of them
 	for conn, state := range c.states {
 		if addressOf(conn) != most {
 			continue
 		}
-		if state != http.StateActive {
+		if state == http.StateNew || most != own && state != http.StateActive {
 			chosen = conn
 			break
 		}

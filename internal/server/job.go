@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -17,20 +15,21 @@ import (
 // so that more of them than there are processors only wait for one another.
 // Those of large requests, which run for long, leave some to the others, and
 // these leave some to the tiny ones: see the budget.
-type slots struct{ all, notTiny, large *semaphore.Weighted }
+type slots struct{ all, notTiny, large *fair }
 
 // DefaultMaxInFlight returns the number of hooks that run at once where it is
 // not set: two for each processor.
 func DefaultMaxInFlight() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 func newSlots(most int) slots {
-	weighted := func(n int) *semaphore.Weighted { return semaphore.NewWeighted(int64(max(1, n))) }
-	return slots{all: weighted(most), notTiny: weighted(most - (most+3)/4), large: weighted(most / 2)}
+	turns := func(n int) *fair { return newFair(int64(max(1, n))) }
+	return slots{all: turns(most), notTiny: turns(most - (most+3)/4), large: turns(most / 2)}
 }
 
 // job is a request from its headers to its answer: its time, and what it holds.
 type job struct {
 	server   *Server
+	address  string                  // of the client
 	computed time.Time               // when there has to be an answer
 	request  context.Context         // of the client, which may hang up
 	waiting  context.Context         // ends when the job has to run at the latest
@@ -43,7 +42,7 @@ type job struct {
 
 func (s *Server) newJob(r *http.Request) *job {
 	now := time.Now()
-	j := &job{server: s, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
+	j := &job{server: s, address: hostOf(r.RemoteAddr), computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
 	timed, stop := context.WithDeadline(j.request, now.Add(s.options.AnswerTimeout*waitPart/10))
 	j.waiting, j.cancel = context.WithCancelCause(timed)
 	context.AfterFunc(j.waiting, stop)
@@ -63,14 +62,14 @@ func (j *job) takeBody(length int64, tiny bool) error {
 	j.isLarge = length > smallBody
 	if j.isLarge {
 		j.body = held{share: j.server.budget.large}
-		return j.body.take(j.waiting, length+compactBytes)
+		return j.body.take(j.waiting, j.address, length+compactBytes)
 	}
 	j.body = held{share: j.server.budget.small}
 	if tiny {
 		j.body.share = j.server.budget.tiny
 	}
 	j.prepaid = length + overheadBytes
-	return j.body.take(j.waiting, length+j.prepaid)
+	return j.body.take(j.waiting, j.address, length+j.prepaid)
 }
 
 // call runs a hook, when it is its turn. One that has been given the turn of a
@@ -104,7 +103,7 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacontroller.Answer, error), length int64) (metacontroller.Answer, error) {
 	if j.isLarge {
 		j.prepaid = length + overheadBytes
-		if err := j.work.take(j.waiting, j.prepaid); err != nil {
+		if err := j.work.take(j.waiting, j.address, j.prepaid); err != nil {
 			return metacontroller.Answer{}, err
 		}
 	}
@@ -142,22 +141,22 @@ func (j *job) turn(length int64) error {
 // been left out of a body by now, so that one that was large may have become tiny.
 func (j *job) enter(tiny bool) (leave func(), err error) {
 	slots := j.server.slots
-	wanted := []*semaphore.Weighted{slots.all}
+	wanted := []*fair{slots.all}
 	switch {
 	case tiny:
 	case j.isLarge:
-		wanted = []*semaphore.Weighted{slots.large, slots.notTiny, slots.all}
+		wanted = []*fair{slots.large, slots.notTiny, slots.all}
 	default:
-		wanted = []*semaphore.Weighted{slots.notTiny, slots.all}
+		wanted = []*fair{slots.notTiny, slots.all}
 	}
 	entered := 0
 	leave = func() {
 		for _, slot := range wanted[:entered] {
-			slot.Release(1)
+			slot.release(1)
 		}
 	}
 	for _, slot := range wanted {
-		if slot.Acquire(j.waiting, 1) != nil {
+		if slot.acquire(j.waiting, j.address, 1) != nil {
 			leave()
 			return nil, busyOrGone(j.waiting)
 		}

@@ -21,7 +21,8 @@ type openings struct {
 	free    int64
 	leaving int64 // what those still hold who have been told to give it back
 	holders map[*opening]bool
-	waiting []*opening // the one that will hold the least comes first
+	held    map[string]int64 // by address
+	waiting []*opening       // the one that will hold the least comes first
 	timer   *time.Timer
 }
 
@@ -60,7 +61,7 @@ type opening struct {
 }
 
 func newOpenings(size int64) *openings {
-	return &openings{size: size, free: size, holders: map[*opening]bool{}}
+	return &openings{size: size, free: size, holders: map[*opening]bool{}, held: map[string]int64{}}
 }
 
 // take waits until there are so many bytes more.
@@ -99,6 +100,9 @@ func (o *opening) give(rest int64) {
 	}
 	o.amount = rest
 	all.free += back
+	if all.held[o.address] -= back; all.held[o.address] == 0 {
+		delete(all.held, o.address)
+	}
 	if o.isLeft {
 		all.leaving -= back
 	}
@@ -116,12 +120,29 @@ func (o *opening) keep() {
 	o.isSafe = true
 }
 
+// next returns the place of who is next: of those whose address holds the least the
+// first. The requests of one address that wait to be answered hold theirs, and
+// nobody else is to wait for them.
+func (a *openings) next() (place int) {
+	for i, o := range a.waiting {
+		if a.held[o.address] < a.held[a.waiting[place].address] {
+			place = i
+		}
+	}
+	return place
+}
+
 // grant gives to those who wait what there is, in their order.
 func (a *openings) grant() {
-	for len(a.waiting) > 0 && a.waiting[0].wanted <= a.free {
-		o := a.waiting[0]
-		a.waiting = slices.Delete(a.waiting, 0, 1)
+	for len(a.waiting) > 0 {
+		place := a.next()
+		o := a.waiting[place]
+		if o.wanted > a.free {
+			break
+		}
+		a.waiting = slices.Delete(a.waiting, place, place+1)
 		a.free -= o.wanted
+		a.held[o.address] += o.wanted
 		o.amount += o.wanted
 		if o.isLeft {
 			a.leaving += o.wanted
@@ -164,9 +185,7 @@ func (a *openings) makeRoom() {
 // for the others, the largest come first.
 func (a *openings) dispensable() []*opening {
 	var found []*opening
-	held := map[string]int64{}
 	for o := range a.holders {
-		held[o.address] += o.amount
 		peace := openingPeace
 		if o.waits() > 0 {
 			peace = waitingPeace
@@ -182,7 +201,7 @@ func (a *openings) dispensable() []*opening {
 			}
 			return cmp.Compare(yWaits, xWaits)
 		}
-		return cmp.Or(cmp.Compare(held[y.address], held[x.address]), x.since.Compare(y.since))
+		return cmp.Or(cmp.Compare(a.held[y.address], a.held[x.address]), x.since.Compare(y.since))
 	})
 	return found
 }

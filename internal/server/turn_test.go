@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,4 +41,43 @@ func TestALittleRequestThatAsksForMuchHasNoTinyTurn(t *testing.T) {
 	}
 	close(e.release)
 	require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", padded).code)
+}
+
+// TestEachAddressHasItsTurn: whoever sends very many requests, or such as take
+// long, makes the others wait for one of them at a time and not for all.
+func TestEachAddressHasItsTurn(t *testing.T) {
+	t.Parallel()
+	const many = 300 // more than the memory of tiny requests is for
+	e := start(t, func(o *server.Options) { o.MaxInFlight, o.AnswerTimeout = 1, time.Minute })
+	flood := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, 1)}}).DialContext}}
+	t.Cleanup(flood.CloseIdleConnections)
+	var sent sync.WaitGroup
+	for range many {
+		sent.Go(func() {
+			response, err := flood.Post("http://"+e.hooks+"/greeting/sync", "application/json", strings.NewReader(request("block")))
+			if err == nil {
+				_ = response.Body.Close()
+			}
+		})
+	}
+	<-e.reached
+	time.Sleep(300 * time.Millisecond) // the others have come
+	honest := e.later("/greeting/sync", request("hi"))
+	for range 20 { // one for the memory and one for the turn, and some to be sure
+		time.Sleep(50 * time.Millisecond)
+		e.release <- struct{}{}
+		<-e.reached
+	}
+	select {
+	case answer := <-honest:
+		require.Equal(t, http.StatusOK, answer.code)
+	case <-time.After(5 * time.Second):
+		t.Fatal("it waits for all that came before")
+	}
+	close(e.release)
+	go func() {
+		for range e.reached { // there is not room for all
+		}
+	}()
+	sent.Wait()
 }

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// fair is a semaphore that is shared address by address. While some have to wait,
+// each address has its turn, however many requests it has waiting: so who sends
+// very many makes the others wait for one of his at a time, and not for all.
+// golang.org/x/sync/semaphore, which has one queue for all, would have them wait
+// until it is too late.
+type fair struct {
+	size int64
+
+	mu      sync.Mutex
+	used    int64
+	waiting map[string][]*waiter // by address, in the order in which they came
+	turns   []string             // the addresses that wait, the next one first
+}
+
+// waiter is somebody who waits.
+type waiter struct {
+	amount  int64
+	granted chan struct{} // closed when it has been granted
+}
+
+func newFair(size int64) *fair { return &fair{size: size, waiting: map[string][]*waiter{}} }
+
+// acquire waits for an amount. Its error is that of ctx.
+func (f *fair) acquire(ctx context.Context, address string, amount int64) error {
+	w := &waiter{amount, make(chan struct{})}
+	f.mu.Lock()
+	if len(f.waiting[address]) == 0 {
+		f.turns = append(f.turns, address)
+	}
+	f.waiting[address] = append(f.waiting[address], w)
+	f.grant()
+	f.mu.Unlock()
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	queue := f.waiting[address]
+	i := slices.Index(queue, w)
+	if i < 0 { // it was granted at the same moment
+		return nil
+	}
+	f.waiting[address] = slices.Delete(queue, i, i+1)
+	if len(f.waiting[address]) == 0 {
+		f.leave(slices.Index(f.turns, address))
+	}
+	f.grant() // what comes behind it may be smaller
+	return ctx.Err()
+}
+
+// tryAcquire takes an amount that is free and that nobody waits for.
+func (f *fair) tryAcquire(amount int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.turns) > 0 || f.used+amount > f.size {
+		return false
+	}
+	f.used += amount
+	return true
+}
+
+func (f *fair) release(amount int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.used -= amount
+	f.grant()
+}
+
+// grant gives to those who wait what there is. Where the next one needs more than
+// that, the others wait with it, or it would wait for ever.
+func (f *fair) grant() {
+	for len(f.turns) > 0 {
+		address := f.turns[0]
+		next := f.waiting[address][0]
+		if f.used+next.amount > f.size {
+			return
+		}
+		f.used += next.amount
+		close(next.granted)
+		f.waiting[address] = f.waiting[address][1:]
+		if f.leave(0); len(f.waiting[address]) > 0 {
+			f.turns = append(f.turns, address)
+		}
+	}
+}
+
+// leave takes an address out of the turns.
+func (f *fair) leave(i int) {
+	address := f.turns[i]
+	f.turns = slices.Delete(f.turns, i, i+1)
+	if len(f.waiting[address]) == 0 {
+		delete(f.waiting, address)
+	}
+}
