@@ -21,6 +21,8 @@ CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:s
 # Those and the packages whose tests do so, or that share something behind a lock.
 SHARING        = $(shell grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
                    | xargs -n1 dirname | sort -u)
+# The parallel tests of the former hardly do more than wait, so that more of them
+# run at once than there may be processors.
 # GOGC=400 stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
 
@@ -83,7 +85,7 @@ unit:
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
-	@$(GOTEST) -short $(RACE) -parallel 8 $(addprefix ./,$(CONCURRENT))
+	@$(GOTEST) -short $(RACE) -parallel 6 $(addprefix ./,$(CONCURRENT))
 	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 endif
 

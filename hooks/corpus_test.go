@@ -49,7 +49,8 @@ func often(name string, oneOf uint32) bool {
 // standardNow is the time of a case that names no other.
 var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// inner reports whether this is the inner loop of all kinds, which repeats least.
+// inner reports whether this is the inner loop of all kinds, which repeats least: each
+// case is under each law once, and what chance decides is tried less often.
 func inner() bool { return testing.Short() && onlyKind() == "" && !thorough() }
 
 // exchange is a request with the hook that it is for.

@@ -7,12 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -299,47 +296,4 @@ func missingDropsNoOther(t *testing.T, e exchange, answer metacontroller.Answer)
 			}
 		}
 	}
-}
-
-// changed returns the request after a change to a copy of it.
-func changed(t testing.TB, e exchange, change func(request map[string]any)) []byte {
-	request := parsed(t, e.request)
-	change(request)
-	return encoded(t, request)
-}
-
-func parsed(t testing.TB, raw []byte) map[string]any {
-	if known, ok := trees.Load(keyOfRequest(raw)); ok {
-		tree, err := known.(func() (map[string]any, error))()
-		require.NoError(t, err)
-		return runtime.DeepCopyJSON(tree)
-	}
-	var object map[string]any
-	require.NoError(t, json.Unmarshal(raw, &object))
-	return object
-}
-
-// trees are what the requests of the cases are in Go: the tests change copies of
-// each hundreds of times, and a copy takes a fifth of the time that parsing does.
-var trees sync.Map // of requestKey to func() (map[string]any, error)
-
-// requestKey tells the memory of a request, which nobody writes to.
-type requestKey struct {
-	first  *byte
-	length int
-}
-
-func keyOfRequest(raw []byte) requestKey { return requestKey{unsafe.SliceData(raw), len(raw)} }
-
-// remember has a request parsed once.
-func remember(raw []byte) {
-	trees.Store(keyOfRequest(raw), sync.OnceValues(func() (object map[string]any, err error) {
-		return object, json.Unmarshal(raw, &object)
-	}))
-}
-
-func encoded(t testing.TB, object map[string]any) []byte {
-	raw, err := json.Marshal(object)
-	require.NoError(t, err)
-	return raw
 }

@@ -86,17 +86,20 @@ func status(t *testing.T, url string) int {
 
 func TestSignalDrains(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		p := serveInProcess(t, "--drain-delay", "3s")
-		require.Equal(t, http.StatusOK, status(t, p.health+"/readyz"))
-		signaled := time.Now()
-		require.NoError(t, p.Process.Signal(signal))
-		p.waitFor(t, "draining")
-		require.Eventually(t, func() bool { return status(t, p.health+"/readyz") == http.StatusServiceUnavailable },
-			2900*time.Millisecond, time.Millisecond)
-		require.Equal(t, http.StatusMethodNotAllowed, status(t, p.hooks+"/modelbox/sync"), "it still answers")
-		p.waitFor(t, "drained")
-		require.NoError(t, p.Wait(), "the exit code is 0")
-		require.GreaterOrEqual(t, time.Since(signaled), 3*time.Second)
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			p := serveInProcess(t, "--drain-delay", "3s")
+			require.Equal(t, http.StatusOK, status(t, p.health+"/readyz"))
+			signaled := time.Now()
+			require.NoError(t, p.Process.Signal(signal))
+			p.waitFor(t, "draining")
+			require.Eventually(t, func() bool { return status(t, p.health+"/readyz") == http.StatusServiceUnavailable },
+				2900*time.Millisecond, time.Millisecond)
+			require.Equal(t, http.StatusMethodNotAllowed, status(t, p.hooks+"/modelbox/sync"), "it still answers")
+			p.waitFor(t, "drained")
+			require.NoError(t, p.Wait(), "the exit code is 0")
+			require.GreaterOrEqual(t, time.Since(signaled), 3*time.Second)
+		})
 	}
 }
 

@@ -97,6 +97,7 @@ func TestErrors(t *testing.T) {
 		"GET of nothing":           {method: http.MethodGet, path: "/salute/sync", code: 404, says: notFound},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := start(t, nil)
 			method, path := c.method, c.path
 			if method == "" {
@@ -179,7 +180,6 @@ func TestLargestBodyIsRead(t *testing.T) {
 // TestTooLargeBody sends a body as different clients do. Each has to see the
 // answer, and not a broken connection.
 func TestTooLargeBody(t *testing.T) {
-	t.Parallel()
 	const size = 16 << 20
 	zeros := bytes.Repeat([]byte("0"), size)
 	chunks := strconv.FormatInt(size, 16) + "\r\n" + string(zeros) + "\r\n0\r\n\r\n"
@@ -210,7 +210,6 @@ func TestTooLargeBody(t *testing.T) {
 }
 
 func TestHundredMegabytesAreTooMany(t *testing.T) {
-	t.Parallel()
 	got := start(t, nil).post(t, "/greeting/sync", strings.Repeat("0", 100<<20))
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
 	require.Equal(t, "the request body is larger than the limit of 67108864 bytes: raise it with --max-body-bytes\n", got.body)

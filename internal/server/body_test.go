@@ -24,7 +24,7 @@ func TestASenderThatFellBehindHearsOfIt(t *testing.T) {
 	defer func() { _ = connection.Close() }()
 	_, err = fmt.Fprintf(connection, "POST /greeting/sync HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", length)
 	require.NoError(t, err)
-	time.Sleep(4 * time.Second) // the first part has three seconds, and a closing one half of a second
+	time.Sleep(3700 * time.Millisecond) // the first part has three seconds, and a closing one half of a second
 	_, err = connection.Write([]byte(strings.Repeat(" ", length)))
 	require.NoError(t, err, "the connection is not closed while the body comes")
 	requireSlow(t, connection, "the request body did not arrive in time: try again\n")

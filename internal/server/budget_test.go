@@ -55,11 +55,14 @@ const littleMemory = 8 << 20
 // TestMemoryIsGivenBack after every kind of end: as much as the whole budget
 // goes through it many times.
 func TestMemoryIsGivenBack(t *testing.T) {
-	t.Parallel()
+	times := 3
+	if testing.Short() {
+		times = 1 // the five bodies alone are more than the budget: make cover
+	}
 	e := start(t, func(o *server.Options) { o.MemoryBudget = littleMemory })
 	for i, body := range []string{request("hi"), request("fail"), request("panic"), "nothing", withChildren("hi", 1000)} {
 		body += strings.Repeat(" ", littleMemory/4)
-		for range 3 {
+		for range times {
 			require.Contains(t, []int{200, 400, 500}, e.post(t, "/greeting/sync", body).code, i)
 		}
 	}
@@ -76,7 +79,6 @@ func TestMemoryIsGivenBack(t *testing.T) {
 // TestMoreThanTheBudgetIsNotForAnotherTime: a client that came again would
 // never have an answer.
 func TestMoreThanTheBudgetIsNotForAnotherTime(t *testing.T) {
-	t.Parallel()
 	e := start(t, func(o *server.Options) { o.MemoryBudget = littleMemory })
 	got := e.post(t, "/greeting/sync", withChildren("hi", 25_000))
 	require.Equal(t, http.StatusInternalServerError, got.code)
@@ -87,22 +89,24 @@ func TestMoreThanTheBudgetIsNotForAnotherTime(t *testing.T) {
 
 // TestSlowBodyEnds holds no hook up while it comes.
 func TestSlowBodyEnds(t *testing.T) {
-	t.Parallel()
-	e := start(t, func(o *server.Options) { o.MaxInFlight = 1 })
 	for _, declared := range []int{30_000, 30_000_000} {
-		connection, err := net.Dial("tcp", e.hooks)
-		require.NoError(t, err)
-		defer func() { _ = connection.Close() }()
-		_, err = fmt.Fprintf(connection, "POST /greeting/sync HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", declared)
-		require.NoError(t, err)
-		began := time.Now()
-		require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", request("hi")).code)
-		require.NoError(t, connection.SetReadDeadline(began.Add(20*time.Second)))
-		answer, err := io.ReadAll(connection)
-		require.NoError(t, err)
-		require.Contains(t, string(answer), "HTTP/1.1 429 Too Many Requests\r\n")
-		require.Contains(t, string(answer), "Retry-After: ")
-		require.Contains(t, string(answer), "\r\n\r\nthe request body did not arrive in time: try again\n")
+		t.Run(strconv.Itoa(declared), func(t *testing.T) {
+			t.Parallel()
+			e := start(t, func(o *server.Options) { o.MaxInFlight = 1 })
+			connection, err := net.Dial("tcp", e.hooks)
+			require.NoError(t, err)
+			defer func() { _ = connection.Close() }()
+			_, err = fmt.Fprintf(connection, "POST /greeting/sync HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", declared)
+			require.NoError(t, err)
+			began := time.Now()
+			require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", request("hi")).code)
+			require.NoError(t, connection.SetReadDeadline(began.Add(20*time.Second)))
+			answer, err := io.ReadAll(connection)
+			require.NoError(t, err)
+			require.Contains(t, string(answer), "HTTP/1.1 429 Too Many Requests\r\n")
+			require.Contains(t, string(answer), "Retry-After: ")
+			require.Contains(t, string(answer), "\r\n\r\nthe request body did not arrive in time: try again\n")
+		})
 	}
 }
 
