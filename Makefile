@@ -108,7 +108,7 @@ lint: ## Lint, with the rules that keep hooks pure
 
 .PHONY: e2e
 e2e: build ## Test against a real API server; the first time it is built, for minutes
-	cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout 20m ./...
+	cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,20m) ./...
 
 .PHONY: explore
 explore: build ## Play schedules with late caches, lost writes, edits and faults for TIME=10m, from SEED on

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks"
@@ -18,14 +17,16 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// atOnce is how many requests are sent at a time.
-const atOnce = 4
+// editsOfAKind is about how many edits of each kind are tried where not all are.
+const editsOfAKind = 100
 
 // TestChildrenAreAccepted asks a real API server, by dry run, whether it takes each
-// child that is asked for: for every sample, every case, and every edit of the
-// scenarios that the CRD admits, on a new custom resource and on one that is there,
-// in both ways in which Metacontroller applies children. A hook that answers with an
-// error is a finding, too.
+// child that is asked for: for every sample, every case, and edits of the scenarios
+// that the CRD admits, on a new custom resource and on one that is there, in both
+// ways in which Metacontroller applies children. The thorough tests try all edits.
+//
+// A hook that answers with an error is a finding, too. What a CRD cannot say is
+// listed in leftToTheServer, and then a condition has to name the child.
 func TestChildrenAreAccepted(t *testing.T) {
 	server := realAPIServer(t)
 	for _, controller := range hooks.All() {
@@ -34,17 +35,61 @@ func TestChildrenAreAccepted(t *testing.T) {
 		}
 		t.Run(controller.Name(), func(t *testing.T) {
 			a := &acceptance{server: server, known: map[string]*trial{}}
-			a.addSamplesAndCases(t, controller)
+			a.addCases(t, controller)
+			a.addSamples(t, controller)
 			base := a.addEdits(t, controller)
 			created := a.tryNew(t)
 			updated := a.tryLive(t, base)
-			t.Logf("%s: %d specs; %d different children created and %d updated, each by both strategies",
-				controller.Name(), a.specs, created, updated)
+			refused := a.report(t)
+			t.Logf("%s: %d specs; %d different children created and %d updated, each by both strategies; %d refused and told",
+				controller.Name(), a.specs, created, updated, refused)
 			require.Positive(t, a.specs)
 			require.Positive(t, created)
-			a.report(t)
 		})
 	}
+}
+
+// written is a custom resource and what stands beside it, as users write it, or an
+// edit of it.
+type written struct {
+	name string
+	// before is at rest when objects are applied.
+	before, objects [][]byte
+}
+
+// play plays a world until it is at rest, or nothing where the CRD refuses the
+// custom resource.
+func (w written) play(ask func(simulate.Asked) error) *simulate.World {
+	world := newPlainWorld()
+	if !applied(world, w.before) {
+		return nil
+	}
+	if w.before != nil {
+		untouched := newPlainWorld() // which shows sooner whether the edit is admitted
+		if applied(untouched, w.before); !applied(untouched, w.objects) {
+			return nil
+		}
+		_ = world.Play()
+	}
+	world.Ask(ask)
+	if !applied(world, w.objects) {
+		return nil
+	}
+	_ = world.Play() // whether it comes to rest is for the explorations to say
+	return world
+}
+
+func newPlainWorld() *simulate.World {
+	return simulate.New(simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...), MaxSteps: 100})
+}
+
+func applied(world *simulate.World, objects [][]byte) bool {
+	for _, object := range objects {
+		if world.Apply(object) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // acceptance collects what is asked for and what is refused.
@@ -59,33 +104,34 @@ type acceptance struct {
 // trial is a child that is asked for, with the first spec that leads to it.
 type trial struct {
 	simulate.Asked
-	spec    string
+	spec    written
 	refused []string
 }
 
 // add notes what is asked for, once.
-func (a *acceptance) add(spec string, asked simulate.Asked) {
-	text, err := json.Marshal(asked.Desired.Object)
-	if err != nil {
-		panic(err) // it was JSON when it came
-	}
-	key := fmt.Sprint(asked.New) + string(text)
-	if a.known[key] == nil {
+func (a *acceptance) add(spec written, asked simulate.Asked) {
+	if key := keyOf(asked); a.known[key] == nil {
 		one := &trial{Asked: asked, spec: spec}
 		a.known[key] = one
 		a.trials = append(a.trials, one)
 	}
 }
 
-// addSamplesAndCases adds what the answers to the cases ask for, and what samples
-// come to ask for until they are at rest.
-func (a *acceptance) addSamplesAndCases(t *testing.T, controller metacontroller.Controller) {
+func keyOf(asked simulate.Asked) string {
+	text, err := json.Marshal(asked.Desired.Object)
+	if err != nil {
+		panic(err) // it was JSON when it came
+	}
+	return fmt.Sprint(asked.New) + string(text)
+}
+
+// addCases adds what the answers to the cases ask to create.
+func (a *acceptance) addCases(t *testing.T, controller metacontroller.Controller) {
 	for _, c := range cases(t) {
 		if c.controller.Name() != controller.Name() || c.hook != metacontroller.SyncHook {
 			continue
 		}
-		unknown, refusals := admitted(t, c)
-		if len(unknown)+len(refusals) > 0 {
+		if unknown, refusals := admitted(t, c); len(unknown)+len(refusals) > 0 {
 			continue // it cannot come to the hook
 		}
 		a.specs++
@@ -95,136 +141,75 @@ func (a *acceptance) addSamplesAndCases(t *testing.T, controller metacontroller.
 			continue
 		}
 		observed := map[string]bool{}
-		for _, child := range observedIn(requestOf(t, c), "children") {
+		for _, child := range observedIn(parsed(t, c.request), "children") {
 			observed[refOf(child)] = true
 		}
 		for _, child := range childrenOf(t, answer.Body) {
-			if observed[refOf(child)] {
-				continue // a case tells no more of it than what the case is about
-			}
-			a.add(c.name, simulate.Asked{New: true, Desired: completed(child)})
-		}
-	}
-	for _, sample := range samples(t) {
-		if sample.controller.Name() == controller.Name() {
-			world := a.newWorld(sample.name)
-			for _, object := range readDocuments(t, sample.name) {
-				require.NoError(t, world.Apply(object), sample.name)
-			}
-			a.play(world, sample.name)
-		}
-	}
-}
-
-// newWorld returns a world of which each child that is asked for is noted.
-func (a *acceptance) newWorld(spec string) *simulate.World {
-	world := simulate.New(simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...), MaxSteps: 100})
-	world.Ask(func(asked simulate.Asked) { a.add(spec, asked) })
-	return world
-}
-
-// play plays a world, and notes the errors of hooks. Whether it comes to rest is
-// for the explorations to say.
-func (a *acceptance) play(world *simulate.World, spec string) {
-	a.specs++
-	before := len(world.Steps)
-	_ = world.Play()
-	for _, step := range world.Steps[before:] {
-		for _, event := range step.Events {
-			if event.Verb == simulate.Failed && strings.Contains(event.Detail, " hook: ") {
-				a.findings = append(a.findings, spec+": "+event.Detail)
-				return
+			if !observed[refOf(child)] { // of which a case tells no more than what it is about
+				a.add(written{name: c.name}, simulate.Asked{New: true, Desired: completed(child)})
 			}
 		}
 	}
 }
 
-// addEdits adds what the edits of the scenario of a kind ask for, and returns what
-// the scenario without an edit does.
-func (a *acceptance) addEdits(t *testing.T, controller metacontroller.Controller) []simulate.Asked {
-	s := scenario(t, controller.Name(), simulate.DynamicApply)
-	var base []simulate.Asked
-	world := a.newWorld(s.Name)
-	world.Ask(func(asked simulate.Asked) { base = append(base, asked) })
-	requireApplied(t, world, s.Objects)
-	a.play(world, s.Name)
-	for _, edit := range editsToTry(t, s, controller) {
-		spec := fmt.Sprintf("%s %s = %s", s.Name, edit.Path, shortened(edit.Patch))
-		if !s.Admits(edit.Object) {
-			continue
-		}
-		for _, live := range []bool{false, true} {
-			when := spec
-			objects := s.WithParent(edit.Object)
-			world := a.newWorld(when)
-			if live && !isAdmitted(t, s.Objects, edit.Object) {
-				continue
-			}
-			if live {
-				when += " (edited)"
-				world = a.playedWorld(t, s.Objects)
-				world.Ask(func(asked simulate.Asked) { a.add(when, asked) })
-				objects = [][]byte{encoded(t, edit.Object)}
-			}
-			refused := false
-			for _, object := range objects {
-				refused = refused || world.Apply(object) != nil
-			}
-			if !refused {
-				a.play(world, when)
-			}
-		}
-	}
-	return base
-}
-
-// isAdmitted reports whether the CRD admits an edit of what is there.
-func isAdmitted(t *testing.T, objects [][]byte, edited map[string]any) bool {
-	world := simulate.New(simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...)})
-	requireApplied(t, world, objects)
-	return world.Apply(encoded(t, edited)) == nil
-}
-
-// requestOf returns the request of a case.
-func requestOf(t *testing.T, c exchange) map[string]any {
-	var request map[string]any
-	require.NoError(t, json.Unmarshal(c.request, &request))
-	return request
-}
-
-// completed returns a child of a case as it would be created in a world.
+// completed returns a child of an answer with a namespace.
 func completed(child map[string]any) simulate.Object {
 	object := (&unstructured.Unstructured{Object: child}).DeepCopy()
-	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "managedFields", "ownerReferences"} {
-		unstructured.RemoveNestedField(object.Object, "metadata", field)
-	}
-	unstructured.RemoveNestedField(object.Object, "metadata", "annotations", metacontroller.LastAppliedAnnotation)
-	delete(object.Object, "status")
 	object.SetNamespace(cmp.Or(object.GetNamespace(), "default"))
 	return object
 }
 
-// shortened returns a patch, for a line of a report.
-func shortened(patch map[string]any) string {
-	text, err := json.Marshal(patch["spec"])
-	if err != nil {
-		panic(err) // it was JSON when it came
+// addSamples adds what samples come to ask for until they are at rest.
+func (a *acceptance) addSamples(t *testing.T, controller metacontroller.Controller) {
+	for _, sample := range samples(t) {
+		if sample.controller.Name() == controller.Name() {
+			spec := written{name: sample.name, objects: readDocuments(t, sample.name)}
+			require.True(t, a.play(spec, nil), sample.name)
+		}
 	}
-	return string(text[:min(len(text), 400)])
 }
 
-// playedWorld returns a world in which objects are at rest.
-func (a *acceptance) playedWorld(t *testing.T, objects [][]byte) *simulate.World {
-	world := simulate.New(simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...), MaxSteps: 100})
-	requireApplied(t, world, objects)
-	_ = world.Play()
-	return world
+// play plays a spec, notes what is asked for and the errors of hooks, and reports
+// whether the spec is admitted.
+func (a *acceptance) play(spec written, more func(simulate.Asked)) bool {
+	world := spec.play(func(asked simulate.Asked) error {
+		a.add(spec, asked)
+		if more != nil {
+			more(asked)
+		}
+		return nil
+	})
+	if world == nil {
+		return false
+	}
+	a.specs++
+	for _, step := range world.Steps {
+		for _, event := range step.Events {
+			if event.Verb == simulate.Failed && strings.Contains(event.Detail, " hook: ") {
+				a.findings = append(a.findings, spec.name+": "+event.Detail)
+				return true
+			}
+		}
+	}
+	return true
 }
 
-func requireApplied(t *testing.T, world *simulate.World, objects [][]byte) {
-	for _, object := range objects {
-		require.NoError(t, world.Apply(object))
+// addEdits adds what the edits of the scenario of a kind ask for, and returns what
+// the scenario without an edit asks for.
+func (a *acceptance) addEdits(t *testing.T, controller metacontroller.Controller) []simulate.Asked {
+	s := scenario(t, controller.Name(), simulate.DynamicApply)
+	var base []simulate.Asked
+	spec := written{name: s.Name, objects: s.Objects}
+	require.True(t, a.play(spec, func(asked simulate.Asked) { base = append(base, asked) }))
+	for _, edit := range editsToTry(t, s, controller) {
+		if !s.Admits(edit.Object) {
+			continue
+		}
+		name := fmt.Sprintf("%s: %s = %s", s.Name, edit.Path, shortened(edit.Patch))
+		a.play(written{name: name, objects: s.WithParent(edit.Object)}, nil)
+		a.play(written{name: name + ", edited", before: s.Objects, objects: [][]byte{encoded(t, edit.Object)}}, nil)
 	}
+	return base
 }
 
 // editsToTry returns all edits for the thorough tests, and a part of them, the same
@@ -236,122 +221,18 @@ func editsToTry(t *testing.T, s *explore.Scenario, controller metacontroller.Con
 	require.NoError(t, err)
 	extremes, err := explore.Extremes(&controller, parent)
 	require.NoError(t, err)
-	all := append(edits, extremes...)
-	const wanted = 100
-	oneOf := uint32(max(1, len(all)/wanted))
+	all := slices.Concat(edits, extremes)
+	oneOf := uint32(max(1, len(all)/editsOfAKind))
 	return slices.DeleteFunc(all, func(edit explore.Edit) bool {
 		return !sampled(edit.Path+shortened(edit.Patch), oneOf)
 	})
 }
 
-// tryNew tries what is created where nothing is yet, and returns how much that is.
-func (a *acceptance) tryNew(t *testing.T) int {
-	var list []*trial
-	for _, one := range a.trials {
-		if one.New {
-			a.server.arrange(one.Desired)
-			list = append(list, one)
-		}
-	}
-	a.try(t, list, func(one *trial) {
-		posted, err := one.Posted()
-		if err == nil {
-			err = a.server.create(posted, dryRun)
-		}
-		one.note("create", err)
-		one.note("apply", a.server.apply(one.Desired, dryRun))
-	})
-	return len(list)
-}
-
-// tryLive tries what is updated, beside the children of the scenario without an
-// edit, and returns how much that is.
-func (a *acceptance) tryLive(t *testing.T, base []simulate.Asked) int {
-	var list []*trial
-	for _, one := range a.trials {
-		if !one.New {
-			list = append(list, one)
-		}
-	}
-	a.beside(t, base, simulate.DynamicApply, func(live map[string]simulate.Object) {
-		a.try(t, list, func(one *trial) {
-			before := live[simulate.RefOf(one.Desired).String()]
-			if before == nil { // it was created by the same edit
-				posted, err := one.Posted()
-				if err == nil {
-					err = a.server.create(posted, dryRun)
-				}
-				one.note("create", err)
-				return
-			}
-			put, err := one.Put(before)
-			if err == nil {
-				err = a.server.update(put, dryRun)
-			}
-			one.note("update", err)
-		})
-	})
-	a.beside(t, base, simulate.ServerSideApply, func(map[string]simulate.Object) {
-		a.try(t, list, func(one *trial) { one.note("apply", a.server.apply(one.Desired, dryRun)) })
-	})
-	return len(list)
-}
-
-// beside creates the children of a scenario for as long as something is tried.
-func (a *acceptance) beside(t *testing.T, base []simulate.Asked, strategy simulate.Strategy, do func(live map[string]simulate.Object)) {
-	live := map[string]simulate.Object{}
-	for _, asked := range base {
-		a.server.arrange(asked.Desired)
-		ref := simulate.RefOf(asked.Desired).String()
-		posted, err := asked.Posted()
-		require.NoError(t, err)
-		switch {
-		case strategy == simulate.ServerSideApply:
-			err = a.server.apply(asked.Desired, forReal)
-		case live[ref] == nil:
-			err = a.server.create(posted, forReal)
-		default:
-			put, putErr := asked.Put(live[ref])
-			require.NoError(t, putErr)
-			err = a.server.update(put, forReal)
-		}
-		require.NoError(t, err)
-		live[ref] = a.server.get(asked.Desired)
-		require.NotNil(t, live[ref])
-	}
-	defer func() {
-		for _, object := range live {
-			require.NoError(t, a.server.delete(object))
-		}
-	}()
-	do(live)
-}
-
-// try tries some at a time.
-func (a *acceptance) try(t *testing.T, list []*trial, do func(*trial)) {
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for _, one := range list {
-		group.Go(func() error { do(one); return nil })
-	}
-	require.NoError(t, group.Wait())
-}
-
-// note notes what the API server says.
-func (one *trial) note(verb string, err error) {
+// shortened returns a patch, for a line of a report.
+func shortened(patch map[string]any) string {
+	text, err := json.Marshal(patch["spec"])
 	if err != nil {
-		one.refused = append(one.refused, verb+" is refused: "+err.Error())
+		panic(err) // it was JSON when it came
 	}
-}
-
-// report fails the test for what was refused.
-func (a *acceptance) report(t *testing.T) {
-	for _, one := range a.trials {
-		if len(one.refused) > 0 {
-			a.findings = append(a.findings, fmt.Sprintf("%s: %s: %s", one.spec, simulate.RefOf(one.Desired), cmp.Or(strings.Join(one.refused, "; "))))
-		}
-	}
-	for _, finding := range a.findings {
-		t.Error(finding)
-	}
+	return string(text[:min(len(text), 400)])
 }

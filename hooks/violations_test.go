@@ -98,6 +98,9 @@ func (v *violations) walk(schema object, path string, in func(any) any, value an
 		}
 	case []any:
 		v.breakList(schema, path, add)
+		if schema["maxItems"] == 0.0 {
+			return // and so nothing is in it
+		}
 		items := schema["items"].(object)
 		v.walk(items, path+"[0]", func(at any) any { return in([]any{at}) }, v.instance(items, 0))
 	}

@@ -99,7 +99,7 @@ type Spec struct {
 	// token in the containers.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$')",message="write the name of a ServiceAccount: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a ServiceAccount: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 	// ImagePullSecrets are Secrets for pulling the images.
 	// +optional
@@ -165,6 +165,7 @@ type SecretRef struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a Secret: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
 	Name string `json:"name"`
 }
 

@@ -179,6 +179,7 @@ type Storage struct {
 	// out.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a StorageClass: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
 	StorageClassName *string `json:"storageClassName,omitempty"`
 	// OnDelete says what becomes of the volume when the DataService is deleted:
 	// Retain, the default, or Delete. Nothing else ever deletes it.
@@ -246,6 +247,7 @@ type SecretRef struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a Secret: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
 	Name string `json:"name"`
 }
 

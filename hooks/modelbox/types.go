@@ -46,6 +46,8 @@ type ModelBox struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) == 0 || !has(oldSelf.ports) || size(oldSelf.ports) == 0 || (has(self.serviceType) && self.serviceType == 'None') || (has(oldSelf.serviceType) && oldSelf.serviceType == 'None') || (has(self.serviceType) && self.serviceType == 'Headless') == (has(oldSelf.serviceType) && oldSelf.serviceType == 'Headless')",message="a Service cannot become Headless, nor stop being it: set serviceType None first, and the new type when the Service is gone"
 // +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || !has(self.initContainers) || self.sidecars.all(s, self.initContainers.all(i, i.name != s.name))",message="a sidecar and an init container have the same name: rename one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",message="each of volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || self.sidecars.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",message="each of a sidecar's volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || self.initContainers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",message="each of an init container's volumeMounts names a volume: add the missing one to volumes"
 // +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('modelbox' in self.podLabels)",message="podLabels: the label modelbox selects the Pods: choose another key"
 type Spec struct {
 	// Name is the application's name and the value of the label
@@ -189,7 +191,7 @@ type Spec struct {
 	// ServiceAccountName is the ServiceAccount of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$')",message="write the name of a ServiceAccount: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a ServiceAccount: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 	// NodeSelector chooses nodes by their labels.
 	// +optional

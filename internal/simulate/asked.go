@@ -16,38 +16,42 @@ type Asked struct {
 }
 
 // Ask calls a function at each child that Metacontroller asks for, before the API
-// server of this World has taken or refused it. The World applies as DynamicApply
-// does.
-func (w *World) Ask(tell func(Asked)) {
+// server of this World has taken or refused it. An error of the function is the
+// refusal. The World applies as DynamicApply does.
+func (w *World) Ask(tell func(Asked) error) {
 	w.composite.api = &asking{api: w.composite.api, tell: tell, isParent: w.isParentKind}
 }
 
 // asking tells of writes and goes on with them.
 type asking struct {
 	api
-	tell     func(Asked)
+	tell     func(Asked) error
 	isParent func(Ref) bool
 }
 
 func (a *asking) create(by actor, object Object) (Object, error) {
-	a.asked(true, object)
+	if err := a.asked(true, object); err != nil {
+		return nil, err
+	}
 	return a.api.create(by, object)
 }
 
 func (a *asking) update(by actor, object Object) (Object, error) {
 	if !a.isParent(RefOf(object)) {
-		a.asked(false, object)
+		if err := a.asked(false, object); err != nil {
+			return nil, err
+		}
 	}
 	return a.api.update(by, object)
 }
 
-func (a *asking) asked(isNew bool, object Object) {
+func (a *asking) asked(isNew bool, object Object) error {
 	desired, err := lastApplied(object)
 	if err != nil || desired == nil {
-		return // an adoption, which changes the owner alone
+		return err // or an adoption, which changes the owner alone
 	}
 	desired.SetOwnerReferences(object.GetOwnerReferences())
-	a.tell(Asked{New: isNew, Desired: desired})
+	return a.tell(Asked{New: isNew, Desired: desired})
 }
 
 // Posted returns what Metacontroller sends to create a child by DynamicApply.

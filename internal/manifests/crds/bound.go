@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"maps"
 	"math"
 	"reflect"
 
@@ -80,6 +81,9 @@ func boundEntries(schema map[string]any, name string) {
 		schema["maxProperties"] = mostEntries
 		if fewEntries[name] {
 			schema["maxProperties"] = mostLabels
+		}
+		if name == "nodeSelector" {
+			maps.Copy(member(schema, "additionalProperties"), labelValue)
 		}
 	}
 	for _, keyword := range []string{"items", "additionalProperties"} {

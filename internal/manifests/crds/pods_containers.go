@@ -16,7 +16,7 @@ var aboutContainers = map[reflect.Type]asked{
 			"terminationMessagePolicy": oneOf("File", "FallbackToLogsOnError"),
 			"restartPolicy":            oneOf("Always", "OnFailure", "Never"),
 			"restartPolicyRules":       {"maxItems": int64(20)},
-			"volumeMounts":             {"maxItems": int64(256)},
+			"volumeMounts":             {"maxItems": mostTerms},
 		},
 		rules: []rule{
 			{"self.name.matches('" + labelPattern + "')",
@@ -69,8 +69,12 @@ var aboutContainers = map[reflect.Type]asked{
 		fields: map[string]keywords{"port": portNumberOrName},
 	},
 	reflect.TypeFor[corev1.ResourceRequirements](): {
-		fields: map[string]keywords{"limits": {"maxProperties": mostResources}, "requests": {"maxProperties": mostResources}},
-		rules:  resourceRules,
+		fields: map[string]keywords{
+			"limits": {"maxProperties": mostResources}, "requests": {"maxProperties": mostResources},
+			// Where a Pod has resourceClaims, they are written there.
+			"claims": {"maxItems": int64(0)},
+		},
+		rules: resourceRules,
 	},
 	reflect.TypeFor[corev1.ResourceClaim](): {fields: map[string]keywords{"name": label, "request": labelOrNone}},
 	reflect.TypeFor[corev1.SecurityContext](): {

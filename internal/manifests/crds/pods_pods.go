@@ -26,17 +26,23 @@ var aboutPods = map[reflect.Type]asked{
 			"priorityClassName":             maybeSubdomain,
 			"runtimeClassName":              subdomain,
 			"nodeSelector{}":                labelValue,
-			"containers":                    {"maxItems": int64(128)},
-			"initContainers":                {"maxItems": int64(128)},
-			"volumes":                       {"maxItems": int64(128)},
+			"containers":                    {"maxItems": int64(64)},
+			"initContainers":                {"maxItems": int64(64)},
+			"volumes":                       {"maxItems": int64(64)},
 			"topologySpreadConstraints":     {"maxItems": mostTerms},
-			"hostnameOverride":              {"maxLength": int64(64), "pattern": subdomainPattern},
+			"resourceClaims":                {"maxItems": int64(16)},
+			"containers[].resources.claims": {"maxItems": int64(16)}, "initContainers[].resources.claims": {"maxItems": int64(16)},
+			"hostnameOverride": {"maxLength": int64(64), "pattern": subdomainPattern},
 		},
 		rules: []rule{
 			{"!has(self.ephemeralContainers) || size(self.ephemeralContainers) == 0",
 				"ephemeralContainers cannot be created with a Pod: leave them out"},
 			{"!has(self.initContainers) || self.initContainers.all(c, " + isSidecar + " || " + isPlain + ")",
 				"only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"},
+			{mounted("containers"), "each of a container's volumeMounts names a volume: add the missing one to volumes"},
+			{mounted("initContainers"), "each of an init container's volumeMounts names a volume: add the missing one to volumes"},
+			{claimed("containers"), "each of a container's resources.claims names one of resourceClaims: add the missing one there"},
+			{claimed("initContainers"), "each of an init container's resources.claims names one of resourceClaims: add the missing one there"},
 			{"!has(self.dnsPolicy) || self.dnsPolicy != 'None' || (has(self.dnsConfig) && has(self.dnsConfig.nameservers) && size(self.dnsConfig.nameservers) > 0)",
 				"dnsPolicy None needs to be told whom to ask: write dnsConfig.nameservers"},
 			{"!has(self.priority) || self.priority == 0 || (has(self.priorityClassName) && self.priorityClassName != '')",
@@ -88,3 +94,15 @@ const (
 	isSidecar = "(has(c.restartPolicy) && c.restartPolicy == 'Always')"
 	isPlain   = "!(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle))"
 )
+
+// mounted says that what containers mount is there.
+func mounted(containers string) string {
+	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.volumeMounts) || " +
+		"c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))"
+}
+
+// claimed says that the claims of containers are those of the Pod.
+func claimed(containers string) string {
+	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.resources) || !has(c.resources.claims) || " +
+		"c.resources.claims.all(m, has(self.resourceClaims) && self.resourceClaims.exists(r, r.name == m.name)))"
+}
