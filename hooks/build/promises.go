@@ -31,7 +31,8 @@ func Promises() promise.Promises {
 // name ends in the same hash. One whose Job somebody else deletes before
 // Metacontroller has heard of the status that tells its result may be done again,
 // and beside a Pod of that Job that Metacontroller has not heard of 5 s after it
-// has heard that the Job is gone, or where no status told of the Job. A Job that it
+// has heard that the Job is gone, or where no status told of the Job. So may one whose
+// Job had to go for another build before Metacontroller had heard that it was done. A Job that it
 // has not heard of for 30 s is not waited for any longer: it may never have been made.
 func watch() func(promise.Write) string {
 	allows := map[string]bool{}
@@ -48,6 +49,9 @@ func watch() func(promise.Write) string {
 		if w.After == nil || w.After.GetDeletionTimestamp() != nil {
 			gone := string(w.Object().GetOwnerReferences()[0].UID) + "/" + w.Object().GetName()
 			ours[gone] = ours[gone] || w.By == "the hook"
+			if w.By == "the hook" && !isKnownToBeOver(w) {
+				delete(done, gone)
+			}
 			return ""
 		}
 		owner := w.After.GetOwnerReferences()[0]
@@ -79,6 +83,14 @@ func watch() func(promise.Write) string {
 		}
 		return ""
 	}
+}
+
+// isKnownToBeOver reports whether Metacontroller knew that a Job had ended that is
+// deleted.
+func isKnownToBeOver(w promise.Write) bool {
+	job := w.Object()
+	heard := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName())
+	return heard == nil || heard.GetUID() != job.GetUID() || isOver(heard)
 }
 
 // tells reports whether a Build's status tells the result of a Job.

@@ -24,7 +24,8 @@ func Promises() promise.Promises {
 }
 
 // watch holds PodSets to their number of Pods: never more at once than the largest
-// size that has been asked for, those that go left out. There may be one more while
+// size that has been asked for, those that go left out, and those that Metacontroller
+// has been told to delete: the API server may have refused it. There may be one more while
 // Metacontroller has not heard of one that was made, and the status by which it
 // calls the hook does not tell of that one: the status was lost, or is late itself.
 func watch() func(promise.Write) string {
@@ -46,10 +47,11 @@ func watch() func(promise.Write) string {
 			live, most := 0, largest[string(owner.UID)]
 			isUnknown := false
 			for _, pod := range w.List("v1", "Pod") {
-				if isLivePodOf(pod, string(owner.UID)) {
-					live++
-					isUnknown = isUnknown || pod.GetUID() != w.After.GetUID() && !isKnown(w, pod, set)
+				if !isLivePodOf(pod, string(owner.UID)) || isToGo(w, pod, set) {
+					continue
 				}
+				live++
+				isUnknown = isUnknown || pod.GetUID() != w.After.GetUID() && !isKnown(w, pod, set)
 			}
 			if isUnknown {
 				most++
@@ -60,6 +62,13 @@ func watch() func(promise.Write) string {
 		}
 		return ""
 	}
+}
+
+// isToGo reports whether Metacontroller knows of a Pod that the hook no longer asks
+// for, so that it deletes it.
+func isToGo(w promise.Write, pod, set *unstructured.Unstructured) bool {
+	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
+	return heard != nil && heard.GetUID() == pod.GetUID() && set != nil && !w.IsAsked(set, pod)
 }
 
 // isKnown reports whether Metacontroller tells the hook of a Pod, or the status

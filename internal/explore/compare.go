@@ -48,6 +48,12 @@ func (r *rest) differences(fresh *rest, history []promise.History) []string {
 	return list
 }
 
+// hasOtherNames reports whether a new custom resource would lack children only
+// because their names are somebody else's, and this one is Ready with other names.
+func (r *rest) hasOtherNames(fresh *rest, history []promise.History) bool {
+	return r.ready == "True" && slices.ContainsFunc(fresh.taken, func(name string) bool { return historyOf(history, kindOf(name)).Names })
+}
+
 // findEqual returns the name of a child of a fresh world that is equal and that no
 // other is equal to yet, or nothing.
 func findEqual(is map[string]any, fresh *rest, h promise.History, matched map[string]string) string {

@@ -17,6 +17,9 @@ func (r *Run) keep(kind string, watch func(promise.Write) string) {
 			Heard: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 				return r.World.Heard(simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
 			},
+			IsAsked: func(parent, child *unstructured.Unstructured) bool {
+				return r.asked[simulate.RefOf(parent)][simulate.RefOf(child)]
+			},
 		}
 		if broken := watch(write); broken != "" {
 			r.broke("the promises of "+kind, broken)

@@ -19,6 +19,7 @@ type rest struct {
 	words          string                    // of Ready
 	children       map[string]map[string]any // by kind and name
 	isBad          bool                      // it does not come to rest, or something is refused
+	taken          []string                  // children whose names are somebody else's, by kind and name
 }
 
 // hasEnded reports whether there is nothing to wait for: it is Ready, or only a
@@ -201,12 +202,19 @@ func (s *Scenario) playFresh(parent simulate.Ref, objects []string) *rest {
 			return nil
 		}
 	}
+	taken := map[string]bool{}
+	world.Watch(nil, nil, func(refusal simulate.Refusal) {
+		if world.Get(refusal.Child) != nil && world.IsForeign(world.Get(refusal.Child)) {
+			taken[refusal.Child.String()] = true
+		}
+	})
 	err := world.Play()
 	object := world.Get(parent)
 	if object == nil {
 		return nil
 	}
 	r := s.restOf(world, object)
+	r.taken = slices.Sorted(maps.Keys(taken))
 	for _, outcome := range world.Outcomes() {
 		r.isBad = r.isBad || err != nil || outcome.Failure != ""
 	}

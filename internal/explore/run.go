@@ -18,11 +18,12 @@ type Run struct {
 
 	scenario *Scenario
 	played   Schedule
-	made     map[string]int                    // how often an object was made, ran, and was deleted by a hook; nil if that is of no interest
-	checked  int                               // hook calls at the last look
-	steps    int                               // that have been looked at for failures
-	refused  map[simulate.Ref]simulate.Refusal // of children that are still asked for
-	orphans  bool                              // children have been left behind on purpose
+	made     map[string]int                         // how often an object was made, ran, and was deleted by a hook; nil if that is of no interest
+	checked  int                                    // hook calls at the last look
+	steps    int                                    // that have been looked at for failures
+	refused  map[simulate.Ref]simulate.Refusal      // of children that are still asked for
+	asked    map[simulate.Ref]map[simulate.Ref]bool // what the last answer for a custom resource names
+	orphans  bool                                   // children have been left behind on purpose
 }
 
 // Play plays a schedule and then lets all come to rest.
@@ -92,6 +93,7 @@ func (r *Run) watch() {
 			r.keep(promises.Kind, promises.Watch())
 		}
 	}
+	r.asked = map[simulate.Ref]map[simulate.Ref]bool{}
 	r.World.Watch(r.written, r.answered, r.wasRefused)
 }
 
@@ -103,6 +105,7 @@ func (r *Run) answered(answer simulate.Answer) {
 		}
 		seen[child] = true
 	}
+	r.asked[answer.Parent] = seen
 	maps.DeleteFunc(r.refused, func(child simulate.Ref, refusal simulate.Refusal) bool {
 		return refusal.Parent == answer.Parent && !seen[child]
 	})
@@ -243,7 +246,7 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 	}
 	history := r.scenario.promisesOf(outcome.Parent.GetKind()).History
 	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
-	if fresh == nil {
+	if fresh == nil || is.hasOtherNames(fresh, history) {
 		return
 	}
 	ended := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()

@@ -47,6 +47,8 @@ type Write struct {
 	List func(apiVersion, kind string) []*unstructured.Unstructured
 	// Heard returns an object as Metacontroller knows it, or nil.
 	Heard func(apiVersion, kind, namespace, name string) *unstructured.Unstructured
+	// IsAsked reports whether the last answer for a custom resource names a child.
+	IsAsked func(parent, child *unstructured.Unstructured) bool
 }
 
 // Object returns the object that has been written, as it is or was.
