@@ -27,6 +27,8 @@ func Promises() promise.Promises {
 // size that has been asked for, those that go left out. There may be one more while
 // Metacontroller has not heard of one that was made, and the status by which it
 // calls the hook does not tell of that one: the status was lost, or is late itself.
+// And there may be one more while templates change: the API server may fail to
+// delete the one that its replacement was made for in the same sync.
 func watch() func(promise.Write) string {
 	largest := map[string]int64{}
 	return func(w promise.Write) string {
@@ -44,14 +46,14 @@ func watch() func(promise.Write) string {
 			}
 			set := w.Heard(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
 			live, most := 0, largest[string(owner.UID)]
-			isUnknown := false
+			isLess := false // promised
 			for _, pod := range w.List("v1", "Pod") {
 				if isLivePodOf(pod, string(owner.UID)) {
 					live++
-					isUnknown = isUnknown || pod.GetUID() != w.After.GetUID() && !isKnown(w, pod, set)
+					isLess = isLess || pod.GetUID() != w.After.GetUID() && (!isKnown(w, pod, set) || isOfOther(pod, w.After))
 				}
 			}
-			if isUnknown {
+			if isLess {
 				most++
 			}
 			if int64(live) > most {
@@ -60,6 +62,11 @@ func watch() func(promise.Write) string {
 		}
 		return ""
 	}
+}
+
+// isOfOther reports whether two Pods were made of different templates.
+func isOfOther(a, b *unstructured.Unstructured) bool {
+	return a.GetLabels()[templateHashLabel] != b.GetLabels()[templateHashLabel]
 }
 
 // isKnown reports whether Metacontroller tells the hook of a Pod, or the status
