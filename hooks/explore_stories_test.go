@@ -18,6 +18,26 @@ var found = []struct {
 	known          string
 }{
 	{
+		name: "a Pod that nothing is heard of runs on when its Job is gone", scenario: "build", apply: simulate.DynamicApply,
+		schedule: `
+			deliver Build
+			sync Build/hello
+			deliver Job
+			sync Build/hello
+			deliver Build all
+			step Job/hello-4cc8182588
+			step Pod/hello-4cc8182588-44445
+			step Pod/hello-4cc8182588-44445
+			edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}
+			deliver Build all
+			sync Build/hello
+			deliver Job all
+			deliver Build all
+			sync Build/hello
+			deliver Build all
+			sync Build/hello`,
+	},
+	{
 		name: "a workload without its label holds up the teardown", scenario: "dataservice", apply: simulate.DynamicApply,
 		schedule: `
 			calm 40

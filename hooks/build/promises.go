@@ -3,6 +3,7 @@ package build
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,8 +39,10 @@ func watch() func(promise.Write) string {
 	allows := map[string]bool{}
 	done := map[string]bool{} // by owner and name
 	ours := map[string]bool{} // that the hook has deleted
+	told := actives{}
 	return func(w promise.Write) string {
 		if w.Is("Build") && w.After != nil {
+			told.note(w.After, w.Now)
 			policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
 			allows[string(w.After.GetUID())] = allows[string(w.After.GetUID())] || policy == string(Allow)
 		}
@@ -69,7 +72,7 @@ func watch() func(promise.Write) string {
 		}
 		for _, pod := range w.List("v1", "Pod") {
 			phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-			known := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil || remembers(build, owner.UID, pod, w.Now)
+			known := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil || told.knows(build, pod, w.Now)
 			if known && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
 				return fmt.Sprintf("%s is begun while %s runs", w.After.GetName(), pod.GetName())
 			}
@@ -108,23 +111,51 @@ func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
 	return false
 }
 
-// remembers reports whether a Build's status, as Metacontroller knows it, names the
-// Job of a Pod as one that runs, or that has been gone for less than 5 s.
-func remembers(build *unstructured.Unstructured, uid types.UID, pod *unstructured.Unstructured, now time.Time) bool {
-	if build == nil || build.GetUID() != uid {
-		return false
-	}
-	active, _, _ := unstructured.NestedSlice(build.Object, "status", "active")
-	for _, item := range active {
+// actives are the Jobs that stored statuses of Builds have named as active, by UID.
+type actives map[string]*active
+
+// active is such a Job: told in the status of this version first, and no more, or
+// as one that is gone, since this time, or zero.
+type active struct {
+	told int
+	gone time.Time
+}
+
+// note notes what a status that has been stored names.
+func (a actives) note(build *unstructured.Unstructured, now time.Time) {
+	runs := map[string]bool{}
+	list, _, _ := unstructured.NestedSlice(build.Object, "status", "active")
+	for _, item := range list {
 		job, _ := item.(map[string]any)
-		since, gone := job["goneSince"].(string)
-		at, err := time.Parse(time.RFC3339, since)
-		isRecent := !gone || err == nil && now.Sub(at) < 5*time.Second
-		if isRecent && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return string(owner.UID) == job["uid"] }) {
-			return true
+		if uid, _ := job["uid"].(string); uid != "" && job["goneSince"] == nil {
+			runs[uid] = true
+			if a[uid] == nil {
+				a[uid] = &active{told: versionOf(build)}
+			}
 		}
 	}
-	return false
+	for uid, job := range a {
+		if !runs[uid] && job.gone.IsZero() {
+			job.gone = now
+		}
+	}
+}
+
+// knows reports whether the status that Metacontroller knows, or one before it,
+// has named the Job of a Pod, and the Job has not been gone for 5 s since.
+func (a actives) knows(build, pod *unstructured.Unstructured, now time.Time) bool {
+	return build != nil && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		job := a[string(owner.UID)]
+		return job != nil && versionOf(build) >= job.told && (job.gone.IsZero() || now.Sub(job.gone) < 5*time.Second)
+	})
+}
+
+func versionOf(object *unstructured.Unstructured) int {
+	version, err := strconv.Atoi(object.GetResourceVersion())
+	if err != nil {
+		return 0 // a simulated one is a number
+	}
+	return version
 }
 
 // lives reports whether a Build is there: what is made for one that is gone goes

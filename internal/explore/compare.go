@@ -148,5 +148,5 @@ func isBehind(progress string) bool {
 	if n, _ := fmt.Sscanf(progress, "%d/%d ready", &ready, &wanted); n != 2 {
 		return true
 	}
-	return ready < wanted || strings.Contains(progress, "updated")
+	return ready < wanted || strings.Contains(progress, "updated") || strings.Contains(progress, "available")
 }

@@ -137,7 +137,8 @@ func (r *Run) written(w simulate.Write) {
 				continue // it is not wanted by the spec that has been heard of
 			}
 		}
-		if fresh != nil && fresh.children[name] != nil {
+		// Where a new one would be stuck, it wants what those before it are done with.
+		if fresh != nil && fresh.stalled != "True" && fresh.children[name] != nil {
 			r.broke(lawInPlace, name+" is deleted")
 		}
 	}
@@ -249,10 +250,15 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 	if fresh == nil || is.hasOtherNames(fresh, history) {
 		return
 	}
-	ended := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
-	if !ended && (is.ready != fresh.ready || is.stalled != fresh.stalled) {
-		r.broke(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
-			name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
+	if is.ready != fresh.ready || is.stalled != fresh.stalled {
+		mayDiffer := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
+		if mayDiffer && fresh.stalled == "True" {
+			return // what it is stuck with, one that is done does not need any more
+		}
+		if !mayDiffer {
+			r.broke(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
+				name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
+		}
 	}
 	if list := is.differences(fresh, history); len(list) > 0 {
 		r.broke(lawSame, name+": "+strings.Join(list, ", "))
