@@ -91,7 +91,11 @@ func TestSeedDecidesAll(t *testing.T) {
 	for _, name := range scenarioNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(2) {
+			seeds := uint64(2)
+			if testing.Short() {
+				seeds = 1
+			}
+			for seed := range seeds {
 				once, schedule, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)
 				require.NoError(t, err)
 				again, same, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)

@@ -33,7 +33,7 @@ const (
 func TestForgedChildren(t *testing.T) {
 	targets := forgeTargets(t)
 	answered, count := 0, *forgeries
-	if inner() {
+	if testing.Short() {
 		count /= 3
 	}
 	for seed := range count {
