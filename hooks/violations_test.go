@@ -99,7 +99,7 @@ func (v *violations) walk(schema object, path string, in func(any) any, value an
 	case []any:
 		v.breakList(schema, path, add)
 		if schema["maxItems"] == 0.0 {
-			return // and so nothing is in it
+			return
 		}
 		items := schema["items"].(object)
 		v.walk(items, path+"[0]", func(at any) any { return in([]any{at}) }, v.instance(items, 0))
@@ -192,6 +192,9 @@ func (v *violations) breakList(schema object, path string, add func(constraint, 
 			many = append(many, v.instance(items, i))
 		}
 		add("maxItems", path, many)
+		if most == 0 {
+			return // nothing is in it
+		}
 	}
 	switch schema["x-kubernetes-list-type"] {
 	case "set", "map":

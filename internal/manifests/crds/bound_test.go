@@ -53,7 +53,7 @@ properties:
 properties:
   args: {type: array, maxItems: 1000, items: {type: string}}
   ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 1000, items: {type: string}}}}}
-  nodeSelector: {type: object, maxProperties: 64, additionalProperties: {type: string}}
+  nodeSelector: {type: object, maxProperties: 64, additionalProperties: {type: string, maxLength: 63, pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'}}
   env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: string}}}
   items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
 `, string(got))

@@ -40,6 +40,7 @@ properties:
     properties:
       activeDeadlineSeconds: {type: integer, format: int64, minimum: 1, maximum: 2147483647}
       containers:
+        maxItems: 64
         items:
           properties:
             ports: {items: {properties: {containerPort: {type: integer, minimum: 1, maximum: 65535}}}}
