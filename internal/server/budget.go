@@ -85,7 +85,7 @@ func newBudget(size int64) *budget {
 	large := LargestBody(size)
 	opening, tiny, small := size/10, size/20, size/10
 	work := size - large - opening - tiny - small
-	return &budget{newOpenings(opening), newFair(tiny), newFair(small), newFair(large), newFair(work), newFair(tiny / 4)}
+	return &budget{newOpenings(opening), newReserved(tiny), newReserved(small), newFair(large), newFair(work), newFair(tiny / 4)}
 }
 
 // isTiny reports whether a body costs next to nothing.
@@ -108,13 +108,14 @@ var (
 
 // held is what one request holds of a share.
 type held struct {
-	share  *fair
-	amount int64
+	share   *fair
+	address string // of the client
+	amount  int64
 }
 
 // take waits for an amount, or for all that there is where it is more.
 func (h *held) take(ctx context.Context, address string, amount int64) error {
-	amount = min(amount, h.share.size-h.amount)
+	amount, h.address = min(amount, h.share.each-h.amount), address
 	if h.share.acquire(ctx, address, amount) != nil {
 		return busyOrGone(ctx)
 	}
@@ -138,7 +139,7 @@ func (h *held) takeNow(amount int64) error {
 // give gives back all but a rest.
 func (h *held) give(rest int64) {
 	if back := h.amount - rest; back > 0 {
-		h.share.release(back)
+		h.share.release(h.address, back)
 		h.amount -= back
 	}
 }

@@ -13,9 +13,13 @@ import (
 // until it is too late.
 type fair struct {
 	size int64
+	// each is what one address may have of it, so that one whose requests take long
+	// leaves something to the others. It is more than a request needs.
+	each int64
 
 	mu      sync.Mutex
 	used    int64
+	held    map[string]int64     // by address, where each is less than all
 	waiting map[string][]*waiter // by address, in the order in which they came
 	turns   []string             // the addresses that wait, the next one first
 }
@@ -26,7 +30,16 @@ type waiter struct {
 	granted chan struct{} // closed when it has been granted
 }
 
-func newFair(size int64) *fair { return &fair{size: size, waiting: map[string][]*waiter{}} }
+func newFair(size int64) *fair {
+	return &fair{size: size, each: size, held: map[string]int64{}, waiting: map[string][]*waiter{}}
+}
+
+// newReserved returns one of which a quarter is left to others by each address.
+func newReserved(size int64) *fair {
+	f := newFair(size)
+	f.each -= size / 4
+	return f
+}
 
 // acquire waits for an amount. Its error is that of ctx.
 func (f *fair) acquire(ctx context.Context, address string, amount int64) error {
@@ -58,7 +71,8 @@ func (f *fair) acquire(ctx context.Context, address string, amount int64) error 
 	return ctx.Err()
 }
 
-// tryAcquire takes an amount that is free and that nobody waits for.
+// tryAcquire takes an amount that is free and that nobody waits for, of one of which
+// an address may have all.
 func (f *fair) tryAcquire(amount int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,28 +83,41 @@ func (f *fair) tryAcquire(amount int64) bool {
 	return true
 }
 
-func (f *fair) release(amount int64) {
+func (f *fair) release(address string, amount int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.used -= amount
+	if f.each < f.size {
+		if f.held[address] -= amount; f.held[address] == 0 {
+			delete(f.held, address)
+		}
+	}
 	f.grant()
 }
 
 // grant gives to those who wait what there is. Where the next one needs more than
 // that, the others wait with it, or it would wait for ever.
 func (f *fair) grant() {
-	for len(f.turns) > 0 {
-		address := f.turns[0]
+	for i := 0; i < len(f.turns); {
+		address := f.turns[i]
 		next := f.waiting[address][0]
+		if f.held[address]+next.amount > f.each {
+			i++
+			continue
+		}
 		if f.used+next.amount > f.size {
 			return
 		}
 		f.used += next.amount
+		if f.each < f.size {
+			f.held[address] += next.amount
+		}
 		close(next.granted)
 		f.waiting[address] = f.waiting[address][1:]
-		if f.leave(0); len(f.waiting[address]) > 0 {
+		if f.leave(i); len(f.waiting[address]) > 0 {
 			f.turns = append(f.turns, address)
 		}
+		i = 0
 	}
 }
 

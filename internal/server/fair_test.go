@@ -22,7 +22,7 @@ func TestFairHasTurns(t *testing.T) {
 				if f.acquire(context.Background(), address, amount) == nil {
 					order.WriteString(address)
 					time.Sleep(time.Second)
-					f.release(amount)
+					f.release(address, amount)
 				}
 			}()
 			synctest.Wait()
@@ -34,7 +34,7 @@ func TestFairHasTurns(t *testing.T) {
 		ask("b", 2)
 		ask("c", 1)
 		require.False(t, f.tryAcquire(1))
-		f.release(2)
+		f.release("first", 2)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Equal(t, "abcabaaa", order.String())
@@ -62,8 +62,35 @@ func TestFairForgetsWhoGivesUp(t *testing.T) {
 		}()
 		require.ErrorIs(t, f.acquire(impatient, "a", 2), context.DeadlineExceeded)
 		require.Equal(t, time.Second, <-granted)
-		f.release(1)
-		f.release(1)
+		f.release("a", 1)
+		f.release("b", 1)
 		require.True(t, f.tryAcquire(2))
+	})
+}
+
+// TestFairLeavesAQuarter: where one address has as much as it may, others find
+// something free.
+func TestFairLeavesAQuarter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newReserved(4)
+		for range 3 {
+			require.NoError(t, f.acquire(t.Context(), "a", 1))
+		}
+		granted := false
+		go func() {
+			granted = f.acquire(context.Background(), "a", 1) == nil
+		}()
+		synctest.Wait()
+		require.False(t, granted)
+		require.NoError(t, f.acquire(t.Context(), "b", 1), "it does not wait for the one before it")
+		f.release("b", 1)
+		synctest.Wait()
+		require.False(t, granted)
+		f.release("a", 1)
+		synctest.Wait()
+		require.True(t, granted)
+		f.release("a", 3)
+		require.Empty(t, f.held)
+		require.Zero(t, f.used)
 	})
 }

@@ -14,8 +14,9 @@ import (
 // slots are the hooks that run at once. A hook is computation and nothing else,
 // so that more of them than there are processors only wait for one another.
 // Those of large requests, which run for long, leave some to the others, and
-// these leave some to the tiny ones: see the budget.
-type slots struct{ all, notTiny, large *fair }
+// these leave some to the tiny ones: see the budget. The tiny ones of one address
+// leave some to the others'.
+type slots struct{ all, tiny, notTiny, large *fair }
 
 // DefaultMaxInFlight returns the number of hooks that run at once where it is
 // not set: two for each processor.
@@ -23,7 +24,7 @@ func DefaultMaxInFlight() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 func newSlots(most int) slots {
 	turns := func(n int) *fair { return newFair(int64(max(1, n))) }
-	return slots{all: turns(most), notTiny: turns(most - (most+3)/4), large: turns(most / 2)}
+	return slots{all: turns(most), tiny: newReserved(int64(max(1, most))), notTiny: turns(most - (most+3)/4), large: turns(most / 2)}
 }
 
 // job is a request from its headers to its answer: its time, and what it holds.
@@ -141,9 +142,10 @@ func (j *job) turn(length int64) error {
 // been left out of a body by now, so that one that was large may have become tiny.
 func (j *job) enter(tiny bool) (leave func(), err error) {
 	slots := j.server.slots
-	wanted := []*fair{slots.all}
+	var wanted []*fair
 	switch {
 	case tiny:
+		wanted = []*fair{slots.tiny, slots.all}
 	case j.isLarge:
 		wanted = []*fair{slots.large, slots.notTiny, slots.all}
 	default:
@@ -152,7 +154,7 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 	entered := 0
 	leave = func() {
 		for _, slot := range wanted[:entered] {
-			slot.release(1)
+			slot.release(j.address, 1)
 		}
 	}
 	for _, slot := range wanted {

@@ -37,6 +37,8 @@ const (
 	waitingPeace = 250 * time.Millisecond
 	// openingReserve is which part of all is to be free.
 	openingReserve = 4
+	// openingPart is which part of all is a large one for one address.
+	openingPart = 8
 )
 
 // errCrowded is why somebody has to give back an opening.
@@ -120,16 +122,16 @@ func (o *opening) keep() {
 	o.isSafe = true
 }
 
-// next returns the place of who is next: of those whose address holds the least the
-// first. The requests of one address that wait to be answered hold theirs, and
-// nobody else is to wait for them.
+// next returns the place of who is next: the first one whose address does not hold
+// a large part of all. The requests of one address that wait to be answered keep
+// theirs, and nobody else is to wait for them.
 func (a *openings) next() (place int) {
 	for i, o := range a.waiting {
-		if a.held[o.address] < a.held[a.waiting[place].address] {
-			place = i
+		if a.held[o.address] < a.size/openingPart {
+			return i
 		}
 	}
-	return place
+	return 0
 }
 
 // grant gives to those who wait what there is, in their order.

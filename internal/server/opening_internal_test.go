@@ -100,3 +100,33 @@ func stall(t *testing.T, sent int64, addresses int) {
 	require.Empty(t, all.waiting)
 	require.Zero(t, all.leaving)
 }
+
+// TestNobodyWaitsForTheFullRequestsOfAnother: those that wait for their turn keep
+// what they hold, and what becomes free is for others first.
+func TestNobodyWaitsForTheFullRequestsOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newOpenings(1 << 20)
+		full := &opening{of: all, address: "a"}
+		require.NoError(t, full.take(t.Context(), all.size))
+		full.keep()
+		var order []string
+		for _, next := range []struct {
+			address string
+			wanted  int64
+		}{{"a", 4 << 10}, {"a", 4 << 10}, {"b", 8 << 10}} {
+			go func() {
+				o := &opening{of: all, address: next.address, leave: func(error) {}}
+				if o.take(context.Background(), next.wanted) == nil {
+					o.keep()
+					order = append(order, next.address)
+				}
+			}()
+			synctest.Wait()
+		}
+		for _, left := range []int64{8 << 10, 12 << 10, 16 << 10} {
+			full.give(all.size - left)
+			synctest.Wait()
+		}
+		require.Equal(t, []string{"b", "a", "a"}, order)
+	})
+}
