@@ -28,6 +28,14 @@ var leftToTheServer = []*regexp.Regexp{
 	// What compares parts of a Pod that are far apart would cost more than a CRD may.
 	regexp.MustCompile(`volumeDevices\[\d+\]\.name: Not found: `),
 	regexp.MustCompile(`fileKeyRef\.volumeName: Not found: `),
+	regexp.MustCompile(`(hostNetwork|spec): Invalid value: .*hostProcess containers`),
+	regexp.MustCompile(`procMount: Invalid value: "Unmasked": .hostUsers. must be false`),
+	regexp.MustCompile(`sysctls\[\d+\]\.name: Duplicate value`),
+	// Quantities and names of users have rules of their own, below their form.
+	regexp.MustCompile(`(limits|requests)\[\S+\]: Invalid value: \S+: must be an integer`),
+	regexp.MustCompile(`runAsUserName: Invalid value: .*cannot contain only periods or spaces`),
+	// It depends on the version of the cluster.
+	regexp.MustCompile(`seLinuxChangePolicy: Unsupported value: "MountOption"`),
 	regexp.MustCompile(`resizePolicy\S*: Invalid value: "RestartContainer": must`),
 }
 
