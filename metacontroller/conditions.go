@@ -60,11 +60,12 @@ type Conditions struct {
 // NewConditions begins the conditions of a parent: its old ones are those in
 // the status that the hook is sent, its generation is that of its metadata. A time
 // in them that is yet to come counts as now: whoever wrote it had another clock, and
-// what is counted from it would wait until then.
+// what is counted from it would wait until then. So does one that is missing or
+// zero, with which no API server would store the status.
 func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Conditions {
 	c := &Conditions{old: old, generation: generation, now: metav1.NewTime(now.UTC().Truncate(time.Second))}
 	for i := range old {
-		if !old[i].LastTransitionTime.After(c.now.Time) {
+		if at := old[i].LastTransitionTime; !at.IsZero() && !at.After(c.now.Time) {
 			continue
 		}
 		if &c.old[0] == &old[0] {

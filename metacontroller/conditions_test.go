@@ -152,3 +152,14 @@ func TestATimeYetToComeIsNow(t *testing.T) {
 	require.Equal(t, ReasonChildBlocked, c.Find(ConditionReady).Reason)
 	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
 }
+
+// TestConditionWithoutATimeBeginsNow: the API server refuses a whole status for one
+// condition that does not tell since when.
+func TestConditionWithoutATimeBeginsNow(t *testing.T) {
+	now := noon
+	old := []metav1.Condition{{Type: ConditionReady, Status: metav1.ConditionTrue}}
+	conditions := NewConditions(old, 1, now)
+	conditions.Set(ConditionReady, metav1.ConditionTrue, "Ready", "it is")
+	require.Equal(t, now, conditions.List()[0].LastTransitionTime.Time)
+	require.True(t, old[0].LastTransitionTime.IsZero(), "the parent is not changed")
+}
