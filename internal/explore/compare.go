@@ -48,10 +48,12 @@ func (r *rest) differences(fresh *rest, history []promise.History) []string {
 	return list
 }
 
-// hasOtherNames reports whether a new custom resource would lack children only
-// because their names are somebody else's, and this one is Ready with other names.
-func (r *rest) hasOtherNames(fresh *rest, history []promise.History) bool {
-	return r.ready == "True" && slices.ContainsFunc(fresh.taken, func(name string) bool { return historyOf(history, kindOf(name)).Names })
+// isBeyond reports whether only a new custom resource has to wait for a name that
+// somebody else has taken: this one has children of other names, or has done what
+// it does once.
+func (r *rest) isBeyond(fresh *rest, history []promise.History, kind string) bool {
+	hasOthers := func(name string) bool { return historyOf(history, kindOf(name)).Names }
+	return r.hasEnded() && len(fresh.taken) > 0 && (mayEnd(history, kind) || r.ready == "True" && slices.ContainsFunc(fresh.taken, hasOthers))
 }
 
 // findEqual returns the name of a child of a fresh world that is equal and that no

@@ -247,7 +247,7 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 	}
 	history := r.scenario.promisesOf(outcome.Parent.GetKind()).History
 	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
-	if fresh == nil || is.hasOtherNames(fresh, history) {
+	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
 		return
 	}
 	if is.ready != fresh.ready || is.stalled != fresh.stalled {
