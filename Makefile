@@ -85,7 +85,7 @@ unit:
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
-	@$(GOTEST) -short $(RACE) -parallel 6 $(addprefix ./,$(CONCURRENT))
+	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
 	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 endif
 
