@@ -15,8 +15,8 @@ MIN_COVERAGE  := 90
 # go test, which ends with the names of the tests that failed.
 GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
 # Packages that have two things run at once: only there can the race detector,
-# under which tests take five times as long, find anything. The program and the
-# hooks have such tests among others.
+# under which tests take five times as long, find anything. make cover runs it for
+# tests of the hooks and of the program that have it, too.
 CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]+go [a-zA-Z]' internal metacontroller deploy | xargs -n1 dirname | sort -u)
 # Those and the packages whose tests do so, or that share something behind a lock.
 SHARING        = $(shell grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
@@ -86,7 +86,6 @@ else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
 	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
-	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 endif
 
 .PHONY: load
@@ -97,6 +96,7 @@ load: ## Send the built binary more than it can take, within the memory limit th
 cover: ## The thorough tests, of which those of the hooks and the protocol must reach enough of both
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/...
 	@OPERETTA_TEST_THOROUGH=1 $(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
+	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/ and metacontroller/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'

@@ -210,6 +210,7 @@ func TestTooLargeBody(t *testing.T) {
 }
 
 func TestHundredMegabytesAreTooMany(t *testing.T) {
+	slow(t)
 	got := start(t, nil).post(t, "/greeting/sync", strings.Repeat("0", 100<<20))
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
 	require.Equal(t, "the request body is larger than the limit of 67108864 bytes: raise it with --max-body-bytes\n", got.body)

@@ -16,6 +16,7 @@ import (
 
 // TestASenderThatFellBehindHearsOfIt although it reads only when it has sent all.
 func TestASenderThatFellBehindHearsOfIt(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	e := start(t, func(o *server.Options) { o.AnswerTimeout = server.DefaultAnswerTimeout })
 	const length = 12 << 20

@@ -27,6 +27,7 @@ func withChildren(text string, count int) string {
 // TestBodiesWaitForMemory: of three large bodies one has room. The second
 // comes when the first is answered, and the third has waited for too long.
 func TestBodiesWaitForMemory(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	e := start(t, func(o *server.Options) {
 		o.MemoryBudget, o.MaxInFlight = littleMemory, 8
@@ -51,6 +52,13 @@ func TestBodiesWaitForMemory(t *testing.T) {
 // under the race detector as well: a quarter of it is a large body, and two of
 // those are more than it has for bodies.
 const littleMemory = 8 << 20
+
+// slow leaves a test of many seconds out of the inner loop: make cover runs it.
+func slow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make cover runs it")
+	}
+}
 
 // TestMemoryIsGivenBack after every kind of end: as much as the whole budget
 // goes through it many times.
@@ -159,6 +167,7 @@ func requirePlain(t *testing.T, text string) {
 // TestTinyRequestsHaveASlotAndMemory while others, of which each costs more, have
 // taken all that they can get: long ones, and short ones of very many values.
 func TestTinyRequestsHaveASlotAndMemory(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for name, fill := range map[string]string{
 		"long ones":            `"` + strings.Repeat("x", 100_000) + `"`,

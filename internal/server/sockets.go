@@ -11,9 +11,10 @@ import (
 // of the memory budget. By itself the kernel would take up to 6 MB of a body that
 // is not read yet, and up to 4 MB of an answer that its client does not read: the
 // server would have sent it and would know nothing of it. It takes twice what it
-// is told here.
+// is told here. Half of receiveBuffer would be less than one segment of the loopback
+// interface, which makes its sender wait for tenths of a second again and again.
 const (
-	receiveBuffer = 16 << 10
+	receiveBuffer = 32 << 10
 	// largeReceiveBuffer is that of a large body whose memory has been granted.
 	largeReceiveBuffer = 256 << 10
 	sendBuffer         = 64 << 10

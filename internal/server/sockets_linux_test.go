@@ -92,6 +92,7 @@ func TestBodiesThatNobodyReadsYetAreNotKept(t *testing.T) {
 // TestALargeBodyComesAtOnce: where its memory has been granted, a large body is not
 // held up by a small buffer, which the connection does not keep.
 func TestALargeBodyComesAtOnce(t *testing.T) {
+	slow(t)
 	e := start(t, nil)
 	conn, err := net.Dial("tcp", e.hooks)
 	require.NoError(t, err)
