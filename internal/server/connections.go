@@ -18,11 +18,25 @@ const (
 	maxHealthConnections = 128
 )
 
+const (
+	// silence is after what time a connection that nothing has come on may make room
+	// for others: who is honest sends at once.
+	silence = 100 * time.Millisecond
+	// slowness is after what time a request may: who is honest has an answer by then.
+	slowness = 2 * time.Second
+)
+
 // connections are those of a port, each with what it is doing.
 type connections struct {
 	most   int // further ones take the place of others
 	mu     sync.Mutex
-	states map[net.Conn]http.ConnState
+	states map[net.Conn]doing
+}
+
+// doing is what a connection does.
+type doing struct {
+	state http.ConnState
+	since time.Time
 }
 
 // note is told whenever a connection changes.
@@ -37,21 +51,30 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 		delete(c.states, conn)
 		return
 	case http.StateNew:
-		if len(c.states) >= c.most {
-			drop(c.dispensable(conn)) // net/http tells that it is closed
+		if len(c.states) < c.most {
+			break
+		}
+		chosen := c.dispensable(conn)
+		drop(chosen) // net/http tells that it is closed
+		if chosen == conn {
+			return
 		}
 	default: // a request has begun, or ended
+		if _, known := c.states[conn]; !known {
+			return // it has been dropped
+		}
 	}
 	if c.states == nil {
-		c.states = map[net.Conn]http.ConnState{}
+		c.states = map[net.Conn]doing{}
 	}
-	c.states[conn] = state
+	c.states[conn] = doing{state, time.Now()}
 }
 
 // dispensable returns the connection that makes room for a new one: one of the
-// address that has the most, and rather one without a request. So an address that
-// takes all connections shuts nobody else out; and where others share it, as behind
-// a node that translates addresses, connections alone shut nobody out either.
+// address that has the most, so that an address that takes all connections shuts
+// nobody else out. Where that is the address of the new one, others may share it, as
+// behind a node that translates addresses: then one goes that is silent or slow, for
+// those of honest clients are neither, or the new one itself.
 func (c *connections) dispensable(newest net.Conn) net.Conn {
 	own := addressOf(newest)
 	most, counts := own, map[string]int{own: 1}
@@ -61,21 +84,36 @@ func (c *connections) dispensable(newest net.Conn) net.Conn {
 			most = address
 		}
 	}
-	chosen := newest // where its own address has the most, and requests came on all of them
-	for conn, state := range c.states {
+	now := time.Now()
+	chosen, best, since := newest, 0, now // where nothing is better
+	for conn, is := range c.states {
 		if addressOf(conn) != most {
 			continue
 		}
-		if state == http.StateNew || most != own && state != http.StateActive {
-			chosen = conn
-			break
-		}
-		if most != own {
-			chosen = conn
+		rank := is.rank(now, most == own)
+		if rank > best || rank == best && rank > 0 && is.since.Before(since) {
+			chosen, best, since = conn, rank, is.since
 		}
 	}
 	delete(c.states, chosen) // it is not chosen twice
 	return chosen
+}
+
+// rank says how dispensable a connection is; zero is not at all. Others of its
+// address may be honest where that is the address of the new connection, too.
+func (d doing) rank(now time.Time, isShared bool) int {
+	age := now.Sub(d.since)
+	switch {
+	case d.state == http.StateNew && age >= silence:
+		return 5
+	case d.state == http.StateActive && age >= slowness:
+		return 4
+	case d.state != http.StateActive && !isShared:
+		return 3
+	case !isShared:
+		return 2
+	}
+	return 0
 }
 
 // addressOf returns the client's address without its port.
@@ -99,7 +137,7 @@ func (c *connections) in(states ...http.ConnState) []net.Conn {
 	var conns []net.Conn
 	for conn, is := range c.states {
 		for _, state := range states {
-			if is == state {
+			if is.state == state {
 				conns = append(conns, conn)
 			}
 		}

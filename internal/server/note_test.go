@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -39,13 +40,23 @@ func TestConnectionsAreBounded(t *testing.T) {
 	require.NoError(t, err, "it is open")
 	require.Len(t, c.states, maxConnections)
 
-	// One of the same address that has sent nothing makes room.
-	for range 10 {
-		_, theirs := open()
-		require.Len(t, c.states, maxConnections)
-		_ = theirs.Close()
+	// One of the same address makes room that has sent nothing for a while, or has had
+	// no answer for long; and the one that has waited longest.
+	older := c.in(http.StateActive)[1]
+	for silent, is := range map[net.Conn]doing{again: {http.StateNew, time.Now().Add(-silence)}, older: {http.StateActive, time.Now().Add(-slowness)}} {
+		c.states[silent] = is
 	}
-	require.Len(t, c.in(http.StateNew), 1)
+	require.Same(t, again, c.dispensable(excess))
+	require.Same(t, older, c.dispensable(excess))
+	c.note(again, http.StateActive)
+	require.NotContains(t, c.states, again, "it has been dropped")
+	for range 2 {
+		kept, _ := open()
+		require.Contains(t, c.states, kept)
+	}
+	tooMany, _ := open()
+	require.NotContains(t, c.states, tooMany, "all others are quick")
+	require.Len(t, c.states, maxConnections)
 }
 
 // from is a connection from an address.
@@ -98,9 +109,10 @@ func TestNobodyTakesAllConnections(t *testing.T) {
 	require.Zero(t, closed(http.StateActive), "they have a request")
 	require.False(t, honest.closed)
 	require.Len(t, c.states, maxConnections)
-	for conn, state := range c.states {
-		if conn.(*from).address == "10.0.0.2" && state != http.StateActive {
-			c.states[conn] = http.StateActive
+	for conn, is := range c.states {
+		if conn.(*from).address == "10.0.0.2" {
+			is.state = http.StateActive
+			c.states[conn] = is
 		}
 	}
 	require.False(t, open("10.0.0.3", http.StateActive).closed)
