@@ -3,6 +3,7 @@ package metacontroller
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -154,6 +155,9 @@ const cannotUnmarshalNumber = "json: cannot unmarshal number"
 // decode decodes a raw object as the API server would: names are
 // case-sensitive, integers stay integers, unknown fields are ignored.
 func decode(raw []byte, into any) error {
+	if err := checkQuantities(raw, reflect.TypeOf(into).Elem()); err != nil {
+		return err
+	}
 	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, into)
 	if err == nil {
 		return nil

@@ -77,6 +77,10 @@ func (c Controller) validate(ctx context.Context, req *request) error {
 		verdict, _ := verdict.(error)
 		return verdict
 	}
+	// Rules of the CRD may compare quantities.
+	if err := checkQuantities(req.parent, c.ParentType()); err != nil {
+		return err
+	}
 	definition, err := s.load()
 	if err != nil {
 		return fmt.Errorf("the parent cannot be validated: %w", err)

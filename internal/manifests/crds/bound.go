@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -94,6 +95,25 @@ func boundEntries(schema map[string]any, name string) {
 	for field := range member(schema, "properties") {
 		boundEntries(member(member(schema, "properties"), field), field)
 	}
+}
+
+// The exponent of a quantity in Kubernetes' pattern, and the one that is admitted: to
+// read a quantity takes time that grows with the square of its exponent.
+const (
+	anyExponent   = `([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+)))`
+	shortExponent = `([eE](\+|-)?[0-9]{1,2})`
+)
+
+// boundQuantities writes into each quantity of a schema how long it may be, as the
+// hooks have it.
+func boundQuantities(schema map[string]any) {
+	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, anyExponent) {
+		schema["pattern"] = strings.Replace(pattern, anyExponent, shortExponent, 1)
+		if schema["maxLength"] == nil {
+			schema["maxLength"] = int64(64)
+		}
+	}
+	below(schema, boundQuantities)
 }
 
 // boundNumbers writes into each number of 32 bits of a schema what fits into them: a

@@ -2,6 +2,7 @@ package crds
 
 import (
 	"reflect"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +58,20 @@ properties:
   env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: string}}}
   items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
 `, string(got))
+}
+
+// TestQuantitiesAreShort: each pattern of a quantity, wherever it comes from.
+func TestQuantitiesAreShort(t *testing.T) {
+	schema := map[string]any{"properties": map[string]any{
+		"plain": map[string]any{"pattern": `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`},
+		"other": map[string]any{"pattern": `^[a-z]+$`},
+	}}
+	boundQuantities(schema)
+	plain := schema["properties"].(map[string]any)["plain"].(map[string]any)
+	require.EqualValues(t, 64, plain["maxLength"])
+	pattern := regexp.MustCompile(plain["pattern"].(string))
+	for value, admitted := range map[string]bool{"1e3": true, "1.5E-12": true, "100m": true, "1Gi": true, "1e100": false, "1e9.5": false, "1e+1000000": false} {
+		require.Equal(t, admitted, pattern.MatchString(value), value)
+	}
+	require.Equal(t, map[string]any{"pattern": `^[a-z]+$`}, schema["properties"].(map[string]any)["other"])
 }

@@ -148,6 +148,7 @@ func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	}
 	boundEntries(member(member(schema, "properties"), "spec"), "spec")
 	boundNumbers(schema)
+	boundQuantities(schema)
 	cut, err := yaml.Marshal(definition)
 	if err != nil {
 		return nil, fmt.Errorf("printing the definition: %w", err)
