@@ -95,7 +95,7 @@ load: ## Send the built binary more than it can take, within the memory limit th
 .PHONY: cover
 cover: ## The thorough tests, of which those of the hooks and the protocol must reach enough of both
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/...
-	@OPERETTA_TEST_THOROUGH=1 $(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
+	@$(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
 	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/ and metacontroller/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \

@@ -140,7 +140,7 @@ func TestScopes(t *testing.T) {
 		{"build", "build", "", `edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}`, 5},
 		{"a build that is not wanted any more", "build", "calm 40", `
 			edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}
-			edit Build/hello {"spec":{"source":{"git":{"revision":"last"}}}}`, 7},
+			edit Build/hello {"spec":{"source":{"git":{"revision":"last"}}}}`, 6},
 		{"podset", "podset", "", `edit PodSet/cache {"spec":{"size":1}}`, 5},
 	} {
 		if !selected(scope.scenario) {

@@ -60,7 +60,7 @@ func TestExplore(t *testing.T) {
 	seeds := 12
 	switch {
 	case thorough():
-		seeds = 20
+		seeds = 8
 	case testing.Short():
 		seeds = 1
 	}

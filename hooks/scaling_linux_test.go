@@ -146,7 +146,7 @@ func TestWorkGrowsAsTheRequest(t *testing.T) {
 	if !thorough() {
 		t.Skip("it takes a minute of a processor: make cover runs it")
 	}
-	const n, tries, most = 1000, 8, 10.0
+	const n, tries, most = 600, 8, 10.0
 	const least = 5 * time.Millisecond // what takes less is too short to be measured, and for an attack
 	chosen, paths := growths(t)
 	require.NotEmpty(t, chosen)

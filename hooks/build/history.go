@@ -45,6 +45,10 @@ func remember(build *Build, there observed, wanted string) history {
 		known[i].Revision = shown(known[i].Revision, maxRevision)
 		known[i].Message = shown(known[i].Message, maxMessage)
 	}
+	byHash := make(map[string]int, len(known))
+	for i := len(known) - 1; i >= 0; i-- {
+		byHash[known[i].Hash] = i
+	}
 	for i := range there.jobs {
 		job := &there.jobs[i]
 		if job.isRunning() {
@@ -54,9 +58,11 @@ func remember(build *Build, there observed, wanted string) history {
 		if job.result == PhaseFailed {
 			message = shown(there.failure(job), maxMessage)
 		}
-		if old := known.of(job.hash); old == nil {
+		at, isKnown := byHash[job.hash]
+		if !isKnown {
+			byHash[job.hash] = len(known)
 			known = append(known, resultOf(job, message))
-		} else if old.Result == PhaseFailed && (old.Message == "" || old.Message == explain(job.reason)) {
+		} else if old := &known[at]; old.Result == PhaseFailed && (old.Message == "" || old.Message == explain(job.reason)) {
 			old.Message = message
 		}
 	}

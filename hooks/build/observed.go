@@ -141,6 +141,28 @@ type observed struct {
 	// for nothing: neither does the next build wait for them, nor is what they
 	// ended with a result.
 	strangers []metacontroller.Snapshot
+
+	// There may be thousands, each of which is asked for.
+	byHash  map[string]int      // the first of jobs with a hash
+	byJob   map[types.UID][]int // of pods, by the Job that controls them
+	running map[string]bool     // hashes of pods that have not ended
+}
+
+// index fills in by what objects are asked for.
+func (o *observed) index() {
+	o.byHash, o.byJob, o.running = make(map[string]int, len(o.jobs)), make(map[types.UID][]int, len(o.jobs)), map[string]bool{}
+	for i := range o.jobs {
+		if _, known := o.byHash[o.jobs[i].hash]; !known {
+			o.byHash[o.jobs[i].hash] = i
+		}
+	}
+	for i := range o.pods {
+		pod := &o.pods[i]
+		o.byJob[pod.job] = append(o.byJob[pod.job], i)
+		if !pod.Status.IsDone() {
+			o.running[pod.hash] = true
+		}
+	}
 }
 
 func observe(build *Build, wanted string, seen metacontroller.Observed) (observed, error) {
@@ -170,13 +192,14 @@ func observe(build *Build, wanted string, seen metacontroller.Observed) (observe
 			strings.Compare(a.Name, b.Name),
 		)
 	})
+	there.index()
 	return there, err
 }
 
 // job returns the Job of that hash, or nil.
 func (o observed) job(hash string) *observedJob {
-	i := slices.IndexFunc(o.jobs, func(j observedJob) bool { return j.hash == hash })
-	if i < 0 {
+	i, found := o.byHash[hash]
+	if !found {
 		return nil
 	}
 	return &o.jobs[i]
@@ -184,16 +207,16 @@ func (o observed) job(hash string) *observedJob {
 
 // podOf returns the newest Pod of a Job, or nil.
 func (o observed) podOf(job *observedJob) *observedPod {
-	i := slices.IndexFunc(o.pods, func(p observedPod) bool { return p.job == job.UID })
-	if i < 0 {
+	pods := o.byJob[job.UID]
+	if len(pods) == 0 {
 		return nil
 	}
-	return &o.pods[i]
+	return &o.pods[pods[0]]
 }
 
 // hasRunningPod reports whether a Pod of that hash has not ended.
 func (o observed) hasRunningPod(hash string) bool {
-	return slices.ContainsFunc(o.pods, func(p observedPod) bool { return p.hash == hash && !p.Status.IsDone() })
+	return o.running[hash]
 }
 
 // failure tells why a Job failed: where a Pod tells it, which step, and how. What

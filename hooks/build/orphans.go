@@ -68,11 +68,8 @@ func orphanedResult(hash string, pod *observedPod, phase Phase) *Result {
 
 // failureOf tells what the Pods of a Job say of its failure, or nothing.
 func (o observed) failureOf(job types.UID) string {
-	for i := range o.pods {
+	for _, i := range o.byJob[job] {
 		pod := &o.pods[i]
-		if pod.job != job {
-			continue
-		}
 		if failed := pod.Status.Failed(); failed != nil {
 			return describeFailure(failed)
 		}

@@ -15,6 +15,7 @@ type plan struct {
 	*product
 
 	there    observed
+	refs     map[string]bool // of all that is there, made when it is asked for
 	owners   owners
 	parts    []*part
 	children []metacontroller.Object
@@ -214,9 +215,13 @@ func (p *plan) formerNames(part *part) []string {
 
 // isThere reports whether any of these objects is observed and is not wanted.
 func (p *plan) isThere(refs []string) bool {
-	return slices.ContainsFunc(p.there.children, func(child observedChild) bool {
-		return slices.Contains(refs, child.Ref()) && !p.wanted[child.Ref()]
-	})
+	if p.refs == nil { // there may be thousands of children, and of former names
+		p.refs = make(map[string]bool, len(p.there.children))
+		for _, child := range p.there.children {
+			p.refs[child.Ref()] = true
+		}
+	}
+	return slices.ContainsFunc(refs, func(ref string) bool { return p.refs[ref] && !p.wanted[ref] })
 }
 
 // handOnReplicas hands the observed number of replicas on where the spec has

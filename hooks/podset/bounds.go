@@ -42,7 +42,11 @@ func boundsOf(set *PodSet, hash string) (bounds, error) {
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
-	perPod := copiesPerPod*size + addedBytesPerPod
+	inRequest, err := metacontroller.SizeInRequest(pod)
+	if err != nil {
+		return bounds{}, fmt.Errorf("spec.template: %w", err)
+	}
+	perPod := copiesPerPod*inRequest + addedBytesPerPod
 	return bounds{burst: burst.Of(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
