@@ -57,7 +57,7 @@ func TestEachKindIsExplored(t *testing.T) {
 // TestExplore plays the schedules of fixed seeds. `operetta explore` and
 // `make explore` play others.
 func TestExplore(t *testing.T) {
-	seeds := 12
+	seeds := 4
 	switch {
 	case thorough():
 		seeds = 8
