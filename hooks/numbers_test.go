@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
 )
@@ -21,18 +20,8 @@ func TestNumbersFitTheirGoType(t *testing.T) {
 			continue
 		}
 		t.Run(controller.Name(), func(t *testing.T) {
-			var definition struct {
-				Spec struct {
-					Versions []struct {
-						Schema struct {
-							OpenAPIV3Schema object `json:"openAPIV3Schema"`
-						} `json:"schema"`
-					} `json:"versions"`
-				} `json:"spec"`
-			}
-			require.NoError(t, yaml.Unmarshal(controller.CRD, &definition))
 			n := numbers{T: t}
-			n.walk(definition.Spec.Versions[0].Schema.OpenAPIV3Schema, controller.ParentType(), "")
+			n.walk(decodedSchema(t, controller), controller.ParentType(), "")
 			require.Positive(t, n.found)
 			t.Logf("%d numbers of 32 bits", n.found)
 		})

@@ -37,9 +37,8 @@ type violations struct {
 	found []violation
 }
 
-// withinSpec returns a violation of each constraint of a controller's CRD below
-// spec, but for the rules.
-func withinSpec(t *testing.T, controller metacontroller.Controller, spec any) []violation {
+// decodedSchema returns the schema of a controller's CRD.
+func decodedSchema(t *testing.T, controller metacontroller.Controller) object {
 	var definition struct {
 		Spec struct {
 			Versions []struct {
@@ -50,7 +49,13 @@ func withinSpec(t *testing.T, controller metacontroller.Controller, spec any) []
 		} `json:"spec"`
 	}
 	require.NoError(t, yaml.Unmarshal(controller.CRD, &definition))
-	root := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+	return definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+}
+
+// withinSpec returns a violation of each constraint of a controller's CRD below
+// spec, but for the rules.
+func withinSpec(t *testing.T, controller metacontroller.Controller, spec any) []violation {
+	root := decodedSchema(t, controller)
 	v := &violations{T: t, spec: spec}
 	require.Contains(t, root["required"], "spec")
 	v.found = append(v.found, violation{"required", "", "spec", spec, nil})

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 const (
@@ -33,6 +35,8 @@ type shape struct {
 	size   int64             // of what a list, map or pointer holds
 	fields map[string]*shape // of a struct
 	inner  *shape            // of a list, map or pointer
+
+	isQuantity bool // of what decodes itself
 }
 
 type shapeKind int
@@ -68,7 +72,7 @@ func makeShape(t reflect.Type) *shape {
 	s := &shape{}
 	shapes.byType[t] = s
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-		s.kind = opaqueShape
+		s.kind, s.isQuantity = opaqueShape, t == reflect.TypeFor[resource.Quantity]()
 		return s
 	}
 	switch t.Kind() {

@@ -3,9 +3,7 @@ package metacontroller
 import (
 	"reflect"
 	"strconv"
-	"sync"
-
-	"k8s.io/apimachinery/pkg/api/resource"
+	"strings"
 )
 
 // What a quantity may have. To read or write one takes time that grows with the
@@ -16,11 +14,6 @@ const (
 	maxExponentDigits = 2
 )
 
-var quantityType = reflect.TypeFor[resource.Quantity]()
-
-// holders tells of types whether there is a quantity in them.
-var holders sync.Map // of reflect.Type to bool
-
 // checkQuantities refuses a text that is to be decoded into a type if a quantity in
 // it is longer than anybody writes. It takes time only where some value in the text
 // is.
@@ -28,27 +21,36 @@ func checkQuantities(raw []byte, t reflect.Type) error {
 	if !hasLongNumber(raw) {
 		return nil
 	}
-	if path, found := longQuantity(raw, t); found {
+	if path, found := shapeOf(t).longQuantity(raw); found {
 		return badRequest("%s has a quantity of more than %d characters, or with an exponent of more than %d digits: write a shorter one",
 			path, maxQuantityBytes, maxExponentDigits)
 	}
 	return nil
 }
 
-// hasLongNumber reports whether there may be a quantity in a text that is too long.
+// hasLongNumber reports whether there may be a quantity in a text that is too long:
+// a value that begins as a number does. Hardly any text has one.
 func hasLongNumber(raw []byte) bool {
-	digits, isExponent := 0, false
+	digits, isNumber, isExponent := 0, true, false
 	for i, c := range raw {
-		switch {
-		case isDigit(c) || c == '.':
-			if digits++; isExponent && digits > maxExponentDigits || digits >= maxQuantityBytes {
+		switch c {
+		case '"', ':', ',', '[', ' ', '\n', '\r', '\t':
+			digits, isNumber, isExponent = 0, true, false
+		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '.':
+			digits++
+			if isNumber && (isExponent && digits > maxExponentDigits || digits >= maxQuantityBytes) {
 				return true
 			}
-		case (c == '+' || c == '-') && i > 0 && (raw[i-1] == 'e' || raw[i-1] == 'E'):
-		case c == '\\': // what is escaped may be anything
-			return true
+		case '+', '-':
+		case 'e', 'E':
+			digits, isNumber, isExponent = 0, isNumber && !isExponent && digits > 0, true
+		case 'u':
+			if i > 0 && raw[i-1] == '\\' { // what is escaped may be a digit
+				return true
+			}
+			isNumber = false
 		default:
-			digits, isExponent = 0, c == 'e' || c == 'E'
+			isNumber = false
 		}
 	}
 	return false
@@ -57,50 +59,35 @@ func hasLongNumber(raw []byte) bool {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // longQuantity returns the path of the first quantity that is too long.
-func longQuantity(raw []byte, t reflect.Type) (path string, found bool) {
-	if !holdsQuantity(t, nil) || isNull(raw) {
-		return "", false
-	}
-	if t == quantityType {
-		return "", isLongQuantity(raw)
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return longQuantity(raw, t.Elem())
-	case reflect.Struct:
-		fields := map[string]reflect.Type{}
-		for _, f := range fieldsOf(t) {
-			fields[f.name] = t.FieldByIndex(f.index).Type
+func (s *shape) longQuantity(raw []byte) (path string, found bool) {
+	inside := func(name string, inner *shape, value []byte) bool {
+		if path, found = inner.longQuantity(value); !found {
+			return true
 		}
+		path = strings.TrimSuffix(name+"."+path, ".")
+		return false
+	}
+	switch s.kind {
+	case opaqueShape:
+		return "", s.isQuantity && !isNull(raw) && isLongQuantity(raw)
+	case structShape:
 		members(raw, func(key, value []byte) bool {
-			if inner, known := fields[string(key)]; known {
-				path, found = within(string(key), value, inner)
-			}
-			return !found
+			inner, known := s.fields[string(key)]
+			return !known || inside(string(key), inner, value)
 		})
-	case reflect.Map:
-		members(raw, func(_, value []byte) bool {
-			path, found = within("*", value, t.Elem()) // what users name is not told
-			return !found
-		})
-	case reflect.Slice:
+	case mapShape:
+		members(raw, func(_, value []byte) bool { return inside("*", s.inner, value) }) // what users name is not told
+	case listShape:
 		i := -1
 		elements(raw, func(value []byte) bool {
 			i++
-			path, found = within(strconv.Itoa(i), value, t.Elem())
-			return !found
+			return inside(strconv.Itoa(i), s.inner, value)
 		})
-	default:
+	case pointerShape:
+		return s.inner.longQuantity(raw)
+	default: // there is none in it
 	}
 	return path, found
-}
-
-func within(name string, raw []byte, t reflect.Type) (string, bool) {
-	path, found := longQuantity(raw, t)
-	if found && path != "" {
-		return name + "." + path, true
-	}
-	return name, found
 }
 
 // isLongQuantity reads a quantity in JSON, which is a string or a number.
@@ -122,37 +109,4 @@ func isLongQuantity(raw []byte) bool {
 		}
 	}
 	return isExponent && digits > maxExponentDigits
-}
-
-// holdsQuantity reports whether there is a quantity in a type. Those that it is
-// being looked for in already are not looked at again.
-func holdsQuantity(t reflect.Type, above map[reflect.Type]bool) bool {
-	if known, ok := holders.Load(t); ok {
-		return known.(bool)
-	}
-	if t == quantityType {
-		return true
-	}
-	if above[t] {
-		return false
-	}
-	if above == nil {
-		above = map[reflect.Type]bool{}
-	}
-	above[t] = true
-	holds := false
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		holds = holdsQuantity(t.Elem(), above)
-	case reflect.Struct:
-		for _, f := range fieldsOf(t) {
-			holds = holds || holdsQuantity(t.FieldByIndex(f.index).Type, above)
-		}
-	default:
-	}
-	delete(above, t)
-	if holds || len(above) == 0 {
-		holders.Store(t, holds)
-	}
-	return holds
 }

@@ -2,7 +2,6 @@ package metacontroller
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -40,6 +39,15 @@ func TestLongQuantitiesAreRefused(t *testing.T) {
 		}
 	}
 	require.NoError(t, decode([]byte(`{"text":"1e100000","size":"1"}`), &quantities{}), "a text is no quantity")
-	require.True(t, holdsQuantity(reflect.TypeFor[corev1.PodSpec](), nil))
-	require.False(t, holdsQuantity(reflect.TypeFor[corev1.PodStatus]().Field(0).Type, nil))
+}
+
+// TestUsualTextsHaveNoLongNumber, so that they are looked through once and not by
+// their types: names, UIDs, times and images.
+func TestUsualTextsHaveNoLongNumber(t *testing.T) {
+	for _, usual := range []string{
+		`{"uid":"0a4e1234-9b1e-4222-8e99-7e1234567890","resourceVersion":"123456","at":"2026-01-01T00:00:00Z","text":"a\"b"}`,
+		`{"image":"nginx:1.28@sha256:e100200300","cpu":"1e3","memory":"1.5Gi","replicas":2147483647}`,
+	} {
+		require.False(t, hasLongNumber([]byte(usual)), usual)
+	}
 }

@@ -38,11 +38,7 @@ type bounds struct {
 func boundsOf(set *PodSet, hash string) (bounds, error) {
 	template := podTemplate(set, hash)
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	size, err := metacontroller.Size(pod)
-	if err != nil {
-		return bounds{}, fmt.Errorf("spec.template: %w", err)
-	}
-	inRequest, err := metacontroller.SizeInRequest(pod)
+	size, inRequest, err := metacontroller.Sizes(pod)
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // fair is a semaphore that is shared address by address. While some have to wait,
-// each address has its turn, however many requests it has waiting: so who sends
-// very many makes the others wait for one of his at a time, and not for all.
+// each address has its turn, however many requests it has waiting: others wait for
+// one request of an address that sends very many, and not for all of them.
 // golang.org/x/sync/semaphore, which has one queue for all, would have them wait
 // until it is too late.
 type fair struct {

@@ -45,8 +45,8 @@ func TestFairHasTurns(t *testing.T) {
 	})
 }
 
-// TestFairForgetsWhoGivesUp: nobody waits for one who has gone, and what he wanted
-// stays for others.
+// TestFairForgetsWhoGivesUp: nobody waits for one who has gone, and what that one
+// wanted stays for others.
 func TestFairForgetsWhoGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFair(2)
