@@ -84,9 +84,15 @@ unit:
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
-	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
-	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
+	@$(MAKE) -j2 --keep-going --no-print-directory --output-sync=target unit-race unit-others
 endif
+
+# Those that mostly wait and those that mostly compute, at the same time.
+.PHONY: unit-race unit-others
+unit-race:
+	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
+unit-others:
+	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -251,9 +252,20 @@ func textFor(schema object, n int) string {
 	pattern, _ := schema["pattern"].(string)
 	texts := []string{fmt.Sprintf("a%d", n), fmt.Sprintf("10.0.0.%d", n), "metadata.name", "limits.cpu", "/a", "Memory"}
 	for _, text := range texts {
-		if regexp.MustCompile(pattern).MatchString(text) {
+		if expression(pattern).MatchString(text) {
 			return text
 		}
 	}
 	return texts[0]
+}
+
+// expressions are those that have been compiled: the CRDs repeat few patterns often.
+var expressions sync.Map // of string to *regexp.Regexp
+
+func expression(pattern string) *regexp.Regexp {
+	known, found := expressions.Load(pattern)
+	if !found {
+		known, _ = expressions.LoadOrStore(pattern, regexp.MustCompile(pattern))
+	}
+	return known.(*regexp.Regexp)
 }

@@ -112,13 +112,17 @@ func (s *Schema) AdmitStatus(ctx context.Context, object, old map[string]any) (u
 		return unknown, s.validate(ctx, object, maps.Clone(old), nil)
 	}
 	// Only the status is looked at: a simulation writes many.
+	only, err := s.status()
+	if err != nil {
+		return nil, field.ErrorList{field.InternalError(field.NewPath("status"), err)}
+	}
 	written, before := onlyStatus(object), onlyStatus(old)
-	unknown = s.status.Prune(written)
-	s.status.Default(written)
+	unknown = only.Prune(written)
+	only.Default(written)
 	if status, found := written["status"]; found {
 		object["status"] = status
 	}
-	return unknown, s.status.validate(ctx, written, before, nil)
+	return unknown, only.validate(ctx, written, before, nil)
 }
 
 // onlyStatus returns what an object has in its status.

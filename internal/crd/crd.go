@@ -37,8 +37,10 @@ type Schema struct {
 	nodes      *node
 	rules      *cel.Validator // nil where there is none
 	namespaced bool
-	status     *Schema  // of an object with nothing but a status; nil where rules look at more
-	replicas   []string // the path of the scale subresource's number of replicas, if there is one
+	// status is that of an object with nothing but a status, which a simulation
+	// needs and the server does not. It is nil where a rule looks at more beside it.
+	status   func() (*Schema, error)
+	replicas []string // the path of the scale subresource's number of replicas, if there is one
 }
 
 // compiled are the versions that have been compiled, by the first byte of their
@@ -101,10 +103,20 @@ func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*
 	if version.Subresources != nil && version.Subresources.Scale != nil {
 		s.replicas = strings.Split(strings.TrimPrefix(version.Subresources.Scale.SpecReplicasPath, "."), ".")
 	}
-	if status, found := internal.OpenAPIV3Schema.Properties["status"]; found && len(internal.OpenAPIV3Schema.XValidations) == 0 {
-		s.status, err = compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
+	if status, found := internal.OpenAPIV3Schema.Properties["status"]; found && !mentionsStatus(internal.OpenAPIV3Schema.XValidations) {
+		s.status = sync.OnceValues(func() (*Schema, error) {
+			return compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
+		})
 	}
-	return s, err
+	return s, nil
+}
+
+// mentionsStatus reports whether rules of a whole object may look at its status.
+// Others, of its name and its spec, hold whatever is written into the status.
+func mentionsStatus(rules apiextensions.ValidationRules) bool {
+	return slices.ContainsFunc(rules, func(rule apiextensions.ValidationRule) bool {
+		return strings.Contains(rule.Rule+rule.MessageExpression, "status")
+	})
 }
 
 func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
