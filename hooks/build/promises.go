@@ -114,11 +114,12 @@ func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
 // actives are the Jobs that stored statuses of Builds have named as active, by UID.
 type actives map[string]*active
 
-// active is such a Job: told in the status of this version first, and no more, or
-// as one that is gone, since this time, or zero.
+// active is such a Job: told in the status of this Build and version first, and no
+// more, or as one that is gone, since this time, or zero.
 type active struct {
-	told int
-	gone time.Time
+	build types.UID
+	told  int
+	gone  time.Time
 }
 
 // note notes what a status that has been stored names.
@@ -130,23 +131,24 @@ func (a actives) note(build *unstructured.Unstructured, now time.Time) {
 		if uid, _ := job["uid"].(string); uid != "" && job["goneSince"] == nil {
 			runs[uid] = true
 			if a[uid] == nil {
-				a[uid] = &active{told: versionOf(build)}
+				a[uid] = &active{build: build.GetUID(), told: versionOf(build)}
 			}
 		}
 	}
 	for uid, job := range a {
-		if !runs[uid] && job.gone.IsZero() {
+		if job.build == build.GetUID() && !runs[uid] && job.gone.IsZero() {
 			job.gone = now
 		}
 	}
 }
 
 // knows reports whether the status that Metacontroller knows, or one before it,
-// has named the Job of a Pod, and the Job has not been gone for 5 s since.
+// has named the Job of a Pod, and the Job has not been gone for 5 s since. What an
+// earlier Build of the name has left behind, the next one hears of from its Pods only.
 func (a actives) knows(build, pod *unstructured.Unstructured, now time.Time) bool {
 	return build != nil && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		job := a[string(owner.UID)]
-		return job != nil && versionOf(build) >= job.told && (job.gone.IsZero() || now.Sub(job.gone) < 5*time.Second)
+		return job != nil && job.build == build.GetUID() && versionOf(build) >= job.told && (job.gone.IsZero() || now.Sub(job.gone) < 5*time.Second)
 	})
 }
 
