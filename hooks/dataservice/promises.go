@@ -111,10 +111,12 @@ func isGoing(w promise.Write) bool {
 
 // twoDatabases tells of two running databases that one Service sends to.
 func twoDatabases(w promise.Write) string {
+	if !isRunningDatabase(w.After) { // it adds none
+		return ""
+	}
 	running := map[string]string{}
 	for _, pod := range w.List("v1", "Pod") {
-		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-		if pod.GetLabels()[componentLabel] != "mysql" || pod.GetDeletionTimestamp() != nil || phase != "Running" {
+		if !isRunningDatabase(pod) {
 			continue
 		}
 		product := pod.GetLabels()[productLabel] + pod.GetLabels()[appLabel]
@@ -124,6 +126,14 @@ func twoDatabases(w promise.Write) string {
 		running[product] = pod.GetName()
 	}
 	return ""
+}
+
+func isRunningDatabase(pod *unstructured.Unstructured) bool {
+	if pod == nil || pod.GetDeletionTimestamp() != nil || pod.GetLabels()[componentLabel] != "mysql" {
+		return false
+	}
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	return phase == "Running"
 }
 
 // isWanted reports whether a component is to run in the cluster.

@@ -26,16 +26,16 @@ type Edit struct {
 // not the custom resource has them. Which of the edits the CRD admits is for
 // [Scenario.Admits] to say.
 func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
-	return editsOf(controller, object, func(schema map[string]any) []any { return append(valuesOf(schema, 0), remove{}) })
+	return editsOf(controller, object, editor{playable: true, values: func(schema map[string]any) []any { return append(valuesOf(schema, 0), remove{}) }})
 }
 
 // Extremes returns edits as [Edits] does, to values that nobody means: negative and
 // very large numbers, and texts with what is no letter.
 func Extremes(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
-	return editsOf(controller, object, func(schema map[string]any) []any { return extremesOf(schema, 0) })
+	return editsOf(controller, object, editor{values: func(schema map[string]any) []any { return extremesOf(schema, 0) }})
 }
 
-func editsOf(controller *metacontroller.Controller, object simulate.Object, values func(map[string]any) []any) ([]Edit, error) {
+func editsOf(controller *metacontroller.Controller, object simulate.Object, e editor) ([]Edit, error) {
 	if controller == nil || len(controller.CRD) == 0 {
 		return nil, nil
 	}
@@ -43,7 +43,7 @@ func editsOf(controller *metacontroller.Controller, object simulate.Object, valu
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{base: object.Object, values: values, seen: map[string]bool{}}
+	e.base, e.seen = object.Object, map[string]bool{}
 	e.visit([]step{{"spec", root}})
 	return e.edits, nil
 }
@@ -75,10 +75,11 @@ func specSchema(text []byte, version string) (map[string]any, error) {
 
 // editor collects edits.
 type editor struct {
-	base   map[string]any
-	values func(schema map[string]any) []any
-	edits  []Edit
-	seen   map[string]bool // patches
+	base     map[string]any
+	values   func(schema map[string]any) []any
+	playable bool // without thousands of Pods
+	edits    []Edit
+	seen     map[string]bool // patches
 }
 
 // step is a part of a path: the name of a field, or "" for the first item of a
@@ -112,11 +113,25 @@ func (e *editor) try(path []step) {
 		return // as a list of one it has been tried
 	}
 	for _, value := range e.values(last.schema) {
+		if e.playable && asksForTooMany(last.name, value) {
+			continue
+		}
 		object := runtime.DeepCopyJSON(e.base)
 		if put(object, path, value) {
 			e.add(path, object)
 		}
 	}
+}
+
+// podCounts are the fields that say how many Pods there shall be. A world of thousands
+// shows nothing that one of twenty does not, and takes a minute.
+var podCounts = []string{"replica", "replicas", "size", "parallelism", "completions"}
+
+const mostPods = 20
+
+func asksForTooMany(field string, value any) bool {
+	count, isNumber := value.(int64)
+	return isNumber && count > mostPods && slices.Contains(podCounts, field)
 }
 
 // add adds an edit, if it changes anything.
