@@ -79,7 +79,7 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 			Children: with(func(c *corev1.ConfigMap) { c.Annotations = map[string]string{LastAppliedAnnotation: "{}"} })},
 		"child /: it is nil":                       {Children: []Object{nil}},
 		"child ConfigMap/a: it is asked for twice": {Children: []Object{configMap("a"), configMap("a")}},
-		"child ConfigMap/a: its 256133 bytes are more than the 256000 that Metacontroller can apply": {
+		"child ConfigMap/a: the 256166 bytes of annotations that it is applied with are more than the 256000 that Metacontroller can apply": {
 			Children: with(func(c *corev1.ConfigMap) { c.Data = map[string]string{"k": strings.Repeat("x", 256000)} })},
 		"a hook that is not finalizing answers finalized: true": {Finalized: true},
 	} {

@@ -182,11 +182,11 @@ func (r *run) room(req *request, body []byte, done, all int) ([]byte, error) {
 	if err := r.wants(length); err != nil {
 		return nil, err
 	}
-	if length < managedAnswerBytes || done == all || int64(cap(body))-length > maxChildBytes {
+	if length < managedAnswerBytes || done == all || int64(cap(body))-length > MaxAppliedBytes {
 		return body, nil
 	}
 	wanted := min(float64(length)/float64(done)*float64(all)*1.05, float64(r.limits.MaxAnswerBytes))
-	grown := max(int64(math.Ceil(wanted)), length) + 2*maxChildBytes
+	grown := max(int64(math.Ceil(wanted)), length) + 2*MaxAppliedBytes
 	if err := r.spend(grown); err != nil {
 		return nil, err
 	}

@@ -10,11 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// maxChildBytes is the size from which a child is refused. Under dynamic-apply
-// Metacontroller stores a copy of each child in one of its annotations, and all
-// annotations of an object together may have 256 KiB.
-const maxChildBytes = 250 << 10
-
 // respond builds the response, after it has made sure that each child is one
 // that Metacontroller can watch and that nothing else is wrong with the answer.
 // An error leaves the world as it is; a wrong answer would change it.
@@ -92,8 +87,10 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 	}
 	// A kept child is written as it is, so nothing is stored. Where a user has made
 	// one too large for Metacontroller, that child alone cannot be applied.
-	if err == nil && !child.Kept && len(body)-start > maxChildBytes {
-		err = fmt.Errorf("its %d bytes are more than the %d that Metacontroller can apply", len(body)-start, maxChildBytes)
+	if err == nil && !child.Kept && len(body)-start > MaxAppliedBytes/mostPerByte {
+		if size := appliedSize(body[start:]); size > MaxAppliedBytes {
+			err = fmt.Errorf("the %d bytes of annotations that it is applied with are more than the %d that Metacontroller can apply", size, MaxAppliedBytes)
+		}
 	}
 	return child, body, err
 }

@@ -12,11 +12,48 @@ func Size(object Object) (int, error) {
 // and "&" as six.
 func Sizes(object Object) (answer, request int, err error) {
 	wire, err := appendObject(make([]byte, 0, 2048), object)
-	request = len(wire)
+	return len(wire), encodedSize(wire), err
+}
+
+// encodedSize returns how many bytes a child in its wire form has as Metacontroller
+// writes it. All else that is escaped is so in the wire form, too.
+func encodedSize(wire []byte) int {
+	size := len(wire)
 	for _, c := range wire {
 		if c == '<' || c == '>' || c == '&' {
-			request += len(`\u003c`) - 1
+			size += len(`\u003c`) - 1
 		}
 	}
-	return len(wire), request, err
+	return size
+}
+
+// MaxAppliedBytes is the most that [AppliedSize] may be of a child. The API server
+// stores 256 KiB of annotations: the rest is for the namespace and the label that
+// Metacontroller adds to the copy, and for the annotations of others.
+const MaxAppliedBytes = 250 << 10
+
+// mostPerByte is how much one byte of a child can add to [AppliedSize]: an escape in
+// the copy, and itself in the annotations.
+const mostPerByte = len(`\u003c`) + 1
+
+// AppliedSize returns how many bytes of annotations a child has once Metacontroller
+// has applied it under dynamic-apply: its own, and a copy of the whole child in
+// another. An error means that it has no form in JSON.
+func AppliedSize(object Object) (int, error) {
+	wire, err := appendObject(make([]byte, 0, 2048), object)
+	if err != nil {
+		return 0, err
+	}
+	return appliedSize(wire), nil
+}
+
+// appliedSize is [AppliedSize] of a wire form.
+func appliedSize(wire []byte) int {
+	size := encodedSize(wire)
+	members(lookup(wire, "metadata", "annotations"), func(key, value []byte) bool {
+		annotation, _ := text(value)
+		size += len(key) + len(annotation)
+		return true
+	})
+	return size
 }

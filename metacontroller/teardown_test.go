@@ -125,7 +125,7 @@ func amongOthers(t *testing.T, finalizing, orphaning bool, middle string) []byte
 // more than Metacontroller can store beside it. That stops at most a write to this
 // child, which is to stay as it is anyway.
 func TestLargeChildIsKept(t *testing.T) {
-	long := strings.Repeat("x", maxChildBytes)
+	long := strings.Repeat("x", MaxAppliedBytes)
 	for name, large := range map[string]string{
 		"spec":       strings.Replace(live(`{"spec":{"note":""}}`), `"replicas": 5`, `"note": "`+long+`"`, 1),
 		"annotation": strings.Replace(live(`{"metadata":{"annotations":{"operetta.dev/hash":""}}}`), "0123456789abcdef", long, 1),

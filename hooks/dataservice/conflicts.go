@@ -1,7 +1,6 @@
 package dataservice
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -11,10 +10,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// maxObjectBytes is how large a child may be. Metacontroller can apply none of
-// more than 250 KiB: under dynamic-apply it keeps a copy of each in one of its
-// annotations, in which some letters of the child take more room.
-const maxObjectBytes = 240 << 10
+// maxObjectBytes is how large a child may be as Metacontroller applies it. Some room
+// is left for what is added to the child after it is measured.
+const maxObjectBytes = metacontroller.MaxAppliedBytes - 10<<10
 
 // smallBytes is how much a user can write of what fits in any form: six bytes is
 // the most that one of them takes in JSON, and a child has at most 8 KiB besides.
@@ -34,18 +32,18 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 		return "", nil
 	}
 	for _, object := range all {
-		encoded, err := json.Marshal(object) // with the escapes that Metacontroller writes
+		size, err := metacontroller.AppliedSize(object)
 		if err != nil {
 			return "", fmt.Errorf("%s cannot be encoded: %w", refOf(object), err)
 		}
-		if len(encoded) <= maxObjectBytes {
+		if size <= maxObjectBytes {
 			continue
 		}
 		field := "env"
 		if _, isConfigMap := object.(*corev1.ConfigMap); isConfigMap {
 			field = "config"
 		}
-		return fmt.Sprintf("%s would have %d bytes of at most %d: make spec.%s.%s smaller", refOf(object), len(encoded), maxObjectBytes, u.key, field), nil
+		return fmt.Sprintf("%s would have %d bytes of at most %d: make spec.%s.%s smaller", refOf(object), size, maxObjectBytes, u.key, field), nil
 	}
 	return "", nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -26,7 +25,7 @@ func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
 	if !answer.Finalized {
 		answer.Children = down.children()
 	}
-	answer.Status = down.status(ds, seen)
+	answer.Status = down.status()
 	return answer, nil
 }
 
@@ -43,6 +42,10 @@ type teardown struct {
 	// again is when to look again though nothing may happen until then, or zero.
 	again            time.Duration
 	mayDeleteVolumes bool
+
+	// told are the StatefulSets that have yet to take over that their volumes go.
+	told       []metacontroller.Object
+	conditions *metacontroller.Conditions
 }
 
 // leftChild is a child with the key of its component, or nothing where that
@@ -71,10 +74,21 @@ func newTeardown(ds *DataService, seen metacontroller.Observed) *teardown {
 		if waits {
 			d.pods = append(d.pods, pod)
 			d.current = max(d.current, d.stage(component))
-			d.again = cmp.Or(d.again, again)
+			d.again = sooner(d.again, again)
 		}
 	}
+	d.conditions = metacontroller.NewConditions(ds.Status.Conditions, ds.Generation, seen.Now)
+	d.tellSets(seen.Now)
 	return d
+}
+
+// sooner returns the shorter of two times after which to look again, of which zero
+// is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
 }
 
 // component returns the key of the component to which a child belongs, or
@@ -124,37 +138,13 @@ func (d *teardown) waitsFor(pod *observedPod, hasChild bool, deleted *metav1.Tim
 // children returns what stays for now: the stages before the current one, and a
 // StatefulSet that has yet to learn that its volumes shall go with it.
 func (d *teardown) children() []metacontroller.Object {
-	var stay []metacontroller.Object
+	stay := slices.Clone(d.told)
 	for _, child := range d.left {
 		if d.stage(child.component) < d.current {
 			stay = append(stay, metacontroller.Keep(child.Snapshot))
-		} else if set := d.lastWord(child); set != nil {
-			stay = append(stay, set)
 		}
 	}
 	return stay
-}
-
-// lastWord returns a StatefulSet with the retention policy that deletes its
-// claims, or nil once its controller has taken note of it. The rest of it stays as
-// it is: what the spec asks for by now may be refused, and then it could never go.
-func (d *teardown) lastWord(child leftChild) metacontroller.Object {
-	if !d.mayDeleteVolumes || child.Terminating || child.Kind != statefulSetKind.Kind {
-		return nil
-	}
-	u := d.product.unit(child.component)
-	if u == nil || u.name != child.Name || u.said.storage == nil || u.said.storage.OnDelete != Delete {
-		return nil
-	}
-	there := d.there.workload(StatefulSet, child.Name) // a search, which few get to
-	if there == nil {
-		return nil
-	}
-	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	if there.Spec.Retention.WhenDeleted == goes && there.isSeen() {
-		return nil
-	}
-	return metacontroller.KeepWith(child.Snapshot, string(goes), "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
 }
 
 // firstGoes orders components as they go.
@@ -184,7 +174,7 @@ func (d *teardown) names(component string) ComponentStatus {
 }
 
 // status tells what goes, and what waits for it.
-func (d *teardown) status(ds *DataService, seen metacontroller.Observed) Status {
+func (d *teardown) status() Status {
 	going := map[string][]string{}
 	for _, child := range d.left {
 		going[child.component] = append(going[child.component], child.Ref())
@@ -212,10 +202,9 @@ func (d *teardown) status(ds *DataService, seen metacontroller.Observed) Status 
 			message += fmt.Sprintf(" and %d more", len(first)-most)
 		}
 	}
-	conditions := metacontroller.NewConditions(ds.Status.Conditions, ds.Generation, seen.Now)
 	for _, conditionType := range []string{metacontroller.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {
-		conditions.Set(conditionType, metav1.ConditionFalse, string(PhaseDeleting), message)
+		d.conditions.Set(conditionType, metav1.ConditionFalse, string(PhaseDeleting), message)
 	}
-	status.Conditions = conditions.List()
+	status.Conditions = d.conditions.List()
 	return status
 }

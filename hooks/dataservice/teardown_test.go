@@ -2,9 +2,14 @@ package dataservice_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // TestTeardownOfWhatCannotBeDecoded sees a DataService whose spec no hook can
@@ -55,4 +60,56 @@ func (s *story) order() []string {
 		}
 	}
 	return gone
+}
+
+// TestRefusedUpdateHoldsUpATeardownForAWhile is an attack: whoever may edit a
+// StatefulSet has each update of it fail, so that it never takes over that its
+// volumes go with it. They stay then, and the DataService goes.
+func TestRefusedUpdateHoldsUpATeardownForAWhile(t *testing.T) {
+	t.Parallel()
+	for name, forged := range map[string]map[string]string{
+		"unreadable":  {metacontroller.LastAppliedAnnotation: `{`},
+		"no object":   {metacontroller.LastAppliedAnnotation: `7`},
+		"a long text": {metacontroller.LastAppliedAnnotation: `{"metadata":{"annotations":{"long":""}}}`, "long": strings.Repeat("x", 200<<10)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tell(t, simulate.DynamicApply)
+			s.edit(set("mysql.storage.onDelete", "Delete"))
+			mysql := s.get("StatefulSet", "mysql-dataservice").DeepCopy()
+			mysql.SetAnnotations(forged)
+			s.apply(mysql.Object)
+			s.world.DeleteParents()
+			deleted, said := s.world.Now(), map[string]bool{}
+			for s.get("StatefulSet", "mysql-dataservice") != nil {
+				require.Less(t, s.world.Now().Sub(deleted), 10*time.Minute, "the StatefulSet is still there")
+				s.world.Step()
+				for _, outcome := range s.world.Outcomes() {
+					said[simulate.Condition(outcome.Parent, "VolumesDeleted").Reason] = true
+				}
+			}
+			require.Greater(t, s.world.Now().Sub(deleted), 5*time.Minute)
+			s.play()
+			require.Empty(t, s.world.Outcomes(), "the DataService is gone")
+			require.NotNil(t, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0"))
+			require.Equal(t, map[string]bool{"": true, "Asked": true, "GivenUp": true}, said)
+		})
+	}
+}
+
+// TestLastAppliedOfAnotherTypeHoldsNothingUp: Metacontroller takes such a value
+// for none.
+func TestLastAppliedOfAnotherTypeHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	for _, forged := range []string{`{"spec":7}`, `{"metadata":[]}`, `{"spec":{"template":"x"}}`, `null`} {
+		s := tell(t, simulate.DynamicApply)
+		s.edit(set("mysql.storage.onDelete", "Delete"))
+		mysql := s.get("StatefulSet", "mysql-dataservice").DeepCopy()
+		mysql.SetAnnotations(map[string]string{metacontroller.LastAppliedAnnotation: forged})
+		s.apply(mysql.Object)
+		deleted := s.world.Now()
+		s.world.DeleteParents()
+		s.play()
+		require.Less(t, s.world.Now().Sub(deleted), 5*time.Minute, forged)
+		require.Nil(t, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0"), forged)
+	}
 }

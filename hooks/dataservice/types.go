@@ -387,8 +387,9 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=component
 	Components []ComponentStatus `json:"components,omitempty"`
-	// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved and,
-	// while a rollout has failed for good, Stalled.
+	// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
+	// Stalled while a rollout has failed for good, and VolumesDeleted while the
+	// volumes of a DataService that is deleted have yet to be told to go with it.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -108,6 +108,8 @@ func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.P
 		WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 		WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 	}
+	storage := corev1.ResourceList{corev1.ResourceStorage: u.said.storage.Size}
+	pods.RoundUpList(storage)
 	filesystem := corev1.PersistentVolumeFilesystem
 	// The list of templates is compared as a whole, so each looks as the API
 	// server returns it, its status included.
@@ -118,9 +120,7 @@ func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.P
 			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			StorageClassName: u.said.storage.StorageClassName,
 			VolumeMode:       &filesystem,
-			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: u.said.storage.Size},
-			},
+			Resources:        corev1.VolumeResourceRequirements{Requests: storage},
 		},
 		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
 	}}
@@ -168,6 +168,7 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: dataVolume, MountPath: u.dataPath})
 	}
 	template.Spec.Containers = []corev1.Container{container}
+	pods.RoundUp(&template.Spec)
 	if p.needsEscaping(u) {
 		p.escapeCredentials(&template)
 	}

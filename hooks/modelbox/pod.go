@@ -20,7 +20,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 		podLabels[key] = string(value)
 	}
 	maps.Copy(podLabels, selector(box)) // a user's label must not unselect the Pods
-	return corev1.PodTemplateSpec{
+	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: podLabels, Annotations: box.Spec.PodAnnotations},
 		Spec: corev1.PodSpec{
 			InitContainers:     box.Spec.InitContainers,
@@ -34,6 +34,8 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			Affinity:           box.Spec.Affinity,
 		},
 	}
+	pods.RoundUp(&template.Spec)
+	return template
 }
 
 // mainContainer returns the container that runs the image, named as the

@@ -88,7 +88,7 @@ func (c *candidate) inject(tool *PodBuggerTool, has *container) {
 // made: then there is nothing to name, and each name would cost as much as the
 // tool is large.
 func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
-	size, err := metacontroller.Size(job(tool, pod, ""))
+	size, err := metacontroller.AppliedSize(job(tool, pod, ""))
 	if err != nil {
 		return nil, fmt.Errorf("the Job for %s: %w", pod.Ref(), err)
 	}

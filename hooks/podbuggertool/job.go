@@ -18,6 +18,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/names"
 	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 const (
@@ -48,7 +49,7 @@ const (
 	// largeRecipe is the size from which a digest of the recipe names the Jobs.
 	largeRecipe = 4 << 10
 	// maxJobBytes is the size from which Metacontroller cannot apply a Job.
-	maxJobBytes = 250 << 10
+	maxJobBytes = metacontroller.MaxAppliedBytes
 	// podAnnotation tells on a Job which Pod it is for.
 	podAnnotation = "operetta.dev/pod"
 	// uidAnnotation tells its UID.

@@ -101,7 +101,7 @@ func podNames(numbers []int) []string {
 
 // templateOf returns a template in JSON with so many bytes in one annotation.
 func templateOf(bytes int) string {
-	return `{"metadata":{"annotations":{"filler":"` + strings.Repeat("x", bytes) + `"}},"spec":{"containers":[{"name":"main","image":"one"}]}}`
+	return `{"spec":{"containers":[{"name":"main","image":"one","args":["` + strings.Repeat("x", bytes) + `"]}]}}`
 }
 
 func TestFiveHundredPodsAreAskedForAtATime(t *testing.T) {

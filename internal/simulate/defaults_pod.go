@@ -20,6 +20,10 @@ func defaultPodSpec(spec *corev1.PodSpec) {
 	set(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	spec.DeprecatedServiceAccount = spec.ServiceAccountName
 	roundUp(spec.Overhead)
+	if spec.Resources != nil {
+		roundUp(spec.Resources.Requests)
+		roundUp(spec.Resources.Limits)
+	}
 	eachContainer(spec, defaultContainer)
 	for i := range spec.EphemeralContainers {
 		defaultContainer((*corev1.Container)(&spec.EphemeralContainers[i].EphemeralContainerCommon))
@@ -48,7 +52,10 @@ func defaultVolume(source *corev1.VolumeSource) {
 			defaultProjection(&source.Projected.Sources[i])
 		}
 	case source.Ephemeral != nil && source.Ephemeral.VolumeClaimTemplate != nil:
-		point(&source.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+		claim := &source.Ephemeral.VolumeClaimTemplate.Spec
+		point(&claim.VolumeMode, corev1.PersistentVolumeFilesystem)
+		roundUp(claim.Resources.Requests)
+		roundUp(claim.Resources.Limits)
 	case source.Image != nil:
 		set(&source.Image.PullPolicy, pullPolicy(source.Image.Reference))
 	}

@@ -57,6 +57,10 @@ func TestMerge(t *testing.T) {
 			`{m: {a: 1, b: 2}}`, `{m: {a: 1}}`, `{m: text}`, `{m: {b: 2}}`,
 		},
 		{
+			"a last-applied value of another type than the live one counts as none",
+			`{m: {a: 1}, l: [{name: a}]}`, `{m: 7, l: text}`, `{m: {b: 2}, l: [{name: b}]}`, `{m: {a: 1, b: 2}, l: [{name: a}, {name: b}]}`,
+		},
+		{
 			"null for a map takes away what was applied in it",
 			`{m: {a: 1, b: 2}}`, `{m: {a: 1}}`, `{m: null}`, `{m: {b: 2}}`,
 		},
