@@ -29,6 +29,7 @@ func FuzzDataServiceFinalize(f *testing.F)  { fuzz(f, "dataservice", metacontrol
 func FuzzDataServiceCustomize(f *testing.F) { fuzz(f, "dataservice", metacontroller.CustomizeHook) }
 func FuzzModelBoxSync(f *testing.F)         { fuzz(f, "modelbox", metacontroller.SyncHook) }
 func FuzzModelBoxFinalize(f *testing.F)     { fuzz(f, "modelbox", metacontroller.FinalizeHook) }
+func FuzzModelBoxCustomize(f *testing.F)    { fuzz(f, "modelbox", metacontroller.CustomizeHook) }
 func FuzzMyJobSync(f *testing.F)            { fuzz(f, "myjob", metacontroller.SyncHook) }
 func FuzzMyJobFinalize(f *testing.F)        { fuzz(f, "myjob", metacontroller.FinalizeHook) }
 func FuzzPodSetSync(f *testing.F)           { fuzz(f, "podset", metacontroller.SyncHook) }

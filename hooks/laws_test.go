@@ -27,6 +27,7 @@ var laws = []struct {
 	{"a damaged request is never answered", damagedIsRefused},
 	{"what is damaged stops and disorders no teardown", damagedStopsNoTeardown},
 	{"a missing child drops no other", missingDropsNoOther},
+	{"names that others may have are looked up", contestedNamesAreSelected},
 }
 
 func TestLaws(t *testing.T) {
@@ -296,4 +297,33 @@ func missingDropsNoOther(t *testing.T, e exchange, answer metacontroller.Answer)
 			}
 		}
 	}
+}
+
+// contestedNamesAreSelected: what another controller may have is selected by the
+// customize hook, or nothing would tell that it has it.
+func contestedNamesAreSelected(t *testing.T, e exchange, answer metacontroller.Answer) {
+	if e.hook != metacontroller.SyncHook {
+		return
+	}
+	for _, child := range answer.Children {
+		for _, declared := range e.controller.Children {
+			if !declared.Contested || declared.Kind != child.Kind || child.Kept {
+				continue
+			}
+			selected := slices.ContainsFunc(rulesOf(t, e), func(rule metacontroller.Rule) bool {
+				return rule.Resource == declared.Plural && rule.APIVersion == declared.APIVersion && slices.Contains(rule.Names, child.Name)
+			})
+			require.True(t, selected, "no rule selects %s/%s", child.Kind, child.Name)
+		}
+	}
+}
+
+// rulesOf returns what the customize hook selects for the parent of a request.
+func rulesOf(t *testing.T, e exchange) []metacontroller.Rule {
+	e.hook, e.request = metacontroller.CustomizeHook, encoded(t, map[string]any{"parent": parsed(t, e.request)["parent"]})
+	answer, err := e.call()
+	require.NoError(t, err)
+	var rules struct{ RelatedResources []metacontroller.Rule }
+	require.NoError(t, json.Unmarshal(answer.Body, &rules))
+	return rules.RelatedResources
 }

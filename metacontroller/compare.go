@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,9 @@ type Difference struct {
 	// NotUpdated are those of the Outdated that an update is to make what is asked
 	// for: children of an InPlace kind that carry another hash.
 	NotUpdated []string
+	// Taken are those of the Missing that are not asked for, because another
+	// controller has an object of that name.
+	Taken []Taken
 
 	parent string // as kubectl events takes it, with its namespace
 }
@@ -29,7 +33,35 @@ func (d *Difference) Add(other Difference) {
 	d.Missing = append(d.Missing, other.Missing...)
 	d.Outdated = append(d.Outdated, other.Outdated...)
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
+	d.Taken = append(d.Taken, other.Taken...)
 	d.parent = cmp.Or(d.parent, other.parent)
+}
+
+// asked returns those of the Missing that are asked for.
+func (d *Difference) asked() []string {
+	if len(d.Taken) == 0 {
+		return d.Missing
+	}
+	return slices.DeleteFunc(slices.Clone(d.Missing), func(ref string) bool {
+		return slices.ContainsFunc(d.Taken, func(taken Taken) bool { return taken.Ref == ref })
+	})
+}
+
+// blocked tells which children do not come, and what to do about it.
+func (d *Difference) blocked(isOver bool) string {
+	var parts []string
+	if len(d.Taken) > 0 {
+		taken := make([]string, len(d.Taken))
+		for i := range d.Taken {
+			taken[i] = d.Taken[i].String()
+		}
+		parts = append(parts, listed(taken)+", and is not taken over: choose another name, or delete what has it")
+	}
+	if asked := d.asked(); isOver {
+		parts = append(parts, listed(asked)+" does not appear: an object of that name that belongs to someone else may be in the way, "+
+			"or the API server refuses it for a quota, an admission webhook or an invalid field; "+d.events())
+	}
+	return strings.Join(parts, "; ")
 }
 
 // events tells where the API server's refusals are to be read: Metacontroller
@@ -63,6 +95,9 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		switch {
 		case !found:
 			diff.Missing = append(diff.Missing, ref)
+			if taken, isTaken := o.taken.find(apiVersion, kind, child.GetName()); isTaken {
+				diff.Taken = append(diff.Taken, taken)
+			}
 		case snapshot.Terminating:
 			diff.Outdated = append(diff.Outdated, ref)
 		case snapshot.hash() != hash:

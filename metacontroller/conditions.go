@@ -35,12 +35,16 @@ const (
 	// for.
 	ReasonUpdating = "Updating"
 	// ReasonChildBlocked says that a child has been asked for and has not
-	// appeared within [ChildGrace].
+	// appeared within [ChildGrace], or that another controller has its name.
 	ReasonChildBlocked = "ChildBlocked"
 	// ReasonUpdateBlocked says that a child has been asked to change and has not
 	// changed within [ChildGrace].
 	ReasonUpdateBlocked = "UpdateBlocked"
 )
+
+// reasonNameTaken says in ChildrenObserved that nothing is asked for that is
+// missing.
+const reasonNameTaken = "NameTaken"
 
 // ChildGrace is how long a child may be missing, or not be what is asked for,
 // before it is called blocked: Metacontroller's cache lags behind its own writes,
@@ -119,16 +123,21 @@ func (c *Conditions) List() []metav1.Condition {
 // all is settled, so that the rest of Ready is the operator's to judge, and after
 // what time to look again (zero for not at all): a child that a foreign object, a
 // quota or an admission webhook keeps away gives no sign of it, nor does one whose
-// update is refused. Either is a person's to mend, and sets Stalled.
+// update is refused. Either is a person's to mend, and sets Stalled. So does a child
+// that is not asked for because another controller has its name, and at once.
 func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration) {
-	missing, updating := c.wait(ConditionChildrenObserved, diff.Missing), c.wait(ConditionChildrenUpdated, diff.NotUpdated)
-	if len(diff.Missing) == 0 {
+	asked := diff.asked()
+	missing, updating := c.wait(ConditionChildrenObserved, asked), c.wait(ConditionChildrenUpdated, diff.NotUpdated)
+	switch {
+	case len(diff.Missing) == 0:
 		c.Set(ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "every child that is asked for exists")
+	case len(asked) == 0:
+		c.Set(ConditionChildrenObserved, metav1.ConditionFalse, reasonNameTaken, "not asked for: "+listed(diff.Missing))
+		missing.again = ChildGrace // its event comes when the name is free, unless that is lost
 	}
 	switch {
-	case missing.isOver:
-		message := listed(diff.Missing) + " does not appear: an object of that name that belongs to someone else may be in the way, " +
-			"or the API server refuses it for a quota, an admission webhook or an invalid field; " + diff.events()
+	case missing.isOver, len(diff.Taken) > 0:
+		message := diff.blocked(missing.isOver)
 		c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, message)
 		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonChildBlocked, message)
 	case updating.isOver:
@@ -177,7 +186,7 @@ func (c *Conditions) wait(conditionType string, children []string) waiting {
 // have only just been asked for. So has a change by a newer spec.
 func (c *Conditions) since(conditionType string, children []string) metav1.Time {
 	old := meta.FindStatusCondition(c.old, conditionType)
-	if old == nil || old.Status != metav1.ConditionFalse ||
+	if old == nil || old.Status != metav1.ConditionFalse || old.Reason == reasonNameTaken ||
 		conditionType == ConditionChildrenUpdated && old.ObservedGeneration != c.generation {
 		return c.now
 	}

@@ -86,6 +86,13 @@ type Child struct {
 	// Where it is set, the server keeps no other field of such children in
 	// memory than these and what this package reads. Nil keeps all.
 	Reads reflect.Type
+	// Contested is set for a kind of which another custom resource may ask for an
+	// object of the same name, and of which an object has nothing immutable that
+	// would tell the two apart. Under server-side apply they would take it from each
+	// other for ever, for Metacontroller applies for both as one field manager. So a
+	// child is not asked for where the request shows that another controller has the
+	// object of its name. The customize hook has to select them, with [ByName].
+	Contested bool
 }
 
 // UpdateMethod is the part of Metacontroller's update strategies that keeps

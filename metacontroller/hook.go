@@ -208,6 +208,7 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 		Now:      now.UTC().Truncate(time.Second),
 		parent:   c.eventsOf(req.Identity),
 		inPlace:  c.inPlace(),
+		taken:    c.takenNames(req),
 	}
 	run := c.Sync.sync
 	if hook == FinalizeHook {
@@ -225,7 +226,7 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 	if err != nil {
 		return answer, err
 	}
-	answer.Body, answer.Children, err = c.respond(req, out)
+	answer.Body, answer.Children, err = c.respond(req, out, seen.taken)
 	return answer, err
 }
 

@@ -27,6 +27,7 @@ type Observed struct {
 
 	parent  string          // as kubectl events takes it, with its namespace
 	inPlace map[string]bool // the kinds of children that are updated, by Resource.Key
+	taken   *takenNames
 }
 
 // Wanted returns an error once nobody waits for the answer any more: the client has

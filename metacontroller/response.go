@@ -12,8 +12,9 @@ import (
 
 // respond builds the response, after it has made sure that each child is one
 // that Metacontroller can watch and that nothing else is wrong with the answer.
-// An error leaves the world as it is; a wrong answer would change it.
-func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild, error) {
+// An error leaves the world as it is; a wrong answer would change it. A child
+// whose name another controller has is left out.
+func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]byte, []AnsweredChild, error) {
 	if out.finalized && !req.finalizing {
 		return nil, nil, errors.New("a hook that is not finalizing answers finalized: true")
 	}
@@ -59,6 +60,10 @@ func (c Controller) respond(req *request, out *outcome) ([]byte, []AnsweredChild
 			return nil, nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
 		}
 		seen[id] = true
+		if taken.isTaken(child) {
+			body = body[:start]
+			continue
+		}
 		children = append(children, child)
 		if body, err = req.run.room(req, body, i+1, len(out.children)); err != nil {
 			return nil, nil, err

@@ -53,7 +53,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		"unknown flag: --x (see operetta serve --help)":                                                                                           {[]string{"serve", "--x"}, 2},
 		"render takes one file (see operetta render --help)":                                                                                      {[]string{"render"}, 2},
 		"simulate takes at least one file (see operetta simulate --help)":                                                                         {[]string{"simulate"}, 2},
-		`--hook "customize": modelbox has the hooks [sync finalize] (see operetta render --help)`:                                                 {[]string{"render", sample, "--hook", "customize"}, 2},
+		`--hook "customize": myjob has the hooks [sync finalize] (see operetta render --help)`:                                                    {[]string{"render", "../../deploy/samples/myjob.yaml", "--hook", "customize"}, 2},
 		`--now "noon" is no time like 2026-01-02T15:04:05Z (see operetta render --help)`:                                                          {[]string{"render", sample, "--now", "noon"}, 2},
 		`--output "xml" is none of text, json and yaml (see operetta simulate --help)`:                                                            {[]string{"simulate", sample, "-o", "xml"}, 2},
 		`--fail: "x" is no object: write KIND/NAME, as in Deployment/web (see operetta simulate --help)`:                                          {[]string{"simulate", sample, "--fail", "x"}, 2},
@@ -106,7 +106,7 @@ func TestSimulate(t *testing.T) {
 	code, text, _ := operetta(t, "", "simulate", seed, "--over-http")
 	require.Equal(t, 0, code)
 	require.Contains(t, text, "+ Deployment/modelbox-sample\n")
-	require.True(t, strings.HasSuffix(text, "= ModelBox default/modelbox-sample: Ready and quiet after 8s, hook calls: 7, children: 2\n"), text)
+	require.True(t, strings.HasSuffix(text, "= ModelBox default/modelbox-sample: Ready and quiet after 8s, hook calls: 8, children: 2\n"), text)
 
 	var whole struct {
 		Converged bool `json:"converged"`

@@ -32,8 +32,8 @@ func Controller() metacontroller.Controller {
 			{Resource: deploymentKind, Update: metacontroller.InPlace},
 			{Resource: statefulSetKind, Update: metacontroller.InPlace},
 			{Resource: daemonSetKind, Update: metacontroller.InPlace},
-			{Resource: serviceKind, Update: metacontroller.InPlace},
-			{Resource: configMapKind, Update: metacontroller.InPlace},
+			{Resource: serviceKind, Update: metacontroller.InPlace, Contested: true},
+			{Resource: configMapKind, Update: metacontroller.InPlace, Contested: true},
 		},
 		Related:         []metacontroller.Resource{podKind},
 		OrderedTeardown: true,
@@ -62,12 +62,33 @@ const (
 )
 
 // customize selects the product's Pods: they tell why a component is not ready,
-// and when a stage of the teardown is gone.
+// and when a stage of the teardown is gone. It selects as well what has the name of
+// a Service or a ConfigMap that is wanted: another controller may have it. The
+// selectors of workloads are immutable and name the DataService, so that the API
+// server refuses to change those of another.
 func customize(ds *DataService) ([]metacontroller.Rule, error) {
-	return []metacontroller.Rule{{
+	rules := []metacontroller.Rule{{
 		APIVersion:    podKind.APIVersion,
 		Resource:      podKind.Plural,
 		Namespace:     ds.Namespace,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: ds.Name}},
-	}}, nil
+	}}
+	p, _ := resolve(ds, table()) // what is wrong with the spec is sync's to say
+	services, configMaps := p.contested()
+	rules = append(rules, metacontroller.ByName(serviceKind, ds.Namespace, services...)...)
+	return append(rules, metacontroller.ByName(configMapKind, ds.Namespace, configMaps...)...), nil
+}
+
+// contested returns the names of the Services and ConfigMaps that are wanted.
+func (p *product) contested() (services, configMaps []string) {
+	for _, u := range p.units {
+		if !u.runsHere() {
+			continue
+		}
+		services = append(services, u.name)
+		for _, config := range u.wantedConfigs() {
+			configMaps = append(configMaps, u.name+config.suffix)
+		}
+	}
+	return services, configMaps
 }

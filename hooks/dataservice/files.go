@@ -24,10 +24,7 @@ type configMap struct {
 // the place of the generated one of its name, or goes to the first ConfigMap
 // that is mounted as a folder. A component without any gets one for them.
 func (p *product) configMaps(u *unit) ([]configMap, error) {
-	configs := u.configs
-	if len(configs) == 0 && len(u.said.config) > 0 {
-		configs = []config{{path: configDir}}
-	}
+	configs := u.wantedConfigs()
 	made := make([]configMap, len(configs))
 	home := map[string]int{}
 	folder := -1

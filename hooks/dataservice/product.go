@@ -70,6 +70,15 @@ type unit struct {
 // runsHere reports whether it runs in the cluster.
 func (u *unit) runsHere() bool { return u.said.thirdParty == nil }
 
+// wantedConfigs returns its ConfigMaps: those of the table, or one where only the
+// spec has files for it.
+func (u *unit) wantedConfigs() []config {
+	if len(u.configs) == 0 && len(u.said.config) > 0 {
+		return []config{{path: configDir}}
+	}
+	return u.configs
+}
+
 // product is all that a spec wants, in the order of the table.
 type product struct {
 	ds    *DataService

@@ -89,6 +89,8 @@ func (p *plan) why(part *part) string {
 		return "waits for " + strings.Join(part.waitsFor, ", ")
 	case part.rival != "":
 		return fmt.Sprintf("waits for %s to go, for its Service would send to both", part.rival)
+	case len(part.differs.Taken) > 0:
+		return part.differs.Taken[0].String()
 	case len(part.differs.Missing) > 0:
 		return part.differs.Missing[0] + " is being created"
 	}

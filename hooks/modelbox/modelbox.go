@@ -26,9 +26,10 @@ func Controller() metacontroller.Controller {
 		CRD:    deploy.CRD("modelbox"),
 		Children: []metacontroller.Child{
 			{Resource: deploymentKind, Update: metacontroller.InPlace},
-			{Resource: serviceKind, Update: metacontroller.InPlace},
+			{Resource: serviceKind, Update: metacontroller.InPlace, Contested: true},
 		},
-		Sync: metacontroller.Sync(sync),
+		Sync:      metacontroller.Sync(sync),
+		Customize: metacontroller.Customize(customize),
 	}
 }
 
@@ -36,3 +37,13 @@ var (
 	deploymentKind = metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}
 	serviceKind    = metacontroller.Resource{APIVersion: "v1", Kind: "Service", Plural: "services"}
 )
+
+// customize selects what has the name of the Service, where one is wanted: another
+// controller may have it. The selector of a Deployment is immutable and names the
+// ModelBox, so that the API server refuses to change that of another.
+func customize(box *ModelBox) ([]metacontroller.Rule, error) {
+	if wantedServiceType(box) == ServiceNone {
+		return nil, nil
+	}
+	return metacontroller.ByName(serviceKind, box.Namespace, box.Name), nil
+}

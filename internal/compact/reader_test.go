@@ -38,6 +38,7 @@ func toy() metacontroller.Controller {
 			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[readPod]()},
 			{Resource: metacontroller.Resource{APIVersion: "batch/v1", Kind: "Job", Plural: "jobs"}, Update: metacontroller.OnDelete},
 			{Resource: metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}, Update: metacontroller.InPlace},
+			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: metacontroller.InPlace, Contested: true},
 		},
 	}
 }
@@ -70,6 +71,19 @@ func TestReaderLeavesWhatIsRead(t *testing.T) {
 	var indented bytes.Buffer
 	require.NoError(t, json.Indent(&indented, []byte(request), "", " \t\r"))
 	require.JSONEq(t, want, read(t, &indented))
+}
+
+// TestReaderLeavesWhoControlsARelatedObject of a kind of which only that is read,
+// and leaves a child of that kind whole.
+func TestReaderLeavesWhoControlsARelatedObject(t *testing.T) {
+	object := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"a":"b"},"deletionTimestamp":null,` +
+		`"ownerReferences":[{"controller":true,"uid":"u"}],"managedFields":[1]},"data":{"password":"x"}}`
+	little := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{},"deletionTimestamp":null,` +
+		`"ownerReferences":[{"controller":true,"uid":"u"}],"managedFields":[]},"data":{}}`
+	wrap := func(related string) string {
+		return `{"children":{"ConfigMap.v1":{"n/a":` + object + `}},"related":{"ConfigMap.v1":{"n/a":` + related + `}}}`
+	}
+	require.Equal(t, wrap(little), read(t, strings.NewReader(wrap(object))))
 }
 
 func TestReaderReadsKeysAsADecoderDoes(t *testing.T) {

@@ -3,6 +3,7 @@ package compact
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -41,8 +42,23 @@ func requestRule(c metacontroller.Controller) *rule {
 	}
 	return &rule{members: map[string]*rule{
 		"children": {members: children},
-		"related":  {others: &rule{others: unmanaged()}},
+		"related":  {members: contestedRules(c), others: &rule{others: unmanaged()}},
 	}}
+}
+
+// contestedRules returns the rules for related objects that only have the names of
+// children: nothing is read of them but which they are, and who controls them.
+func contestedRules(c metacontroller.Controller) map[string]*rule {
+	rules := map[string]*rule{}
+	for _, child := range c.Children {
+		if !child.Contested || slices.Contains(c.Related, child.Resource) {
+			continue
+		}
+		object := readRule(reflect.TypeFor[struct{}]())
+		object.object("metadata").add("ownerReferences")
+		rules[child.Key()] = &rule{others: object}
+	}
+	return rules
 }
 
 // unmanaged returns the rule for an object that no answer restates: all but what

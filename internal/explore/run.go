@@ -3,7 +3,10 @@ package explore
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -267,7 +270,8 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 
 // checkRefused reports whether children are refused at the end for what no schema
 // can know, because somebody else has their names or the cluster does not have
-// their node ports, and holds the custom resource to telling it.
+// their node ports, and holds the custom resource to telling it. What is not asked
+// for because another controller has it is told when its turn has come.
 func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	told, taken := false, ""
 	for child, refusal := range r.refused {
@@ -279,11 +283,32 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 		taken = child.String()
 		told = told || strings.Contains(outcome.Message, child.String())
 	}
+	for _, child := range r.leftAlone(outcome.Parent) {
+		taken = child.String()
+		told = told || strings.Contains(outcome.Message, child.String()) || outcome.Reason != metacontroller.ReasonChildBlocked
+	}
 	if taken != "" && (!told || outcome.Ready == "True") {
 		r.broke(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
 			outcome.Ready, outcome.Reason, outcome.Message))
 	}
 	return taken != ""
+}
+
+// leftAlone returns the objects of other controllers that have the names of children
+// of a custom resource, and that are not asked for therefore.
+func (r *Run) leftAlone(parent simulate.Object) []simulate.Ref {
+	var refs []simulate.Ref
+	controller := r.scenario.controllerOf(parent.GetAPIVersion(), parent.GetKind())
+	for _, object := range r.World.Selected(parent) {
+		owner := metav1.GetControllerOfNoCopy(object)
+		isContested := slices.ContainsFunc(controller.Children, func(child metacontroller.Child) bool {
+			return child.Contested && child.Kind == object.GetKind() && child.APIVersion == object.GetAPIVersion()
+		})
+		if isContested && owner != nil && owner.UID != parent.GetUID() {
+			refs = append(refs, simulate.RefOf(object))
+		}
+	}
+	return refs
 }
 
 // checkGone looks for children of custom resources that are gone.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
@@ -41,7 +43,7 @@ func (c *chance) takeName() bool {
 	metadata := map[string]any{"name": name}
 	if c.run.scenario.Apply == simulate.ServerSideApply || c.IntN(2) == 0 {
 		metadata["ownerReferences"] = []any{map[string]any{
-			"apiVersion": "v1", "kind": "Namespace", "name": "default", "uid": "other", "controller": true,
+			"apiVersion": "v1", "kind": "Namespace", "name": "default", "uid": strangerUID, "controller": true,
 		}}
 	}
 	content["apiVersion"], content["kind"], content["metadata"] = child.apiVersion, kind, metadata
@@ -49,11 +51,19 @@ func (c *chance) takeName() bool {
 	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
 }
 
+// strangerUID is that of the controller of somebody else's objects.
+const strangerUID = "other"
+
+func isOfStranger(object simulate.Object) bool {
+	owner := metav1.GetControllerOfNoCopy(object)
+	return owner != nil && owner.UID == strangerUID
+}
+
 // giveBack lets an object of somebody else go that has the name of a child.
 func (c *chance) giveBack() bool {
 	object := c.pick(func(object simulate.Object) bool {
 		_, isRefused := c.run.refused[simulate.RefOf(object)]
-		return isRefused && c.run.World.IsForeign(object)
+		return (isRefused || isOfStranger(object)) && c.run.World.IsForeign(object)
 	})
 	return object != nil && c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(object).String()})
 }

@@ -1,6 +1,9 @@
 package simulate
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Write is a write to the API server that has changed something. Its objects are
 // not to be modified.
@@ -67,6 +70,13 @@ func (w *World) Syncs() int {
 		calls += p.calls
 	}
 	return calls
+}
+
+// Selected returns the objects that the customize hook of a custom resource has
+// selected, as they are in the API server. They are not to be modified.
+func (w *World) Selected(parent Object) []Object {
+	p := w.composite.parents[RefOf(parent)]
+	return slices.DeleteFunc(w.Objects(), func(object Object) bool { return p == nil || !w.composite.selects(p, object) })
 }
 
 // Owned returns the objects that a custom resource controls, in the order of

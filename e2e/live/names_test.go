@@ -1,0 +1,103 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// productOf returns a DataService of two components.
+func productOf(name, eureka, proxy string) string {
+	return `{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: ` + name + `}, spec: {
+		eureka: {name: ` + eureka + `, image: eureka, replica: 1}, proxy: {name: ` + proxy + `, image: proxy, replica: 1}}}`
+}
+
+// TestTwoProductsInOneNamespace lets two custom resources ask for a Service or a
+// ConfigMap of one name. The second leaves alone what the first has, says so, and
+// gets it when the first is gone. Nothing is written in between.
+func TestTwoProductsInOneNamespace(t *testing.T) {
+	inModes(t, modes[:2], func(t *testing.T, w *world) {
+		first := productOf("first", "eureka", "proxy")
+		w.apply(first)
+		w.ready("dataservice/first")
+		w.settle()
+		before := w.versions("service/eureka", "service/proxy", "configmap/proxy")
+
+		w.apply(productOf("second", "eureka-2", "proxy"))
+		w.apply(strings.Replace(modelBox(`image: "nginx:1", ports: [{port: 80}]`), "name: box", "name: eureka", 1))
+		w.blocked("dataservice", "second", "Service/proxy belongs to DataService/first", "ConfigMap/proxy belongs to DataService/first")
+		w.blocked("modelbox", "eureka", "Service/eureka belongs to DataService/first")
+		w.atRest()
+		require.Equal(t, before, w.versions("service/eureka", "service/proxy", "configmap/proxy"), "what the first has was written to")
+		w.ready("dataservice/first")
+
+		w.kubectl("delete", "dataservice/first", "--timeout="+patience.String())
+		w.ready("dataservice/second", "modelbox/eureka")
+		w.apply(first)
+		w.blocked("dataservice", "first", "Service/eureka belongs to ModelBox/eureka")
+		w.atRest()
+	})
+}
+
+// TestTwoThatComeTogether creates both at once, some times: who gets what is a
+// matter of chance then, and both may be blocked. Nobody takes from the other for
+// ever.
+func TestTwoThatComeTogether(t *testing.T) {
+	inModes(t, modes[1:2], func(t *testing.T, w *world) {
+		var objects []string
+		for i := range 5 {
+			name := fmt.Sprintf("eureka-%d", i)
+			objects = append(objects, productOf(fmt.Sprintf("one-%d", i), name, "proxy-"+name), productOf(fmt.Sprintf("other-%d", i), name, "proxy-"+name))
+		}
+		w.apply(strings.Join(objects, "\n---\n"))
+		for i := range 5 {
+			w.eventually("at most one of the two is Ready, and the other is blocked", func() error {
+				one, other := w.condition("dataservice", fmt.Sprintf("one-%d", i), "Ready"), w.condition("dataservice", fmt.Sprintf("other-%d", i), "Ready")
+				if !strings.HasPrefix(one, "False ChildBlocked") && !strings.HasPrefix(other, "False ChildBlocked") {
+					return fmt.Errorf("they are %s and %s", one, other)
+				}
+				return nil
+			})
+		}
+		w.atRest()
+	})
+}
+
+// blocked waits until a custom resource says why it is not Ready.
+func (w *world) blocked(kind, name string, reasons ...string) {
+	w.Helper()
+	for _, conditionType := range []string{"Ready", "Stalled"} {
+		w.eventually(kind+"/"+name+" is blocked", func() error {
+			condition := w.condition(kind, name, conditionType)
+			for _, reason := range reasons {
+				if !strings.Contains(condition, "ChildBlocked: ") || !strings.Contains(condition, reason) {
+					return fmt.Errorf("%s is %s", conditionType, condition)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// atRest waits until Metacontroller changes nothing any more. A Deployment that
+// another has as well is refused under server-side apply, again and again at
+// growing intervals.
+func (w *world) atRest() {
+	w.Helper()
+	versions := func() string {
+		return w.kubectl("get", "services,configmaps,deployments,"+kinds, "--output=jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion} {end}")
+	}
+	last, quiet := "", 0
+	w.eventually("nothing is written for ten seconds", func() error {
+		now := versions()
+		if now != last {
+			last, quiet = now, 0
+		}
+		if quiet++; quiet < 25 { // looks, each of which takes a while
+			return fmt.Errorf("it has been quiet for %d looks", quiet)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,143 @@
+package metacontroller
+
+import (
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// ByName returns the rule that selects the objects of a kind that have one of
+// these names, for a customize hook. Without names there is none, for it would
+// select all objects of the kind.
+func ByName(kind Resource, namespace string, names ...string) []Rule {
+	if len(names) == 0 {
+		return nil
+	}
+	return []Rule{{APIVersion: kind.APIVersion, Resource: kind.Plural, Namespace: namespace, Names: names}}
+}
+
+// Taken is a child that is not asked for, because another controller has an
+// object of that name.
+type Taken struct {
+	// Ref is the child, as in Service/web.
+	Ref string
+	// By is the other controller, as in ModelBox/web.
+	By string
+}
+
+// String says it in a message.
+func (t Taken) String() string { return t.Ref + " belongs to " + t.By }
+
+// takenNames tells which desired children have names that another controller has.
+// It is nil-safe, for an [Observed] that was made without a call.
+type takenNames struct {
+	parent            controllerRef
+	namespace         string
+	contested         map[string]bool // by Resource.Key
+	children, related Objects
+}
+
+// controllerRef is what an owner reference tells of a controller.
+type controllerRef struct {
+	apiVersion, kind, name string
+	uid                    types.UID
+}
+
+func (c Controller) takenNames(req *request) *takenNames {
+	contested := map[string]bool{}
+	for _, child := range c.Children {
+		if child.Contested {
+			contested[child.Key()] = true
+		}
+	}
+	return &takenNames{
+		parent:    controllerRef{c.Parent.APIVersion, c.Parent.Kind, req.Name, req.UID},
+		namespace: req.Namespace, contested: contested, children: req.children, related: req.related,
+	}
+}
+
+// holder returns the controller of the object that has the name of a desired
+// child, if that is another than the parent. An observed child is the parent's,
+// whatever else the request shows: one that an answer left out would be deleted.
+func (t *takenNames) holder(apiVersion, kind, name string) (object Snapshot, by controllerRef, isTaken bool) {
+	if t == nil || !t.contested[kind+"."+apiVersion] {
+		return object, by, false
+	}
+	if _, isOurs := t.children.Find(apiVersion, kind, name); isOurs {
+		return object, by, false
+	}
+	object, found := t.related.findIn(t.namespace, apiVersion, kind, name)
+	if !found {
+		return object, by, false
+	}
+	by, found = object.controller()
+	return object, by, found && by.uid != t.parent.uid
+}
+
+// isTaken reports whether a desired child is not to be asked for.
+func (t *takenNames) isTaken(child AnsweredChild) bool {
+	_, _, isTaken := t.holder(child.APIVersion, child.Kind, child.Name)
+	return isTaken
+}
+
+// find returns what is to be said of a desired child whose name another controller
+// has. Where the name will be free soon there is nothing to say: an object that is
+// being deleted, or that the garbage collector has yet to delete because it
+// belonged to a former parent of this name, is waited for.
+func (t *takenNames) find(apiVersion, kind, name string) (Taken, bool) {
+	object, by, isTaken := t.holder(apiVersion, kind, name)
+	if !isTaken || object.Terminating || by.isFormer(t.parent) {
+		return Taken{}, false
+	}
+	return Taken{Ref: object.Ref(), By: by.String()}, true
+}
+
+// isFormer reports whether it is another object of the same kind and name.
+func (r controllerRef) isFormer(now controllerRef) bool {
+	r.uid = now.uid
+	return r == now
+}
+
+// kindName is what the kind of a controller may look like in a message.
+var kindName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,62}$`)
+
+// String names the controller, unless whoever wrote the reference wrote something
+// that no object is called.
+func (r controllerRef) String() string {
+	if !kindName.MatchString(r.kind) || len(validation.IsDNS1123Subdomain(r.name)) > 0 {
+		return "another controller"
+	}
+	return r.kind + "/" + r.name
+}
+
+// controller returns what the object's owner references tell of its controller,
+// if it has one.
+func (s Snapshot) controller() (by controllerRef, found bool) {
+	elements(lookup(s.raw, "metadata", "ownerReferences"), func(owner []byte) bool {
+		if found = string(lookup(owner, "controller")) == "true"; !found {
+			return true
+		}
+		uid, _ := text(lookup(owner, "uid"))
+		by.uid = types.UID(uid)
+		by.apiVersion, _ = text(lookup(owner, "apiVersion"))
+		by.kind, _ = text(lookup(owner, "kind"))
+		by.name, _ = text(lookup(owner, "name"))
+		return false
+	})
+	return by, found
+}
+
+// findIn returns the object of a kind and a name in a namespace. Where a request
+// that was written by hand tells none, all count as that.
+func (o Objects) findIn(namespace, apiVersion, kind, name string) (Snapshot, bool) {
+	objects := o.All(apiVersion, kind)
+	i := slices.IndexFunc(objects, func(s Snapshot) bool {
+		return s.Name == name && (s.Namespace == namespace || s.Namespace == "" || namespace == "")
+	})
+	if i < 0 {
+		return Snapshot{}, false
+	}
+	return objects[i], true
+}

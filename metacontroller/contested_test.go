@@ -1,0 +1,139 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// contesting returns an operator whose hook asks for two ConfigMaps, and tells what
+// it has found.
+func contesting(found *Difference) Controller {
+	c := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		children := []Object{configMap("a"), configMap("b")}
+		diff, err := seen.Compare(children)
+		*found = diff
+		return greetingResult{Children: children, Status: map[string]any{}}, err
+	})
+	c.Children[0].Contested = true
+	return c
+}
+
+// askBeside returns a request with ConfigMaps among the children and among the
+// related objects.
+func askBeside(children, related string) []byte {
+	return []byte(strings.Replace(string(ask(false, children, "")), `"related":{}`, `"related":{"ConfigMap.v1":{`+related+`}}`, 1))
+}
+
+// controlledBy is what metadata has beside the name.
+func controlledBy(uid, kind, name string) string {
+	return fmt.Sprintf(`,"ownerReferences":[{"uid":"x","kind":"Other","name":"x"},{"apiVersion":"example.com/v1","kind":%q,"name":%q,"uid":%q,"controller":true}]`, kind, name, uid)
+}
+
+// TestNamesOfAnotherController holds what is asked for where the request shows an
+// object of a child's name, and what is said of it.
+func TestNamesOfAnotherController(t *testing.T) {
+	other := controlledBy("v", "Greeting", "other")
+	for name, test := range map[string]struct {
+		children, related string
+		isLeft            bool   // out of the answer
+		by                string // who has it, if that is to be said
+	}{
+		"nothing is known":              {},
+		"another's":                     {related: observed("ConfigMap", "a", other), isLeft: true, by: "Greeting/other"},
+		"another's, seen as our child":  {children: observed("ConfigMap", "a", ""), related: observed("ConfigMap", "a", other)},
+		"another's, that is going":      {related: observed("ConfigMap", "a", other+`,"deletionTimestamp":"2026-01-01T00:00:00Z"`), isLeft: true},
+		"a former parent's":             {related: observed("ConfigMap", "a", controlledBy("v", "Greeting", "hi")), isLeft: true},
+		"ours, not yet among children":  {related: observed("ConfigMap", "a", controlledBy("u", "Greeting", "hi"))},
+		"nobody's":                      {related: observed("ConfigMap", "a", "")},
+		"owned, but not controlled":     {related: observed("ConfigMap", "a", `,"ownerReferences":[{"uid":"v","kind":"A","name":"a","controller":false}]`)},
+		"in another namespace":          {related: strings.ReplaceAll(observed("ConfigMap", "a", other), `"ns"`, `"elsewhere"`)},
+		"of another name":               {related: observed("ConfigMap", "c", other)},
+		"with a kind that is a text":    {related: observed("ConfigMap", "a", controlledBy("v", "<b> \n", "other")), isLeft: true, by: "another controller"},
+		"with a name that is a text":    {related: observed("ConfigMap", "a", controlledBy("v", "Greeting", "a b")), isLeft: true, by: "another controller"},
+		"with damaged owner references": {related: observed("ConfigMap", "a", `,"ownerReferences":{"controller":true}`)},
+		"with a damaged controller":     {related: observed("ConfigMap", "a", `,"ownerReferences":[7,{"controller":"true","uid":"v"}]`)},
+		"with a controller without UID": {related: observed("ConfigMap", "a", `,"ownerReferences":[{"controller":true,"uid":7,"kind":[],"name":{}}]`), isLeft: true, by: "another controller"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var diff Difference
+			answer, err := contesting(&diff).Call(SyncHook, noon, askBeside(test.children, test.related))
+			require.NoError(t, err)
+			wanted := []string{"a", "b"}
+			if test.isLeft {
+				wanted = []string{"b"}
+			}
+			var got []string
+			for _, child := range answer.Children {
+				got = append(got, child.Name)
+			}
+			require.Equal(t, wanted, got)
+			require.True(t, json.Valid(answer.Body))
+			require.Equal(t, len(wanted), strings.Count(string(answer.Body), `"kind":"ConfigMap"`))
+			if test.children == "" {
+				require.Equal(t, []string{"ConfigMap/a", "ConfigMap/b"}, diff.Missing, "it counts as missing whatever the reason")
+			}
+			if test.by == "" {
+				require.Empty(t, diff.Taken)
+				return
+			}
+			require.Equal(t, []Taken{{Ref: "ConfigMap/a", By: test.by}}, diff.Taken)
+		})
+	}
+}
+
+func TestOnlyContestedKindsAreLeftToOthers(t *testing.T) {
+	var diff Difference
+	c := contesting(&diff)
+	c.Children[0].Contested = false
+	answer, err := c.Call(SyncHook, noon, askBeside("", observed("ConfigMap", "a", controlledBy("v", "Greeting", "other"))))
+	require.NoError(t, err)
+	require.Len(t, answer.Children, 2)
+	require.Empty(t, diff.Taken)
+}
+
+func TestByName(t *testing.T) {
+	kind := Resource{"v1", "ConfigMap", "configmaps"}
+	require.Empty(t, ByName(kind, "ns"), "a rule without names selects everything")
+	require.Equal(t, []Rule{{APIVersion: "v1", Resource: "configmaps", Namespace: "ns", Names: []string{"a", "b"}}}, ByName(kind, "ns", "a", "b"))
+}
+
+// TestSettleTellsATakenName at once, and counts the time that a child does not
+// appear from when it has been asked for.
+func TestSettleTellsATakenName(t *testing.T) {
+	settle := func(old []metav1.Condition, at time.Duration, diff Difference) (*Conditions, time.Duration) {
+		c := NewConditions(old, 1, noon.Add(at))
+		settled, resync := c.Settle(diff)
+		require.False(t, settled)
+		return c, resync
+	}
+	taken := Difference{Missing: []string{"Service/a"}, Taken: []Taken{{"Service/a", "Other/b"}}}
+	c, resync := settle(nil, 0, taken)
+	const message = "Service/a belongs to Other/b, and is not taken over: choose another name, or delete what has it"
+	for _, conditionType := range []string{ConditionReady, ConditionStalled} {
+		require.Equal(t, ReasonChildBlocked, c.Find(conditionType).Reason)
+		require.Equal(t, message, c.Find(conditionType).Message)
+	}
+	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
+	require.Equal(t, "not asked for: Service/a", c.Find(ConditionChildrenObserved).Message)
+	require.Equal(t, ChildGrace, resync)
+
+	c, _ = settle(c.List(), time.Hour, Difference{Missing: []string{"Service/a"}})
+	require.Equal(t, ReasonCreating, c.Find(ConditionReady).Reason, "it is asked for since now")
+	require.Nil(t, c.Find(ConditionStalled))
+	c, _ = settle(c.List(), time.Hour+ChildGrace, Difference{Missing: []string{"Service/a"}})
+	require.Contains(t, c.Find(ConditionReady).Message, "Service/a does not appear")
+
+	both := Difference{Missing: []string{"Service/a", "Pod/c"}, Taken: taken.Taken}
+	c, resync = settle(nil, 0, both)
+	require.Equal(t, message, c.Find(ConditionReady).Message)
+	require.Equal(t, "asked for: Pod/c", c.Find(ConditionChildrenObserved).Message)
+	require.Equal(t, ChildGrace, resync)
+	c, _ = settle(c.List(), time.Hour, both)
+	require.Contains(t, c.Find(ConditionReady).Message, message+"; Pod/c does not appear")
+}
