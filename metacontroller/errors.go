@@ -14,7 +14,7 @@ import (
 // publishes it in an event on the parent.
 type RequestError struct {
 	reason  string
-	damaged *Snapshot // the object that cannot be decoded, if it is about one
+	damaged *undecodable // the object that cannot be decoded, if it is about one
 }
 
 // Error returns the reason.

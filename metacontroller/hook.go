@@ -49,9 +49,9 @@ func Sync[P, S any](sync func(parent *P, seen Observed) (Result[S], error)) Hook
 // a subset of what is observed, never anything new.
 //
 // Nothing stops a deletion. Of a damaged parent the function gets what can be
-// decoded, and [Observed.SpecDamaged] tells that its spec is not. A child that it
-// cannot decode goes first, and the others stay until it has gone: a function
-// that wants it to go in its turn reads it with [ListReadable] and
+// decoded, and [Observed.SpecDamaged] tells that its spec is not. Children that it
+// cannot decode go first, and the others stay until they have gone: a function
+// that wants one to go in its turn reads it with [ListReadable] and
 // [Snapshot.Label]. After any other error of the function everything goes at once.
 func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], error)) Hook {
 	return Hook{
@@ -60,12 +60,12 @@ func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], erro
 			parent := new(P)
 			seen.SpecDamaged = decodeParts(req, parent)
 			result, damaged, err := tearDown(seen, func(seen Observed) (Result[S], error) { return finalize(parent, seen) })
-			if err == nil && damaged == nil {
+			if err == nil && len(damaged) == 0 {
 				return resolve(result, nil)
 			}
 			out, failure := finalizeAll(req, seen)
 			if failure == nil && err == nil {
-				out.children = keepAllBut(seen.Children, *damaged)
+				out.children = keepAllBut(seen.Children, damaged)
 			}
 			return out, failure
 		},

@@ -71,7 +71,7 @@ func (s Snapshot) Decode(into any) error {
 		return err
 	}
 	if err := decode(s.raw, into); err != nil {
-		return &RequestError{reason: fmt.Sprintf("%s cannot be decoded: %s", s.Ref(), err), damaged: &s}
+		return &RequestError{reason: fmt.Sprintf("%s cannot be decoded: %s", s.Ref(), err), damaged: &undecodable{s, reflect.TypeOf(into).Elem()}}
 	}
 	if holder, ok := into.(interface{ embed(Snapshot) }); ok {
 		holder.embed(s)

@@ -60,33 +60,45 @@ func nested(value []byte, path ...string) []byte {
 	return value
 }
 
-// tearDown asks a finalize function what shall be left. Where the function
-// cannot decode a child, it returns that child instead. A related object that
-// cannot be decoded is hidden from the function: no answer could make it go.
-func tearDown[S any](seen Observed, finalize func(Observed) (Result[S], error)) (Result[S], *Snapshot, error) {
+// tearDown asks a finalize function what shall be left. Objects that the function
+// cannot decode are hidden from it, and it is asked again. Where children are among
+// them they are returned, and there is no result: they go first. A related object
+// is passed over: no answer could make it go.
+//
+// With each object all others of its kind are found that cannot be decoded either,
+// so that the function is asked a few times only, however many are damaged.
+func tearDown[S any](seen Observed, finalize func(Observed) (Result[S], error)) (result Result[S], damaged map[objectKey]bool, err error) {
 	for {
-		result, err := finalize(seen)
+		result, err = finalize(seen)
 		var request *RequestError
 		if !errors.As(err, &request) || request.damaged == nil {
-			return result, nil, err
+			if len(damaged) > 0 {
+				err = nil // it was asked to find these
+			}
+			return result, damaged, err
 		}
-		if _, isChild := seen.Children.find(*request.damaged); isChild {
-			return result, request.damaged, nil
+		one := request.damaged
+		if seen.Children.has(one.Snapshot) {
+			hidden := seen.Children.undecodable(one)
+			seen.Children = seen.Children.without(one.Snapshot, hidden)
+			if damaged == nil {
+				damaged = map[objectKey]bool{}
+			}
+			maps.Copy(damaged, hidden)
+		} else if seen.Related.has(one.Snapshot) {
+			seen.Related = seen.Related.without(one.Snapshot, seen.Related.undecodable(one))
+		} else {
+			return result, damaged, err
 		}
-		i, isRelated := seen.Related.find(*request.damaged)
-		if !isRelated {
-			return result, nil, err
-		}
-		seen.Related = seen.Related.without(*request.damaged, i)
 	}
 }
 
-// keepAllBut keeps all objects but one.
-func keepAllBut(children Objects, one Snapshot) []Object {
+// keepAllBut keeps all objects but some.
+func keepAllBut(children Objects, some map[objectKey]bool) []Object {
 	var kept []Object
 	for _, kind := range slices.Sorted(maps.Keys(children.byKind)) {
 		for _, child := range children.byKind[kind] {
-			if !child.is(one) {
+			if !some[child.key()] {
 				kept = append(kept, Keep(child))
 			}
 		}
@@ -94,21 +106,42 @@ func keepAllBut(children Objects, one Snapshot) []Object {
 	return kept
 }
 
-// is reports whether two snapshots are of the same object.
-func (s Snapshot) is(other Snapshot) bool {
-	return s.APIVersion == other.APIVersion && s.Kind == other.Kind && s.Namespace == other.Namespace && s.Name == other.Name
+// undecodable is an object that cannot be decoded into a type.
+type undecodable struct {
+	Snapshot
+
+	into reflect.Type
 }
 
-// find returns where among the objects of its kind an object stands.
-func (o Objects) find(one Snapshot) (int, bool) {
-	i := slices.IndexFunc(o.All(one.APIVersion, one.Kind), one.is)
-	return i, i >= 0
+// objectKey tells an object apart from all others.
+type objectKey struct{ apiVersion, kind, namespace, name string }
+
+func (s Snapshot) key() objectKey { return objectKey{s.APIVersion, s.Kind, s.Namespace, s.Name} }
+
+// has reports whether an object is one of these.
+func (o Objects) has(one Snapshot) bool {
+	return slices.ContainsFunc(o.All(one.APIVersion, one.Kind), func(s Snapshot) bool { return s.key() == one.key() })
 }
 
-// without returns the objects without the i-th of its kind.
-func (o Objects) without(one Snapshot, i int) Objects {
+// undecodable returns the objects of the kind of one that cannot be decoded, as it
+// cannot.
+func (o Objects) undecodable(one *undecodable) map[objectKey]bool {
+	found := map[objectKey]bool{one.key(): true}
+	for _, s := range o.All(one.APIVersion, one.Kind) {
+		if o.run.passing(decodedSize(s.raw, one.into)) != nil {
+			break
+		}
+		if decode(s.raw, reflect.New(one.into).Interface()) != nil {
+			found[s.key()] = true
+		}
+	}
+	return found
+}
+
+// without returns the objects without some of the kind of one.
+func (o Objects) without(one Snapshot, some map[objectKey]bool) Objects {
 	byKind := maps.Clone(o.byKind)
 	key := one.Kind + "." + one.APIVersion
-	byKind[key] = slices.Delete(slices.Clone(byKind[key]), i, i+1)
+	byKind[key] = slices.DeleteFunc(slices.Clone(byKind[key]), func(s Snapshot) bool { return some[s.key()] })
 	return Objects{byKind: byKind, run: o.run}
 }

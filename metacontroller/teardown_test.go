@@ -49,6 +49,53 @@ func TestFinalizeLetsTheDamagedGoFirst(t *testing.T) {
 	}
 }
 
+// damagedObjects returns so many observed objects, of which all but each tenth are damaged.
+func damagedObjects(kind string, n int) string {
+	var all []string
+	for i := range n {
+		damage := `,"generation":"damaged"`
+		if i%10 == 0 {
+			damage = ""
+		}
+		all = append(all, observed(kind, fmt.Sprintf("%s-%05d", strings.ToLower(kind), i), damage))
+	}
+	return strings.Join(all, ",")
+}
+
+// damagedTeardown returns a finalize request with damaged children, and one with
+// damaged related objects.
+func damagedTeardown(n int) map[string][]byte {
+	related := `"related":{"ConfigMap.v1":{` + damagedObjects("ConfigMap", n) + `}}`
+	return map[string][]byte{
+		"children": []byte(strings.Replace(string(ask(true, "", damagedObjects("Pod", n))), `"related":{}`, `"related":{"ConfigMap.v1":{}}`, 1)),
+		"related":  []byte(strings.Replace(string(ask(true, "", observed("Pod", "a", ""))), `"related":{}`, related, 1)),
+		"both":     []byte(strings.Replace(string(ask(true, "", damagedObjects("Pod", n))), `"related":{}`, related, 1)),
+	}
+}
+
+// TestAllDamagedGoAtOnce: a function is asked a few times, however many objects it
+// cannot decode. Whoever may edit children could else hold a teardown up by hundreds.
+func TestAllDamagedGoAtOnce(t *testing.T) {
+	for name, kept := range map[string]int{"children": 20, "related": 0, "both": 20} {
+		t.Run(name, func(t *testing.T) {
+			times := 0
+			c := readsAll()
+			c.Finalize = Finalize(func(_ *greeting, seen Observed) (greetingResult, error) {
+				times++
+				if _, err := List[corev1.ConfigMap](seen.Related, "v1", "ConfigMap"); err != nil {
+					return greetingResult{}, err
+				}
+				_, err := List[corev1.Pod](seen.Children, "v1", "Pod")
+				return greetingResult{Status: map[string]any{}}, err
+			})
+			answer, err := c.Call(FinalizeHook, noon, damagedTeardown(200)[name])
+			require.NoError(t, err)
+			require.LessOrEqual(t, times, 3)
+			require.Len(t, answer.Children, kept) // none is what the function answers without damaged children
+		})
+	}
+}
+
 // TestFinalizeGetsWhatCanBeDecodedOfItsParent damages one part of a parent at a
 // time.
 func TestFinalizeGetsWhatCanBeDecodedOfItsParent(t *testing.T) {

@@ -31,6 +31,39 @@ func withFormerNames(n int) []byte {
 		`"related":{"Pod.v1":{}},"finalizing":false}`)
 }
 
+// damagedTeardown returns a finalize request with so many children of each kind and Pods
+// that cannot be decoded.
+func damagedTeardown(n int) []byte {
+	group := func(apiVersion, kind string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"default/u%05d":{"apiVersion":%q,"kind":%q,"metadata":{"name":"u%05d","namespace":"default","uid":"c%d",`+
+				`"generation":"damaged","labels":{"d3os-product.com.d3os/component":"c%d"},"ownerReferences":7}}`, i, apiVersion, kind, i, i, i))
+		}
+		return `{` + strings.Join(all, ",") + `}`
+	}
+	return []byte(`{"controller":{},"parent":{"apiVersion":"d3os-product.com.d3os/v1","kind":"DataService","metadata":{"name":"ds","namespace":"default","uid":"1","generation":1,` +
+		`"deletionTimestamp":"2026-01-02T03:04:05Z"},"spec":{"uuc":{"name":"uuc","image":"nginx:1"},"eureka":{"image":"nginx:1"}}},` +
+		`"children":{"ConfigMap.v1":` + group("v1", "ConfigMap") + `,"Deployment.apps/v1":` + group("apps/v1", "Deployment") + `,"StatefulSet.apps/v1":` + group("apps/v1", "StatefulSet") +
+		`,"DaemonSet.apps/v1":{},"Service.v1":` + group("v1", "Service") + `},"related":{"Pod.v1":` + group("v1", "Pod") + `},"finalizing":true}`)
+}
+
+// TestTeardownGrowsAsTheDamaged: so it is with children and Pods of a teardown that
+// cannot be decoded.
+func TestTeardownGrowsAsTheDamaged(t *testing.T) {
+	const n, most = 300, 7.0
+	ask := func(body []byte) func() {
+		return func() {
+			_, err := dataservice.Controller().Call(metacontroller.FinalizeHook, time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), body)
+			require.NoError(t, err)
+		}
+	}
+	ratio, times, err := processor.Growth(most, ask(damagedTeardown(n)), ask(damagedTeardown(4*n)))
+	require.NoError(t, err)
+	t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
+	require.LessOrEqual(t, ratio, most)
+}
+
 // TestWorkGrowsAsTheFormerNames: four times as many names and ConfigMaps cost less than
 // seven times as much. They cost ten times as much where each ConfigMap is looked
 // for among all names.

@@ -1,0 +1,30 @@
+package metacontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/processor"
+)
+
+// TestTeardownGrowsAsTheDamaged: four times as many damaged objects cost less than
+// seven times as much. They cost sixteen times as much where the function is asked
+// again for each.
+func TestTeardownGrowsAsTheDamaged(t *testing.T) {
+	const n, most = 500, 7.0
+	for name, short := range damagedTeardown(n) {
+		t.Run(name, func(t *testing.T) {
+			ask := func(body []byte) func() {
+				return func() {
+					_, err := readsAll().Call(FinalizeHook, noon, body)
+					require.NoError(t, err)
+				}
+			}
+			ratio, times, err := processor.Growth(most, ask(short), ask(damagedTeardown(4 * n)[name]))
+			require.NoError(t, err)
+			t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
+			require.LessOrEqual(t, ratio, most)
+		})
+	}
+}
