@@ -31,7 +31,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			ServiceAccountName: box.Spec.ServiceAccountName,
 			NodeSelector:       box.Spec.NodeSelector,
 			Tolerations:        box.Spec.Tolerations,
-			Affinity:           box.Spec.Affinity,
+			Affinity:           affinity(box.Spec.Affinity),
 		},
 	}
 	pods.RoundUp(&template.Spec)
@@ -167,6 +167,21 @@ func sidecarPort(box *ModelBox, target intstr.IntOrString) (int32, bool) {
 func endsBeforeTheOthers(box *ModelBox, container *corev1.Container) bool {
 	isInit := slices.ContainsFunc(box.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == container.Name })
 	return isInit && (container.RestartPolicy == nil || *container.RestartPolicy != corev1.ContainerRestartPolicyAlways)
+}
+
+// affinity leaves out the preferred nodes that name none: they have no effect, and
+// the API server stores their empty preference, which would be a difference for ever.
+func affinity(wanted *corev1.Affinity) *corev1.Affinity {
+	isEmpty := func(term corev1.PreferredSchedulingTerm) bool {
+		return len(term.Preference.MatchExpressions) == 0 && len(term.Preference.MatchFields) == 0
+	}
+	if wanted == nil || wanted.NodeAffinity == nil || !slices.ContainsFunc(wanted.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution, isEmpty) {
+		return wanted
+	}
+	copied := wanted.DeepCopy()
+	preferred := &copied.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	*preferred = slices.DeleteFunc(*preferred, isEmpty)
+	return copied
 }
 
 // volumes fills in what the API server would inside projected sources. A list

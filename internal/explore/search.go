@@ -29,6 +29,9 @@ type Finding struct {
 	// Schedule is what is left of it, Run how it is played.
 	Schedule Schedule
 	Run      *Run
+	// Created is what is different in the spec of the custom resource that is
+	// created, or nil where it is that of the file.
+	Created map[string]any
 }
 
 // minimizing is how often a schedule is played to make it shorter.
@@ -86,7 +89,11 @@ func (s *Scenario) findByEdits(ctx context.Context, known map[string]bool, most 
 				}
 				if law := run.Broken.Law + field; !known[law] {
 					known[law] = true
-					findings = append(findings, Finding{Violation: *run.Broken, Run: run, Schedule: run.played})
+					found := Finding{Violation: *run.Broken, Run: run, Schedule: run.played}
+					if !live {
+						found.Created = edit.Patch
+					}
+					findings = append(findings, found)
 				}
 				break
 			}
@@ -101,6 +108,11 @@ func (f Finding) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", f.String())
 	(&report.Printer{Out: &b}).Steps(f.Run.World)
-	fmt.Fprintf(&b, "\nThe schedule:\n%s\n", f.Schedule)
+	if f.Created != nil {
+		fmt.Fprintf(&b, "\nCreated with:\n%s\n", encode(f.Created))
+	}
+	if len(f.Schedule) > 0 {
+		fmt.Fprintf(&b, "\nThe schedule:\n%s\n", f.Schedule)
+	}
 	return b.String()
 }
