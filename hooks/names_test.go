@@ -172,3 +172,42 @@ func TestTheftNeverEnds(t *testing.T) {
 		require.ErrorContains(t, s.world.Play(), "no fixed point")
 	}
 }
+
+// TestWhatCanBeTakenIsContested wants a reason for each kind of child why another
+// custom resource cannot take one: where there is none, hooks have to look who has
+// the name.
+func TestWhatCanBeTakenIsContested(t *testing.T) {
+	const immutable = "the API server refuses the other's: "
+	reasons := map[string]string{
+		"Deployment":     immutable + "its selector names the custom resource",
+		"StatefulSet":    immutable + "its selector names the custom resource",
+		"DaemonSet":      immutable + "its selector names the custom resource",
+		"Pod":            immutable + "the restartPolicy of a PodSet's is Always, and that of a MyJob's is not",
+		"Job":            immutable + "its template cannot be changed",
+		"ServiceAccount": "only PodBuggerTools have some, and their names are those of the tools",
+		"Role":           "only PodBuggerTools have some, and their names are those of the tools",
+		"RoleBinding":    "only PodBuggerTools have some, and their names are those of the tools",
+	}
+	for _, controller := range hooks.All() {
+		for _, child := range controller.Children {
+			require.Equal(t, reasons[child.Kind] == "", child.Contested, "%s of %s", child.Kind, controller.Name())
+		}
+	}
+}
+
+// TestPodOfAnotherIsRefused lets a PodSet and a MyJob ask for one Pod.
+func TestPodOfAnotherIsRefused(t *testing.T) {
+	t.Parallel()
+	set := `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: web}, spec: {size: 1, template: {spec: {containers: [{name: a, image: "b:1"}]}}}}`
+	job := `{apiVersion: myjob.github.com/v1beta1, kind: MyJob, metadata: {name: web-0}, spec: {template: {spec: {containers: [{name: a, image: "b:1"}]}}}}`
+	for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+		s := share(t, apply, hooks.All()...)
+		first := s.apply(set)
+		s.play()
+		before := s.versions(first)
+		second := s.apply(job)
+		s.play()
+		require.Equal(t, before, s.versions(first))
+		require.Equal(t, metacontroller.ReasonChildBlocked, s.outcome(second).Reason)
+	}
+}

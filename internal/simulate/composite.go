@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -78,7 +79,7 @@ const (
 const cacheFlushInterval = 30 * time.Minute
 
 // observe queues the parents whom a change concerns: the object itself, its
-// owner, whoever may adopt it and whoever has selected it.
+// owner, whoever may adopt it and whoever has selected it, as it was or as it is.
 func (m *composite) observe(c change) {
 	if p := m.watch(c); p != nil {
 		switch {
@@ -88,17 +89,16 @@ func (m *composite) observe(c change) {
 			p.after(m.store.clock.Now(), cacheFlushInterval)
 		}
 	}
+	// Of a child that changes hands only the new owner hears, unless the old one has
+	// selected it.
+	if object := cmp.Or(c.after, c.before); ownerUID(object) != "" {
+		m.byUID[ownerUID(object)].queue()
+	} else {
+		m.byUID[types.UID(object.GetLabels()[selectorLabel])].queue()
+	}
 	for _, object := range []Object{c.before, c.after} {
-		if object == nil {
-			continue
-		}
-		if uid := ownerUID(object); uid != "" {
-			m.byUID[uid].queue()
-		} else {
-			m.byUID[types.UID(object.GetLabels()[selectorLabel])].queue()
-		}
 		for _, p := range m.parents {
-			if !p.queued && m.selects(p, object) {
+			if object != nil && !p.queued && m.selects(p, object) {
 				p.queue()
 			}
 		}

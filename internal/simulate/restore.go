@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,13 +23,28 @@ func (w *World) Restore(request []byte) error {
 	if err != nil {
 		return fmt.Errorf("the parent: %w", err)
 	}
-	if err := w.restoreAll(byUser, content["related"], nil); err != nil {
+	if err := w.restoreAll(byUser, without(content["related"], content["children"]), nil); err != nil {
 		return fmt.Errorf("the related object %w", err)
 	}
 	if err := w.restoreAll(byHook, content["children"], parent); err != nil {
 		return fmt.Errorf("the child %w", err)
 	}
 	return nil
+}
+
+// without returns the objects of a request's map of maps that are not in another.
+func without(content, other any) map[string]any {
+	left := map[string]any{}
+	groups, _ := content.(map[string]any)
+	others, _ := other.(map[string]any)
+	for kind, group := range groups {
+		objects, _ := group.(map[string]any)
+		known, _ := others[kind].(map[string]any)
+		objects = maps.Clone(objects)
+		maps.DeleteFunc(objects, func(name string, _ any) bool { return known[name] != nil })
+		left[kind] = objects
+	}
+	return left
 }
 
 // restoreAll stores the objects of a request's map of maps.
