@@ -29,9 +29,12 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			SecurityContext:    pods.SecurityContext(box.Spec.PodSecurityContext),
 			ImagePullSecrets:   box.Spec.ImagePullSecrets,
 			ServiceAccountName: box.Spec.ServiceAccountName,
-			NodeSelector:       box.Spec.NodeSelector,
-			Tolerations:        box.Spec.Tolerations,
-			Affinity:           affinity(box.Spec.Affinity),
+			// The API server stores it with the other name, too, and takes the other from
+			// it again when only that one is removed.
+			DeprecatedServiceAccount: box.Spec.ServiceAccountName, //nolint:staticcheck // see above
+			NodeSelector:             box.Spec.NodeSelector,
+			Tolerations:              box.Spec.Tolerations,
+			Affinity:                 affinity(box.Spec.Affinity),
 		},
 	}
 	pods.RoundUp(&template.Spec)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks/modelbox"
@@ -48,5 +49,28 @@ func TestNodePortThatIsTaken(t *testing.T) {
 		state, _ = ready()
 		require.Equal(t, "True Available", state)
 		require.Empty(t, simulate.Condition(world.Outcomes()[0].Parent, "Stalled").Status)
+	}
+}
+
+// TestServiceAccountIsTakenBack names a ServiceAccount and removes the name again:
+// the API server stores it with two names.
+func TestServiceAccountIsTakenBack(t *testing.T) {
+	for _, strategy := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+		world := simulate.New(simulate.Options{
+			Controllers: []metacontroller.Controller{modelbox.Controller()}, MaxSteps: 1000,
+			Call: simulate.Direct(modelbox.Controller()), Apply: strategy,
+		})
+		account := func() (name string) {
+			require.NoError(t, world.Play())
+			deployment := world.Get(simulate.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"})
+			name, _, err := unstructured.NestedString(deployment.Object, "spec", "template", "spec", "serviceAccountName")
+			require.NoError(t, err)
+			return name
+		}
+		const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx"
+		apply(t, world, box+", serviceAccountName: robot}}")
+		require.Equal(t, "robot", account())
+		apply(t, world, box+"}}")
+		require.Empty(t, account(), strategy)
 	}
 }
