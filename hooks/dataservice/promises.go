@@ -75,7 +75,9 @@ func (k *keeper) workload(w promise.Write) string {
 	}
 	available, _, _ := unstructured.NestedInt64(object.Object, "status", "readyReplicas")
 	number, _, _ := unstructured.NestedInt64(object.Object, "status", "numberReady")
-	k.ready[owner+name] = k.ready[owner+name] || available+number > 0 || object.GetKind() == "DaemonSet"
+	replicas, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	wantsNone := found && replicas == 0 || object.GetKind() == "DaemonSet" // of which there may be none on any node
+	k.ready[owner+name] = k.ready[owner+name] || available+number > 0 || wantsNone
 	return broken
 }
 
