@@ -133,7 +133,8 @@ func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration
 		c.Set(ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "every child that is asked for exists")
 	case len(asked) == 0:
 		c.Set(ConditionChildrenObserved, metav1.ConditionFalse, reasonNameTaken, "not asked for: "+listed(diff.Missing))
-		missing.again = ChildGrace // its event comes when the name is free, unless that is lost
+		// Its event comes when the name is free, unless that is lost.
+		missing.again = lookAgain(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
 	}
 	switch {
 	case missing.isOver, len(diff.Taken) > 0:
@@ -178,7 +179,18 @@ func (c *Conditions) wait(conditionType string, children []string) waiting {
 	}
 	reason := map[string]string{ConditionChildrenObserved: "Absent", ConditionChildrenUpdated: "Outdated"}[conditionType]
 	c.set(conditionType, metav1.ConditionFalse, reason, "asked for: "+listed(children), since)
-	return waiting{isOver: true, again: ChildGrace}
+	return waiting{isOver: true, again: lookAgain(c.now.Sub(since.Time))}
+}
+
+// maxLookAgain is how rarely a child is asked for at least that is blocked.
+const maxLookAgain = 10 * time.Minute
+
+// lookAgain returns when to look again at what has been blocked for some time: each
+// time after twice as long, as a ReplicaSet's controller does. A hook that looks
+// asks for the child again, and the API calls that are refused then come out of
+// those that Metacontroller has for all custom resources together.
+func lookAgain(blocked time.Duration) time.Duration {
+	return min(max(ChildGrace, blocked), maxLookAgain)
 }
 
 // since returns since when children have been waited for. The old condition

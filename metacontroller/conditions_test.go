@@ -48,13 +48,14 @@ func TestSettle(t *testing.T) {
 		message string
 		resync  time.Duration
 	}{
-		"all there":       {diff: Difference{}},
-		"outdated":        {diff: Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
-		"just asked for":  {diff: Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
-		"within grace":    {old: absent("asked for: Pod/a", 20*time.Second), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
-		"blocked":         {old: absent("asked for: Pod/a", 30*time.Second), diff: Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
-		"many blocked":    {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Minute), diff: Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
-		"others appeared": {old: absent("asked for: Pod/x, Pod/y", time.Minute), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
+		"all there":           {diff: Difference{}},
+		"outdated":            {diff: Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
+		"just asked for":      {diff: Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
+		"within grace":        {old: absent("asked for: Pod/a", 20*time.Second), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
+		"blocked":             {old: absent("asked for: Pod/a", 30*time.Second), diff: Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
+		"many blocked":        {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Minute), diff: Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: time.Minute},
+		"blocked for an hour": {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Hour), diff: Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 10 * time.Minute},
+		"others appeared":     {old: absent("asked for: Pod/x, Pod/y", time.Minute), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
 			diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second,
