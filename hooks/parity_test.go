@@ -71,7 +71,7 @@ func (e edge) refuse(controller metacontroller.Controller, hook metacontroller.H
 }
 
 // withParents returns a function that refuses a case with another spec and name
-// of the parent, at the sync hook and at the customize hook where there is one.
+// of the parent. The customize hook, where there is one, answers all the same.
 // There are thousands of specs, so the request around them is encoded once.
 func (e edge) withParents(x exchange) func(what any, name string, spec any) string {
 	const here = `"the spec stands here"`
@@ -91,7 +91,12 @@ func (e edge) withParents(x exchange) func(what any, name string, spec any) stri
 			if spec == nil {
 				body = bytes.Replace(body, []byte(`"spec":null,`), nil, 1)
 			}
-			refusal = e.refuse(x.controller, hook, bytes.Replace(body, []byte("the-name-stands-here"), []byte(name), 1), what)
+			body = bytes.Replace(body, []byte("the-name-stands-here"), []byte(name), 1)
+			if hook == metacontroller.SyncHook {
+				refusal = e.refuse(x.controller, hook, body, what)
+				continue
+			}
+			requireRules(e, exchange{controller: x.controller, hook: hook, now: x.now, request: body}, what)
 		}
 		return refusal
 	}

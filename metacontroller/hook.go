@@ -72,20 +72,20 @@ func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], erro
 	}
 }
 
-// Customize wraps a function that selects related objects by the parent's spec
-// alone.
+// Customize wraps a function that selects related objects by the parent's name,
+// namespace and spec alone.
+//
+// It answers for every parent that the API server stores, valid or not, for
+// Metacontroller remembers answers and no errors. The function gets what can be
+// decoded, and an empty spec where that cannot be or has more values than sync
+// takes; it returns the rules that are left then, rather than an error. A name or a
+// selector that is not valid selects nothing.
 func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
 		customize: func(req *request) ([]Rule, error) {
 			parent := new(P)
-			if req.isTeardown(CustomizeHook) {
-				decodeParts(req, parent) // as for finalize, which comes next
-				return customize(parent)
-			}
-			if err := decodeParent(req, parent); err != nil {
-				return nil, undecoded(req, err)
-			}
+			decodeForRules(req, parent)
 			return customize(parent)
 		},
 	}
@@ -192,7 +192,7 @@ func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, err
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
 	req, err := c.readRequest(newRun(ctx, limits), hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
-	if err == nil && !req.isTeardown(hook) {
+	if err == nil && !hook.isLenient() {
 		err = c.validate(ctx, req)
 	}
 	if err != nil {
@@ -246,7 +246,7 @@ func (c Controller) customize(req *request) ([]byte, error) {
 			return nil, fmt.Errorf("no rule selects %s", kind.Plural)
 		}
 	}
-	body, err := json.Marshal(map[string][]Rule{"relatedResources": append([]Rule{}, rules...)})
+	body, err := json.Marshal(map[string][]Rule{"relatedResources": validRules(rules)})
 	if err != nil {
 		return nil, fmt.Errorf("the rules cannot be encoded: %w", err)
 	}

@@ -1,7 +1,6 @@
 package metacontroller
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -224,7 +223,16 @@ func (r *run) tooLarge(req *request, children int) error {
 // isTooNested reports whether decoding a JSON text may cost far more memory than
 // the text has.
 func isTooNested(raw []byte) bool {
-	return bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("null")) > maxNestedObjects
+	count := 0
+	for i := 0; i < len(raw) && count <= maxNestedObjects; i++ {
+		switch raw[i] {
+		case '"':
+			i = skipString(raw, i) - 1
+		case '{', 'n': // an object, or null
+			count++
+		}
+	}
+	return count > maxNestedObjects
 }
 
 // decodeParent decodes a parent, unless decoding would cost far more memory

@@ -127,6 +127,15 @@ func TestParentThatDecodesToTooMuch(t *testing.T) {
 	}
 }
 
+// TestTextsAreNoObjects: a script may have as many braces as it likes.
+func TestTextsAreNoObjects(t *testing.T) {
+	for _, text := range []string{"{", "null", `\"{`, `\\{`} {
+		request := strings.Replace(string(ask(false, "", "")), `"text":"hello"`, `"text":"`+strings.Repeat(text, maxNestedObjects+1)+`"`, 1)
+		_, err := controllerOf(many(1, 0)).Call(SyncHook, time.Now(), []byte(request))
+		require.NoError(t, err, text)
+	}
+}
+
 // TestALargeCallIsToldOnce, before its children are hashed or written, and not at
 // all where they are small. Its error ends the call where the hook compares as well
 // as where it does not.

@@ -71,7 +71,7 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 		return req, nil
 	}
 	var err error
-	teardown := req.isTeardown(hook)
+	teardown := hook.isLenient()
 	if req.children, err = (reading{run, req.Namespace, teardown}).objects("children", children); err != nil {
 		return req, err
 	}
@@ -97,11 +97,10 @@ func syntaxError(body []byte) string {
 	return "unknown error"
 }
 
-// readParent reads the parent's identity and refuses another kind. During a
-// deletion it refuses nothing else that an API server could have stored.
+// readParent reads the parent's identity and refuses another kind. A lenient hook
+// refuses nothing else that an API server could have stored.
 func (c Controller) readParent(hook HookName, req *request) error {
-	teardown := req.isTeardown(hook)
-	id, err := reading{lenient: teardown}.snapshot(req.parent)
+	id, err := reading{lenient: hook.isLenient()}.snapshot(req.parent)
 	if err != nil {
 		return badRequest("the parent %s", err)
 	}
@@ -110,7 +109,7 @@ func (c Controller) readParent(hook HookName, req *request) error {
 		return badRequest("the parent is not a %s of %s", c.Parent.Kind, c.Parent.APIVersion)
 	}
 	if generation := lookup(req.parent, "metadata", "generation"); generation != nil {
-		if json.Unmarshal(generation, &req.Generation) != nil && !teardown {
+		if json.Unmarshal(generation, &req.Generation) != nil && !hook.isLenient() {
 			return badRequest("the parent's metadata.generation is not an integer")
 		}
 	}

@@ -30,6 +30,11 @@ type Result[S any] struct {
 	Finalized bool
 }
 
+// RelatedResync is the [Result.ResyncAfter] of a hook that waits for an event of a
+// related object. Metacontroller may have to ask customize for whom the event is,
+// and loses the event where that is answered with an error, as by a busy server.
+const RelatedResync = 30 * time.Second
+
 // Rule selects related objects, all of one kind. Names excludes the two
 // selectors, Namespace excludes NamespaceSelector, and a rule with neither
 // selects all objects of the kind.

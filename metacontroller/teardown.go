@@ -8,12 +8,11 @@ import (
 	"slices"
 )
 
-// isTeardown reports whether a request is part of a deletion, which nothing
-// that is wrong with the parent or a child may stop. Metacontroller asks the
-// customize hook before the finalize hook.
-func (r *request) isTeardown(hook HookName) bool {
-	return hook == FinalizeHook || hook == CustomizeHook && !isNull(lookup(r.parent, "metadata", "deletionTimestamp"))
-}
+// isLenient reports whether a hook answers though something is wrong with the
+// parent or a child. Nothing may stop a deletion, and Metacontroller asks customize
+// before finalize. It remembers no error of customize either, and would ask again
+// for each such parent at every event of every related object of the cluster.
+func (h HookName) isLenient() bool { return h != SyncHook }
 
 // triedTwice: a part is decoded to see whether it can be, and again to keep it.
 const triedTwice = 2
@@ -49,6 +48,18 @@ func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 		return true
 	})
 	return specDamaged
+}
+
+// decodeForRules decodes as much of a parent as can be for a customize function. The
+// spec is left empty where it has more values than sync takes.
+func decodeForRules[P any](req *request, parent *P) {
+	if valuesOf(req.parent) <= maxParentValues {
+		decodeParts(req, parent)
+		return
+	}
+	short := *req
+	short.parent = nested(lookup(req.parent, "metadata"), "metadata")
+	decodeParts(&short, parent)
 }
 
 // nested returns the JSON of an object in which a value stands at a path.

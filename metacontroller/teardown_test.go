@@ -136,21 +136,49 @@ func printed(value any) string {
 	return string(text)
 }
 
-// TestCustomizeDoesNotStopATeardown has Metacontroller ask customize before
-// finalize, about a parent that is being deleted and is not valid.
-func TestCustomizeDoesNotStopATeardown(t *testing.T) {
+// TestCustomizeAnswersForWhatSyncRefuses: Metacontroller asks customize before
+// finalize, and remembers no error. It asks again at every event of every related
+// object then, about each such parent of the cluster.
+func TestCustomizeAnswersForWhatSyncRefuses(t *testing.T) {
 	c := validated(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
 	c.Customize = Customize(func(g *greeting) ([]Rule, error) {
-		return []Rule{{APIVersion: "v1", Resource: "configmaps", Namespace: g.Namespace}}, nil
+		return ByName(Resource{"v1", "ConfigMap", "configmaps"}, g.Namespace, g.Name+g.Spec.Text), nil
 	})
-	for _, spec := range []string{`{"text":7}`, `{"text":"too long for its schema"}`, `[]`, `null`} {
-		parent := `{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"name":"hi","namespace":"ns"},"spec":` + spec + `}`
-		_, err := c.Call(CustomizeHook, noon, []byte(`{"parent":`+parent+`}`))
-		require.True(t, IsRequestError(err), "%s: %v", spec, err)
-		deleted := strings.Replace(parent, `"namespace"`, `"deletionTimestamp":"2026-01-01T00:00:00Z","namespace"`, 1)
-		answer, err := c.Call(CustomizeHook, noon, []byte(`{"parent":`+deleted+`}`))
-		require.NoError(t, err, spec)
-		require.JSONEq(t, `{"relatedResources":[{"apiVersion":"v1","resource":"configmaps","namespace":"ns"}]}`, string(answer.Body))
+	for spec, selected := range map[string]string{
+		`{"text":7}`: "hi", `{"text":"toolongforitsschema"}`: "hitoolongforitsschema", `[]`: "hi", `null`: "hi", `7`: "hi",
+		`{"text":"x","list":[0` + strings.Repeat(",0", maxParentValues) + `]}`:      "hi",
+		`{"text":"x","list":[{}` + strings.Repeat(",{}", maxNestedObjects/2) + `]}`: "hi",
+	} {
+		for _, metadata := range []string{``, `"deletionTimestamp":"2026-01-01T00:00:00Z",`, `"generation":"one",`, `"labels":7,`} {
+			parent := `{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{` + metadata + `"name":"hi","namespace":"ns"},"spec":` + spec + `}`
+			_, err := c.Call(SyncHook, noon, []byte(strings.Replace(string(ask(false, "", "")), `"parent":{`, `"parent":`+parent+`,"old":{`, 1)))
+			require.True(t, IsRequestError(err), "%.50s: %v", spec, err)
+			answer, err := c.Call(CustomizeHook, noon, []byte(`{"parent":`+parent+`}`))
+			require.NoError(t, err, "%.50s", spec)
+			require.JSONEq(t, `{"relatedResources":[{"apiVersion":"v1","resource":"configmaps","namespace":"ns","names":["`+selected+`"]}]}`, string(answer.Body), "%.50s", spec)
+		}
+	}
+}
+
+// TestCustomizeIsNotAnsweredForWantOfMemory: Metacontroller would remember the
+// answer, though another time would do.
+func TestCustomizeIsNotAnsweredForWantOfMemory(t *testing.T) {
+	c := validated(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
+	c.Customize = Customize(func(*greeting) ([]Rule, error) { return nil, nil })
+	full := errors.New("full")
+	for _, spec := range []string{`{"text":"hello"}`, `{"text":7}`} {
+		for left := range 20 {
+			body := []byte(`{"parent":{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"name":"hi","labels":{"a":"b"}},"spec":` + spec + `}}`)
+			_, err := c.CallContext(t.Context(), CustomizeHook, noon, body, Limits{Reserve: func(int64) error {
+				if left--; left < 0 {
+					return full
+				}
+				return nil
+			}})
+			if left < 0 {
+				require.ErrorIs(t, err, full)
+			}
+		}
 	}
 }
 

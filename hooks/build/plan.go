@@ -58,7 +58,8 @@ func decide(s situation) plan {
 			p.lookAgain(wait)
 		}
 	}
-	p.waits = s.obstacle()
+	p.waits, wait = s.obstacle()
+	p.lookAgain(wait)
 	switch {
 	case p.waits != "":
 	case late != nil && late.JobName != "" && policy(s.build) != Allow:
@@ -145,9 +146,9 @@ func wantedFirst(a, b bool) int {
 
 func policy(build *Build) ConcurrencyPolicy { return cmp.Or(build.Spec.ConcurrencyPolicy, Replace) }
 
-// obstacle tells what has to go or to end before the Job can be made. Only a
-// build of the same hash is in the way under Allow: its name is.
-func (s situation) obstacle() string {
+// obstacle tells what has to go or to end before the Job can be made, and when to
+// look again. Only a build of the same hash is in the way under Allow: its name is.
+func (s situation) obstacle() (waits string, again time.Duration) {
 	for i := range s.there.jobs {
 		job := &s.there.jobs[i]
 		if job.isRunning() && policy(s.build) != Allow {
@@ -155,15 +156,15 @@ func (s situation) obstacle() string {
 			if policy(s.build) == Replace {
 				verb = "go"
 			}
-			return "Job/" + job.Name + " of revision " + job.revision() + " has to " + verb + " first"
+			return "Job/" + job.Name + " of revision " + job.revision() + " has to " + verb + " first", 0
 		}
 	}
 	for i := range s.there.pods {
 		pod := &s.there.pods[i]
 		isSame := pod.hash == s.hash
 		if !pod.Status.IsDone() && (isSame || policy(s.build) != Allow) {
-			return "Pod/" + pod.Name + " still runs, and has to end first"
+			return "Pod/" + pod.Name + " still runs, and has to end first", metacontroller.RelatedResync
 		}
 	}
-	return ""
+	return "", 0
 }

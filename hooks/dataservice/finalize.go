@@ -116,7 +116,7 @@ func (d *teardown) stage(component string) int { return d.product.stages[compone
 const unownedPodTime = 5 * time.Minute
 
 // waitsFor reports whether the teardown waits for a Pod, which has to be of a known
-// component, and when to look again if only time ends that. Once no child is left,
+// component, and when to look again where no event of a child ends that. Once no child is left,
 // no stage comes after it, and a Pod that nobody has deleted may stay for good: a
 // deletion with --cascade=orphan, of which only the end was seen, leaves the
 // Deployments of such Pods to whoever asked for that.
@@ -124,15 +124,17 @@ func (d *teardown) waitsFor(pod *observedPod, hasChild bool, deleted *metav1.Tim
 	switch {
 	case !pod.isOwned() || !d.owners.knows(pod.Metadata.Labels.Component):
 		return false, 0
-	case pod.Terminating || hasChild:
+	case hasChild:
 		return true, 0
+	case pod.Terminating:
+		return true, metacontroller.RelatedResync
 	case len(d.left) == 0:
 		return false, 0
 	case deleted == nil:
-		return true, 0
+		return true, metacontroller.RelatedResync
 	}
-	rest := unownedPodTime - now.Sub(deleted.Time)
-	return rest > 0, max(0, rest)
+	rest := max(0, unownedPodTime-now.Sub(deleted.Time))
+	return rest > 0, min(rest, metacontroller.RelatedResync)
 }
 
 // children returns what stays for now: the stages before the current one, and a

@@ -22,6 +22,8 @@ type candidate struct {
 	// failed, so that nothing will mend it, and givenUp where the Job had failed
 	// before the Pod matched again.
 	outdated, stuck, givenUp bool
+	// starts is set where the Pod has yet to run, or the container in it.
+	starts bool
 
 	// chosen is set where the Pod shall get the container, by the Job of this
 	// name, which is nil until it is observed.
@@ -48,7 +50,7 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 		case has != nil:
 			c.inject(tool, has)
 		case !pod.isRunning():
-			c.state, c.message = PodWaiting, pod.Status.Activity()
+			c.state, c.message, c.starts = PodWaiting, pod.Status.Activity(), true
 		case pod.has(tool.Name):
 			c.state, c.message = PodFailed, "the Pod has a container of its own of the name "+tool.Name+": give the tool another"
 		case target != "" && !pod.has(target):
@@ -75,7 +77,7 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 // inject tells of a Pod that has the container how that is.
 func (c *candidate) inject(tool *PodBuggerTool, has *container) {
 	activity, isBroken := c.pod.activity(tool.Name)
-	c.state, c.message = PodInjected, activity
+	c.state, c.message, c.starts = PodInjected, activity, !c.pod.hasStarted(tool.Name)
 	if c.outdated = has.Image != tool.Spec.Image; c.outdated {
 		c.state, c.message = PodOutdated, "it has the image "+has.Image+"; "+activity
 	}
@@ -189,11 +191,15 @@ func (c *candidate) isInjected() bool {
 
 // follow tells of each chosen Pod what its Job tells, and returns after what
 // time to look again, or zero: a Job that has succeeded says nothing more, and
-// the Pod may lag behind it.
+// the Pod may lag behind it. One that has yet to run, or whose container has, says
+// so in an event of its own, which may be lost.
 func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 	var look time.Duration
 	for _, c := range candidates {
 		if !c.chosen {
+			if c.starts {
+				look = earlier(look, metacontroller.RelatedResync)
+			}
 			continue
 		}
 		if c.job == nil {

@@ -16,20 +16,19 @@ import (
 const toolLabel = "operetta.dev/podbuggertool"
 
 // customize selects the Pods that match, which shall get the container, and
-// those of the tool's own Jobs, which tell why a Job fails.
+// those of the tool's own Jobs, which tell why a Job fails. What is wrong with the
+// selector is sync's to say: none of the others is selected then.
 func customize(tool *PodBuggerTool) ([]metacontroller.Rule, error) {
-	if _, err := selector(tool); err != nil {
-		return nil, err
-	}
 	rule := func(wanted *metav1.LabelSelector) metacontroller.Rule {
 		return metacontroller.Rule{
 			APIVersion: podKind.APIVersion, Resource: podKind.Plural, Namespace: tool.Namespace, LabelSelector: wanted,
 		}
 	}
-	return []metacontroller.Rule{
-		rule(foreign(&tool.Spec.Selector)),
-		rule(&metav1.LabelSelector{MatchLabels: map[string]string{toolLabel: tool.Name}}),
-	}, nil
+	var rules []metacontroller.Rule
+	if _, err := selector(tool); err == nil {
+		rules = append(rules, rule(foreign(&tool.Spec.Selector)))
+	}
+	return append(rules, rule(&metav1.LabelSelector{MatchLabels: map[string]string{toolLabel: tool.Name}})), nil
 }
 
 // selector returns the tool's selector, which matches no Pod of a tool's Job.

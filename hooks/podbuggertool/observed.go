@@ -187,6 +187,13 @@ func (p *observedPod) hasFailed(name string) bool {
 	})
 }
 
+// hasStarted reports whether the debug container runs or has ended.
+func (p *observedPod) hasStarted(name string) bool {
+	return slices.ContainsFunc(p.Status.Ephemeral, func(c pods.Container) bool {
+		return c.Name == name && (c.State.Running != nil || c.State.Terminated != nil)
+	})
+}
+
 // outcome is how far a Job is.
 type outcome int
 

@@ -25,10 +25,10 @@ func TestSchemaAdmitsTheLabelsOfKubernetes(t *testing.T) {
 	}
 	controller := podbuggertool.Controller()
 	ask := func(selector string) error {
-		request, err := controller.Complete(metacontroller.CustomizeHook, fmt.Appendf(nil,
+		request, err := controller.Complete(metacontroller.SyncHook, fmt.Appendf(nil,
 			`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"toolbox"},"spec":{"image":"busybox","selector":%s}}`, selector))
 		require.NoError(t, err)
-		_, err = controller.Call(metacontroller.CustomizeHook, time.Unix(0, 0), request)
+		_, err = controller.Call(metacontroller.SyncHook, time.Unix(0, 0), request)
 		return err
 	}
 	for _, text := range texts {

@@ -64,10 +64,11 @@ type parent struct {
 }
 
 // maxIdle is how many timers in a row may lead to nothing before the next are
-// left out. Those after failures come at growing intervals: the last that counts
-// is late enough for a hook to tell that what fails goes on failing.
+// left out: five minutes of [metacontroller.RelatedResync], after which a teardown
+// gives up what it waits for. Those after failures come at growing intervals: the
+// last that counts is late enough for a hook to tell that what fails goes on failing.
 const (
-	maxIdle         = 3
+	maxIdle         = 11
 	maxIdleFailures = 6
 )
 

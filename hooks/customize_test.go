@@ -1,0 +1,96 @@
+package hooks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// TestCustomizeAnswersForDamagedParents: what a CRD admits, or admitted once, must
+// not make customize fail. Metacontroller remembers no error of it, and asks again
+// about each such parent of the cluster at every event of every related object.
+func TestCustomizeAnswersForDamagedParents(t *testing.T) {
+	values := []any{nil, 0.0, -1.0, 1e99, "", "x", "-", "..", "a/b", "{", "99999999999", strings.Repeat("a", 400), []any{}, []any{nil}, object{}, object{"a": nil}, true}
+	seen := map[string]bool{}
+	for _, e := range append(cases(t), samples(t)...) {
+		if !slices.Contains(e.controller.Hooks(), metacontroller.CustomizeHook) {
+			continue
+		}
+		parent := parsed(t, e.request)["parent"].(object)
+		delete(parent, "status")
+		spec := string(encoded(t, object{"kind": parent["kind"], "spec": parent["spec"]}))
+		if seen[spec] {
+			continue
+		}
+		seen[spec] = true
+		t.Run(e.name, func(t *testing.T) {
+			e.hook = metacontroller.CustomizeHook
+			ask := func(what string, change func(parent object)) {
+				var copied object
+				require.NoError(t, json.Unmarshal(encoded(t, parent), &copied))
+				change(copied)
+				e.request = encoded(t, object{"parent": copied})
+				requireRules(t, e, what)
+			}
+			ask("as it is", func(object) {})
+			ask("without a spec", func(parent object) { delete(parent, "spec") })
+			ask("with a long name", func(parent object) { parent["metadata"].(object)["name"] = strings.Repeat("a.", 120) + "a" })
+			ask("with many values", func(parent object) { parent["more"] = slices.Repeat([]any{0.0}, 20_001) })
+			ask("with many objects", func(parent object) { parent["spec"] = object{"volumes": slices.Repeat([]any{object{}}, 20_001)} })
+			for name, damage := range damages {
+				ask(name, damage)
+			}
+			for place := 1; place <= countValues(parent["spec"]); place++ {
+				for i, value := range values {
+					if !often(fmt.Sprint(e.name, place, i), 5) {
+						continue
+					}
+					ask(fmt.Sprintf("%v at %d", value, place), func(parent object) {
+						left := place
+						parent["spec"] = replaceValue(parent["spec"], &left, value)
+					})
+				}
+			}
+		})
+	}
+}
+
+// requireRules wants an answer of the customize hook that Metacontroller takes: with
+// a rule for each kind that must be watched, and none that selects a whole kind.
+func requireRules(t testing.TB, e exchange, what any) {
+	answer, err := e.call()
+	require.NoError(t, err, what)
+	var rules struct{ RelatedResources []metacontroller.Rule }
+	require.NoError(t, json.Unmarshal(answer.Body, &rules))
+	namespace, _ := parsed(t, e.request)["parent"].(object)["metadata"].(object)["namespace"].(string)
+	for _, kind := range e.controller.Related {
+		require.True(t, slices.ContainsFunc(rules.RelatedResources, func(rule metacontroller.Rule) bool {
+			return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural
+		}), "%v: no rule selects %s", what, kind.Plural)
+	}
+	for _, rule := range rules.RelatedResources {
+		require.Equal(t, namespace, rule.Namespace, what)
+		require.Nil(t, rule.NamespaceSelector, what)
+		for _, name := range rule.Names {
+			require.NotEmpty(t, name, what)
+			require.Empty(t, path.IsValidPathSegmentName(name), what)
+		}
+		if len(rule.Names) > 0 {
+			require.Nil(t, rule.LabelSelector, what)
+			continue
+		}
+		require.NotNil(t, rule.LabelSelector, what)
+		_, err := metav1.LabelSelectorAsSelector(rule.LabelSelector)
+		require.NoError(t, err, what)
+		// One requirement alone is that of a PodBuggerTool which leaves out some.
+		require.True(t, len(rule.LabelSelector.MatchLabels) > 0 || len(rule.LabelSelector.MatchExpressions) > 1, what)
+	}
+}

@@ -1,0 +1,44 @@
+package metacontroller
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// validRules returns rules that Metacontroller takes: one that it refuses would be
+// an error again, at every event of every related object. Names that no object can
+// have are left out, and a rule that selects nothing then stays as one that does:
+// the request tells that its kind is watched.
+func validRules(rules []Rule) []Rule {
+	valid := make([]Rule, 0, len(rules))
+	for _, rule := range rules {
+		names := slices.DeleteFunc(slices.Clone(rule.Names), func(name string) bool {
+			return name == "" || len(path.IsValidPathSegmentName(name)) > 0
+		})
+		if len(names) == 0 && len(rule.Names) > 0 || !isValidSelector(rule.LabelSelector) || !isValidSelector(rule.NamespaceSelector) {
+			valid = append(valid, nothing(rule))
+			continue
+		}
+		rule.Names = names
+		valid = append(valid, rule)
+	}
+	return valid
+}
+
+func isValidSelector(selector *metav1.LabelSelector) bool {
+	_, err := metav1.LabelSelectorAsSelector(selector)
+	return err == nil
+}
+
+// nothing returns a rule that selects no object of the kind of another rule.
+func nothing(rule Rule) Rule {
+	const label = "operetta.dev/nothing"
+	return Rule{APIVersion: rule.APIVersion, Resource: rule.Resource, Namespace: rule.Namespace, LabelSelector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: label, Operator: metav1.LabelSelectorOpExists},
+			{Key: label, Operator: metav1.LabelSelectorOpDoesNotExist},
+		},
+	}}
+}

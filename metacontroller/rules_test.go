@@ -1,0 +1,39 @@
+package metacontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// TestRulesAreWhatMetacontrollerTakes: what is not valid in one selects nothing, and
+// never all.
+func TestRulesAreWhatMetacontrollerTakes(t *testing.T) {
+	rule := func(change func(rule *Rule)) Rule {
+		made := Rule{APIVersion: "v1", Resource: "pods", Namespace: "ns"}
+		change(&made)
+		return made
+	}
+	selecting := func(value string) *metav1.LabelSelector {
+		return &metav1.LabelSelector{MatchLabels: map[string]string{"a": value}}
+	}
+	none := nothing(rule(func(*Rule) {}))
+	for name, test := range map[string]struct{ rule, want Rule }{
+		"names":             {rule(func(r *Rule) { r.Names = []string{"a", "system:b"} }), rule(func(r *Rule) { r.Names = []string{"a", "system:b"} })},
+		"one of the names":  {rule(func(r *Rule) { r.Names = []string{"a/b", "", "c", "%"} }), rule(func(r *Rule) { r.Names = []string{"c"} })},
+		"all names":         {rule(func(r *Rule) { r.Names = []string{"..", ""} }), none},
+		"labels":            {rule(func(r *Rule) { r.LabelSelector = selecting("b") }), rule(func(r *Rule) { r.LabelSelector = selecting("b") })},
+		"a label":           {rule(func(r *Rule) { r.LabelSelector = selecting("-") }), none},
+		"labels of another": {rule(func(r *Rule) { r.NamespaceSelector = selecting("-") }), none},
+	} {
+		require.Equal(t, []Rule{test.want}, validRules([]Rule{test.rule}), name)
+	}
+	require.Equal(t, []Rule{}, validRules(nil), "a list in the answer")
+	selector, err := metav1.LabelSelectorAsSelector(none.LabelSelector)
+	require.NoError(t, err)
+	for _, set := range []labels.Set{nil, {"operetta.dev/nothing": ""}} {
+		require.False(t, selector.Matches(set))
+	}
+}
