@@ -97,12 +97,20 @@ const (
 
 // mounted says that what containers mount is there.
 func mounted(containers string) string {
-	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.volumeMounts) || " +
-		"c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))"
+	return "!has(self." + containers + ") || " + withNames("volumes", "self."+containers+".all(c, !has(c.volumeMounts) || "+
+		"c.volumeMounts.all(m, m.name in names))")
 }
 
 // claimed says that the claims of containers are those of the Pod.
 func claimed(containers string) string {
-	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.resources) || !has(c.resources.claims) || " +
-		"c.resources.claims.all(m, has(self.resourceClaims) && self.resourceClaims.exists(r, r.name == m.name)))"
+	return "!has(self." + containers + ") || " + withNames("resourceClaims", "self."+containers+".all(c, !has(c.resources) || !has(c.resources.claims) || "+
+		"c.resources.claims.all(m, m.name in names))")
+}
+
+// withNames is a rule with the names of a list in the variable names. Each entry that a
+// rule looks at is made a CEL object first, which takes longer the more fields its
+// type has, and which CEL's budget does not count: a rule that looked through the list
+// for each entry of another one would keep an API server busy for seconds.
+func withNames(list, rule string) string {
+	return "[has(self." + list + ") ? self." + list + ".map(n, n.name) : []].all(names, " + rule + ")"
 }

@@ -52,7 +52,7 @@ func attackers() []attacker {
 	inside := repeat(18, func(i int) string {
 		return fmt.Sprintf(`{"name":"c%d","image":"x","args":[%s]}`, i, repeat(1000, func(int) string { return `"a"` }))
 	})
-	tiny := fmt.Sprintf(`{"name":"c","image":"x","args":[%s]}`, repeat(980, func(int) string { return `"a"` }))
+	tiny := fmt.Sprintf(`{"name":"c","image":"x","args":[%s]}`, repeat(900, func(int) string { return `"a"` }))
 	empty := repeat(19_000, func(int) string { return `{}` })
 	large, largest := string(podSet(2000, 2000, "")), string(podSet(5000, 6000, ""))
 	resized := func(request string, i int64) []byte {
