@@ -154,6 +154,7 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="a sidecar's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
 	// keeps running beside them.
@@ -162,6 +163,7 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="an init container's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional

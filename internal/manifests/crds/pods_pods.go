@@ -43,6 +43,8 @@ var aboutPods = map[reflect.Type]asked{
 			{mounted("initContainers"), "each of an init container's volumeMounts names a volume: add the missing one to volumes"},
 			{claimed("containers"), "each of a container's resources.claims names one of resourceClaims: add the missing one there"},
 			{claimed("initContainers"), "each of an init container's resources.claims names one of resourceClaims: add the missing one there"},
+			{sleepsInTime("containers"), "a container's lifecycle sleeps for longer than the Pod has to end: write fewer seconds, or raise terminationGracePeriodSeconds, which is 30 where it is left out"},
+			{sleepsInTime("initContainers"), "an init container's lifecycle sleeps for longer than the Pod has to end: write fewer seconds, or raise terminationGracePeriodSeconds, which is 30 where it is left out"},
 			{"!has(self.dnsPolicy) || self.dnsPolicy != 'None' || (has(self.dnsConfig) && has(self.dnsConfig.nameservers) && size(self.dnsConfig.nameservers) > 0)",
 				"dnsPolicy None needs to be told whom to ask: write dnsConfig.nameservers"},
 			{"!has(self.priority) || self.priority == 0 || (has(self.priorityClassName) && self.priorityClassName != '')",
@@ -113,4 +115,15 @@ func claimed(containers string) string {
 // for each entry of another one would keep an API server busy for seconds.
 func withNames(list, rule string) string {
 	return "[has(self." + list + ") ? self." + list + ".map(n, n.name) : []].all(names, " + rule + ")"
+}
+
+// sleepsInTime says that the handlers of containers sleep no longer than a Pod has to
+// end.
+func sleepsInTime(containers string) string {
+	const most = "(has(self.terminationGracePeriodSeconds) ? self.terminationGracePeriodSeconds : 30)"
+	sleeps := func(handler string) string {
+		return "(!has(" + handler + ") || !has(" + handler + ".sleep) || " + handler + ".sleep.seconds <= " + most + ")"
+	}
+	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.lifecycle) || " +
+		"(" + sleeps("c.lifecycle.postStart") + " && " + sleeps("c.lifecycle.preStop") + "))"
 }
