@@ -229,18 +229,32 @@ func TestWhatARuleRefusesIsRefused(t *testing.T) {
 // ruleMessages returns the messages of all rules of a CRD that hold of a new
 // object.
 func ruleMessages(t *testing.T, controller metacontroller.Controller) []string {
+	var messages []string
+	for _, rule := range writtenRules(t, controller) {
+		if !strings.Contains(rule.Rule, "oldSelf") {
+			messages = append(messages, rule.Message)
+		}
+	}
+	slices.Sort(messages)
+	return slices.Compact(messages)
+}
+
+// writtenRule is a validation rule of a CRD.
+type writtenRule struct{ Rule, Message string }
+
+// writtenRules returns all rules of a CRD.
+func writtenRules(t *testing.T, controller metacontroller.Controller) []writtenRule {
 	var definition any
 	require.NoError(t, yaml.Unmarshal(controller.CRD, &definition))
-	var messages []string
+	var found []writtenRule
 	var walk func(at any)
 	walk = func(at any) {
 		switch at := at.(type) {
 		case map[string]any:
 			rules, _ := at["x-kubernetes-validations"].([]any)
 			for _, r := range rules {
-				if rule := r.(map[string]any); !strings.Contains(rule["rule"].(string), "oldSelf") {
-					messages = append(messages, rule["message"].(string))
-				}
+				rule := r.(map[string]any)
+				found = append(found, writtenRule{rule["rule"].(string), rule["message"].(string)})
 			}
 			for _, inner := range at {
 				walk(inner)
@@ -252,6 +266,5 @@ func ruleMessages(t *testing.T, controller metacontroller.Controller) []string {
 		}
 	}
 	walk(definition)
-	slices.Sort(messages)
-	return slices.Compact(messages)
+	return found
 }

@@ -41,8 +41,8 @@ type Build struct {
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="write either image, for a build of one step, or steps"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext))",message="with steps, each step has its own command, args, script, env, envFrom, resources, volumeMounts and securityContext: write them there"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="script takes the place of command and args: write either"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",message="each of volumeMounts names a volume: add the missing one to volumes"
-// +kubebuilder:validation:XValidation:rule="!has(self.steps) || self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",message="each of a step's volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="each of volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="each of a step's volumeMounts names a volume: add the missing one to volumes"
 type Spec struct {
 	// Source is where the code is.
 	// +required

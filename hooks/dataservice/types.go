@@ -273,7 +273,7 @@ type Registry struct {
 
 // Runtime is what a service runs, as a Deployment.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q.port == p.port) && (!has(self.port) || p.port != self.port))",message="a port number stands twice, in ports or as port: write each once"
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || [self.ports.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p) && (!has(self.port) || p != self.port)))",message="a port number stands twice, in ports or as port: write each once"
 type Runtime struct {
 	// Name is that of its objects. It is the name of the component where it is
 	// left out.

@@ -44,10 +44,10 @@ type ModelBox struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer'] || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or leave nodePort out"
 // +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType == 'None' || (has(self.ports) && size(self.ports) > 0)",message="a Service needs ports: write ports, or leave serviceType out"
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) == 0 || !has(oldSelf.ports) || size(oldSelf.ports) == 0 || (has(self.serviceType) && self.serviceType == 'None') || (has(oldSelf.serviceType) && oldSelf.serviceType == 'None') || (has(self.serviceType) && self.serviceType == 'Headless') == (has(oldSelf.serviceType) && oldSelf.serviceType == 'Headless')",message="a Service cannot become Headless, nor stop being it: set serviceType None first, and the new type when the Service is gone"
-// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || !has(self.initContainers) || self.sidecars.all(s, self.initContainers.all(i, i.name != s.name))",message="a sidecar and an init container have the same name: rename one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",message="each of volumeMounts names a volume: add the missing one to volumes"
-// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || self.sidecars.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",message="each of a sidecar's volumeMounts names a volume: add the missing one to volumes"
-// +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || self.initContainers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))",message="each of an init container's volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || !has(self.initContainers) || [self.initContainers.map(i, i.name)].all(names, self.sidecars.all(s, !(s.name in names)))",message="a sidecar and an init container have the same name: rename one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="each of volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.sidecars.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="each of a sidecar's volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.initContainers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="each of an init container's volumeMounts names a volume: add the missing one to volumes"
 // +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('modelbox' in self.podLabels)",message="podLabels: the label modelbox selects the Pods: choose another key"
 type Spec struct {
 	// Name is the application's name and the value of the label
@@ -79,9 +79,9 @@ type Spec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
-	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port))",message="a port number stands twice: write each number once, also where the protocols differ; a second ModelBox can serve the other protocol"
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort))",message="a nodePort stands twice: write another number, or leave one out to have it chosen"
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="a port name stands twice: rename one, or leave the name out to have it filled in"
+	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="a port number stands twice: write each number once, also where the protocols differ; a second ModelBox can serve the other protocol"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort)).map(p, p.nodePort)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="a nodePort stands twice: write another number, or leave one out to have it chosen"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.name)).map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",message="a port name stands twice: rename one, or leave the name out to have it filled in"
 	Ports []Port `json:"ports,omitempty"`
 	// ServiceType is how the Service is reached. Headless is a ClusterIP
 	// Service without an address of its own, None means no Service. Where it is
@@ -154,6 +154,7 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="a sidecar's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
 	// keeps running beside them.
@@ -162,6 +163,7 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="an init container's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional

@@ -17,6 +17,7 @@ var aboutContainers = map[reflect.Type]asked{
 			"restartPolicy":            oneOf("Always", "OnFailure", "Never"),
 			"restartPolicyRules":       {"maxItems": int64(20)},
 			"volumeMounts":             {"maxItems": mostTerms},
+			"resizePolicy":             {"maxItems": int64(2)}, // of cpu and of memory
 		},
 		rules: []rule{
 			{"self.name.matches('" + labelPattern + "')",
@@ -30,6 +31,8 @@ var aboutContainers = map[reflect.Type]asked{
 				"a readiness probe ends no container: leave its terminationGracePeriodSeconds out"},
 			{"!has(self.restartPolicyRules) || size(self.restartPolicyRules) == 0 || has(self.restartPolicy)",
 				"restartPolicyRules are exceptions from a restartPolicy: write restartPolicy too"},
+			{"!has(self.resizePolicy) || size(self.resizePolicy) < 2 || self.resizePolicy[0].resourceName != self.resizePolicy[1].resourceName",
+				"resizePolicy names a resource twice: write cpu and memory once each"},
 		},
 	},
 	reflect.TypeFor[corev1.ContainerRestartRule](): {
@@ -60,8 +63,11 @@ var aboutContainers = map[reflect.Type]asked{
 		{"[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.sleep)].exists_one(h, h)",
 			"a handler does one thing: write one of exec, httpGet, sleep and tcpSocket"},
 	}},
-	reflect.TypeFor[corev1.SleepAction]():   {fields: map[string]keywords{"seconds": atLeast(0)}},
-	reflect.TypeFor[corev1.ExecAction]():    {fields: map[string]keywords{"command": {"minItems": int64(1)}}},
+	reflect.TypeFor[corev1.SleepAction](): {fields: map[string]keywords{"seconds": atLeast(0)}},
+	reflect.TypeFor[corev1.ExecAction](): {
+		fields: map[string]keywords{"command": {"minItems": int64(1)}},
+		rules:  []rule{{"has(self.command)", "exec runs a command: write exec.command"}},
+	},
 	reflect.TypeFor[corev1.GRPCAction]():    {fields: map[string]keywords{"port": between(1, 65535)}},
 	reflect.TypeFor[corev1.HTTPGetAction](): {fields: map[string]keywords{"scheme": oneOf("HTTP", "HTTPS"), "port": portNumberOrName}},
 	reflect.TypeFor[corev1.HTTPHeader]():    {fields: map[string]keywords{"name": matching(`^[-A-Za-z0-9]+$`)}},

@@ -43,6 +43,8 @@ var aboutPods = map[reflect.Type]asked{
 			{mounted("initContainers"), "each of an init container's volumeMounts names a volume: add the missing one to volumes"},
 			{claimed("containers"), "each of a container's resources.claims names one of resourceClaims: add the missing one there"},
 			{claimed("initContainers"), "each of an init container's resources.claims names one of resourceClaims: add the missing one there"},
+			{sleepsInTime("containers"), "a container's lifecycle sleeps for longer than the Pod has to end: write fewer seconds, or raise terminationGracePeriodSeconds, which is 30 where it is left out"},
+			{sleepsInTime("initContainers"), "an init container's lifecycle sleeps for longer than the Pod has to end: write fewer seconds, or raise terminationGracePeriodSeconds, which is 30 where it is left out"},
 			{"!has(self.dnsPolicy) || self.dnsPolicy != 'None' || (has(self.dnsConfig) && has(self.dnsConfig.nameservers) && size(self.dnsConfig.nameservers) > 0)",
 				"dnsPolicy None needs to be told whom to ask: write dnsConfig.nameservers"},
 			{"!has(self.priority) || self.priority == 0 || (has(self.priorityClassName) && self.priorityClassName != '')",
@@ -97,12 +99,31 @@ const (
 
 // mounted says that what containers mount is there.
 func mounted(containers string) string {
-	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.volumeMounts) || " +
-		"c.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name)))"
+	return "!has(self." + containers + ") || " + withNames("volumes", "self."+containers+".all(c, !has(c.volumeMounts) || "+
+		"c.volumeMounts.all(m, m.name in names))")
 }
 
 // claimed says that the claims of containers are those of the Pod.
 func claimed(containers string) string {
-	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.resources) || !has(c.resources.claims) || " +
-		"c.resources.claims.all(m, has(self.resourceClaims) && self.resourceClaims.exists(r, r.name == m.name)))"
+	return "!has(self." + containers + ") || " + withNames("resourceClaims", "self."+containers+".all(c, !has(c.resources) || !has(c.resources.claims) || "+
+		"c.resources.claims.all(m, m.name in names))")
+}
+
+// withNames is a rule with the names of a list in the variable names. Each entry that a
+// rule looks at is made a CEL object first, which takes longer the more fields its
+// type has, and which CEL's budget does not count: a rule that looked through the list
+// for each entry of another one would keep an API server busy for seconds.
+func withNames(list, rule string) string {
+	return "[has(self." + list + ") ? self." + list + ".map(n, n.name) : []].all(names, " + rule + ")"
+}
+
+// sleepsInTime says that the handlers of containers sleep no longer than a Pod has to
+// end.
+func sleepsInTime(containers string) string {
+	const most = "(has(self.terminationGracePeriodSeconds) ? self.terminationGracePeriodSeconds : 30)"
+	sleeps := func(handler string) string {
+		return "(!has(" + handler + ") || !has(" + handler + ".sleep) || " + handler + ".sleep.seconds <= " + most + ")"
+	}
+	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.lifecycle) || " +
+		"(" + sleeps("c.lifecycle.postStart") + " && " + sleeps("c.lifecycle.preStop") + "))"
 }

@@ -19,18 +19,18 @@ var aboutScheduling = map[reflect.Type]asked{
 		fields: map[string]keywords{
 			"matchExpressions": {"maxItems": mostTerms}, "matchFields": {"maxItems": mostTerms},
 			"matchFields[].key": oneOf("metadata.name"), "matchFields[].operator": oneOf("In", "NotIn"),
-			"matchFields[].values": {"minItems": int64(1), "maxItems": int64(1)},
+			"matchFields[].values": {"minItems": int64(1), "maxItems": int64(1)}, "matchFields[].values[]": subdomain, // a node's name
 		},
 	},
 	reflect.TypeFor[corev1.NodeSelectorRequirement](): {
 		fields: map[string]keywords{
 			"key": qualified, "operator": oneOf("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"),
-			"values[]": {"maxLength": int64(253), "pattern": `^(-?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`},
+			"values[]": labelValue,
 		},
 		rules: []rule{
 			{"self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : " +
-				"self.operator in ['Gt', 'Lt'] ? has(self.values) && size(self.values) == 1 && self.values[0].matches('^-?[0-9]+$') : " +
-				"!has(self.values) || size(self.values) == 0", "In and NotIn take values, Gt and Lt one number, Exists and DoesNotExist nothing: mend values"},
+				"self.operator in ['Gt', 'Lt'] ? has(self.values) && size(self.values) == 1 && self.values[0].matches('^[0-9]+$') : " +
+				"!has(self.values) || size(self.values) == 0", "In and NotIn take values, Gt and Lt one number of 0 or more, Exists and DoesNotExist nothing: mend values"},
 		},
 	},
 	reflect.TypeFor[metav1.LabelSelector](): {fields: map[string]keywords{"matchLabels{}": labelValue}},
