@@ -6,21 +6,13 @@ import (
 	"github.com/operetta-dev/operetta/internal/burst"
 )
 
-const (
-	// firstBatch is how many Pods are asked for at first.
-	firstBatch = 16
-	// stuckBatch is how many are asked for while none appears: each one that the
-	// API server refuses costs one of the requests that all custom resources share.
-	stuckBatch = 2
-)
-
 // batchOf returns how many Pods a sync may ask for, and whether none has appeared of
 // those that were asked for before. It grows by one with each Pod that appears, so
 // that it doubles where all do. A hook hears of no refusal: Pods that do not appear
 // are all that tells of one.
 func batchOf(status Status, taken map[int]bool) (batch int, isStuck bool) {
 	if len(status.Pending) == 0 {
-		return firstBatch, false
+		return burst.First, false
 	}
 	appeared := 0
 	for _, number := range status.Pending {
@@ -29,9 +21,9 @@ func batchOf(status Status, taken map[int]bool) (batch int, isStuck bool) {
 		}
 	}
 	if appeared == 0 {
-		return stuckBatch, true
+		return burst.Stuck, true
 	}
-	last := firstBatch
+	last := burst.First
 	if status.Batch > 0 {
 		last = int(status.Batch)
 	}
@@ -45,7 +37,7 @@ func batchFrom(numbers []int, batch int) []int {
 	switch {
 	case len(numbers) <= batch:
 		return slices.Clone(numbers)
-	case batch >= firstBatch:
+	case batch >= burst.First:
 		return slices.Clone(numbers[:batch])
 	}
 	last := batch / 2

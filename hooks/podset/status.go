@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -59,7 +60,7 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	for _, number := range plan.pending {
 		status.Pending = append(status.Pending, int32(number))
 	}
-	if len(plan.pending) > 0 && plan.batch != firstBatch {
+	if len(plan.pending) > 0 && plan.batch != burst.First {
 		status.Batch = int32(plan.batch)
 	}
 	conditions := metacontroller.NewConditions(set.Status.Conditions, set.Generation, now)
