@@ -3,6 +3,7 @@ package podbuggertool_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
+	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -64,27 +66,70 @@ func jobsOf(t *testing.T, spec string, matching int) (jobs, length int, status p
 
 func TestJobsAreAskedForInBursts(t *testing.T) {
 	jobs, _, status := jobsOf(t, `"maxPods":500`, 700)
-	require.Equal(t, 400, jobs, "as many as the Role names")
+	require.Equal(t, 16, jobs)
 	require.Equal(t, "500 200", fmt.Sprint(status.Pending, status.Skipped))
 
 	// Not even where no schema has seen the request.
 	jobs, _, status = jobsOf(t, `"maxPods":2000000000`, 700)
-	require.Equal(t, 400, jobs)
+	require.Equal(t, 16, jobs)
 	require.Equal(t, "700 0", fmt.Sprint(status.Pending, status.Skipped), "a Pod whose Job is yet to be made is pending")
 
 	argument := `"` + strings.Repeat("x", 4<<10) + `"`
 	jobs, length, status := jobsOf(t, `"maxPods":500,"args":[`+argument+strings.Repeat(","+argument, 49)+`]`, 500)
-	require.Equal(t, 81, jobs)
-	require.Less(t, length, 18<<20)
+	require.Equal(t, 16, jobs)
+	require.Less(t, length, 4<<20)
 	require.Equal(t, int32(500), status.Pending)
-	require.Contains(t, fmt.Sprint(status.Pods), "its Job is made when those of 81 other Pods are")
+	require.Contains(t, fmt.Sprint(status.Pods), "does not exist yet: first some of the other Jobs have to be made")
+}
+
+// TestRefusedJobsCostLittle has a quota for Jobs that is used up, and is raised.
+func TestRefusedJobsCostLittle(t *testing.T) {
+	controller := podbuggertool.Controller()
+	var began time.Time
+	sums := make([]int, 12)
+	world := simulate.New(simulate.Options{
+		Controllers: []metacontroller.Controller{controller},
+		Late:        true,
+		Call: func(now time.Time, path string, body []byte) (int, []byte, error) {
+			hook := metacontroller.HookName(path[strings.LastIndex(path, "/")+1:])
+			answer, err := controller.Call(hook, now, body)
+			require.NoError(t, err)
+			for _, child := range answer.Children {
+				if minute := int(now.Sub(began) / time.Minute); child.Kind == "Job" && !child.Kept && minute < len(sums) {
+					sums[minute]++
+				}
+			}
+			return http.StatusOK, answer.Body, nil
+		},
+	})
+	for n := range 40 {
+		require.NoError(t, world.Apply(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","labels":{"app":"web"}},"spec":{"containers":[{"name":"a","image":"a"}]}}`, n)))
+	}
+	require.NoError(t, world.Play())
+	began = world.Now()
+	require.True(t, world.Do(simulate.Action{Do: "quota", Target: "Job"}))
+	require.NoError(t, world.Apply([]byte(`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"debug"},"spec":{"selector":{"matchLabels":{"app":"web"}},"image":"busybox"}}`)))
+	for world.Now().Before(began.Add(10 * time.Minute)) {
+		if !world.Step() {
+			require.True(t, world.Do(simulate.Action{Do: "wait", Target: "10s"}))
+		}
+	}
+	require.Positive(t, sums[0])
+	require.LessOrEqual(t, sums[0], 100, sums)
+	for _, sum := range sums[1:] {
+		require.LessOrEqual(t, sum, 8, sums)
+	}
+	require.Equal(t, "ChildBlocked", world.Outcomes()[0].Reason)
+	require.True(t, world.Do(simulate.Action{Do: "mend"}))
+	require.NoError(t, world.Play())
+	require.Equal(t, "True", world.Outcomes()[0].Ready, world.Outcomes()[0].Message)
 }
 
 // TestRoleHasRoomForForgedJobs puts a Job in the place of every one that the hook
 // would ask for, for Pods with the longest names: whoever may create Jobs can. A
 // Role that names all of them is more than Metacontroller can apply.
 func TestRoleHasRoomForForgedJobs(t *testing.T) {
-	const most = 500
+	const most, atOnce = 500, 16
 	named := func(n int) string { return fmt.Sprintf("%s-%03d", strings.Repeat("x", 249), n) }
 	call := func(from, to int, rules, jobs string) metacontroller.Answer {
 		var pods []string
@@ -105,8 +150,8 @@ func TestRoleHasRoomForForgedJobs(t *testing.T) {
 		return answer
 	}
 	var jobs []string
-	for from := 0; from < most; from += most / 2 {
-		to := from + most/2
+	for from := 0; from < most; from += atOnce {
+		to := min(from+atOnce, most)
 		names := `"` + named(from) + `"`
 		for n := from + 1; n < to; n++ {
 			names += `,"` + named(n) + `"`

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -34,6 +36,8 @@ type candidate struct {
 	// the Pod for it, allowed where the Role is seen to. They hold back the creation
 	// of the Job only.
 	named, allowed bool
+	// later is set where the Job is made when others have appeared.
+	later bool
 }
 
 // examine tells of each Pod what the Pod itself tells. Those that can get the
@@ -102,7 +106,7 @@ func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) str
 
 // ration makes sure that no more Pods than maxPods stay chosen. One whose Job
 // exists goes before one that is older: the Job may have done its work already.
-func ration(tool *PodBuggerTool, candidates []*candidate, now time.Time) error {
+func ration(tool *PodBuggerTool, candidates []*candidate, now time.Time) {
 	left := defaultMaxPods
 	if tool.Spec.MaxPods != nil {
 		left = int(*tool.Spec.MaxPods)
@@ -131,11 +135,7 @@ func ration(tool *PodBuggerTool, candidates []*candidate, now time.Time) error {
 	for _, c := range waiting[min(max(left, 0), len(waiting)):] {
 		c.chosen, c.state, c.message = false, PodSkipped, "as many others as maxPods allows have the container, or get it"
 	}
-	if err := postpone(tool, waiting[:min(max(left, 0), len(waiting))]); err != nil {
-		return err
-	}
 	name(waiting, now)
-	return nil
 }
 
 // maxNamed is how many Pods the Role names at once. With the longest names it
@@ -164,24 +164,25 @@ func name(waiting []*candidate, now time.Time) {
 	}
 }
 
-// postpone makes sure that no more Jobs are made at once than an answer can
-// carry. The others are made when those are observed. But for the Pod's name, all
-// are of one size.
-func postpone(tool *PodBuggerTool, waiting []*candidate) error {
-	waiting = slices.DeleteFunc(slices.Clone(waiting), func(c *candidate) bool { return c.job != nil })
-	if len(waiting) == 0 {
-		return nil
+// holdBack leaves Jobs that are missing for a later sync: it asks for few at once, and
+// for fewer while none of those that were asked for has appeared. Then the last is
+// one of them: somebody else's Jobs may have the names of the first.
+func holdBack(tool *PodBuggerTool, candidates []*candidate, now time.Time) {
+	var missing []*candidate
+	for _, c := range candidates {
+		if c.chosen && c.job == nil && c.named && c.allowed {
+			missing = append(missing, c)
+		}
 	}
-	first := waiting[0]
-	size, err := metacontroller.Size(job(tool, first.pod, first.jobName))
-	if err != nil {
-		return fmt.Errorf("the size of Job/%s: %w", first.jobName, err)
+	observed := meta.FindStatusCondition(tool.Status.Conditions, metacontroller.ConditionChildrenObserved)
+	isStuck := observed != nil && observed.Status == metav1.ConditionFalse && now.Sub(observed.LastTransitionTime.Time) >= metacontroller.ChildGrace
+	from, to := burst.First, len(missing)
+	if isStuck {
+		from, to = burst.Stuck-1, len(missing)-1
 	}
-	atOnce := min(len(waiting), max(1, burst.MostBytes/size)) // their number is bounded by maxNamed
-	for _, c := range waiting[atOnce:] {
-		c.chosen, c.message = false, fmt.Sprintf("its Job is made when those of %d other Pods are", atOnce)
+	for i := from; i < to; i++ {
+		missing[i].later = true
 	}
-	return nil
 }
 
 // isInjected reports whether the Pod has the container.
@@ -209,6 +210,8 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 				c.message += ": first some of the other Jobs have to end"
 			case !c.allowed:
 				c.message += ": first its Role has to name the Pod"
+			case c.later:
+				c.message += ": first some of the other Jobs have to be made"
 			}
 			continue
 		}

@@ -24,9 +24,8 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if err := ration(tool, candidates, seen.Now); err != nil {
-		return result{}, err
-	}
+	ration(tool, candidates, seen.Now)
+	holdBack(tool, candidates, seen.Now)
 	look := follow(candidates, world, seen.Now)
 
 	memory := world.memory
@@ -68,7 +67,7 @@ func children(tool *PodBuggerTool, candidates []*candidate, stay []*observedJob)
 		case !c.chosen:
 		case c.job != nil: // its name says what it does, and its form may be that of an older version
 			jobs = append(jobs, metacontroller.Keep(c.job.Snapshot))
-		case c.named && c.allowed:
+		case c.named && c.allowed && !c.later:
 			jobs = append(jobs, job(tool, c.pod, c.jobName))
 		}
 	}

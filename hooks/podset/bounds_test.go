@@ -3,7 +3,6 @@ package podset_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"regexp"
 	"runtime"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/hooks/podset"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -57,9 +55,14 @@ func ask(t *testing.T, spec, pods string) answer {
 
 func askWithStatus(t *testing.T, spec, status, pods string) answer {
 	t.Helper()
+	return askAt(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), spec, status, pods)
+}
+
+func askAt(t *testing.T, now time.Time, spec, status, pods string) answer {
+	t.Helper()
 	request := `{"controller":{},"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"web","namespace":"default","uid":"1"},` +
 		`"spec":` + spec + `,"status":` + status + `},"children":{"Pod.v1":` + pods + `},"related":{},"finalizing":false}`
-	got, err := hook().Call(metacontroller.SyncHook, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), []byte(request))
+	got, err := hook().Call(metacontroller.SyncHook, now, []byte(request))
 	require.NoError(t, err)
 	a := answer{body: got.Body}
 	require.NoError(t, json.Unmarshal(got.Body, &a))
@@ -104,18 +107,25 @@ func templateOf(bytes int) string {
 	return `{"spec":{"containers":[{"name":"main","image":"one","args":["` + strings.Repeat("x", bytes) + `"]}]}}`
 }
 
+// askedFor returns a status in which the last sync has asked for Pods, as many as a
+// sync can.
+func askedFor(numbers []int) string {
+	pending, _ := json.Marshal(numbers)
+	return `{"batch":500,"pending":` + string(pending) + `}`
+}
+
 func TestFiveHundredPodsAreAskedForAtATime(t *testing.T) {
 	first := call(t, `{"size":5000}`)
-	require.Equal(t, podNames(numbers(0, 500)), first.fresh)
+	require.Equal(t, podNames(numbers(0, 16)), first.fresh)
 	require.Equal(t, first, call(t, `{"size":5000}`), "a sync that sees nothing yet asks for the same Pods")
 
 	// A cache that lags shows some of them: the next names are the lowest free
 	// ones, whatever has been asked for before.
-	lagging := call(t, `{"size":5000}`, numbers(100, 400)...)
+	lagging := askWithStatus(t, `{"size":5000}`, askedFor(numbers(0, 400)), podsOf(numbers(100, 400)...))
 	require.Equal(t, podNames(append(numbers(0, 100), numbers(400, 800)...)), lagging.fresh)
 	require.Equal(t, 300, lagging.kept)
 
-	middle := call(t, `{"size":5000}`, numbers(0, 1500)...)
+	middle := askWithStatus(t, `{"size":5000}`, askedFor(numbers(1000, 1500)), podsOf(numbers(0, 1500)...))
 	require.Equal(t, podNames(numbers(1500, 2000)), middle.fresh)
 	require.Equal(t, 1500, middle.kept)
 	ready := middle.condition("Ready")
@@ -127,35 +137,23 @@ func TestFiveHundredPodsAreAskedForAtATime(t *testing.T) {
 	require.Empty(t, middle.condition("Stalled").Status)
 	require.Equal(t, 5, middle.Resync)
 
-	last := call(t, `{"size":5000}`, numbers(0, 4900)...)
+	last := askWithStatus(t, `{"size":5000}`, askedFor(numbers(4400, 4900)), podsOf(numbers(0, 4900)...))
 	require.Equal(t, podNames(numbers(4900, 5000)), last.fresh)
 	require.Contains(t, last.condition("Ready").Message, "being created: Pod/web-4900")
 }
 
 func TestWorldGrowsInBursts(t *testing.T) {
-	most := 0
-	controller := podset.Controller()
-	s := &story{T: t}
-	s.world = simulate.New(simulate.Options{
-		Controllers: []metacontroller.Controller{controller},
-		MaxSteps:    1000,
-		Call: func(now time.Time, _ string, body []byte) (int, []byte, error) {
-			answer, err := controller.Call(metacontroller.SyncHook, now, body)
-			require.NoError(t, err)
-			fresh := 0
-			for _, child := range answer.Children {
-				if !child.Kept {
-					fresh++
-				}
-			}
-			most = max(most, fresh)
-			require.LessOrEqual(t, len(answer.Children), 600, "never more than size")
-			return http.StatusOK, answer.Body, nil
-		},
-	})
+	s, batches := tellBatches(t)
 	s.edit("{size: 600}")
 	require.Len(t, s.pods(isReady), 600)
-	require.Equal(t, 500, most)
+	require.LessOrEqual(t, s.most, 600, "never more than size")
+	var sizes []int
+	for _, b := range *batches {
+		if b.fresh > 0 {
+			sizes = append(sizes, b.fresh)
+		}
+	}
+	require.Equal(t, []int{16, 32, 64, 128, 256, 104}, sizes)
 	s.requireReady("True", "Ready")
 }
 
@@ -164,7 +162,7 @@ func TestSizeThatNoSchemaHasSeen(t *testing.T) {
 	for _, size := range []string{"5001", "2000000000", "2147483647"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		a := call(t, `{"size":`+size+`,"maxUnavailable":"100%"}`)
+		a := askWithStatus(t, `{"size":`+size+`,"maxUnavailable":"100%"}`, askedFor(numbers(0, 500)), podsOf(numbers(0, 500)...))
 		runtime.ReadMemStats(&after)
 		require.Equal(t, 500, len(a.fresh))
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))
@@ -179,7 +177,7 @@ func TestSizeThatNoSchemaHasSeen(t *testing.T) {
 
 func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
 	spec := `{"size":5000,"template":` + templateOf(200<<10) + `}`
-	a := call(t, spec)
+	a := askWithStatus(t, spec, askedFor(numbers(0, 10)), podsOf(numbers(0, 10)...))
 	require.Equal(t, 81, len(a.fresh))
 	require.Less(t, len(a.body), 18<<20)
 	require.Equal(t, "True TooLarge", string(a.condition("Stalled").Status)+" "+a.condition("Stalled").Reason)
@@ -215,7 +213,7 @@ func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
 // TestTemplatesThatFillTheSize shows which templates may have 5000 Pods.
 func TestTemplatesThatFillTheSize(t *testing.T) {
 	for bytes, isTooLarge := range map[int]bool{100: false, 4 << 10: false, 6 << 10: false, 8 << 10: true} {
-		a := call(t, `{"size":5000,"template":`+templateOf(bytes)+`}`)
+		a := askWithStatus(t, `{"size":5000,"template":`+templateOf(bytes)+`}`, askedFor(numbers(0, 1)), podsOf(0))
 		require.Equal(t, 500, len(a.fresh))
 		require.Equal(t, isTooLarge, a.condition("Stalled").Reason == "TooLarge", bytes)
 	}

@@ -48,15 +48,15 @@ func TestALateCacheMakesNoPodTwice(t *testing.T) {
 }
 
 func TestManyDownAndUpAreNotMadeTwice(t *testing.T) {
-	first := ask(t, `{"size":5000}`, terminatingPodsOf(numbers(0, 5000)...))
-	require.Equal(t, podNames(numbers(5000, 5500)), first.fresh)
+	going := terminatingPodsOf(numbers(0, 5000)...)
+	first := ask(t, `{"size":5000}`, going)
+	require.Equal(t, podNames(numbers(5000, 5016)), first.fresh)
+	second := askWithStatus(t, `{"size":5000}`, first.status(t), both(going, podsOf(numbers(5000, 5016)...)))
+	require.Equal(t, podNames(numbers(5016, 5048)), second.fresh)
 
-	late := askWithStatus(t, `{"size":5000}`, first.status(t), terminatingPodsOf(numbers(100, 5000)...))
-	require.Equal(t, first.fresh, late.fresh)
-
-	some := askWithStatus(t, `{"size":5000}`, late.status(t), podsOf(numbers(5000, 5200)...))
-	require.Equal(t, podNames(append(numbers(0, 200), numbers(5200, 5500)...)), some.fresh, "the rest of them, and the next 200")
-	require.Len(t, some.Status.Pending, 500)
+	some := askWithStatus(t, `{"size":5000}`, second.status(t), podsOf(numbers(5000, 5020)...))
+	require.Equal(t, podNames(append(numbers(0, 8), numbers(5020, 5048)...)), some.fresh, "the rest of them, and 4 more than have appeared")
+	require.Len(t, some.Status.Pending, 36)
 }
 
 // TestNumbersThatCannotBeHadAreForgotten is a name that someone else has taken.

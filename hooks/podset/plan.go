@@ -19,10 +19,15 @@ type plan struct {
 	stay   []*observedPod // live ones, by number
 	failed []*observedPod // failed ones that wait for their replacement
 	fresh  []freshPod
-	later  int       // Pods that are missing too, and are made in a later sync
-	excess int       // Pods that go because there are too many
-	rolled int       // Pods that go because their template is outdated
-	retry  time.Time // when the next failed Pod is due to be replaced, if later than now
+	// pending are the numbers of those to be made, and of those that were asked for
+	// before and may yet appear, which the batch leaves out.
+	pending []int
+	batch   int       // how many may be made in this sync
+	stuck   bool      // none of those that were asked for before has appeared
+	later   int       // Pods that are missing too, and are made in a later sync
+	excess  int       // Pods that go because there are too many
+	rolled  int       // Pods that go because their template is outdated
+	retry   time.Time // when the next failed Pod is due to be replaced, if later than now
 }
 
 // freshPod is a Pod to be made.
@@ -47,20 +52,20 @@ func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 	missing := max(0, min(size, bounds.most)-len(p.stay))
 	replacements := p.replaceFailed(there.failed, missing, now)
 	rest := missing - len(p.failed)
+	p.batch, p.stuck = batchOf(set.Status, there.taken)
+	p.batch = min(p.batch, bounds.burst)
 	p.makeFresh(replacements, rest, bounds.burst, there, pendingNumbers(set, now))
 	return p
 }
 
 // makeFresh asks for the replacements and for the rest of the missing Pods, as
-// many as a burst has: first for those that were asked for and are not observed
+// many as the batch has of a burst: first for those that were asked for and are not observed
 // yet, then under the lowest numbers that are free. A number may have become free
 // while the Pods that were asked for are still on their way to the cache, and under
 // another name they would be made twice.
 func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observed, pending []int32) {
 	missing := len(replacements) + rest
 	count := min(missing, burst)
-	p.fresh, p.later = make([]freshPod, count), missing-count
-	copy(p.fresh, replacements)
 	numbers := make([]int, 0, count)
 	asked := map[int]bool{}
 	for _, number := range pending {
@@ -74,10 +79,16 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observe
 			numbers = append(numbers, number)
 		}
 	}
-	slices.Sort(numbers)
+	chosen := batchFrom(numbers, p.batch)
+	slices.Sort(chosen)
+	p.fresh, p.later = make([]freshPod, len(chosen)), missing-len(chosen)
+	copy(p.fresh, replacements)
 	for i := range p.fresh {
-		p.fresh[i].number = numbers[i]
+		p.fresh[i].number = chosen[i]
+		asked[chosen[i]] = true
 	}
+	p.pending = slices.DeleteFunc(numbers, func(n int) bool { return !asked[n] })
+	slices.Sort(p.pending)
 }
 
 // highestNumber is more than any Pod can have: there are no more Pods than twice

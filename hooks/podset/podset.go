@@ -11,8 +11,10 @@
 // older template go maxUnavailable at a time, and the next ones when as many are
 // ready again; those that are not ready go at once, for nobody misses them.
 //
-// A sync asks for no more new Pods than a burst has, and all of a PodSet for no
-// more than fit into a request: of a large template fewer than size.
+// A sync asks for few new Pods at first, for more as those appear, and for no more
+// than a burst has: each Pod that the API server refuses costs requests that all
+// custom resources share. All of a PodSet are no more than fit into a request: of a
+// large template fewer than size.
 //
 // Ready is True when as many Pods as wanted are ready and of the newest
 // template, and no other is left.

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -56,16 +57,19 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	for _, pod := range there.live {
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
-	for _, pod := range plan.fresh {
-		status.Pending = append(status.Pending, int32(pod.number))
+	for _, number := range plan.pending {
+		status.Pending = append(status.Pending, int32(number))
+	}
+	if len(plan.pending) > 0 && plan.batch != burst.First {
+		status.Batch = int32(plan.batch)
 	}
 	conditions := metacontroller.NewConditions(set.Status.Conditions, set.Generation, now)
 	settled, resync := conditions.Settle(differs)
 	reason, message := activity(s)
-	if created := conditions.Find(metacontroller.ConditionReady); plan.later > 0 {
-		resync = soonest(resync, nextBurst)
-		if created != nil && created.Reason == metacontroller.ReasonCreating {
-			conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, created.Reason, message)
+	if plan.later > 0 {
+		tellLater(conditions, plan.later, message)
+		if !plan.stuck {
+			resync = soonest(resync, nextBurst)
 		}
 	}
 	left := judge(conditions, judgement{
@@ -74,6 +78,21 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	})
 	status.Conditions = conditions.List()
 	return status, soonest(resync, left, plan.retry.Sub(now))
+}
+
+// tellLater says of Pods that have not been asked for yet how far the PodSet is or,
+// where those that have been do not appear, what the others wait for.
+func tellLater(conditions *metacontroller.Conditions, later int, message string) {
+	ready := conditions.Find(metacontroller.ConditionReady)
+	switch {
+	case ready == nil:
+	case ready.Reason == metacontroller.ReasonCreating:
+		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, ready.Reason, message)
+	case ready.Reason == metacontroller.ReasonChildBlocked:
+		message = fmt.Sprintf("%s; %d more Pods are asked for as these appear", ready.Message, later)
+		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, metacontroller.ReasonChildBlocked, message)
+		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, metacontroller.ReasonChildBlocked, message)
+	}
 }
 
 // activity tells what is being done, or why the Pods are not ready. The reason
@@ -92,7 +111,7 @@ func activity(s situation) (reason, message string) {
 	case len(plan.failed) > 0:
 		return reasonReplacing, plan.replacing()
 	case plan.later > 0:
-		return reasonScaling, fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(there.live), size, s.bounds.burst)
+		return reasonScaling, fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(there.live), size, plan.batch)
 	case len(there.live) < size:
 		return reasonScaling, fmt.Sprintf("%d of %d Pods exist", len(there.live), size)
 	case ready < size:

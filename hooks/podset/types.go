@@ -100,6 +100,11 @@ type Status struct {
 	// +optional
 	// +listType=atomic
 	Pending []int32 `json:"pending,omitempty"`
+	// Batch is how many Pods the last sync could ask for; 16 where it is absent.
+	// It grows by one with each of the pending ones that appears, and is 2 while
+	// none does.
+	// +optional
+	Batch int32 `json:"batch,omitempty"`
 	// Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
 	// not ready and none has become so for ten minutes, or size is too large for
 	// the template, Stalled.

@@ -11,6 +11,12 @@ const (
 	// MostBytes is how much the children that one answer creates may have
 	// together.
 	MostBytes = 16 << 20
+	// First is how many are asked for at first, of which nobody knows whether the
+	// API server takes them.
+	First = 16
+	// Stuck is how many are asked for while none appears. Each one that the API
+	// server refuses costs one of the requests that all custom resources share.
+	Stuck = 2
 )
 
 // Of returns how many children of this many bytes an answer may create, at

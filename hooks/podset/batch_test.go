@@ -1,0 +1,194 @@
+package podset_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks/podset"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// tellBatches begins a story that notes of each sync when it was and how many Pods
+// it asked for that do not exist.
+func tellBatches(t *testing.T, change ...func(*simulate.Options)) (*story, *[]batch) {
+	t.Helper()
+	controller, batches := podset.Controller(), &[]batch{}
+	s := &story{T: t}
+	options := simulate.Options{
+		Controllers: []metacontroller.Controller{controller},
+		MaxSteps:    1000,
+		Call: func(now time.Time, _ string, body []byte) (int, []byte, error) {
+			answer, err := controller.Call(metacontroller.SyncHook, now, body)
+			if err != nil {
+				return http.StatusInternalServerError, []byte(err.Error()), nil
+			}
+			s.count()
+			b := batch{at: now}
+			for _, child := range answer.Children {
+				if !child.Kept {
+					b.fresh++
+				}
+			}
+			*batches = append(*batches, b)
+			return http.StatusOK, answer.Body, nil
+		},
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	s.world = simulate.New(options)
+	return s, batches
+}
+
+// batch is what one sync asked for.
+type batch struct {
+	at    time.Time
+	fresh int
+}
+
+// TestALargePodSetIsSoonComplete counts the syncs: with bursts alone it would be 5
+// fewer.
+func TestALargePodSetIsSoonComplete(t *testing.T) {
+	size, syncs := 5000, 15
+	if testing.Short() {
+		size, syncs = 500, 6
+	}
+	s, batches := tellBatches(t)
+	s.apply(fmt.Sprintf("{size: %d}", size))
+	for len(s.pods(nil)) < size && len(*batches) <= syncs {
+		s.world.Step()
+	}
+	require.Len(t, s.pods(nil), size)
+	require.Len(t, *batches, syncs)
+	for i, b := range *batches {
+		if most := min(16<<i, 500); i < syncs-1 {
+			require.Equal(t, most, b.fresh, "sync %d", i+1)
+		}
+	}
+}
+
+// perMinute adds up what the batches ask for in each minute of a time.
+func perMinute(batches []batch, began time.Time, minutes int) []int {
+	sums := make([]int, minutes)
+	for _, b := range batches {
+		if minute := int(b.at.Sub(began) / time.Minute); minute < minutes {
+			sums[minute] += b.fresh
+		}
+	}
+	return sums
+}
+
+// TestRefusedPodsCostLittle is a template that the API server refuses, of which
+// nobody tells the hook. Metacontroller calls again after each refusal, at growing
+// intervals that begin with 5 ms.
+func TestRefusedPodsCostLittle(t *testing.T) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var batches []batch
+	status := "{}"
+	timer, backoff := began, began
+	for now, failures := began, 0; now.Before(began.Add(10 * time.Minute)); failures++ {
+		a := askAt(t, now, `{"size":5000}`, status, "{}")
+		status = a.status(t)
+		batches = append(batches, batch{now, len(a.fresh)})
+		timer, backoff = now.Add(time.Duration(a.Resync)*time.Second), now.Add(5*time.Millisecond<<failures)
+		now = timer
+		if backoff.Before(timer) {
+			now = backoff
+		}
+	}
+	sums := perMinute(batches, began, 10)
+	require.Equal(t, 16, batches[0].fresh)
+	require.LessOrEqual(t, sums[0], 50, sums)
+	for _, sum := range sums[1:] {
+		require.LessOrEqual(t, sum, 6, sums)
+	}
+}
+
+// TestAQuotaStopsAndLetsGoOn has a quota of 100 Pods, which is lifted.
+func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
+	s, batches := tellBatches(t, func(o *simulate.Options) { o.Late = true })
+	s.apply("{size: 500}")
+	for len(s.pods(nil)) < 100 {
+		s.world.Step()
+	}
+	began, there := s.world.Now(), len(s.pods(nil))
+	require.True(t, s.world.Do(simulate.Action{Do: "quota", Target: "Pod"}))
+	*batches = nil
+	for s.world.Now().Before(began.Add(10 * time.Minute)) {
+		if !s.world.Step() {
+			require.True(t, s.world.Do(simulate.Action{Do: "wait", Target: "10s"}))
+		}
+	}
+	require.Len(t, s.pods(nil), there)
+	sums := perMinute(*batches, began, 10)
+	require.LessOrEqual(t, sums[0], 2*there+20, sums)
+	for _, sum := range sums[1:] {
+		require.LessOrEqual(t, sum, 6, sums)
+	}
+	s.requireReady("False", "ChildBlocked")
+	require.Contains(t, s.world.Outcomes()[0].Message, "386 more Pods are asked for as these appear")
+
+	require.True(t, s.world.Do(simulate.Action{Do: "quota", Target: "off"}))
+	began = s.world.Now()
+	for len(s.pods(nil)) < 500 && s.world.Now().Before(began.Add(10*time.Minute)) {
+		if !s.world.Step() {
+			require.True(t, s.world.Do(simulate.Action{Do: "wait", Target: "1s"}))
+		}
+	}
+	require.LessOrEqual(t, s.world.Now().Sub(began), 45*time.Second)
+	s.play()
+	s.requireReady("True", "Ready")
+	require.Equal(t, 500, s.most)
+	require.Equal(t, podNames(numbers(0, 500)), s.pods(nil))
+}
+
+// TestNamesOfOthersStopNoPod has somebody else's Pods under the lowest names and the
+// last one, more than a first batch has.
+func TestNamesOfOthersStopNoPod(t *testing.T) {
+	s, batches := tellBatches(t)
+	for n := range 20 {
+		require.NoError(t, s.world.Apply(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d"},"spec":{"containers":[{"name":"a","image":"a"}]}}`, n)))
+	}
+	s.edit("{size: 60}")
+	require.Len(t, s.pods(nil), 60, "40 of its own")
+	s.requireReady("False", "ChildBlocked")
+	s.edit("{size: 80}")
+	require.Len(t, s.pods(nil), 80)
+	require.Equal(t, 2, (*batches)[len(*batches)-1].fresh)
+}
+
+// TestPodsThatAppearLateAreNotMadeTwice follows a cache that shows nothing for a
+// while: few are asked for meanwhile, and the others are not forgotten.
+func TestPodsThatAppearLateAreNotMadeTwice(t *testing.T) {
+	first := ask(t, `{"size":40}`, terminatingPodsOf(numbers(0, 40)...))
+	require.Equal(t, podNames(numbers(40, 56)), first.fresh)
+
+	// The first Pods are gone, and their numbers free.
+	late := askWithStatus(t, `{"size":40}`, first.status(t), terminatingPodsOf(numbers(20, 40)...))
+	require.Equal(t, []string{"web-40", "web-59"}, late.fresh, "24 of 40 have not been asked for")
+	require.Equal(t, int32(2), late.Status.Batch)
+	require.Len(t, late.Status.Pending, 17)
+	again := askWithStatus(t, `{"size":40}`, late.status(t), terminatingPodsOf(numbers(20, 40)...))
+	require.Equal(t, []string{"web-40", "web-58"}, again.fresh, "another name may be free")
+	require.Len(t, again.Status.Pending, 18)
+
+	// All that were asked for are there, and the rest is asked for.
+	seen := askWithStatus(t, `{"size":40}`, again.status(t), podsOf(append([]int{58, 59}, numbers(40, 56)...)...))
+	require.Equal(t, int32(20), seen.Status.Batch)
+	require.Equal(t, podNames(numbers(0, 20)), seen.fresh)
+	require.Equal(t, 18, seen.kept)
+}
+
+// TestBatchOfAnybody is a status that the hook did not write.
+func TestBatchOfAnybody(t *testing.T) {
+	for _, batch := range []string{"-5", "0", "1000000", "2147483647", "-2147483648"} {
+		a := askWithStatus(t, `{"size":5000}`, `{"pending":[3,3,-1,2147483647],"batch":`+batch+`}`, podsOf(3))
+		require.LessOrEqual(t, len(a.fresh), 500)
+		require.GreaterOrEqual(t, len(a.fresh), 17)
+	}
+}
