@@ -52,10 +52,7 @@ func attackers() []attacker {
 	inside := repeat(18, func(i int) string {
 		return fmt.Sprintf(`{"name":"c%d","image":"x","args":[%s]}`, i, repeat(1000, func(int) string { return `"a"` }))
 	})
-	devices := repeat(16, func(i int) string { return fmt.Sprintf(`"a.b/c%d":"1"`, i) })
-	tiny := repeat(7, func(i int) string { // of all that rules look at, requests and limits take longest
-		return fmt.Sprintf(`{"name":"c%d","image":"x","resources":{"limits":{%s},"requests":{%[2]s}}}`, i, devices)
-	})
+	tiny := fmt.Sprintf(`{"name":"c","image":"x","args":[%s]}`, repeat(280, func(int) string { return `"a"` }))
 	empty := repeat(19_000, func(int) string { return `{}` })
 	large, largest := string(podSet(2000, 2000, "")), string(podSet(5000, 6000, ""))
 	resized := func(request string, i int64) []byte {
