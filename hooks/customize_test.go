@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -81,7 +81,7 @@ func requireRules(t testing.TB, e exchange, what any) {
 		require.Nil(t, rule.NamespaceSelector, what)
 		for _, name := range rule.Names {
 			require.NotEmpty(t, name, what)
-			require.Empty(t, path.IsValidPathSegmentName(name), what)
+			require.Empty(t, content.IsPathSegmentName(name), what)
 		}
 		if len(rule.Names) > 0 {
 			require.Nil(t, rule.LabelSelector, what)

@@ -3,7 +3,7 @@ package metacontroller
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -15,7 +15,7 @@ func validRules(rules []Rule) []Rule {
 	valid := make([]Rule, 0, len(rules))
 	for _, rule := range rules {
 		names := slices.DeleteFunc(slices.Clone(rule.Names), func(name string) bool {
-			return name == "" || len(path.IsValidPathSegmentName(name)) > 0
+			return name == "" || len(content.IsPathSegmentName(name)) > 0
 		})
 		if len(names) == 0 && len(rule.Names) > 0 || !isValidSelector(rule.LabelSelector) || !isValidSelector(rule.NamespaceSelector) {
 			valid = append(valid, nothing(rule))
