@@ -31,7 +31,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			ServiceAccountName: box.Spec.ServiceAccountName,
 			// The API server stores it with the other name, too, and takes the other from
 			// it again when only that one is removed.
-			DeprecatedServiceAccount: box.Spec.ServiceAccountName, //nolint:staticcheck // see above
+			DeprecatedServiceAccount: box.Spec.ServiceAccountName,
 			NodeSelector:             box.Spec.NodeSelector,
 			Tolerations:              box.Spec.Tolerations,
 			Affinity:                 affinity(box.Spec.Affinity),
