@@ -90,12 +90,11 @@ func TestRefusedPodsCostLittle(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var batches []batch
 	status := "{}"
-	timer, backoff := began, began
 	for now, failures := began, 0; now.Before(began.Add(10 * time.Minute)); failures++ {
 		a := askAt(t, now, `{"size":5000}`, status, "{}")
 		status = a.status(t)
 		batches = append(batches, batch{now, len(a.fresh)})
-		timer, backoff = now.Add(time.Duration(a.Resync)*time.Second), now.Add(5*time.Millisecond<<failures)
+		timer, backoff := now.Add(time.Duration(a.Resync)*time.Second), now.Add(5*time.Millisecond<<min(failures, 17))
 		now = timer
 		if backoff.Before(timer) {
 			now = backoff
@@ -147,8 +146,8 @@ func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
 	require.Equal(t, podNames(numbers(0, 500)), s.pods(nil))
 }
 
-// TestNamesOfOthersStopNoPod has somebody else's Pods under the lowest names and the
-// last one, more than a first batch has.
+// TestNamesOfOthersStopNoPod has somebody else's Pods under the lowest names, more
+// than a first batch has.
 func TestNamesOfOthersStopNoPod(t *testing.T) {
 	s, batches := tellBatches(t)
 	for n := range 20 {
