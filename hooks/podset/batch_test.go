@@ -94,7 +94,7 @@ func TestRefusedPodsCostLittle(t *testing.T) {
 		a := askAt(t, now, `{"size":5000}`, status, "{}")
 		status = a.status(t)
 		batches = append(batches, batch{now, len(a.fresh)})
-		timer, backoff := now.Add(time.Duration(a.Resync)*time.Second), now.Add(5*time.Millisecond<<failures)
+		timer, backoff := now.Add(time.Duration(a.Resync)*time.Second), now.Add(5*time.Millisecond<<min(failures, 17))
 		now = timer
 		if backoff.Before(timer) {
 			now = backoff
@@ -147,8 +147,8 @@ func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
 	require.Equal(t, podNames(numbers(0, 500)), s.pods(nil))
 }
 
-// TestNamesOfOthersStopNoPod has somebody else's Pods under the lowest names and the
-// last one, more than a first batch has.
+// TestNamesOfOthersStopNoPod has somebody else's Pods under the lowest names, more
+// than a first batch has.
 func TestNamesOfOthersStopNoPod(t *testing.T) {
 	s, batches := tellBatches(t)
 	for n := range 20 {
