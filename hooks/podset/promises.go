@@ -25,9 +25,9 @@ func Promises() promise.Promises {
 
 // watch holds PodSets to their number of Pods: never more at once than the largest
 // size that has been asked for, those that go left out, and those that Metacontroller
-// has been told to delete: the API server may have refused it. There may be one more while
-// Metacontroller has not heard of one that was made, and the status by which it
-// calls the hook does not tell of that one: the status was lost, or is late itself.
+// has been told to delete: the API server may have refused it. There may be one more for
+// each that Metacontroller has not heard of and of which the status by which it calls
+// the hook does not tell: the status was lost, or is late itself.
 func watch() func(promise.Write) string {
 	largest := map[string]int64{}
 	return func(w promise.Write) string {
@@ -45,16 +45,14 @@ func watch() func(promise.Write) string {
 			}
 			set := w.Heard(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
 			live, most := 0, largest[string(owner.UID)]
-			isUnknown := false
 			for _, pod := range w.List("v1", "Pod") {
 				if !isLivePodOf(pod, string(owner.UID)) || isToGo(w, pod, set) {
 					continue
 				}
 				live++
-				isUnknown = isUnknown || pod.GetUID() != w.After.GetUID() && !isKnown(w, pod, set)
-			}
-			if isUnknown {
-				most++
+				if pod.GetUID() != w.After.GetUID() && !isKnown(w, pod, set) {
+					most++
+				}
 			}
 			if int64(live) > most {
 				return fmt.Sprintf("%s has %d live Pods, and was never to have more than %d", owner.Name, live, most)
@@ -78,7 +76,7 @@ func isKnown(w promise.Write, pod, set *unstructured.Unstructured) bool {
 	if heard != nil && heard.GetUID() == pod.GetUID() {
 		return set != nil && heard.GetLabels()["controller-uid"] == string(set.GetUID())
 	}
-	if set == nil {
+	if set == nil || heard != nil { // what the status tells of is taken for the Pod of that name that was there before
 		return false
 	}
 	pending, _, _ := unstructured.NestedSlice(set.Object, "status", "pending")
