@@ -37,7 +37,7 @@ func podSet(size, there int, template string) []byte {
 
 // template returns a member of a PodSet's spec of about so many bytes.
 func template(size int) string {
-	return fmt.Sprintf(`,"template":{"metadata":{"annotations":{"text":%q}},"spec":{"containers":[{"name":"web","image":"nginx:1.27"}]}}`,
+	return fmt.Sprintf(`,"template":{"spec":{"containers":[{"name":"web","image":"nginx:1.27","args":[%q]}]}}`,
 		strings.Repeat("x", size))
 }
 
