@@ -87,6 +87,9 @@ func modelBox(name string) string {
 // once, and gets it when the first is gone. Under server-side apply the two would
 // take it from each other for ever.
 func TestTwoOfOneNameComeToRest(t *testing.T) {
+	if !selected("dataservice") && !selected("modelbox") {
+		t.Skip("it is about other kinds")
+	}
 	t.Parallel()
 	for name, test := range map[string]struct{ first, second, taken string }{
 		"two DataServices": {
@@ -156,6 +159,9 @@ func TestTwoThatComeTogetherComeToRest(t *testing.T) {
 // TestTheftNeverEnds shows what the others are about: hooks that do not look who
 // has a name never come to rest under server-side apply.
 func TestTheftNeverEnds(t *testing.T) {
+	if !selected("dataservice") && !selected("modelbox") {
+		t.Skip("it is about other kinds")
+	}
 	t.Parallel()
 	controllers := hooks.All()
 	for i := range controllers {

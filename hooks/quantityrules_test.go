@@ -21,6 +21,9 @@ var slowQuantities = []string{"1234567890123456789012e150000000", "1E+0000000150
 // TestRulesReadNoSlowQuantity puts such quantities before each rule of each CRD that
 // reads quantities, by the API server's own code.
 func TestRulesReadNoSlowQuantity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long: make cover")
+	}
 	paths, err := filepath.Glob("../deploy/crds/*.yaml")
 	require.NoError(t, err)
 	found := 0

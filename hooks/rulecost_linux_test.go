@@ -87,6 +87,9 @@ func fullest() map[string]map[string]string {
 // with the number of its values alone. CEL's own budget does not count the
 // conversion of each entry that a rule looks at.
 func TestRulesAreCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long: make cover")
+	}
 	const most = 150 * time.Microsecond // of a processor for each value
 	for _, controller := range hooks.All() {
 		require.NotEmpty(t, fullest()[controller.Name()])
