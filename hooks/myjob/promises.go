@@ -81,7 +81,7 @@ func revised(completed map[types.UID]Result, w promise.Write) string {
 	if job != nil && job.GetUID() == w.After.GetUID() {
 		known, _, _ = unstructured.NestedString(job.Object, "status", "result")
 	}
-	if known != "" && before != "" && before != Result(result) {
+	if before != "" && known == string(before) && before != Result(result) {
 		return fmt.Sprintf("%s was %s and is %q", w.After.GetName(), before, result)
 	}
 	if result != "" {
