@@ -84,7 +84,7 @@ unit:
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
-	@$(MAKE) -j2 --keep-going --no-print-directory --output-sync=target unit-race unit-others
+	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) unit-race unit-others
 endif
 
 # Those that mostly wait and those that mostly compute, at the same time.
