@@ -153,10 +153,7 @@ func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration
 	default:
 		return true, 0
 	}
-	if missing.again == 0 || updating.again == 0 {
-		return false, missing.again + updating.again
-	}
-	return false, min(missing.again, updating.again)
+	return false, Soonest(missing.again, updating.again)
 }
 
 // waiting tells how it is about children that something is waited for.

@@ -71,11 +71,11 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 		return req, nil
 	}
 	var err error
-	teardown := hook.isLenient()
-	if req.children, err = (reading{run, req.Namespace, teardown}).objects("children", children); err != nil {
+	lenient := hook.isLenient()
+	if req.children, err = (reading{run, req.Namespace, lenient}).objects("children", children); err != nil {
 		return req, err
 	}
-	if req.related, err = (reading{run, "", teardown}).objects("related", related); err != nil {
+	if req.related, err = (reading{run, "", lenient}).objects("related", related); err != nil {
 		return req, err
 	}
 	if err = c.checkKinds(req); err != nil {

@@ -91,9 +91,7 @@ func (p *plan) begin(s situation) {
 // lookAgain makes the next look come after a time at the latest, if it is not
 // zero.
 func (p *plan) lookAgain(after time.Duration) {
-	if after > 0 && (p.again == 0 || after < p.again) {
-		p.again = after
-	}
+	p.again = metacontroller.Soonest(p.again, after)
 }
 
 // keepJobs keeps the Jobs that run, unless they are to be replaced, and those of

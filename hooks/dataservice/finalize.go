@@ -74,21 +74,12 @@ func newTeardown(ds *DataService, seen metacontroller.Observed) *teardown {
 		if waits {
 			d.pods = append(d.pods, pod)
 			d.current = max(d.current, d.stage(component))
-			d.again = sooner(d.again, again)
+			d.again = metacontroller.Soonest(d.again, again)
 		}
 	}
 	d.conditions = metacontroller.NewConditions(ds.Status.Conditions, ds.Generation, seen.Now)
 	d.tellSets(seen.Now)
 	return d
-}
-
-// sooner returns the shorter of two times after which to look again, of which zero
-// is none.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b == 0 {
-		return a + b
-	}
-	return min(a, b)
 }
 
 // component returns the key of the component to which a child belongs, or

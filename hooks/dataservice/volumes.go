@@ -50,7 +50,7 @@ func (d *teardown) tellSets(now time.Time) {
 		fmt.Sprintf("asked to delete its volumes with it: %s; they stay if it cannot be updated for %s", strings.Join(names, ", "), volumesTime))
 	rest := volumesTime - now.Sub(d.conditions.Find(conditionVolumesDeleted).LastTransitionTime.Time)
 	if rest > 0 && !isGivenUp {
-		d.again = sooner(d.again, rest)
+		d.again = metacontroller.Soonest(d.again, rest)
 		return
 	}
 	d.told = nil

@@ -199,7 +199,7 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 	for _, c := range candidates {
 		if !c.chosen {
 			if c.starts {
-				look = earlier(look, metacontroller.RelatedResync)
+				look = metacontroller.Soonest(look, metacontroller.RelatedResync)
 			}
 			continue
 		}
@@ -230,11 +230,11 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 				c.state, c.message = PodFailed, c.job.Ref()+" has succeeded, and the Pod does not show the container: delete the Job to try again"
 				continue
 			}
-			look = earlier(look, left)
+			look = metacontroller.Soonest(look, left)
 		case underWay:
 			c.message = join(c.job.Ref()+" is under way: "+world.activity(c.job), complaint)
 			if !c.job.Metadata.CreationTimestamp.IsZero() {
-				look = earlier(look, c.job.left(now))
+				look = metacontroller.Soonest(look, c.job.left(now))
 			}
 		}
 	}
@@ -247,12 +247,4 @@ func join(message, complaint string) string {
 		return message
 	}
 	return message + "; kubectl said: " + complaint
-}
-
-// earlier returns the shorter of two times. Zero is none.
-func earlier(a, b time.Duration) time.Duration {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }

@@ -47,10 +47,10 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 		status.FailedPods, status.Recipe = memory.pods, memory.recipe
 	}
 	if len(stay) > 0 {
-		look = earlier(look, time.Second) // for the request that shows the status
+		look = metacontroller.Soonest(look, time.Second) // for the request that shows the status
 	}
 	status.Conditions = conditions.List()
-	return result{Status: status, Children: wanted, ResyncAfter: earlier(look, resync)}, nil
+	return result{Status: status, Children: wanted, ResyncAfter: metacontroller.Soonest(look, resync)}, nil
 }
 
 // children returns what the Jobs need, and the Jobs. One is created when its

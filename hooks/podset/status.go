@@ -69,7 +69,7 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	if plan.later > 0 {
 		tellLater(conditions, plan.later, message)
 		if !plan.stuck {
-			resync = soonest(resync, nextBurst)
+			resync = metacontroller.Soonest(resync, nextBurst)
 		}
 	}
 	left := judge(conditions, judgement{
@@ -77,7 +77,7 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 		deadline: there.lastChange().Add(progressDeadline).Sub(now), idle: plan.isIdle() && !there.lastChange().IsZero(),
 	})
 	status.Conditions = conditions.List()
-	return status, soonest(resync, left, plan.retry.Sub(now))
+	return status, metacontroller.Soonest(resync, left, plan.retry.Sub(now))
 }
 
 // tellLater says of Pods that have not been asked for yet how far the PodSet is or,
@@ -193,15 +193,4 @@ func judge(conditions *metacontroller.Conditions, j judgement) time.Duration {
 		return 0
 	}
 	return j.deadline
-}
-
-// soonest returns the least of the durations that are positive, or 0.
-func soonest(durations ...time.Duration) time.Duration {
-	var least time.Duration
-	for _, d := range durations {
-		if d > 0 && (least == 0 || d < least) {
-			least = d
-		}
-	}
-	return least
 }
