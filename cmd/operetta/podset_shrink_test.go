@@ -153,7 +153,9 @@ func TestLargePodSetShrinks(t *testing.T) {
 
 	peak := p.peak(t)
 	t.Logf("requests of %d MiB, peak of %d MiB", length>>20, peak)
-	require.Less(t, peak, 200)
+	// The program and one body, twice for what is not yet collected (GOGC=100). A
+	// second copy of the body would be more.
+	require.Less(t, peak, 4*int(length>>20))
 }
 
 // TestHugePodSetsAreAnswered asks for more than any memory holds. Each request has
