@@ -16,7 +16,7 @@ import (
 //
 //	opening  the first part of every body, as it comes: a slow sender holds no
 //	         more than twice what it has sent, and that only until others wait
-//	tiny     bodies of at most 64 KiB about a parent of at most 300 values, and
+//	tiny     bodies of at most 64 KiB about a parent of at most 200 values, and
 //	         what is computed from them, unless they ask for much: most requests are
 //	         of this kind
 //	small    other bodies of at most 1 MiB and what is computed from them
@@ -37,7 +37,7 @@ const (
 	smallBody     = 1 << 20
 	openingBytes  = 64 << 10 // of each body
 	tinyBody      = openingBytes
-	tinyValues    = 300       // few parents have half of that; at up to 50 µs each, more takes too long
+	tinyValues    = 200       // few parents have half of that; at up to 50 µs each, more takes too long
 	overheadBytes = 128 << 10 // of a request: what it costs beside its bytes
 )
 

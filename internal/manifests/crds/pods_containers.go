@@ -122,12 +122,13 @@ var portNumberOrName = keywords{"minimum": int64(1), "maximum": int64(65535), "m
 var resourceRules = []rule{
 	{"(!has(self.requests) || self.requests.all(r, " + isResource + ")) && (!has(self.limits) || self.limits.all(r, " + isResource + "))",
 		"write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"},
-	{"!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",
+	{"!has(self.requests) || self.requests.all(r, !" + isDevice + " || (has(self.limits) && r in self.limits))",
 		"a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"},
-	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || " + isSlow + " || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",
+	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || " + isDevice + " || " + isSlow + " || " +
+		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",
 		"a request is higher than its limit: lower the request, or raise the limit"},
-	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !(r.contains('/') || r.startsWith('hugepages-')) || " + isSlow + " || " +
-		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) >= 0)",
+	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !" + isDevice + " || " + isSlow + " || " +
+		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) == 0)",
 		"a device such as nvidia.com/gpu is not shared: write the same number in requests and limits, or leave it out of requests"},
 }
 
@@ -135,5 +136,9 @@ var resourceRules = []rule{
 // refuses it, but the API server runs the rules all the same, and would take minutes to
 // read it.
 const isSlow = "(string(self.requests[r]) + ' ' + string(self.limits[r])).matches('[eE][+-]?[0-9]{3}')"
+
+// isDevice is true of what is no number or share of time. Each request is compared
+// once: reading a quantity is the dearest part of these rules.
+const isDevice = "(r.contains('/') || r.startsWith('hugepages-'))"
 
 const isResource = "r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/')"

@@ -52,7 +52,10 @@ func attackers() []attacker {
 	inside := repeat(18, func(i int) string {
 		return fmt.Sprintf(`{"name":"c%d","image":"x","args":[%s]}`, i, repeat(1000, func(int) string { return `"a"` }))
 	})
-	tiny := fmt.Sprintf(`{"name":"c","image":"x","args":[%s]}`, repeat(280, func(int) string { return `"a"` }))
+	quantities := repeat(12, func(i int) string { return fmt.Sprintf(`"example.com/device-%d":"%d"`, i, i) })
+	tiny := repeat(6, func(i int) string { // the dearest rules for each value
+		return fmt.Sprintf(`{"name":"c%d","image":"x","resources":{"requests":{%[2]s},"limits":{%[2]s}}}`, i, quantities)
+	})
 	empty := repeat(19_000, func(int) string { return `{}` })
 	large, largest := string(podSet(2000, 2000, "")), string(podSet(5000, 6000, ""))
 	resized := func(request string, i int64) []byte {
