@@ -182,8 +182,11 @@ func damagedIsRefused(t *testing.T, e exchange, _ metacontroller.Answer) {
 		require.NotContains(t, err.Error(), "\n", how)
 	}
 	cuts := 40
-	if thorough() {
+	switch {
+	case thorough():
 		cuts = 200
+	case inner():
+		cuts = 15
 	}
 	for cut := 0; cut < len(e.request); cut += 1 + len(e.request)/cuts {
 		refuse(fmt.Sprintf("cut after %d bytes", cut), e.request[:cut])

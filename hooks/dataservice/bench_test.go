@@ -30,7 +30,7 @@ var convergeOnce = sync.OnceValues(func() (request []byte, now time.Time) {
 			return simulate.Direct(dataservice.Controller())(at, path, body)
 		},
 	})
-	s := &story{t, world}
+	s := &story{T: t, world: world, whole: true}
 	object, err := json.Marshal(s.sample())
 	require.NoError(t, err)
 	require.NoError(t, world.Apply(object))

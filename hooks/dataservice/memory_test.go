@@ -75,7 +75,7 @@ func TestStatusIsMemoryOnlyOnceItIsShown(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			f := &forgetful{T: t}
-			s := &story{t, simulate.New(simulate.Options{Controllers: []metacontroller.Controller{dataservice.Controller()}, Call: f.call, MaxSteps: 400})}
+			s := &story{T: t, world: simulate.New(simulate.Options{Controllers: []metacontroller.Controller{dataservice.Controller()}, Call: f.call, MaxSteps: 400})}
 			for i, changes := range edits {
 				s.apply(s.sample(changes...))
 				for range 4 * (i % 2) {

@@ -23,6 +23,7 @@ func TestTeardownOfWhatCannotBeDecoded(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := tellUnchecked(t, apply)
+				s.whole = true
 				s.edit(set("mysql.storage.onDelete", "Delete"))
 				damaged := s.sample(set("mysql.storage.onDelete", "Delete"), damage)
 				s.apply(damaged)
