@@ -34,6 +34,9 @@ type Controller struct {
 	// deletion of every parent.
 	OrderedTeardown bool
 
+	// Promises are what exploration holds the operator to.
+	Promises Promises
+
 	// Sync computes the children and the status. It is required.
 	Sync Hook
 	// Finalize computes what is left during deletion. When it is not set, the

@@ -182,7 +182,7 @@ func (p *program) scenarios(paths []string, kind string) ([]*explore.Scenario, e
 			case byID[id] != nil:
 				byID[id].Versions = append(byID[id].Versions, d.json)
 			case kind == "" || controller.Parent.Kind == kind:
-				byID[id] = &explore.Scenario{Name: d.source, Controllers: p.controllers, Promises: p.promises, Objects: [][]byte{d.json}}
+				byID[id] = &explore.Scenario{Name: d.source, Controllers: p.controllers, Objects: [][]byte{d.json}}
 				scenarios = append(scenarios, byID[id])
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/printable"
-	"github.com/operetta-dev/operetta/internal/promise"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -37,7 +36,6 @@ type program struct {
 	stdio
 
 	controllers []metacontroller.Controller
-	promises    []promise.Promises
 }
 
 // mostMessage is the size in bytes from which on an error is cut.
@@ -54,7 +52,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func run(ctx context.Context, controllers []metacontroller.Controller, args []string, streams stdio) int {
 	// What is shown may quote a file or an argument.
 	streams.err = printable.NewWriter(streams.err)
-	root := newRootCommand(&program{stdio: streams, controllers: controllers, promises: hooks.Promises()})
+	root := newRootCommand(&program{stdio: streams, controllers: controllers})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {

@@ -40,6 +40,7 @@ func Controller() metacontroller.Controller {
 		CRD:       deploy.CRD("build"),
 		Children:  []metacontroller.Child{{Resource: jobKind, Update: metacontroller.OnDelete}},
 		Related:   []metacontroller.Resource{podKind},
+		Promises:  promises(),
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),
 	}

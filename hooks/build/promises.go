@@ -11,15 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/promise"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Promises are what a Build keeps to whatever is late or lost.
-func Promises() promise.Promises {
-	return promise.Promises{
-		Kind: "Build",
-		History: []promise.History{
+// promises are what a Build keeps to whatever is late or lost.
+func promises() metacontroller.Promises {
+	return metacontroller.Promises{
+		History: []metacontroller.History{
 			{Kind: "Build", Reason: "a build that has failed is not tried again, and one that was done is not done again"},
 			{Kind: "Job", More: true, Fewer: true, Fields: []string{"spec", "metadata"}, Reason: "older Jobs are kept for their logs up to a limit, and what does not change the build applies from the next one on"},
 		},
@@ -35,12 +33,12 @@ func Promises() promise.Promises {
 // has heard that the Job is gone, or where no status told of the Job. So may one whose
 // Job had to go for another build before Metacontroller had heard that it was done. A Job that it
 // has not heard of for 30 s is not waited for any longer: it may never have been made.
-func watch() func(promise.Write) string {
+func watch() func(metacontroller.Write) string {
 	allows := map[string]bool{}
 	done := map[string]bool{} // by owner and name
 	ours := map[string]bool{} // that the hook has deleted
 	told := actives{}
-	return func(w promise.Write) string {
+	return func(w metacontroller.Write) string {
 		if w.Is("Build") && w.After != nil {
 			told.note(w.After, w.Now)
 			policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
@@ -90,7 +88,7 @@ func watch() func(promise.Write) string {
 
 // isKnownToBeOver reports whether Metacontroller knew that a Job had ended that is
 // deleted.
-func isKnownToBeOver(w promise.Write) bool {
+func isKnownToBeOver(w metacontroller.Write) bool {
 	job := w.Object()
 	heard := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName())
 	return heard == nil || heard.GetUID() != job.GetUID() || isOver(heard)
@@ -162,7 +160,7 @@ func versionOf(object *unstructured.Unstructured) int {
 
 // lives reports whether a Build is there: what is made for one that is gone goes
 // after it.
-func lives(w promise.Write, uid types.UID) bool {
+func lives(w metacontroller.Write, uid types.UID) bool {
 	for _, build := range w.List("ci.zt.vapi.cc/v1", "Build") {
 		if build.GetUID() == uid && build.GetDeletionTimestamp() == nil {
 			return true

@@ -37,6 +37,7 @@ func Controller() metacontroller.Controller {
 		},
 		Related:         []metacontroller.Resource{podKind},
 		OrderedTeardown: true,
+		Promises:        promises(),
 		Sync:            metacontroller.Sync(sync),
 		Finalize:        metacontroller.Finalize(finalize),
 		Customize:       metacontroller.Customize(customize),

@@ -7,18 +7,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Promises are what a DataService keeps to whatever is late or lost.
-func Promises() promise.Promises {
-	return promise.Promises{
-		Kind: "DataService",
-		History: []promise.History{
+// promises are what a DataService keeps to whatever is late or lost.
+func promises() metacontroller.Promises {
+	return metacontroller.Promises{
+		History: []metacontroller.History{
 			{Kind: "Deployment", Fields: []string{"spec.replicas"}, Reason: "where the spec has no number of replicas any more, the one it had stays"},
 			{Kind: "StatefulSet", Fields: []string{"spec.replicas", "spec.volumeClaimTemplates"}, Reason: "the number stays, and claims cannot be changed"},
 		},
-		Watch: func() func(promise.Write) string {
+		Watch: func() func(metacontroller.Write) string {
 			k := &keeper{ready: map[string]bool{}, started: map[string]bool{}, rows: table()}
 			return k.watch
 		},
@@ -33,7 +32,7 @@ type keeper struct {
 	started map[string]bool // those of which there was ever a workload
 }
 
-func (k *keeper) watch(w promise.Write) string {
+func (k *keeper) watch(w metacontroller.Write) string {
 	switch w.Object().GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return k.workload(w)
@@ -50,7 +49,7 @@ func (k *keeper) watch(w promise.Write) string {
 
 // workload looks at the order. What has been ready may have failed since: a gate
 // holds back the first creation only.
-func (k *keeper) workload(w promise.Write) string {
+func (k *keeper) workload(w metacontroller.Write) string {
 	object := w.Object()
 	name, owner := object.GetLabels()[componentLabel], ownerOf(object)
 	i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == name })
@@ -85,7 +84,7 @@ func (k *keeper) workload(w promise.Write) string {
 // which Metacontroller has heard. What it has made and not heard of yet, a teardown
 // that begins at that moment does not wait for; nor, for long, for a workload that
 // somebody has taken the label off by which Metacontroller knows it.
-func (k *keeper) tooEarly(w promise.Write, name, owner string) string {
+func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 	for _, row := range k.rows {
 		if !slices.Contains(row.after, name) {
 			continue
@@ -107,12 +106,12 @@ func (k *keeper) tooEarly(w promise.Write, name, owner string) string {
 	return ""
 }
 
-func isGoing(w promise.Write) bool {
+func isGoing(w metacontroller.Write) bool {
 	return w.After == nil || w.Before.GetDeletionTimestamp() == nil && w.After.GetDeletionTimestamp() != nil
 }
 
 // twoDatabases tells of two running databases that one Service sends to.
-func twoDatabases(w promise.Write) string {
+func twoDatabases(w metacontroller.Write) string {
 	if !isRunningDatabase(w.After) { // it adds none
 		return ""
 	}
@@ -153,7 +152,7 @@ func ownerOf(object *unstructured.Unstructured) string {
 	return ""
 }
 
-func parentOf(w promise.Write, uid string) *unstructured.Unstructured {
+func parentOf(w metacontroller.Write, uid string) *unstructured.Unstructured {
 	for _, parent := range w.List("d3os-product.com.d3os/v1", "DataService") {
 		if string(parent.GetUID()) == uid {
 			return parent
@@ -164,7 +163,7 @@ func parentOf(w promise.Write, uid string) *unstructured.Unstructured {
 
 // deletesVolumes reports whether a DataService that is left asks for that, or
 // none is left that could say.
-func deletesVolumes(w promise.Write) bool {
+func deletesVolumes(w metacontroller.Write) bool {
 	parents := w.List("d3os-product.com.d3os/v1", "DataService")
 	for _, parent := range parents {
 		if text, _ := parent.MarshalJSON(); strings.Contains(string(text), `"onDelete":"Delete"`) {

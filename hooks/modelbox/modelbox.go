@@ -28,6 +28,7 @@ func Controller() metacontroller.Controller {
 			{Resource: deploymentKind, Update: metacontroller.InPlace},
 			{Resource: serviceKind, Update: metacontroller.InPlace, Contested: true},
 		},
+		Promises:  promises(),
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),
 	}

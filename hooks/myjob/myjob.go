@@ -23,6 +23,7 @@ func Controller() metacontroller.Controller {
 		Parent:   metacontroller.Resource{APIVersion: "myjob.github.com/v1beta1", Kind: "MyJob", Plural: "myjobs"},
 		CRD:      deploy.CRD("myjob"),
 		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
+		Promises: promises(),
 		Sync:     metacontroller.Sync(sync),
 	}
 }

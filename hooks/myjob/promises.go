@@ -6,14 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Promises are what a MyJob keeps to whatever is late or lost.
-func Promises() promise.Promises {
-	return promise.Promises{
-		Kind: "MyJob",
-		History: []promise.History{
+// promises are what a MyJob keeps to whatever is late or lost.
+func promises() metacontroller.Promises {
+	return metacontroller.Promises{
+		History: []metacontroller.History{
 			{Kind: "MyJob", Reason: "it ends as its one Pod has"},
 			{Kind: "Pod", Fewer: true, More: true, Reason: "the Pod of a MyJob that has ended is not made again, and goes when its time to live is over"},
 		},
@@ -26,12 +25,12 @@ func Promises() promise.Promises {
 // it: until then nothing tells that there ever was one. Nor does a Pod count that
 // was made for another MyJob of the same name, which server-side apply takes over
 // while it goes.
-func watch() func(promise.Write) string {
+func watch() func(metacontroller.Write) string {
 	made := map[types.UID]types.UID{} // MyJobs by the Pod that was made for them
 	ran := map[types.UID]bool{}       // MyJobs whose Pod began to run
 	ours := map[types.UID]bool{}      // whose Pod the hook has deleted
 	completed := map[types.UID]Result{}
-	return func(w promise.Write) string {
+	return func(w metacontroller.Write) string {
 		if w.Is("MyJob") && w.After != nil {
 			return revised(completed, w)
 		}
@@ -60,7 +59,7 @@ func watch() func(promise.Write) string {
 }
 
 // isDeletion reports whether a write deletes an object, which was not being deleted.
-func isDeletion(w promise.Write) bool {
+func isDeletion(w metacontroller.Write) bool {
 	return w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
 }
 
@@ -72,7 +71,7 @@ func namesPod(job *unstructured.Unstructured) bool {
 
 // revised tells of a result that is not what it was, although Metacontroller had
 // heard of it. Before that, a Pod that somebody deletes takes its result along.
-func revised(completed map[types.UID]Result, w promise.Write) string {
+func revised(completed map[types.UID]Result, w metacontroller.Write) string {
 	status, _ := w.After.Object["status"].(map[string]any)
 	result, _ := status["result"].(string)
 	before := completed[w.After.GetUID()]

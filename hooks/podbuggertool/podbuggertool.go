@@ -49,6 +49,7 @@ func Controller() metacontroller.Controller {
 		},
 		Related:   []metacontroller.Resource{podKind},
 		Grants:    permissions(),
+		Promises:  promises(),
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),
 	}

@@ -5,14 +5,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/promise"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Promises are what a PodBuggerTool keeps to whatever is late or lost.
-func Promises() promise.Promises {
-	return promise.Promises{
-		Kind: "PodBuggerTool",
-		History: []promise.History{
+// promises are what a PodBuggerTool keeps to whatever is late or lost.
+func promises() metacontroller.Promises {
+	return metacontroller.Promises{
+		History: []metacontroller.History{
 			{Kind: "PodBuggerTool", Reason: "a Pod whose Job has failed is not tried again"},
 			{Kind: "Job", Names: true, More: true, Fewer: true, Reason: "a Job goes when its Pod has the container, and one that has failed stays"},
 		},
@@ -21,8 +20,8 @@ func Promises() promise.Promises {
 }
 
 // watch holds PodBuggerTools to one container in each Pod.
-func watch() func(promise.Write) string {
-	return func(w promise.Write) string {
+func watch() func(metacontroller.Write) string {
+	return func(w metacontroller.Write) string {
 		if !w.Is("Pod") || w.After == nil {
 			return ""
 		}

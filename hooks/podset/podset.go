@@ -33,6 +33,7 @@ func Controller() metacontroller.Controller {
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
 		CRD:      deploy.CRD("podset"),
 		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
+		Promises: promises(),
 		Sync:     metacontroller.Sync(sync),
 	}
 }

@@ -7,15 +7,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/promise"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Promises are what a PodSet keeps to whatever is late or lost.
-func Promises() promise.Promises {
-	return promise.Promises{
-		Kind: "PodSet",
-		History: []promise.History{{
+// promises are what a PodSet keeps to whatever is late or lost.
+func promises() metacontroller.Promises {
+	return metacontroller.Promises{
+		History: []metacontroller.History{{
 			Kind: "Pod", Names: true, Fields: []string{"metadata", "spec.hostname"},
 			Reason: "a Pod that replaces another has another number",
 		}},
@@ -28,9 +26,9 @@ func Promises() promise.Promises {
 // has been told to delete: the API server may have refused it. There may be one more for
 // each that Metacontroller has not heard of and of which the status by which it calls
 // the hook does not tell: the status was lost, or is late itself.
-func watch() func(promise.Write) string {
+func watch() func(metacontroller.Write) string {
 	largest := map[string]int64{}
-	return func(w promise.Write) string {
+	return func(w metacontroller.Write) string {
 		if w.Is("PodSet") && w.After != nil {
 			size, _, _ := unstructured.NestedInt64(w.After.Object, "spec", "size")
 			key := string(w.After.GetUID())
@@ -64,14 +62,14 @@ func watch() func(promise.Write) string {
 
 // isToGo reports whether Metacontroller knows of a Pod that the hook no longer asks
 // for, so that it deletes it.
-func isToGo(w promise.Write, pod, set *unstructured.Unstructured) bool {
+func isToGo(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
 	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
 	return heard != nil && heard.GetUID() == pod.GetUID() && set != nil && !w.IsAsked(set, pod)
 }
 
 // isKnown reports whether Metacontroller tells the hook of a Pod, or the status
 // that it sends does.
-func isKnown(w promise.Write, pod, set *unstructured.Unstructured) bool {
+func isKnown(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
 	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
 	if heard != nil && heard.GetUID() == pod.GetUID() {
 		return set != nil && heard.GetLabels()["controller-uid"] == string(set.GetUID())
@@ -86,7 +84,7 @@ func isKnown(w promise.Write, pod, set *unstructured.Unstructured) bool {
 
 // isTooLong reports whether a PodSet has waited for its Pods for as long as a cache
 // may be late: it does not wait any longer.
-func isTooLong(w promise.Write, set *unstructured.Unstructured) bool {
+func isTooLong(w metacontroller.Write, set *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(set.Object, "status", "conditions")
 	for _, item := range conditions {
 		if c, _ := item.(map[string]any); c["type"] == metacontroller.ConditionChildrenObserved {

@@ -7,13 +7,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/promise"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // differences returns in what children differ from those of a fresh world, but for
 // what may show what has been before.
-func (r *rest) differences(fresh *rest, history []promise.History) []string {
+func (r *rest) differences(fresh *rest, history []metacontroller.History) []string {
 	var list []string
 	matched := map[string]string{}
 	for _, name := range sortedKeys(r.children, fresh.children) {
@@ -51,14 +51,14 @@ func (r *rest) differences(fresh *rest, history []promise.History) []string {
 // isBeyond reports whether only a new custom resource has to wait for a name that
 // somebody else has taken: this one has children of other names, or has done what
 // it does once.
-func (r *rest) isBeyond(fresh *rest, history []promise.History, kind string) bool {
+func (r *rest) isBeyond(fresh *rest, history []metacontroller.History, kind string) bool {
 	hasOthers := func(name string) bool { return historyOf(history, kindOf(name)).Names }
 	return r.hasEnded() && len(fresh.taken) > 0 && (mayEnd(history, kind) || r.ready == "True" && slices.ContainsFunc(fresh.taken, hasOthers))
 }
 
 // findEqual returns the name of a child of a fresh world that is equal and that no
 // other is equal to yet, or nothing.
-func findEqual(is map[string]any, fresh *rest, h promise.History, matched map[string]string) string {
+func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched map[string]string) string {
 	for _, name := range sortedKeys(fresh.children) {
 		if matched[name] == "" && fresh.children[name]["kind"] == is["kind"] && len(difference(is, fresh.children[name], h)) == 0 {
 			return name
@@ -68,7 +68,7 @@ func findEqual(is map[string]any, fresh *rest, h promise.History, matched map[st
 }
 
 // unlike tells in which fields a child differs from the first of its kind.
-func unlike(is map[string]any, fresh *rest, h promise.History) string {
+func unlike(is map[string]any, fresh *rest, h metacontroller.History) string {
 	for _, name := range sortedKeys(fresh.children) {
 		if fresh.children[name]["kind"] == is["kind"] {
 			if paths := difference(is, fresh.children[name], h); len(paths) > 0 {
@@ -81,7 +81,7 @@ func unlike(is map[string]any, fresh *rest, h promise.History) string {
 }
 
 // difference returns the fields in which two children differ.
-func difference(is, wanted map[string]any, h promise.History) []string {
+func difference(is, wanted map[string]any, h metacontroller.History) []string {
 	before, after := &unstructured.Unstructured{Object: wanted}, &unstructured.Unstructured{Object: is}
 	paths := simulate.Event{Verb: simulate.Changed, Before: before, Object: after}.Paths()
 	return slices.DeleteFunc(paths, func(path string) bool {
@@ -90,8 +90,8 @@ func difference(is, wanted map[string]any, h promise.History) []string {
 }
 
 // historyOf joins what is said of a kind.
-func historyOf(list []promise.History, kind string) promise.History {
-	joined := promise.History{Kind: kind}
+func historyOf(list []metacontroller.History, kind string) metacontroller.History {
+	joined := metacontroller.History{Kind: kind}
 	for _, h := range list {
 		if h.Kind == kind {
 			joined.Names = joined.Names || h.Names

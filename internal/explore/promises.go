@@ -5,14 +5,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/promise"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // keep calls a promise's watch at each write.
-func (r *Run) keep(kind string, watch func(promise.Write) string) {
+func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 	r.World.Watch(func(w simulate.Write) {
-		write := promise.Write{
+		write := metacontroller.Write{
 			Before: w.Before, After: w.After, By: w.By, Now: r.World.Now(), List: r.World.List,
 			Heard: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 				return r.World.Heard(simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
@@ -29,8 +29,8 @@ func (r *Run) keep(kind string, watch func(promise.Write) string) {
 
 // mayEnd reports whether a kind does what it does once: it may then have ended
 // well, or have given up, where a new custom resource would end in another way.
-func mayEnd(history []promise.History, kind string) bool {
-	return slices.ContainsFunc(history, func(h promise.History) bool { return h.Kind == kind })
+func mayEnd(history []metacontroller.History, kind string) bool {
+	return slices.ContainsFunc(history, func(h metacontroller.History) bool { return h.Kind == kind })
 }
 
 func nestedInt(object simulate.Object, path ...string) (int64, bool, error) {

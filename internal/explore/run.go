@@ -91,9 +91,9 @@ const (
 
 // watch listens to what happens.
 func (r *Run) watch() {
-	for _, promises := range r.scenario.Promises {
-		if promises.Watch != nil {
-			r.keep(promises.Kind, promises.Watch())
+	for _, controller := range r.scenario.Controllers {
+		if watch := controller.Promises.Watch; watch != nil {
+			r.keep(controller.Parent.Kind, watch())
 		}
 	}
 	r.asked = map[simulate.Ref]map[simulate.Ref]bool{}

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/crd"
-	"github.com/operetta-dev/operetta/internal/promise"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -25,9 +24,8 @@ import (
 type Scenario struct {
 	// Name is what the scenario is called, as its file.
 	Name string
-	// Controllers are the operators, and Promises what they promise.
+	// Controllers are the operators.
 	Controllers []metacontroller.Controller
-	Promises    []promise.Promises
 	// Objects are applied first, in JSON: a custom resource and what stands beside
 	// it.
 	Objects [][]byte
@@ -69,12 +67,12 @@ func (s *Scenario) controllerOf(apiVersion, kind string) *metacontroller.Control
 	return nil
 }
 
-func (s *Scenario) promisesOf(kind string) promise.Promises {
-	i := slices.IndexFunc(s.Promises, func(p promise.Promises) bool { return p.Kind == kind })
+func (s *Scenario) promisesOf(kind string) metacontroller.Promises {
+	i := slices.IndexFunc(s.Controllers, func(c metacontroller.Controller) bool { return c.Parent.Kind == kind })
 	if i < 0 {
-		return promise.Promises{}
+		return metacontroller.Promises{}
 	}
-	return s.Promises[i]
+	return s.Controllers[i].Promises
 }
 
 // Parent returns the custom resource of the scenario.

@@ -1,6 +1,4 @@
-// Package promise is how an operator says what it keeps to whatever happens,
-// beyond what holds for all operators: package explore holds it to that.
-package promise
+package metacontroller
 
 import (
 	"time"
@@ -8,11 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Promises are those of one operator. The zero value is one that promises
-// nothing, and at whose rest nothing shows what has been before.
+// Promises are what an operator keeps to whatever is late, lost or refused, beyond
+// what holds for all operators: exploration holds it to them. The zero value promises
+// nothing, and at rest nothing shows what has been before.
 type Promises struct {
-	// Kind is that of the custom resource.
-	Kind string
 	// History says what of its rest may show what has been before.
 	History []History
 	// Watch returns a function that is called after every write to the API
@@ -35,7 +32,7 @@ type History struct {
 	Reason string
 }
 
-// Write is a change of an object. The objects are not to be modified.
+// Write is a change of an object in an exploration. The objects are not to be modified.
 type Write struct {
 	// Before is nil where the object is new, and After where it is gone.
 	Before, After *unstructured.Unstructured
