@@ -24,7 +24,7 @@ ARG VERSION=devel
 RUN --mount=type=cache,target=/go/pkg/mod \
     --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$VERSION" \
+    go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X github.com/operetta-dev/operetta/internal/cli.version=$VERSION" \
         -o /out/operetta ./cmd/operetta
 
 # No shell, no package manager, nothing to patch: an empty user database and CA certificates.

@@ -57,7 +57,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/operetta
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/operetta ./cmd/operetta
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X github.com/operetta-dev/operetta/internal/cli.version=$(VERSION)" -o bin/operetta ./cmd/operetta
 
 .PHONY: image
 image: ## Build the container image for this machine's platform (needs Docker)
@@ -96,13 +96,13 @@ unit-others:
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
-	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout 10m ./internal/server/loadtest ./cmd/operetta
+	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout 10m ./internal/server/loadtest ./internal/cli
 
 .PHONY: cover
 cover: ## The thorough tests, of which those of the hooks and the protocol must reach enough of both
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/...
 	@$(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
-	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./cmd/operetta
+	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./internal/cli
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/ and metacontroller/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'

@@ -41,7 +41,7 @@ func admits(t *testing.T, rule networkingv1.NetworkPolicyIngressRule, namespace,
 func TestTheServerAdmitsMetacontrollersPodsOnly(t *testing.T) {
 	pods := labels.Set(read[appsv1.StatefulSet](t, "metacontroller/statefulset.yaml").Spec.Template.Labels)
 	require.NotEmpty(t, pods)
-	home := labels.Set{corev1.LabelMetadataName: manifests.MetacontrollerNamespace}
+	home := labels.Set{corev1.LabelMetadataName: manifests.Operetta().Metacontroller}
 	elsewhere := labels.Set{corev1.LabelMetadataName: "elsewhere"}
 	scraped := labels.Set{corev1.LabelMetadataName: "monitoring", "metrics": "enabled"}
 	other := labels.Set{"app.kubernetes.io/name": "other"}
@@ -59,7 +59,7 @@ func TestTheServerAdmitsMetacontrollersPodsOnly(t *testing.T) {
 	require.False(t, admits(t, metrics, home, pods))
 
 	own := read[networkingv1.NetworkPolicy](t, "metacontroller/networkpolicy.yaml")
-	require.Equal(t, manifests.MetacontrollerNamespace, own.Namespace)
+	require.Equal(t, manifests.Operetta().Metacontroller, own.Namespace)
 	require.Empty(t, own.Spec.PodSelector)
 	require.Len(t, own.Spec.Ingress, 1)
 	require.True(t, admits(t, own.Spec.Ingress[0], scraped, other))
@@ -71,7 +71,7 @@ func TestTheServerAdmitsMetacontrollersPodsOnly(t *testing.T) {
 func TestBothNamespacesEnforceTheRestrictedStandard(t *testing.T) {
 	ours := read[corev1.Namespace](t, "namespace.yaml")
 	theirs := read[corev1.Namespace](t, "metacontroller/namespace.yaml")
-	require.Equal(t, manifests.MetacontrollerNamespace, theirs.Name)
+	require.Equal(t, manifests.Operetta().Metacontroller, theirs.Name)
 	require.Equal(t, "restricted", theirs.Labels["pod-security.kubernetes.io/enforce"])
 	require.Equal(t, ours.Labels, theirs.Labels)
 }

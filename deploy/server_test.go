@@ -72,7 +72,7 @@ func requireRestricted(t *testing.T, pod corev1.PodSpec) {
 
 func TestTheServerRunsWithoutAnyRight(t *testing.T) {
 	namespace := read[corev1.Namespace](t, "namespace.yaml")
-	require.Equal(t, manifests.Namespace, namespace.Name)
+	require.Equal(t, manifests.Operetta().Namespace, namespace.Name)
 	require.Equal(t, "restricted", namespace.Labels["pod-security.kubernetes.io/enforce"])
 
 	pod := deployment(t).Spec.Template.Spec
@@ -93,7 +93,7 @@ func TestTheServerRunsWithoutAnyRight(t *testing.T) {
 		require.NoError(t, err)
 		for _, document := range bytes.Split(text, []byte("\n---\n")) {
 			if bytes.Contains(document, []byte("Binding\n")) && bytes.Contains(document, []byte("\nsubjects:")) {
-				require.NotContains(t, string(document), manifests.Namespace, path)
+				require.NotContains(t, string(document), manifests.Operetta().Namespace, path)
 			}
 		}
 		return nil
@@ -160,9 +160,9 @@ func TestPortsAgree(t *testing.T) {
 	require.Equal(t, "/readyz", container.ReadinessProbe.HTTPGet.Path)
 
 	service := read[corev1.Service](t, "server/service.yaml")
-	require.Equal(t, manifests.Service, service.Name)
+	require.Equal(t, manifests.Operetta().Service, service.Name)
 	require.Len(t, service.Spec.Ports, 1)
-	require.EqualValues(t, manifests.ServicePort, service.Spec.Ports[0].Port)
+	require.EqualValues(t, manifests.Operetta().Port, service.Spec.Ports[0].Port)
 	require.Equal(t, "http", service.Spec.Ports[0].TargetPort.StrVal)
 }
 
@@ -184,7 +184,7 @@ func TestOnlyTwoCallersGetThrough(t *testing.T) {
 		callers[rule.Ports[0].Port.IntVal] = rule.From[0].NamespaceSelector.MatchLabels
 	}
 	require.Equal(t, map[int32]map[string]string{
-		8080: {"kubernetes.io/metadata.name": manifests.MetacontrollerNamespace},
+		8080: {"kubernetes.io/metadata.name": manifests.Operetta().Metacontroller},
 		9090: {"metrics": "enabled"},
 	}, callers)
 }

@@ -23,9 +23,9 @@ const hookTimeout = 10 * time.Second
 // CompositeController prints the manifest by which Metacontroller learns of an
 // operator. Its hooks are called at hookURL, as [ParseHookURL] returns it, or,
 // where that is empty, through the Service.
-func CompositeController(c metacontroller.Controller, hookURL string) ([]byte, error) {
+func (in Installation) CompositeController(c metacontroller.Controller, hookURL string) ([]byte, error) {
 	object := compositeController{APIVersion: "metacontroller.k8s.io/v1alpha1", Kind: "CompositeController"}
-	object.Metadata.Name = Name(c)
+	object.Metadata.Name = in.Name(c)
 	object.Spec = compositeSpec{
 		GenerateSelector: true,
 		ParentResource: parentRule{
@@ -34,7 +34,7 @@ func CompositeController(c metacontroller.Controller, hookURL string) ([]byte, e
 			// only what it wrote: the sync after a status write would answer the same once more.
 			IgnoreStatusChanges: true,
 		},
-		Hooks: map[metacontroller.HookName]hook{metacontroller.SyncHook: hookFor(c, metacontroller.SyncHook, hookURL)},
+		Hooks: map[metacontroller.HookName]hook{metacontroller.SyncHook: in.hook(c, metacontroller.SyncHook, hookURL)},
 	}
 	for _, child := range c.Children {
 		rule := childRule{resourceRule: ruleFor(child.Resource)}
@@ -42,7 +42,7 @@ func CompositeController(c metacontroller.Controller, hookURL string) ([]byte, e
 		object.Spec.ChildResources = append(object.Spec.ChildResources, rule)
 	}
 	for _, name := range declared(c)[1:] {
-		object.Spec.Hooks[name] = hookFor(c, name, hookURL)
+		object.Spec.Hooks[name] = in.hook(c, name, hookURL)
 	}
 	return document(object)
 }
@@ -56,14 +56,14 @@ func declared(c metacontroller.Controller) []metacontroller.HookName {
 	})
 }
 
-func hookFor(c metacontroller.Controller, name metacontroller.HookName, hookURL string) hook {
+func (in Installation) hook(c metacontroller.Controller, name metacontroller.HookName, hookURL string) hook {
 	path := fmt.Sprintf("/%s/%s", c.Name(), name)
 	webhook := webhook{Timeout: metav1.Duration{Duration: hookTimeout}}
 	if hookURL != "" {
 		webhook.URL = hookURL + path
 	} else {
 		webhook.Path = path
-		webhook.Service = &service{Name: Service, Namespace: Namespace, Port: ServicePort}
+		webhook.Service = &service{Name: in.Service, Namespace: in.Namespace, Port: in.Port}
 	}
 	return hook{Version: hookVersion, Webhook: webhook}
 }
@@ -73,7 +73,7 @@ func ruleFor(r metacontroller.Resource) resourceRule {
 }
 
 // ParseHookURL checks the address of a server and returns it in the form that
-// [CompositeController] takes. The error says what to write instead.
+// [Installation.CompositeController] takes. The error says what to write instead.
 func ParseHookURL(text string) (string, error) {
 	const want = "write http://host:port or https://host:port"
 	address, err := url.Parse(text)

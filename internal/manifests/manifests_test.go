@@ -47,7 +47,7 @@ func decodeOnly(stream []byte, kind string, into any) error {
 }
 
 func TestACompositeControllerSaysWhatIsDeclared(t *testing.T) {
-	text, err := CompositeController(full(), "http://10.0.0.7:8080")
+	text, err := Operetta().CompositeController(full(), "http://10.0.0.7:8080")
 	require.NoError(t, err)
 	require.Equal(t, `apiVersion: metacontroller.k8s.io/v1alpha1
 kind: CompositeController
@@ -94,14 +94,14 @@ spec:
 func TestAFinalizerIsForOrderedTeardownOnly(t *testing.T) {
 	c := full()
 	c.OrderedTeardown = false
-	text, err := CompositeController(c, "")
+	text, err := Operetta().CompositeController(c, "")
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "finalize")
 	require.Contains(t, string(text), "path: /tune/customize\n        service:\n          name: operetta\n          namespace: operetta-system\n          port: 80\n")
 }
 
 func TestMetacontrollerIsGrantedWhatAKindTakesAndNoMore(t *testing.T) {
-	text, err := MetacontrollerRole(full())
+	text, err := Operetta().MetacontrollerRole(full())
 	require.NoError(t, err)
 	var role rbacv1.ClusterRole
 	require.NoError(t, decodeOnly(text, "ClusterRole", &role))
@@ -138,7 +138,7 @@ func TestWhoMayWriteAKind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			controller := full()
 			controller.Grants = c.grants
-			text, err := UserRoles(controller, c.hasScale)
+			text, err := Operetta().UserRoles(controller, c.hasScale)
 			require.NoError(t, err)
 			require.Equal(t, c.editors, strings.Count(string(text), toEdit))
 			require.Equal(t, 1, strings.Count(string(text), "aggregate-to-view"))

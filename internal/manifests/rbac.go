@@ -23,8 +23,8 @@ type grant struct {
 // ServiceAccount of Metacontroller. Each kind has a binding of its own, rather
 // than a label that one aggregated role collects: what is granted stands in one
 // file, and nobody adds to it by labelling a role.
-func MetacontrollerRole(c metacontroller.Controller) ([]byte, error) {
-	name := "operetta-metacontroller-" + c.Name()
+func (in Installation) MetacontrollerRole(c metacontroller.Controller) ([]byte, error) {
+	name := in.Prefix + "metacontroller-" + c.Name()
 	role, err := clusterRole(metav1.ObjectMeta{Name: name}, metacontrollerGrants(c))
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func MetacontrollerRole(c metacontroller.Controller) ([]byte, error) {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 		Subjects: []rbacv1.Subject{{
-			Kind: rbacv1.ServiceAccountKind, Name: MetacontrollerNamespace, Namespace: MetacontrollerNamespace,
+			Kind: rbacv1.ServiceAccountKind, Name: in.Metacontroller, Namespace: in.Metacontroller,
 		}},
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func metacontrollerGrants(c metacontroller.Controller) []grant {
 // ClusterRoles view, edit and admin of Kubernetes. A kind whose children pass
 // permissions on is for the admins of a namespace to write. The scale
 // subresource is granted where the CRD has one.
-func UserRoles(c metacontroller.Controller, hasScale bool) ([]byte, error) {
+func (in Installation) UserRoles(c metacontroller.Controller, hasScale bool) ([]byte, error) {
 	group, plural := c.Parent.Group(), c.Parent.Plural
 	readable := []string{plural, plural + "/status"}
 	edit := []grant{
@@ -82,7 +82,7 @@ func UserRoles(c metacontroller.Controller, hasScale bool) ([]byte, error) {
 		readable = append(readable, plural+"/scale")
 		edit = append(edit, grant{"", rule(group, []string{plural + "/scale"}, "get", "update", "patch")})
 	}
-	viewers, err := clusterRole(aggregated(Name(c)+"-view", "view", "edit", "admin"),
+	viewers, err := clusterRole(aggregated(in.Name(c)+"-view", "view", "edit", "admin"),
 		[]grant{{"", rule(group, readable, "get", "list", "watch")}})
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func UserRoles(c metacontroller.Controller, hasScale bool) ([]byte, error) {
 	if len(c.Grants) > 0 {
 		to = []string{"admin"}
 	}
-	editors, err := clusterRole(aggregated(Name(c)+"-edit", to...), edit)
+	editors, err := clusterRole(aggregated(in.Name(c)+"-edit", to...), edit)
 	if err != nil {
 		return nil, err
 	}

@@ -52,15 +52,15 @@ func prints(ctx context.Context, root string, controllers []metacontroller.Contr
 }
 
 func (t tree) addKind(c metacontroller.Controller, definition crds.CRD) error {
-	controller, err := manifests.CompositeController(c, "")
+	controller, err := manifests.Operetta().CompositeController(c, "")
 	if err != nil {
 		return err
 	}
-	role, err := manifests.MetacontrollerRole(c)
+	role, err := manifests.Operetta().MetacontrollerRole(c)
 	if err != nil {
 		return err
 	}
-	users, err := manifests.UserRoles(c, definition.HasScale)
+	users, err := manifests.Operetta().UserRoles(c, definition.HasScale)
 	if err != nil {
 		return err
 	}

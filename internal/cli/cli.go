@@ -1,0 +1,73 @@
+// Package cli is the command line: it serves any list of operators as webhooks of
+// Metacontroller, and shows what they do without a cluster.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/printable"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Streams are the standard streams.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// program is what every subcommand works with.
+type program struct {
+	Streams
+
+	name        string // as it is called in what is printed
+	controllers []metacontroller.Controller
+}
+
+// Program returns the name of a program from the path of its file.
+func Program(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
+
+// mostMessage is the size in bytes from which on an error is cut.
+const mostMessage = 4 << 10
+
+// usageError is a wrong use of the command line.
+type usageError struct{ error }
+
+// usagef returns a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Run runs the command line of a program with some operators, and returns the exit
+// code. A failure is told in one line, but for what the API server refuses: that is
+// told as kubectl does.
+func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams Streams) int {
+	// What is shown may quote a file or an argument.
+	streams.Err = printable.NewWriter(streams.Err)
+	root := newRootCommand(&program{Streams: streams, name: name, controllers: controllers})
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitDone
+	}
+	message := printable.Line(err.Error(), mostMessage)
+	if _, ok := errors.AsType[usageError](err); ok {
+		fmt.Fprintf(streams.Err, "%s: %s (see %s --help)\n", name, message, cmd.CommandPath())
+		return exitUsage
+	}
+	if refused, ok := errors.AsType[invalidError](err); ok {
+		refused.print(streams.Err, name)
+		return exitFailed
+	}
+	fmt.Fprintf(streams.Err, "%s: %s\n", name, message)
+	return exitFailed
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const explored = "../../hooks/testdata/explore/"
+
+func TestExploreIsQuietWhereNothingIsWrong(t *testing.T) {
+	code, out, _ := operetta(t, "", "explore", explored+"myjob.yaml", "--schedules", "3", "--apply", "dynamic-apply")
+	require.Equal(t, exitDone, code)
+	require.Contains(t, out, "myjob.yaml, document 1, dynamic-apply: schedules: 3, found: 0")
+}
+
+func TestExplorePlaysAScheduleThatBreaksALaw(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "schedule")
+	require.NoError(t, os.WriteFile(path, []byte(`calm 40
+edit Deployment/eureka {"metadata":{"finalizers":["example.com/never-removed"]}}
+delete DataService/shop`), 0o600))
+	code, out, err := operetta(t, "", "explore", explored+"dataservice.yaml", "--apply", "dynamic-apply", "--schedule", path)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, out, "! it comes to rest: DataService default/shop is being deleted and does not go")
+	require.Contains(t, out, "> DataService/shop  is being deleted")
+	require.Contains(t, err, "operetta: explore has found something that must not be")
+}
+
+func TestExploreTellsMistakes(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "explore takes at least one file"},
+		{[]string{explored + "myjob.yaml", "--apply", "both-of-them"}, `--apply "both-of-them" is none of dynamic-apply, server-side-apply and both`},
+		{[]string{explored + "myjob.yaml", "--schedules", "0"}, "--schedules 0 has no end: write --time too"},
+		{[]string{explored + "myjob.yaml", "--kind", "Nothing"}, "--kind Nothing: the files have no custom resource of that kind"},
+	} {
+		code, _, err := operetta(t, "", append([]string{"explore"}, c.args...)...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, err, c.says)
+	}
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// mostLocated is the size in bytes of the largest document in which lines are
+// looked for: it takes many times the memory.
+const mostLocated = 4 << 20
+
+// firstLines returns the line on which each part of a text begins, counted
+// from 1, and 0 where that is not known.
+func firstLines(text []byte, parts [][]byte) []int {
+	lines := make([]int, len(parts))
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) // as the parts have it
+	line := 1
+	for i, part := range parts {
+		at := bytes.Index(text, part)
+		if at < 0 {
+			return lines
+		}
+		line += bytes.Count(text[:at], []byte("\n"))
+		lines[i] = line
+		line += bytes.Count(part, []byte("\n"))
+		text = text[at+len(part):]
+	}
+	return lines
+}
+
+// at returns where a field stands, as in box.yaml:7, or where what should have it
+// does. The path is that of the API server's errors: spec.containers[0].name.
+func (d document) at(path string) string {
+	if line := d.line(path); line > 0 {
+		return fmt.Sprintf("%s:%d", sourceOf(d.path), line)
+	}
+	return d.source
+}
+
+// line returns the line of a field, or 0 where that is not known.
+func (d document) line(path string) int {
+	var root yaml.Node
+	if d.firstLine == 0 || len(d.text) > mostLocated || yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
+		return 0
+	}
+	return d.firstLine - 1 + lineOf(root.Content[0], path)
+}
+
+// lineOf returns the line of the field at a path below a node, or of the last
+// part of the path that there is.
+func lineOf(node *yaml.Node, path string) int {
+	line := node.Line
+	for {
+		for node.Kind == yaml.AliasNode {
+			node = node.Alias
+		}
+		key, value, rest := step(node, path)
+		if value == nil {
+			return line
+		}
+		line, node, path = key.Line, value, rest
+	}
+}
+
+// step returns the member or item of a node with which a path begins, what tells
+// its line, and the rest of the path. Keys may have dots in them: the longest
+// counts.
+func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		longest := -1
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			name := node.Content[i].Value
+			for _, written := range []string{name, "." + name, "[" + name + "]"} {
+				after, found := strings.CutPrefix(path, written)
+				if found && (after == "" || after[0] == '.' || after[0] == '[') && len(name) > longest {
+					longest, key, value, rest = len(name), node.Content[i], node.Content[i+1], after
+				}
+			}
+		}
+	case yaml.SequenceNode:
+		index, after, found := strings.Cut(strings.TrimPrefix(path, "["), "]")
+		if i, err := strconv.Atoi(index); found && err == nil && i >= 0 && i < len(node.Content) {
+			return node.Content[i], node.Content[i], after
+		}
+	default: // has nothing below
+	}
+	return key, value, rest
+}

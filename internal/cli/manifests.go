@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+func newManifestsCommand(p *program) *cobra.Command {
+	var hookURL string
+	var rbac bool
+	in := manifests.Operetta()
+	cmd := &cobra.Command{
+		Use:   "manifests",
+		Short: "Print what tells Metacontroller of the operators",
+		Long: `Manifests prints a CompositeController for each operator, as a YAML stream. Its
+hooks are called through the Service of --service in --namespace or, with
+--hook-url, at a server that runs anywhere else. The names of the cluster-scoped
+objects begin with --prefix. That of a CompositeController is part of the finalizer
+on its custom resources: leave it as it is once there are any.
+
+With --rbac it prints instead what Metacontroller must be allowed to do for
+these operators: a ClusterRole for each, bound to the ServiceAccount in
+--metacontroller-namespace.`,
+		Example: `  operetta manifests --hook-url http://172.17.0.1:8080 | kubectl apply -f -`,
+		Args:    exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			elsewhere := cmd.Flags().Changed("hook-url")
+			if rbac && elsewhere {
+				return usagef("--rbac and --hook-url go with different manifests: leave one out")
+			}
+			if rbac {
+				return printEach(p, in.MetacontrollerRole)
+			}
+			if elsewhere {
+				var err error
+				if hookURL, err = manifests.ParseHookURL(hookURL); err != nil {
+					return usagef("--hook-url %w", err)
+				}
+			}
+			return printEach(p, func(c metacontroller.Controller) ([]byte, error) {
+				return in.CompositeController(c, hookURL)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&hookURL, "hook-url", "", "address of the server, as in http://host:port, instead of its Service")
+	cmd.Flags().StringVar(&in.Prefix, "prefix", in.Prefix, "what the names of cluster-scoped objects begin with")
+	cmd.Flags().StringVar(&in.Namespace, "namespace", in.Namespace, "namespace of the server")
+	cmd.Flags().StringVar(&in.Service, "service", in.Service, "name of the server's Service, which listens on port 80")
+	cmd.Flags().StringVar(&in.Metacontroller, "metacontroller-namespace", in.Metacontroller, "namespace of Metacontroller, and the name of its ServiceAccount there")
+	cmd.Flags().BoolVar(&rbac, "rbac", false, "print the permissions of Metacontroller instead")
+	return cmd
+}
+
+// printEach prints a YAML stream with what is made of each operator.
+func printEach(p *program, print func(metacontroller.Controller) ([]byte, error)) error {
+	documents := make([][]byte, len(p.controllers))
+	for i, controller := range p.controllers {
+		var err error
+		if documents[i], err = print(controller); err != nil {
+			return fmt.Errorf("%s: %w", controller.Name(), err)
+		}
+	}
+	_, err := bytes.NewReader(manifests.Stream(documents...)).WriteTo(p.Out)
+	return err
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+)
+
+// runManifests runs the subcommand and returns its exit code and streams.
+func runManifests(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = Run(t.Context(), "operetta", hooks.All(), append([]string{"manifests"}, args...), Streams{strings.NewReader(""), &out, &err})
+	return code, out.String(), err.String()
+}
+
+func TestManifestsPrintsOneCompositeControllerForEachOperator(t *testing.T) {
+	code, stdout, stderr := runManifests(t)
+	require.Equal(t, exitDone, code, stderr)
+	require.Equal(t, len(hooks.All()), strings.Count(stdout, "kind: CompositeController\n"))
+	require.Equal(t, len(hooks.All())-1, strings.Count(stdout, "\n---\n"))
+	require.Contains(t, stdout, "namespace: operetta-system")
+	require.NotContains(t, stdout, "url:")
+}
+
+func TestManifestsPointsToAnotherServer(t *testing.T) {
+	code, stdout, stderr := runManifests(t, "--hook-url", "https://10.0.0.7:8443/")
+	require.Equal(t, exitDone, code, stderr)
+	for _, controller := range hooks.All() {
+		require.Contains(t, stdout, "url: https://10.0.0.7:8443/"+controller.Name()+"/sync\n")
+	}
+	require.NotContains(t, stdout, "service:")
+}
+
+func TestManifestsOfAnotherInstallation(t *testing.T) {
+	code, stdout, stderr := runManifests(t, "--prefix", "acme-", "--namespace", "acme", "--service", "operators")
+	require.Equal(t, exitDone, code, stderr)
+	require.NotContains(t, stdout, "operetta")
+	for _, controller := range hooks.All() {
+		require.Contains(t, stdout, "name: acme-"+controller.Name()+"\n")
+	}
+	require.Contains(t, stdout, "name: operators\n          namespace: acme\n          port: 80\n")
+
+	code, stdout, stderr = runManifests(t, "--rbac", "--prefix", "acme-", "--metacontroller-namespace", "watcher")
+	require.Equal(t, exitDone, code, stderr)
+	require.NotContains(t, stdout, "operetta")
+	require.Contains(t, stdout, "  name: watcher\n  namespace: watcher\n")
+	require.Contains(t, stdout, "name: acme-metacontroller-podset\n")
+}
+
+func TestManifestsPrintsPermissions(t *testing.T) {
+	code, stdout, stderr := runManifests(t, "--rbac")
+	require.Equal(t, exitDone, code, stderr)
+	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRole\n"))
+	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRoleBinding\n"))
+}
+
+func TestManifestsTellsWrongUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"--hook-url=10.0.0.7:8080":         "write http://host:port",
+		"--hook-url=http://host/modelbox":  "has a path",
+		"--hook-url=":                      "write http://host:port",
+		"--rbac --hook-url=http://host:80": "leave one out",
+		"modelbox":                         "takes no arguments",
+	} {
+		code, stdout, stderr := runManifests(t, strings.Fields(args)...)
+		require.Equal(t, exitUsage, code, args)
+		require.Empty(t, stdout, args)
+		require.Contains(t, stderr, want, args)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+	}
+}

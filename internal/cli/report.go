@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	printing "github.com/operetta-dev/operetta/internal/report"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// report prints what a simulation does: as text while it goes on, or whole at
+// its end.
+type report struct {
+	*program
+
+	output string
+	text   *printing.Printer
+}
+
+func newReport(p *program, output string) (*report, error) {
+	switch output {
+	case "text", "json", "yaml":
+		return &report{program: p, output: output, text: &printing.Printer{Out: p.Out}}, nil
+	default:
+		return nil, usagef("--output %q is none of text, json and yaml", output)
+	}
+}
+
+// outcomes prints the steps since the last call and how each custom resource
+// ended.
+func (r *report) outcomes(world *simulate.World) {
+	if r.output == "text" {
+		r.text.Outcomes(world)
+	}
+}
+
+// end prints what is left to print.
+func (r *report) end(world *simulate.World, failure error) error {
+	if r.output == "text" {
+		r.text.Steps(world)
+		return nil
+	}
+	whole := newTranscript(world, failure)
+	text, err := json.MarshalIndent(whole, "", "  ")
+	if err == nil && r.output == "yaml" {
+		text, err = yaml.JSONToYAML(text)
+	}
+	if err != nil {
+		return fmt.Errorf("printing the simulation: %w", err)
+	}
+	_, err = fmt.Fprintln(r.Out, strings.TrimRight(string(text), "\n"))
+	return err
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/record"
+	"github.com/operetta-dev/operetta/internal/server"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen, metricsListen, config string
+	record                        string
+	logLevel, logFormat           string
+	maxBodyBytes, maxAnswerBytes  int64
+	memoryBudget                  int64
+	forRequests                   int64 // of the budget
+	maxInFlight                   int
+	drainDelay, shutdownTimeout   time.Duration
+}
+
+func newServeCommand(p *program) *cobra.Command {
+	var flags serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer Metacontroller's hooks over HTTP",
+		Long: `Serve answers the hooks of all operators, and on a second port says how it is.
+
+SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
+new requests are refused, and when those in flight have been answered it exits
+with 0. A second signal ends it at once.`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := readConfig(cmd, flags.config); err != nil {
+				return err
+			}
+			if err := flags.checkBudget(cmd); err != nil {
+				return err
+			}
+			return serve(cmd.Context(), p, &flags)
+		},
+	}
+	set := cmd.Flags()
+	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
+	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz and /readyz")
+	set.StringVar(&flags.config, "config", "", "YAML file with these flags' names as keys; the command line wins")
+	set.Var(boundedFlag(&flags.maxBodyBytes, server.DefaultMaxBodyBytes, 1, server.MostMemoryBudget, quantity), "max-body-bytes",
+		"the most that is kept of a request body, at most half of the memory budget; it may be four times as long where it holds Pods; a larger one is refused with 413")
+	set.Var(boundedFlag(&flags.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
+		"size of the largest answer; a hook that would give a larger one answers 500")
+	set.Var(boundedFlag(&flags.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
+		"bytes that all requests together may hold; those for which there is none wait, and are told to come back with 429 (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
+	set.Lookup("memory-budget").DefValue = ""
+	set.Var(boundedFlag(&flags.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
+		"hooks that run at once; the others wait, and are told to come back with 429")
+	set.Var(boundedFlag(&flags.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
+		"time from failing readiness to refusing requests, after SIGTERM")
+	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
+		"longest time for requests in flight to finish after that")
+	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
+	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
+	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
+	return cmd
+}
+
+// checkBudget fills in the memory budget, and makes sure that a body has room
+// in it that was asked for.
+func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
+	if f.memoryBudget == 0 {
+		f.memoryBudget = server.DetectBudget()
+	}
+	f.forRequests = f.memoryBudget
+	if f.record != "" {
+		if f.forRequests -= record.MostMemory; f.forRequests < server.LeastMemoryBudget {
+			return usagef("--record takes %s of the memory budget, which leaves %s for requests: raise --memory-budget to at least %s",
+				printQuantity(record.MostMemory), printQuantity(f.forRequests), printQuantity(record.MostMemory+server.LeastMemoryBudget))
+		}
+	}
+	if most := server.LargestBody(f.forRequests); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
+		return usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, of which requests have %s",
+			printQuantity(f.maxBodyBytes), printQuantity(most), printQuantity(f.forRequests))
+	}
+	return nil
+}
+
+func serve(ctx context.Context, p *program, flags *serveFlags) error {
+	log, err := newLogger(p, flags)
+	if err != nil {
+		return err
+	}
+	server.LimitGo(flags.memoryBudget)
+	if err := loadCRDs(p.controllers); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	hooks, err := net.Listen("tcp", flags.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	health, err := net.Listen("tcp", flags.metricsListen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("--metrics-listen: %w", err), hooks.Close())
+	}
+	options := server.Options{
+		Controllers:     p.controllers,
+		Now:             time.Now,
+		Log:             log,
+		MaxBodyBytes:    flags.maxBodyBytes,
+		MaxAnswerBytes:  flags.maxAnswerBytes,
+		MaxInFlight:     flags.maxInFlight,
+		MemoryBudget:    flags.forRequests,
+		DrainDelay:      flags.drainDelay,
+		ShutdownTimeout: flags.shutdownTimeout,
+	}
+	if flags.record != "" {
+		recorder, err := record.New(flags.record, log)
+		if err != nil {
+			return errors.Join(fmt.Errorf("--record: %w", err), hooks.Close(), health.Close())
+		}
+		defer recorder.Close()
+		log.Info("recording: the files hold names, images and numbers of what is in the cluster; other strings are replaced", "folder", flags.record)
+		options.Record = func(c metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte) {
+			recorder.Record(record.Exchange{Controller: c, Hook: hook, Now: now, Request: request, Answer: answer})
+		}
+	}
+	return server.New(options).Run(ctx, hooks, health)
+}
+
+// loadCRDs compiles all CRDs at once, so that no request has to wait for it.
+func loadCRDs(controllers []metacontroller.Controller) error {
+	failures := make([]error, len(controllers))
+	var loading sync.WaitGroup
+	for i, controller := range controllers {
+		loading.Go(func() { failures[i] = controller.LoadCRD() })
+	}
+	loading.Wait()
+	return errors.Join(failures...)
+}
+
+func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
+	var level slog.Level
+	if level.UnmarshalText([]byte(flags.logLevel)) != nil {
+		return nil, usagef("log-level %q is none of debug, info, warn and error", flags.logLevel)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch flags.logFormat {
+	case "json":
+		return slog.New(slog.NewJSONHandler(p.Err, options)), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(p.Err, options)), nil
+	default:
+		return nil, usagef("log-format %q is neither json nor text", flags.logFormat)
+	}
+}

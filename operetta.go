@@ -1,0 +1,22 @@
+// Package operetta is the command line of Kubernetes operators that are written as
+// pure functions, for any list of them.
+//
+// An operator is declared as a [metacontroller.Controller]. A program that consists
+// of a call of [Main] serves it as a webhook of Metacontroller, and shows what it
+// does without a cluster.
+package operetta
+
+import (
+	"context"
+	"os"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Main runs the command line of a program with these operators, and exits: with 0
+// when all is well, 1 when something has failed and 2 for a wrong use of the command
+// line. The program's own name stands in what it prints.
+func Main(controllers ...metacontroller.Controller) {
+	os.Exit(cli.Run(context.Background(), cli.Program(os.Args[0]), controllers, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
