@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // atOnce is how many requests are sent at a time.
@@ -200,7 +200,7 @@ func (a *acceptance) conditionsWhere(one *trial) (words string, isTold bool) {
 	})
 	var list []string
 	for _, parent := range world.Parents() {
-		isTold = simulate.Condition(parent, metacontroller.ConditionReady).Status == "False"
+		isTold = simulate.Condition(parent, operator.ConditionReady).Status == "False"
 		conditions, _ := parent.Object["status"].(map[string]any)["conditions"].([]any)
 		for _, item := range conditions {
 			if condition := item.(map[string]any); condition["status"] != "True" {

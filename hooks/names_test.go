@@ -10,6 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // sharing is a world in which two custom resources ask for objects of one name.
@@ -119,11 +120,11 @@ func TestTwoOfOneNameComeToRest(t *testing.T) {
 					s.world.Step()
 				}
 				blocked := s.outcome(second)
-				require.Equal(t, metacontroller.ReasonChildBlocked, blocked.Reason, blocked.Message)
+				require.Equal(t, operator.ReasonChildBlocked, blocked.Reason, blocked.Message)
 				require.Contains(t, blocked.Message, test.taken)
-				require.Equal(t, "True", simulate.Condition(blocked.Parent, metacontroller.ConditionStalled).Status)
+				require.Equal(t, "True", simulate.Condition(blocked.Parent, operator.ConditionStalled).Status)
 				s.play()
-				require.Equal(t, metacontroller.ReasonChildBlocked, s.outcome(second).Reason)
+				require.Equal(t, operator.ReasonChildBlocked, s.outcome(second).Reason)
 				require.Equal(t, before, s.versions(first), "what the first has was written to")
 				require.Equal(t, "True", s.outcome(first).Ready)
 
@@ -214,6 +215,6 @@ func TestPodOfAnotherIsRefused(t *testing.T) {
 		second := s.apply(job)
 		s.play()
 		require.Equal(t, before, s.versions(first))
-		require.Equal(t, metacontroller.ReasonChildBlocked, s.outcome(second).Reason)
+		require.Equal(t, operator.ReasonChildBlocked, s.outcome(second).Reason)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
 // greeting is a parent.
 type greeting struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -184,7 +186,7 @@ func TestCompare(t *testing.T) {
 			Missing:    []string{"ConfigMap/missing"},
 			Outdated:   []string{"ConfigMap/old", "ConfigMap/going", "ConfigMap/unseen"},
 			NotUpdated: []string{"ConfigMap/old"},
-			parent:     "-n ns --for greetings.example.com/hi",
+			EventFlags: "-n ns --for greetings.example.com/hi",
 		}, diff)
 		return greetingResult{Status: map[string]any{}, Children: wanted}, nil
 	})

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 )
 
 // Difference tells how what is observed differs from what is asked for now.
@@ -25,7 +23,9 @@ type Difference struct {
 	// controller has an object of that name.
 	Taken []Taken
 
-	parent string // as kubectl events takes it, with its namespace
+	// EventFlags are those with which `kubectl events` shows the events of the
+	// parent, where Metacontroller reports what the API server has refused.
+	EventFlags string
 }
 
 // Add adds what another comparison for the same parent has found.
@@ -34,50 +34,14 @@ func (d *Difference) Add(other Difference) {
 	d.Outdated = append(d.Outdated, other.Outdated...)
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
 	d.Taken = append(d.Taken, other.Taken...)
-	d.parent = cmp.Or(d.parent, other.parent)
-}
-
-// asked returns those of the Missing that are asked for.
-func (d *Difference) asked() []string {
-	if len(d.Taken) == 0 {
-		return d.Missing
-	}
-	return slices.DeleteFunc(slices.Clone(d.Missing), func(ref string) bool {
-		return slices.ContainsFunc(d.Taken, func(taken Taken) bool { return taken.Ref == ref })
-	})
-}
-
-// blocked tells which children do not come, and what to do about it.
-func (d *Difference) blocked(isOver bool) string {
-	var parts []string
-	if len(d.Taken) > 0 {
-		taken := make([]string, len(d.Taken))
-		for i := range d.Taken {
-			taken[i] = d.Taken[i].String()
-		}
-		parts = append(parts, listed(taken)+", and is not taken over: choose another name, or delete what has it")
-	}
-	if asked := d.asked(); isOver {
-		parts = append(parts, listed(asked)+" does not appear: an object of that name that belongs to someone else may be in the way, "+
-			"or the API server refuses it for a quota, an admission webhook or an invalid field; "+d.events())
-	}
-	return strings.Join(parts, "; ")
-}
-
-// events tells where the API server's refusals are to be read: Metacontroller
-// reports them as events of the parent.
-func (d *Difference) events() string {
-	if d.parent == "" {
-		return "the events of this object tell more"
-	}
-	return "`kubectl events " + d.parent + "` tells more"
+	d.EventFlags = cmp.Or(d.EventFlags, other.EventFlags)
 }
 
 // Compare stamps the children and looks for each among those observed. Children
 // that [Keep] made are left out. The error is that of [Hash], or says that the
 // call shall not go on.
 func (o Observed) Compare(children []Object) (Difference, error) {
-	diff := Difference{parent: o.parent}
+	diff := Difference{EventFlags: o.parent}
 	for _, child := range children {
 		if _, ok := child.(*kept); ok {
 			continue
@@ -132,13 +96,4 @@ func (s Snapshot) isUnseen() bool {
 		return false
 	}
 	return seen < generation
-}
-
-// listed names up to three children and counts the rest.
-func listed(refs []string) string {
-	const most = 3
-	if len(refs) <= most {
-		return strings.Join(refs, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(refs[:most], ", "), len(refs)-most)
 }

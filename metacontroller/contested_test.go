@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // contesting returns an operator whose hook asks for two ConfigMaps, and tells what
@@ -101,39 +99,4 @@ func TestByName(t *testing.T) {
 	kind := Resource{"v1", "ConfigMap", "configmaps"}
 	require.Empty(t, ByName(kind, "ns"), "a rule without names selects everything")
 	require.Equal(t, []Rule{{APIVersion: "v1", Resource: "configmaps", Namespace: "ns", Names: []string{"a", "b"}}}, ByName(kind, "ns", "a", "b"))
-}
-
-// TestSettleTellsATakenName at once, and counts the time that a child does not
-// appear from when it has been asked for.
-func TestSettleTellsATakenName(t *testing.T) {
-	settle := func(old []metav1.Condition, at time.Duration, diff Difference) (*Conditions, time.Duration) {
-		c := NewConditions(old, 1, noon.Add(at))
-		settled, resync := c.Settle(diff)
-		require.False(t, settled)
-		return c, resync
-	}
-	taken := Difference{Missing: []string{"Service/a"}, Taken: []Taken{{"Service/a", "Other/b"}}}
-	c, resync := settle(nil, 0, taken)
-	const message = "Service/a belongs to Other/b, and is not taken over: choose another name, or delete what has it"
-	for _, conditionType := range []string{ConditionReady, ConditionStalled} {
-		require.Equal(t, ReasonChildBlocked, c.Find(conditionType).Reason)
-		require.Equal(t, message, c.Find(conditionType).Message)
-	}
-	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
-	require.Equal(t, "not asked for: Service/a", c.Find(ConditionChildrenObserved).Message)
-	require.Equal(t, ChildGrace, resync)
-
-	c, _ = settle(c.List(), time.Hour, Difference{Missing: []string{"Service/a"}})
-	require.Equal(t, ReasonCreating, c.Find(ConditionReady).Reason, "it is asked for since now")
-	require.Nil(t, c.Find(ConditionStalled))
-	c, _ = settle(c.List(), time.Hour+ChildGrace, Difference{Missing: []string{"Service/a"}})
-	require.Contains(t, c.Find(ConditionReady).Message, "Service/a does not appear")
-
-	both := Difference{Missing: []string{"Service/a", "Pod/c"}, Taken: taken.Taken}
-	c, resync = settle(nil, 0, both)
-	require.Equal(t, message, c.Find(ConditionReady).Message)
-	require.Equal(t, "asked for: Pod/c", c.Find(ConditionChildrenObserved).Message)
-	require.Equal(t, ChildGrace, resync)
-	c, _ = settle(c.List(), time.Hour, both)
-	require.Contains(t, c.Find(ConditionReady).Message, message+"; Pod/c does not appear")
 }

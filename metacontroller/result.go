@@ -35,18 +35,6 @@ type Result[S any] struct {
 // and loses the event where that is answered with an error, as by a busy server.
 const RelatedResync = 30 * time.Second
 
-// Soonest returns the shortest of some times after which to look again, as
-// [Result.ResyncAfter] has them: zero, and what is past, is none.
-func Soonest(durations ...time.Duration) time.Duration {
-	var least time.Duration
-	for _, d := range durations {
-		if d > 0 && (least == 0 || d < least) {
-			least = d
-		}
-	}
-	return least
-}
-
 // Rule selects related objects, all of one kind. Names excludes the two
 // selectors, Namespace excludes NamespaceSelector, and a rule with neither
 // selects all objects of the kind.

@@ -15,9 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/labels"
-	"github.com/operetta-dev/operetta/internal/names"
-	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // What the container that clones is made of. The image is not in the hash: a
@@ -97,12 +95,12 @@ func steps(spec *Spec) []Step {
 }
 
 func jobName(build *Build, hash string) string {
-	return names.Join(names.MaxLabel, build.Name, hash)
+	return operator.JoinName(operator.MaxLabel, build.Name, hash)
 }
 
 // job returns the Job that runs the build.
 func job(build *Build, hash string) *batchv1.Job {
-	jobLabels := labels.App{Name: build.Name, Instance: build.Name, Component: "build", PartOf: "build"}.Labels()
+	jobLabels := operator.App{Name: build.Name, Instance: build.Name, Component: "build", PartOf: "build"}.Labels()
 	jobLabels[buildLabel] = build.Name
 	jobLabels[hashLabel] = hash
 	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.Revision}
@@ -159,7 +157,7 @@ func podSpec(build *Build) corev1.PodSpec {
 
 // securityContext lets builders of any user share what the clone has written.
 func securityContext(spec *Spec) *corev1.PodSecurityContext {
-	context := pods.SecurityContext(spec.PodSecurityContext)
+	context := operator.SecurityContext(spec.PodSecurityContext)
 	if context.FSGroup == nil {
 		context.FSGroup = new(int64(nobody))
 	}
@@ -214,7 +212,7 @@ func clone(build *Build) corev1.Container {
 			},
 			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 		},
-		SecurityContext: pods.Restricted(nobody),
+		SecurityContext: operator.Restricted(nobody),
 	}
 }
 

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/internal/printable"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 const (
@@ -154,7 +155,7 @@ func explain(reason string) string {
 // describeFailure names a step and its exit code. Of messages that containers
 // leave behind, only that of the clone is shown: what a user's program writes
 // may be a secret.
-func describeFailure(step *pods.Container) string {
+func describeFailure(step *operator.ContainerStatus) string {
 	ended := step.State.Terminated
 	text := fmt.Sprintf("step %s failed with exit code %d", step.Name, ended.ExitCode)
 	if step.Name == cloneStep && ended.Message != "" {

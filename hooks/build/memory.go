@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // What the status remembers of Jobs that may run without being observed. A Job is
@@ -77,7 +77,7 @@ func (s situation) withdrawn() (*Asked, time.Duration) {
 	if old.State == Withdrawn {
 		asked.Since = s.since(old.Since)
 	}
-	grace := metacontroller.ChildGrace
+	grace := operator.ChildGrace
 	if asked.JobName == "" {
 		grace = settleTime
 	}
@@ -92,7 +92,7 @@ func (s situation) withdrawn() (*Asked, time.Duration) {
 // sync.
 func (s situation) unknown() (*Asked, time.Duration) {
 	old := &s.build.Status
-	isBlank := meta.FindStatusCondition(old.Conditions, metacontroller.ConditionChildrenObserved) == nil
+	isBlank := meta.FindStatusCondition(old.Conditions, operator.ConditionChildrenObserved) == nil
 	if !isBlank || s.build.Generation <= 1 || old.Asked != nil || len(old.Active)+len(old.History) > 0 {
 		return nil, 0
 	}

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // observedJob is the part of a Job of the Build that the hook reads.
@@ -112,7 +112,7 @@ type observedPod struct {
 		DeletionGracePeriodSeconds int64                   `json:"deletionGracePeriodSeconds"`
 		OwnerReferences            []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
-	Status pods.Status `json:"status"`
+	Status operator.PodStatus `json:"status"`
 
 	hash string    // of the build that its Job runs, as the Job's name says
 	job  types.UID // of its Job

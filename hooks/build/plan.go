@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // situation is all that the next step follows from.
@@ -91,7 +92,7 @@ func (p *plan) begin(s situation) {
 // lookAgain makes the next look come after a time at the latest, if it is not
 // zero.
 func (p *plan) lookAgain(after time.Duration) {
-	p.again = metacontroller.Soonest(p.again, after)
+	p.again = operator.Soonest(p.again, after)
 }
 
 // keepJobs keeps the Jobs that run, unless they are to be replaced, and those of

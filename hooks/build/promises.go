@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // promises are what a Build keeps to whatever is late or lost.
@@ -77,7 +78,7 @@ func watch() func(metacontroller.Write) string {
 		}
 		for _, job := range w.List("batch/v1", "Job") {
 			isLate := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName()) == nil &&
-				w.Now.Sub(job.GetCreationTimestamp().Time) >= metacontroller.ChildGrace
+				w.Now.Sub(job.GetCreationTimestamp().Time) >= operator.ChildGrace
 			if len(job.GetOwnerReferences()) > 0 && job.GetOwnerReferences()[0].UID == owner.UID && job.GetName() != w.After.GetName() && !isOver(job) && !isLate {
 				return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), job.GetName())
 			}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // conditionSucceeded is Unknown until the build has ended, as Tekton and Knative
@@ -26,7 +27,7 @@ const (
 
 // report tells how far the newest build is, and when to look again.
 func report(s situation, p plan, differs metacontroller.Difference) (Status, time.Duration) {
-	conditions := metacontroller.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
+	conditions := operator.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
 	settled, resync := conditions.Settle(differs)
 	p.lookAgain(resync)
 	status := Status{
@@ -125,7 +126,7 @@ func runningStep(pod *observedPod) string {
 }
 
 // judge sets the conditions. Where a child is missing, Ready says so already.
-func (v verdict) judge(conditions *metacontroller.Conditions, settled bool) {
+func (v verdict) judge(conditions *operator.Conditions, settled bool) {
 	conditions.Set(conditionSucceeded, v.succeeded, v.reason, v.message)
 	if !settled {
 		return
@@ -134,8 +135,8 @@ func (v verdict) judge(conditions *metacontroller.Conditions, settled bool) {
 	if ready == metav1.ConditionUnknown {
 		ready = metav1.ConditionFalse
 	}
-	conditions.Set(metacontroller.ConditionReady, ready, v.reason, v.message)
+	conditions.Set(operator.ConditionReady, ready, v.reason, v.message)
 	if v.succeeded == metav1.ConditionFalse {
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, v.reason, v.message)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, v.reason, v.message)
 	}
 }

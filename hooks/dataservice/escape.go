@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 const (
@@ -45,7 +45,7 @@ func (p *product) escapeCredentials(template *corev1.PodTemplateSpec) {
 		Name: "escape-credentials", Image: escapeImage,
 		Command: []string{"sh", "-ec", escapeScript}, Env: p.unit("eureka").credentialEnv(),
 		Resources:       corev1.ResourceRequirements{Requests: small, Limits: small},
-		SecurityContext: pods.Restricted(65534), VolumeMounts: []corev1.VolumeMount{mount},
+		SecurityContext: operator.Restricted(65534), VolumeMounts: []corev1.VolumeMount{mount},
 	}}
 	template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: escapedVolume, VolumeSource: corev1.VolumeSource{
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit},

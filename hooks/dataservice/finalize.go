@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // finalize takes the product down, stage by stage, the last one first. It goes
@@ -45,7 +46,7 @@ type teardown struct {
 
 	// told are the StatefulSets that have yet to take over that their volumes go.
 	told       []metacontroller.Object
-	conditions *metacontroller.Conditions
+	conditions *operator.Conditions
 }
 
 // leftChild is a child with the key of its component, or nothing where that
@@ -74,10 +75,10 @@ func newTeardown(ds *DataService, seen metacontroller.Observed) *teardown {
 		if waits {
 			d.pods = append(d.pods, pod)
 			d.current = max(d.current, d.stage(component))
-			d.again = metacontroller.Soonest(d.again, again)
+			d.again = operator.Soonest(d.again, again)
 		}
 	}
-	d.conditions = metacontroller.NewConditions(ds.Status.Conditions, ds.Generation, seen.Now)
+	d.conditions = operator.NewConditions(ds.Status.Conditions, ds.Generation, seen.Now)
 	d.tellSets(seen.Now)
 	return d
 }
@@ -195,7 +196,7 @@ func (d *teardown) status() Status {
 			message += fmt.Sprintf(" and %d more", len(first)-most)
 		}
 	}
-	for _, conditionType := range []string{metacontroller.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {
+	for _, conditionType := range []string{operator.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {
 		d.conditions.Set(conditionType, metav1.ConditionFalse, string(PhaseDeleting), message)
 	}
 	status.Conditions = d.conditions.List()

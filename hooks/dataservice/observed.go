@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // observedMeta is the part of any child's metadata that the hook reads.
@@ -122,8 +122,8 @@ type observedConfigMap struct {
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
-	Metadata observedPodMeta `json:"metadata"`
-	Status   pods.Status     `json:"status"`
+	Metadata observedPodMeta    `json:"metadata"`
+	Status   operator.PodStatus `json:"status"`
 }
 
 // observedPodMeta is the part of a Pod's metadata that tells whose it is.

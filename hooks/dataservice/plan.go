@@ -6,8 +6,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
-	"github.com/operetta-dev/operetta/internal/replicas"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // plan is what is asked for, and how far each component is.
@@ -231,7 +231,7 @@ func handOnReplicas(part *part, workload metacontroller.Object) error {
 	if part.said.replica != nil || part.workload == nil || part.workload.Spec.Replicas == nil {
 		return nil
 	}
-	ours, err := replicas.AreOurs(part.workload.Snapshot)
+	ours, err := operator.OwnsReplicas(part.workload.Snapshot)
 	if err != nil || !ours {
 		return err
 	}

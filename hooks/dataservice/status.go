@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Conditions beside those that every operator has.
@@ -29,7 +29,7 @@ const (
 
 // report tells how far each component is, and when to look again.
 func report(p *plan, now time.Time) (Status, time.Duration) {
-	conditions := metacontroller.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
+	conditions := operator.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
 	settled, resync := conditions.Settle(p.differs)
 	var status Status
 	ready, all := 0, 0
@@ -49,7 +49,7 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 	p.judgeSome(conditions, conditionMiddlewareReady, func(part *part) bool { return part.isMiddleware })
 	p.judgeSome(conditions, conditionServicesReady, func(part *part) bool { return !part.isMiddleware })
 	if settled {
-		p.judgeSome(conditions, metacontroller.ConditionReady, func(*part) bool { return true })
+		p.judgeSome(conditions, operator.ConditionReady, func(*part) bool { return true })
 	}
 	p.judgeStalled(conditions)
 	status.Conditions = conditions.List()
@@ -121,7 +121,7 @@ func deletePod(pod *observedPod) string {
 }
 
 // judgeSome sets a condition about some of the components.
-func (p *plan) judgeSome(conditions *metacontroller.Conditions, conditionType string, isMeant func(*part) bool) {
+func (p *plan) judgeSome(conditions *operator.Conditions, conditionType string, isMeant func(*part) bool) {
 	var notReady []string
 	isHeld, count := false, 0
 	for _, part := range p.parts {
@@ -156,21 +156,21 @@ func (p *plan) judgeSome(conditions *metacontroller.Conditions, conditionType st
 }
 
 // judgeStalled says when a rollout has failed for good.
-func (p *plan) judgeStalled(conditions *metacontroller.Conditions) {
+func (p *plan) judgeStalled(conditions *operator.Conditions) {
 	for _, part := range p.parts {
 		if part.refused != "" {
-			conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, part.refused)
+			conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, part.refused)
 			return
 		}
 		if part.workload == nil {
 			continue
 		}
 		if pod := p.there.leftBehind(part.workload); pod != nil {
-			conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonLeftBehind, deletePod(pod))
+			conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonLeftBehind, deletePod(pod))
 			return
 		}
 		if why := part.workload.stalled(); why != "" {
-			conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonStalled, why)
+			conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonStalled, why)
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // volumesTime is how long a teardown waits for StatefulSets to take over that their
@@ -50,7 +51,7 @@ func (d *teardown) tellSets(now time.Time) {
 		fmt.Sprintf("asked to delete its volumes with it: %s; they stay if it cannot be updated for %s", strings.Join(names, ", "), volumesTime))
 	rest := volumesTime - now.Sub(d.conditions.Find(conditionVolumesDeleted).LastTransitionTime.Time)
 	if rest > 0 && !isGivenUp {
-		d.again = metacontroller.Soonest(d.again, rest)
+		d.again = operator.Soonest(d.again, rest)
 		return
 	}
 	d.told = nil

@@ -13,9 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/operetta-dev/operetta/internal/labels"
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // dataVolume is the name of the volume claim of a component with storage.
@@ -81,7 +80,7 @@ func (p *product) meta(u *unit, name string) metav1.ObjectMeta {
 }
 
 func (p *product) labels(u *unit) map[string]string {
-	all := labels.App{Name: u.key, Instance: p.ds.Name, Component: u.key, PartOf: "dataservice"}.Labels()
+	all := operator.App{Name: u.key, Instance: p.ds.Name, Component: u.key, PartOf: "dataservice"}.Labels()
 	maps.Copy(all, p.selector(u).MatchLabels)
 	all[componentLabel] = u.key
 	return all
@@ -109,7 +108,7 @@ func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.P
 		WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 	}
 	storage := corev1.ResourceList{corev1.ResourceStorage: u.said.storage.Size}
-	pods.RoundUpList(storage)
+	operator.RoundUpList(storage)
 	filesystem := corev1.PersistentVolumeFilesystem
 	// The list of templates is compared as a whole, so each looks as the API
 	// server returns it, its status included.
@@ -150,7 +149,7 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 			// A Service named eureka would set EUREKA_PORT in every container, and
 			// Spring would read it.
 			EnableServiceLinks: new(false),
-			SecurityContext:    pods.SecurityContext(nil),
+			SecurityContext:    operator.SecurityContext(nil),
 			ImagePullSecrets:   p.ds.Spec.ImagePullSecrets,
 		},
 	}
@@ -168,7 +167,7 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: dataVolume, MountPath: u.dataPath})
 	}
 	template.Spec.Containers = []corev1.Container{container}
-	pods.RoundUp(&template.Spec)
+	operator.RoundUp(&template.Spec)
 	if p.needsEscaping(u) {
 		p.escapeCredentials(&template)
 	}

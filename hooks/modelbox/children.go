@@ -12,9 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/operetta-dev/operetta/internal/labels"
-	"github.com/operetta-dev/operetta/internal/replicas"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // minReadySeconds is how long a Pod must have been ready to count as available.
@@ -80,7 +79,7 @@ func handOnReplicas(box *ModelBox, deployment *appsv1.Deployment, observed *obse
 	if box.Spec.Replicas != nil || observed == nil {
 		return nil
 	}
-	ours, err := replicas.AreOurs(observed.Snapshot)
+	ours, err := operator.OwnsReplicas(observed.Snapshot)
 	if err != nil || !ours {
 		return err
 	}
@@ -175,7 +174,7 @@ func selector(box *ModelBox) map[string]string {
 // childLabels returns the labels of both children and of the Pods.
 func childLabels(box *ModelBox) map[string]string {
 	name := cmp.Or(box.Spec.Name, box.Name)
-	all := labels.App{Name: name, Instance: box.Name, Component: "model-server", PartOf: "modelbox"}.Labels()
+	all := operator.App{Name: name, Instance: box.Name, Component: "model-server", PartOf: "modelbox"}.Labels()
 	maps.Copy(all, selector(box))
 	return all
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // podTemplate returns what the Deployment's Pods are made of.
@@ -26,7 +26,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			InitContainers:     box.Spec.InitContainers,
 			Containers:         append([]corev1.Container{mainContainer(box)}, box.Spec.Sidecars...),
 			Volumes:            volumes(box.Spec.Volumes),
-			SecurityContext:    pods.SecurityContext(box.Spec.PodSecurityContext),
+			SecurityContext:    operator.SecurityContext(box.Spec.PodSecurityContext),
 			ImagePullSecrets:   box.Spec.ImagePullSecrets,
 			ServiceAccountName: box.Spec.ServiceAccountName,
 			// The API server stores it with the other name, too, and takes the other from
@@ -37,7 +37,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			Affinity:                 affinity(box.Spec.Affinity),
 		},
 	}
-	pods.RoundUp(&template.Spec)
+	operator.RoundUp(&template.Spec)
 	return template
 }
 

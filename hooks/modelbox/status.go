@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Conditions beside those that every operator has.
@@ -54,7 +54,7 @@ func report(box *ModelBox, seen observed) Status {
 
 // judge sets Ready, Progressing, Degraded and Stalled. Where the children are
 // not settled, Ready is False already and tells why.
-func judge(conditions *metacontroller.Conditions, settled bool, seen observed) {
+func judge(conditions *operator.Conditions, settled bool, seen observed) {
 	if !settled {
 		judgeUnsettled(conditions)
 		return
@@ -64,20 +64,20 @@ func judge(conditions *metacontroller.Conditions, settled bool, seen observed) {
 	reason, message := seen.deployment.progress()
 	switch {
 	case reason == reasonAvailable:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionTrue, reason, message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, reason, message)
 		conditions.Set(conditionProgressing, metav1.ConditionFalse, "Complete", message)
 		conditions.Set(conditionDegraded, metav1.ConditionFalse, "AsExpected", message)
 	case rollout.Reason == progressDeadlineExceeded && rollout.Status == corev1.ConditionFalse:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, progressDeadlineExceeded, rollout.Message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, progressDeadlineExceeded, rollout.Message)
 		conditions.Set(conditionProgressing, metav1.ConditionFalse, progressDeadlineExceeded, rollout.Message)
 		conditions.Set(conditionDegraded, metav1.ConditionTrue, progressDeadlineExceeded, rollout.Message)
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, progressDeadlineExceeded, rollout.Message)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, progressDeadlineExceeded, rollout.Message)
 	case failure.Status == corev1.ConditionTrue:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "ReplicaFailure", failure.Message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "ReplicaFailure", failure.Message)
 		conditions.Set(conditionProgressing, metav1.ConditionTrue, "ReplicaFailure", failure.Message)
 		conditions.Set(conditionDegraded, metav1.ConditionTrue, "ReplicaFailure", failure.Message)
 	default:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, reason, message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, reason, message)
 		conditions.Set(conditionProgressing, metav1.ConditionTrue, reason, message)
 		conditions.Set(conditionDegraded, metav1.ConditionFalse, "AsExpected", message)
 	}
@@ -85,10 +85,10 @@ func judge(conditions *metacontroller.Conditions, settled bool, seen observed) {
 
 // judgeUnsettled repeats in Progressing and Degraded what Ready says of
 // children that are missing or not yet as they are asked for.
-func judgeUnsettled(conditions *metacontroller.Conditions) {
-	ready := conditions.Find(metacontroller.ConditionReady)
+func judgeUnsettled(conditions *operator.Conditions) {
+	ready := conditions.Find(operator.ConditionReady)
 	progressing, degraded := metav1.ConditionTrue, metav1.ConditionFalse
-	if ready.Reason == metacontroller.ReasonChildBlocked || ready.Reason == metacontroller.ReasonUpdateBlocked {
+	if ready.Reason == operator.ReasonChildBlocked || ready.Reason == operator.ReasonUpdateBlocked {
 		progressing, degraded = metav1.ConditionFalse, metav1.ConditionTrue
 	}
 	conditions.Set(conditionProgressing, progressing, ready.Reason, ready.Message)

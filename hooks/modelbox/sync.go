@@ -1,6 +1,9 @@
 package modelbox
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
 
 // sync asks for the Deployment and the Service, and reports on those observed.
 func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[Status], error) {
@@ -17,7 +20,7 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 	if err != nil {
 		return result, err
 	}
-	conditions := metacontroller.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
+	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
 	settled, resync := conditions.Settle(differs)
 	judge(conditions, settled, observed)
 

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // observedPod is the part of a Pod that the hook reads.
@@ -18,8 +18,8 @@ type observedPod struct {
 	Metadata struct {
 		CreationTimestamp metav1.Time `json:"creationTimestamp"`
 	} `json:"metadata"`
-	Spec   pods.Spec   `json:"spec"`
-	Status pods.Status `json:"status"`
+	Spec   operator.PodSpec   `json:"spec"`
+	Status operator.PodStatus `json:"status"`
 }
 
 // clockSkew is how far the clocks of two API servers may be apart.

@@ -7,13 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/labels"
-	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // pod returns the Pod that runs the job.
 func pod(job *MyJob) *corev1.Pod {
-	podLabels := labels.App{Name: job.Name, Instance: job.Name, Component: "job", PartOf: "myjob"}.Labels()
+	podLabels := operator.App{Name: job.Name, Instance: job.Name, Component: "job", PartOf: "myjob"}.Labels()
 	maps.Copy(podLabels, job.Spec.Template.Labels)
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: podKind.APIVersion, Kind: podKind.Kind},
@@ -26,6 +25,6 @@ func pod(job *MyJob) *corev1.Pod {
 	if job.Spec.ActiveDeadlineSeconds != nil {
 		pod.Spec.ActiveDeadlineSeconds = job.Spec.ActiveDeadlineSeconds
 	}
-	pod.Spec.SecurityContext = pods.UsersSecurityContext(&pod.Spec)
+	pod.Spec.SecurityContext = operator.UsersSecurityContext(&pod.Spec)
 	return pod
 }

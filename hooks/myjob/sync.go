@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 type result = metacontroller.Result[Status]
@@ -21,7 +22,7 @@ func sync(job *MyJob, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	conditions := metacontroller.NewConditions(job.Status.Conditions, job.Generation, seen.Now)
+	conditions := operator.NewConditions(job.Status.Conditions, job.Generation, seen.Now)
 	hasSeen := job.Status.PodName != "" || job.Status.Phase == PhaseRunning
 	switch {
 	case job.Status.isShown():
@@ -38,7 +39,7 @@ func sync(job *MyJob, seen metacontroller.Observed) (result, error) {
 }
 
 // asked asks for a Pod that has never been seen.
-func asked(job *MyJob, seen metacontroller.Observed, conditions *metacontroller.Conditions) (result, error) {
+func asked(job *MyJob, seen metacontroller.Observed, conditions *operator.Conditions) (result, error) {
 	wanted := []metacontroller.Object{pod(job)}
 	differs, err := seen.Compare(wanted)
 	if err != nil {
@@ -54,11 +55,11 @@ func asked(job *MyJob, seen metacontroller.Observed, conditions *metacontroller.
 
 // blocked reports that another Pod of that name is in the way, although it has
 // become a child: it is nothing that the hook may delete, nor tell the end of.
-func blocked(pod *observedPod, conditions *metacontroller.Conditions) result {
+func blocked(pod *observedPod, conditions *operator.Conditions) result {
 	message := pod.Ref() + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"
-	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, metacontroller.ReasonChildBlocked, message)
-	conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, metacontroller.ReasonChildBlocked, message)
-	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: "+pod.Ref())
+	conditions.Set(operator.ConditionReady, metav1.ConditionFalse, operator.ReasonChildBlocked, message)
+	conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, operator.ReasonChildBlocked, message)
+	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: "+pod.Ref())
 	return result{
 		Status:   Status{Phase: PhasePending, Conditions: conditions.List()},
 		Children: []metacontroller.Object{metacontroller.Keep(pod.Snapshot)},
@@ -68,31 +69,31 @@ func blocked(pod *observedPod, conditions *metacontroller.Conditions) result {
 // unknown reports on a MyJob that has ended, as its status tells without telling
 // how, and whose Pod is gone. The operator that wrote this status told no result.
 // It never runs again all the same.
-func unknown(job *MyJob, conditions *metacontroller.Conditions) result {
+func unknown(job *MyJob, conditions *operator.Conditions) result {
 	const message = "the status says that it has completed and not how, and the Pod is gone: create a new MyJob to run it again"
 	status := job.Status
 	status.Reason = "ResultUnknown"
-	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, status.Reason, message)
-	conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, status.Reason, message)
-	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
+	conditions.Set(operator.ConditionReady, metav1.ConditionFalse, status.Reason, message)
+	conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, status.Reason, message)
+	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
 	status.Conditions = conditions.List()
 	return result{Status: status}
 }
 
 // watched reports on a Pod that has been seen, now or before.
-func watched(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions, now time.Time) result {
+func watched(job *MyJob, pod *observedPod, conditions *operator.Conditions, now time.Time) result {
 	status := Status{Phase: PhaseRunning, PodName: job.Name, StartTime: job.Status.StartTime}
 	if pod == nil {
-		left := metacontroller.ChildGrace - absence(conditions, job, now)
+		left := operator.ChildGrace - absence(conditions, job, now)
 		if left > 0 {
-			conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "Running", "the Pod is running, though not observed at the moment")
+			conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "Running", "the Pod is running, though not observed at the moment")
 			status.Conditions = conditions.List()
 			return result{Status: status, ResyncAfter: left}
 		}
 		status.end(ResultFailed, "PodLost", now)
 		return completed(job, status, nil, conditions, now)
 	}
-	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "the Pod exists")
+	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "the Pod exists")
 	if pod.Status.StartTime != nil {
 		status.StartTime = pod.Status.StartTime
 	}
@@ -100,21 +101,21 @@ func watched(job *MyJob, pod *observedPod, conditions *metacontroller.Conditions
 		pod.conclude(&status, now)
 		return completed(job, status, pod, conditions, now)
 	}
-	conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "Running", "the Pod has not finished: "+pod.Status.Activity())
+	conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "Running", "the Pod has not finished: "+pod.Status.Activity())
 	status.Conditions = conditions.List()
 	return result{Status: status, Children: []metacontroller.Object{metacontroller.Keep(pod.Snapshot)}}
 }
 
 // absence returns how long a Pod that has been seen has been missing.
-func absence(conditions *metacontroller.Conditions, job *MyJob, now time.Time) time.Duration {
-	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "not observed any more: Pod/"+job.Name)
-	return now.Sub(conditions.Find(metacontroller.ConditionChildrenObserved).LastTransitionTime.Time)
+func absence(conditions *operator.Conditions, job *MyJob, now time.Time) time.Duration {
+	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "not observed any more: Pod/"+job.Name)
+	return now.Sub(conditions.Find(operator.ConditionChildrenObserved).LastTransitionTime.Time)
 }
 
 // completed repeats what was concluded, and keeps the Pod while its time to
 // live lasts, and until a request has shown the conclusion: the Pod is deleted
 // before the status is written, and nothing but the Pod would tell it again.
-func completed(job *MyJob, status Status, pod *observedPod, conditions *metacontroller.Conditions, now time.Time) result {
+func completed(job *MyJob, status Status, pod *observedPod, conditions *operator.Conditions, now time.Time) result {
 	outcome := "the Pod has succeeded"
 	if status.Result == ResultFailed {
 		outcome = "the Pod has failed: " + status.Reason
@@ -124,13 +125,13 @@ func completed(job *MyJob, status Status, pod *observedPod, conditions *metacont
 	}
 	if status.Result == ResultSucceeded {
 		conditions.Set("Complete", metav1.ConditionTrue, status.Reason, outcome)
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionTrue, "Succeeded", outcome)
+		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, "Succeeded", outcome)
 	} else {
 		conditions.Set("Failed", metav1.ConditionTrue, status.Reason, outcome)
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, status.Reason, outcome)
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, status.Reason, outcome)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, status.Reason, outcome)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, status.Reason, outcome)
 	}
-	conditions.Set(metacontroller.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
+	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
 	status.Conditions = conditions.List()
 	answer := result{Status: status}
 	if pod == nil {

@@ -8,9 +8,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/labels"
-	"github.com/operetta-dev/operetta/internal/names"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // permissions returns all that the Jobs may do to the Pods of these names, or
@@ -102,7 +101,7 @@ func namesIn(rules []rbacv1.PolicyRule, verb, resource string) []string {
 // accessName returns the name of the ServiceAccount, Role and RoleBinding. It is
 // not the tool's, for an application may well have a ServiceAccount of that name.
 func accessName(tool *PodBuggerTool) string {
-	return names.Join(names.MaxSubdomain, "podbuggertool", tool.Name)
+	return operator.JoinName(operator.MaxSubdomain, "podbuggertool", tool.Name)
 }
 
 // namespace returns the tool's namespace, which a request written by hand may
@@ -111,5 +110,5 @@ func namespace(tool *PodBuggerTool) string { return cmp.Or(tool.Namespace, metav
 
 // childLabels returns the labels of a child.
 func childLabels(tool *PodBuggerTool, component string) map[string]string {
-	return labels.App{Name: tool.Name, Instance: tool.Name, Component: component, PartOf: "podbuggertool"}.Labels()
+	return operator.App{Name: tool.Name, Instance: tool.Name, Component: component, PartOf: "podbuggertool"}.Labels()
 }

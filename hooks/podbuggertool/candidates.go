@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // candidate is a Pod that matches, and how far it is.
@@ -174,11 +174,11 @@ func holdBack(tool *PodBuggerTool, candidates []*candidate, now time.Time) {
 			missing = append(missing, c)
 		}
 	}
-	observed := meta.FindStatusCondition(tool.Status.Conditions, metacontroller.ConditionChildrenObserved)
-	isStuck := observed != nil && observed.Status == metav1.ConditionFalse && now.Sub(observed.LastTransitionTime.Time) >= metacontroller.ChildGrace
-	from, to := burst.First, len(missing)
+	observed := meta.FindStatusCondition(tool.Status.Conditions, operator.ConditionChildrenObserved)
+	isStuck := observed != nil && observed.Status == metav1.ConditionFalse && now.Sub(observed.LastTransitionTime.Time) >= operator.ChildGrace
+	from, to := operator.FirstBurst, len(missing)
 	if isStuck {
-		from, to = burst.Stuck-1, len(missing)-1
+		from, to = operator.StuckBurst-1, len(missing)-1
 	}
 	for i := from; i < to; i++ {
 		missing[i].later = true
@@ -199,7 +199,7 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 	for _, c := range candidates {
 		if !c.chosen {
 			if c.starts {
-				look = metacontroller.Soonest(look, metacontroller.RelatedResync)
+				look = operator.Soonest(look, metacontroller.RelatedResync)
 			}
 			continue
 		}
@@ -225,16 +225,16 @@ func follow(candidates []*candidate, world world, now time.Time) time.Duration {
 			}
 		case complete:
 			c.message = c.job.Ref() + " has succeeded, and the Pod does not show the container yet"
-			left := metacontroller.ChildGrace - now.Sub(at.Time)
+			left := operator.ChildGrace - now.Sub(at.Time)
 			if left <= 0 {
 				c.state, c.message = PodFailed, c.job.Ref()+" has succeeded, and the Pod does not show the container: delete the Job to try again"
 				continue
 			}
-			look = metacontroller.Soonest(look, left)
+			look = operator.Soonest(look, left)
 		case underWay:
 			c.message = join(c.job.Ref()+" is under way: "+world.activity(c.job), complaint)
 			if !c.job.Metadata.CreationTimestamp.IsZero() {
-				look = metacontroller.Soonest(look, c.job.left(now))
+				look = operator.Soonest(look, c.job.left(now))
 			}
 		}
 	}

@@ -16,9 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/names"
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 const (
@@ -97,7 +96,7 @@ func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
 			_, _ = sum.Write(part) // a hash cannot fail
 		}
 		const hash, most = 16, 57
-		return names.Join(most-hash-1, tool.Name) + "-" + hex.EncodeToString(sum.Sum(nil)[:hash/2])
+		return operator.JoinName(most-hash-1, tool.Name) + "-" + hex.EncodeToString(sum.Sum(nil)[:hash/2])
 	}, nil
 }
 
@@ -131,7 +130,7 @@ func podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
 		AutomountServiceAccountToken: new(true),
 		EnableServiceLinks:           new(false),
 		NodeSelector:                 map[string]string{corev1.LabelOSStable: "linux"},
-		SecurityContext:              pods.SecurityContext(&corev1.PodSecurityContext{RunAsNonRoot: new(true)}),
+		SecurityContext:              operator.SecurityContext(&corev1.PodSecurityContext{RunAsNonRoot: new(true)}),
 		Containers: []corev1.Container{{
 			Name:    "kubectl",
 			Image:   cmp.Or(tool.Spec.KubectlImage, kubectlImage),
@@ -147,7 +146,7 @@ func podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
 				},
 			},
 			VolumeMounts:    []corev1.VolumeMount{{Name: "scratch", MountPath: scratch}},
-			SecurityContext: pods.Restricted(kubectlUser),
+			SecurityContext: operator.Restricted(kubectlUser),
 			// What kubectl says last is what the tool's status tells.
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		}},

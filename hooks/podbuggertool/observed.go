@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // observedPod is the part of a Pod that the hook reads.
@@ -34,9 +34,9 @@ type observedPod struct {
 		EphemeralContainers []container `json:"ephemeralContainers"`
 	} `json:"spec"`
 	Status struct {
-		pods.Status
+		operator.PodStatus
 
-		Ephemeral []pods.Container `json:"ephemeralContainerStatuses"`
+		Ephemeral []operator.ContainerStatus `json:"ephemeralContainerStatuses"`
 	} `json:"status"`
 }
 
@@ -162,7 +162,7 @@ func named(list []container, name string) *container {
 // has failed: Kubernetes starts no ephemeral container again. One that has ended
 // well has done what it was for.
 func (p *observedPod) activity(name string) (what string, isBroken bool) {
-	i := slices.IndexFunc(p.Status.Ephemeral, func(c pods.Container) bool { return c.Name == name })
+	i := slices.IndexFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool { return c.Name == name })
 	if i < 0 {
 		return "not started yet", false
 	}
@@ -182,14 +182,14 @@ func (p *observedPod) activity(name string) (what string, isBroken bool) {
 
 // hasFailed reports whether the debug container has ended and failed.
 func (p *observedPod) hasFailed(name string) bool {
-	return slices.ContainsFunc(p.Status.Ephemeral, func(c pods.Container) bool {
+	return slices.ContainsFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool {
 		return c.Name == name && c.State.Terminated != nil && c.State.Terminated.ExitCode != 0
 	})
 }
 
 // hasStarted reports whether the debug container runs or has ended.
 func (p *observedPod) hasStarted(name string) bool {
-	return slices.ContainsFunc(p.Status.Ephemeral, func(c pods.Container) bool {
+	return slices.ContainsFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool {
 		return c.Name == name && (c.State.Running != nil || c.State.Terminated != nil)
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // maxListed is how many Pods the status lists.
@@ -56,7 +56,7 @@ func report(candidates []*candidate) Status {
 
 // judge sets Ready and Stalled. Where the children are not settled, Ready is
 // False already and tells why.
-func judge(conditions *metacontroller.Conditions, settled, isStuck bool, status *Status) {
+func judge(conditions *operator.Conditions, settled, isStuck bool, status *Status) {
 	wanted := status.Injected + status.Pending + status.Failed
 	message := fmt.Sprintf("%d of %d running Pods have the container", status.Injected, wanted)
 	if status.Outdated > 0 {
@@ -69,26 +69,26 @@ func judge(conditions *metacontroller.Conditions, settled, isStuck bool, status 
 		}
 	}
 	if isStuck {
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, "ContainerFailed", message)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, "ContainerFailed", message)
 	}
 	if status.Failed > 0 {
 		first := status.Pods[0] // the failed ones come first
 		message += fmt.Sprintf(", and %d cannot get it: Pod/%s: %s", status.Failed, first.Name, first.Message)
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, "InjectionFailed", message)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, "InjectionFailed", message)
 	}
 	switch {
 	case !settled:
 	case status.Failed > 0:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "InjectionFailed", message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "InjectionFailed", message)
 	case isStuck:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "ContainerFailed", message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "ContainerFailed", message)
 	case status.NotRunning > 0:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "ContainerNotRunning", message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "ContainerNotRunning", message)
 	case status.Pending > 0:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, "Injecting", message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "Injecting", message)
 	case wanted == 0:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionTrue, "NothingToDo", "no running Pod matches")
+		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, "NothingToDo", "no running Pod matches")
 	default:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionTrue, "Injected", message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, "Injected", message)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 type result = metacontroller.Result[Status]
@@ -38,7 +39,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	conditions := metacontroller.NewConditions(tool.Status.Conditions, tool.Generation, seen.Now)
+	conditions := operator.NewConditions(tool.Status.Conditions, tool.Generation, seen.Now)
 	settled, resync := conditions.Settle(differs)
 	status := report(candidates)
 	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.stuck })
@@ -47,10 +48,10 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 		status.FailedPods, status.Recipe = memory.pods, memory.recipe
 	}
 	if len(stay) > 0 {
-		look = metacontroller.Soonest(look, time.Second) // for the request that shows the status
+		look = operator.Soonest(look, time.Second) // for the request that shows the status
 	}
 	status.Conditions = conditions.List()
-	return result{Status: status, Children: wanted, ResyncAfter: metacontroller.Soonest(look, resync)}, nil
+	return result{Status: status, Children: wanted, ResyncAfter: operator.Soonest(look, resync)}, nil
 }
 
 // children returns what the Jobs need, and the Jobs. One is created when its

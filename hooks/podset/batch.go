@@ -3,7 +3,7 @@ package podset
 import (
 	"slices"
 
-	"github.com/operetta-dev/operetta/internal/burst"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // batchOf returns how many Pods a sync may ask for, and whether none has appeared of
@@ -12,7 +12,7 @@ import (
 // are all that tells of one.
 func batchOf(status Status, taken map[int]bool) (batch int, isStuck bool) {
 	if len(status.Pending) == 0 {
-		return burst.First, false
+		return operator.FirstBurst, false
 	}
 	appeared := 0
 	for _, number := range status.Pending {
@@ -21,13 +21,13 @@ func batchOf(status Status, taken map[int]bool) (batch int, isStuck bool) {
 		}
 	}
 	if appeared == 0 {
-		return burst.Stuck, true
+		return operator.StuckBurst, true
 	}
-	last := burst.First
+	last := operator.FirstBurst
 	if status.Batch > 0 {
 		last = int(status.Batch)
 	}
-	return min(last, burst.Most) + appeared, false
+	return min(last, operator.MaxBurst) + appeared, false
 }
 
 // batchFrom returns the first of the numbers that are missing, as many as a batch
@@ -37,7 +37,7 @@ func batchFrom(numbers []int, batch int) []int {
 	switch {
 	case len(numbers) <= batch:
 		return slices.Clone(numbers)
-	case batch >= burst.First:
+	case batch >= operator.FirstBurst:
 		return slices.Clone(numbers[:batch])
 	}
 	last := batch / 2

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/podset"
-	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // requestOf returns a sync request of a PodSet with as many Pods as are there.
@@ -38,7 +38,7 @@ func benchmark(b *testing.B, size, there int) {
 	request := requestOf(size, there)
 	answer, err := controller.Call(metacontroller.SyncHook, now, request)
 	require.NoError(b, err)
-	require.Len(b, answer.Children, min(size, there+burst.Most))
+	require.Len(b, answer.Children, min(size, there+operator.MaxBurst))
 	b.SetBytes(int64(len(request)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -5,8 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 const (
@@ -43,7 +43,7 @@ func boundsOf(set *PodSet, hash string) (bounds, error) {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
 	perPod := copiesPerPod*inRequest + addedBytesPerPod
-	return bounds{burst: burst.Of(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
+	return bounds{burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
 // tooLarge tells why there are fewer Pods than size.

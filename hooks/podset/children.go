@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/labels"
-	"github.com/operetta-dev/operetta/internal/pods"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // What is written on a Pod.
@@ -66,7 +65,7 @@ func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
 	if template == nil {
 		template = defaultTemplate()
 	}
-	podLabels := labels.App{Name: set.Name, Instance: set.Name, Component: "pod", PartOf: "podset"}.Labels()
+	podLabels := operator.App{Name: set.Name, Instance: set.Name, Component: "pod", PartOf: "podset"}.Labels()
 	maps.Copy(podLabels, template.Labels)
 	podLabels[selectorLabel] = set.Name
 	podLabels[templateHashLabel] = hash
@@ -75,7 +74,7 @@ func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
 		Spec:       template.Spec,
 	}
 	made.Spec.RestartPolicy = cmp.Or(made.Spec.RestartPolicy, corev1.RestartPolicyAlways)
-	made.Spec.SecurityContext = pods.UsersSecurityContext(&made.Spec)
+	made.Spec.SecurityContext = operator.UsersSecurityContext(&made.Spec)
 	return made
 }
 
@@ -94,7 +93,7 @@ func defaultTemplate() *corev1.PodTemplateSpec {
 				},
 				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")},
 			},
-			SecurityContext: pods.Restricted(user),
+			SecurityContext: operator.Restricted(user),
 		}},
 		AutomountServiceAccountToken: new(false),
 	}}

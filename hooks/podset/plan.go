@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // plan says which Pods stay and how many are made. Taking a Pod out of what is
@@ -98,8 +99,8 @@ const highestNumber = 99999
 // pendingNumbers returns the numbers that the status remembers. What has not
 // appeared for as long as a cache may lag will not: the name may be taken.
 func pendingNumbers(set *PodSet, now time.Time) []int32 {
-	observed := meta.FindStatusCondition(set.Status.Conditions, metacontroller.ConditionChildrenObserved)
-	if observed == nil || observed.Status != metav1.ConditionFalse || now.Sub(observed.LastTransitionTime.Time) >= metacontroller.ChildGrace {
+	observed := meta.FindStatusCondition(set.Status.Conditions, operator.ConditionChildrenObserved)
+	if observed == nil || observed.Status != metav1.ConditionFalse || now.Sub(observed.LastTransitionTime.Time) >= operator.ChildGrace {
 		return nil
 	}
 	return set.Status.Pending

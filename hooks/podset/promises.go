@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // promises are what a PodSet keeps to whatever is late or lost.
@@ -87,9 +88,9 @@ func isKnown(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
 func isTooLong(w metacontroller.Write, set *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(set.Object, "status", "conditions")
 	for _, item := range conditions {
-		if c, _ := item.(map[string]any); c["type"] == metacontroller.ConditionChildrenObserved {
+		if c, _ := item.(map[string]any); c["type"] == operator.ConditionChildrenObserved {
 			since, err := time.Parse(time.RFC3339, fmt.Sprint(c["lastTransitionTime"]))
-			return err != nil || c["status"] != "False" || w.Now.Sub(since) >= metacontroller.ChildGrace
+			return err != nil || c["status"] != "False" || w.Now.Sub(since) >= operator.ChildGrace
 		}
 	}
 	return true

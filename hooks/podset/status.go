@@ -6,8 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/burst"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 const conditionProgressing = "Progressing"
@@ -60,16 +60,16 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	for _, number := range plan.pending {
 		status.Pending = append(status.Pending, int32(number))
 	}
-	if len(plan.pending) > 0 && plan.batch != burst.First {
+	if len(plan.pending) > 0 && plan.batch != operator.FirstBurst {
 		status.Batch = int32(plan.batch)
 	}
-	conditions := metacontroller.NewConditions(set.Status.Conditions, set.Generation, now)
+	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
 	settled, resync := conditions.Settle(differs)
 	reason, message := activity(s)
 	if plan.later > 0 {
 		tellLater(conditions, plan.later, message)
 		if !plan.stuck {
-			resync = metacontroller.Soonest(resync, nextBurst)
+			resync = operator.Soonest(resync, nextBurst)
 		}
 	}
 	left := judge(conditions, judgement{
@@ -77,21 +77,21 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 		deadline: there.lastChange().Add(progressDeadline).Sub(now), idle: plan.isIdle() && !there.lastChange().IsZero(),
 	})
 	status.Conditions = conditions.List()
-	return status, metacontroller.Soonest(resync, left, plan.retry.Sub(now))
+	return status, operator.Soonest(resync, left, plan.retry.Sub(now))
 }
 
 // tellLater says of Pods that have not been asked for yet how far the PodSet is or,
 // where those that have been do not appear, what the others wait for.
-func tellLater(conditions *metacontroller.Conditions, later int, message string) {
-	ready := conditions.Find(metacontroller.ConditionReady)
+func tellLater(conditions *operator.Conditions, later int, message string) {
+	ready := conditions.Find(operator.ConditionReady)
 	switch {
 	case ready == nil:
-	case ready.Reason == metacontroller.ReasonCreating:
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, ready.Reason, message)
-	case ready.Reason == metacontroller.ReasonChildBlocked:
+	case ready.Reason == operator.ReasonCreating:
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, ready.Reason, message)
+	case ready.Reason == operator.ReasonChildBlocked:
 		message = fmt.Sprintf("%s; %d more Pods are asked for as these appear", ready.Message, later)
-		conditions.Set(metacontroller.ConditionReady, metav1.ConditionFalse, metacontroller.ReasonChildBlocked, message)
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, metacontroller.ReasonChildBlocked, message)
+		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, operator.ReasonChildBlocked, message)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, operator.ReasonChildBlocked, message)
 	}
 }
 
@@ -163,13 +163,13 @@ type judgement struct {
 
 // judge sets the conditions, and returns when the deadline passes, if it is yet
 // to.
-func judge(conditions *metacontroller.Conditions, j judgement) time.Duration {
+func judge(conditions *operator.Conditions, j judgement) time.Duration {
 	if j.settled {
 		status := metav1.ConditionFalse
 		if j.reason == reasonReady {
 			status = metav1.ConditionTrue
 		}
-		conditions.Set(metacontroller.ConditionReady, status, j.reason, j.message)
+		conditions.Set(operator.ConditionReady, status, j.reason, j.message)
 	}
 	switch {
 	case j.reason == reasonReady:
@@ -177,11 +177,11 @@ func judge(conditions *metacontroller.Conditions, j judgement) time.Duration {
 		return 0
 	case j.reason == reasonTooLarge:
 		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonTooLarge, j.message)
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, j.message)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, j.message)
 		return 0
 	case j.idle && j.deadline <= 0 && (j.reason == reasonRollingOut || j.reason == reasonPodsNotReady):
 		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)
-		conditions.Set(metacontroller.ConditionStalled, metav1.ConditionTrue, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)
+		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)
 		return 0
 	}
 	reason := j.reason

@@ -10,6 +10,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // rest is how a custom resource is when all is quiet, in a form in which two
@@ -28,10 +29,10 @@ func (r *rest) hasEnded() bool { return r.ready == "True" || r.stalled == "True"
 
 // restOf returns how a custom resource is.
 func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
-	ready := simulate.Condition(parent, metacontroller.ConditionReady)
+	ready := simulate.Condition(parent, operator.ConditionReady)
 	r := &rest{
 		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{},
-		stalled: simulate.Condition(parent, metacontroller.ConditionStalled).Status,
+		stalled: simulate.Condition(parent, operator.ConditionStalled).Status,
 	}
 	controller := s.controllerOf(parent.GetAPIVersion(), parent.GetKind())
 	spec := encode(parent.Object)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Run is a schedule as it is played.
@@ -201,7 +202,7 @@ func (r *Run) checkReady() {
 	for _, parent := range r.World.Parents() {
 		observed, _, _ := nestedInt(parent, "status", "observedGeneration")
 		if parent.GetDeletionTimestamp() != nil || observed != parent.GetGeneration() ||
-			simulate.Condition(parent, metacontroller.ConditionReady).Status != "True" {
+			simulate.Condition(parent, operator.ConditionReady).Status != "True" {
 			continue
 		}
 		history := r.scenario.promisesOf(parent.GetKind()).History
@@ -285,7 +286,7 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	}
 	for _, child := range r.leftAlone(outcome.Parent) {
 		taken = child.String()
-		told = told || strings.Contains(outcome.Message, child.String()) || outcome.Reason != metacontroller.ReasonChildBlocked
+		told = told || strings.Contains(outcome.Message, child.String()) || outcome.Reason != operator.ReasonChildBlocked
 	}
 	if taken != "" && (!told || outcome.Ready == "True") {
 		r.broke(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Strategy is how Metacontroller applies children.
@@ -213,7 +214,7 @@ func (w *World) Outcomes() []Outcome {
 		if object == nil {
 			continue
 		}
-		ready := Condition(object, metacontroller.ConditionReady)
+		ready := Condition(object, operator.ConditionReady)
 		list = append(list, Outcome{
 			Parent: object, Ready: ready.Status, Reason: ready.Reason, Message: ready.Message,
 			Failure: p.failure, Calls: p.calls, Children: len(w.store.ownedBy(object.GetUID())),

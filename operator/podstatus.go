@@ -1,4 +1,4 @@
-package pods
+package operator
 
 import (
 	"cmp"
@@ -8,21 +8,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Status is the part of a Pod's status that tells what it is at, what is wrong
+// PodStatus is the part of a Pod's status that tells what it is at, what is wrong
 // with it and how it ended. It is a few fields of a big object: a hook that
 // needs fewer decodes a struct of its own.
-type Status struct {
-	Phase             corev1.PodPhase `json:"phase"`
-	Reason            string          `json:"reason"`
-	Message           string          `json:"message"`
-	StartTime         *metav1.Time    `json:"startTime"`
-	Conditions        []Condition     `json:"conditions"`
-	ContainerStatuses []Container     `json:"containerStatuses"`
-	InitStatuses      []Container     `json:"initContainerStatuses"`
+type PodStatus struct {
+	Phase             corev1.PodPhase   `json:"phase"`
+	Reason            string            `json:"reason"`
+	Message           string            `json:"message"`
+	StartTime         *metav1.Time      `json:"startTime"`
+	Conditions        []PodCondition    `json:"conditions"`
+	ContainerStatuses []ContainerStatus `json:"containerStatuses"`
+	InitStatuses      []ContainerStatus `json:"initContainerStatuses"`
 }
 
-// Spec is the part of a Pod's spec that tells what its containers are for.
-type Spec struct {
+// PodSpec is the part of a Pod's spec that tells what its containers are for.
+type PodSpec struct {
 	InitContainers []struct {
 		Name          string                        `json:"name"`
 		RestartPolicy corev1.ContainerRestartPolicy `json:"restartPolicy"`
@@ -31,7 +31,7 @@ type Spec struct {
 
 // Sidecars returns the names of the init containers that run beside the others,
 // rather than before them.
-func (s *Spec) Sidecars() []string {
+func (s *PodSpec) Sidecars() []string {
 	var names []string
 	for _, c := range s.InitContainers {
 		if c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
@@ -41,16 +41,16 @@ func (s *Spec) Sidecars() []string {
 	return names
 }
 
-// Condition is the part of a Pod's condition that is read.
-type Condition struct {
+// PodCondition is the part of a Pod's condition that is read.
+type PodCondition struct {
 	Type    corev1.PodConditionType `json:"type"`
 	Status  corev1.ConditionStatus  `json:"status"`
 	Reason  string                  `json:"reason"`
 	Message string                  `json:"message"`
 }
 
-// Container is the part of a container's status that is read.
-type Container struct {
+// ContainerStatus is the part of a container's status that is read.
+type ContainerStatus struct {
 	Name  string `json:"name"`
 	State struct {
 		Waiting *struct {
@@ -73,27 +73,29 @@ type Terminated struct {
 }
 
 // IsDone reports whether the Pod has finished.
-func (s *Status) IsDone() bool {
+func (s *PodStatus) IsDone() bool {
 	return s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed
 }
 
 // IsReady reports whether the Pod says that it is ready.
-func (s *Status) IsReady() bool {
-	return slices.ContainsFunc(s.Conditions, func(c Condition) bool {
+func (s *PodStatus) IsReady() bool {
+	return slices.ContainsFunc(s.Conditions, func(c PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
 
 // Containers returns the init containers and then the others, in the order in
 // which the Pod lists their statuses.
-func (s *Status) Containers() []Container { return slices.Concat(s.InitStatuses, s.ContainerStatuses) }
+func (s *PodStatus) Containers() []ContainerStatus {
+	return slices.Concat(s.InitStatuses, s.ContainerStatuses)
+}
 
 // Failed returns the first container that ended with another exit code than 0,
 // or nil. Init containers come last: where one fails, no other ends but sidecars.
 // Those of the given names come behind all others: they are stopped when the Pod is
 // over, and hardly ever end well.
-func (s *Status) Failed(sidecars ...string) *Container {
-	var sidecar *Container
+func (s *PodStatus) Failed(sidecars ...string) *ContainerStatus {
+	var sidecar *ContainerStatus
 	containers := slices.Concat(s.ContainerStatuses, s.InitStatuses)
 	for i := range containers {
 		terminated := containers[i].State.Terminated
@@ -110,7 +112,7 @@ func (s *Status) Failed(sidecars ...string) *Container {
 
 // Finished returns when the last container ended, or the zero time where no
 // container tells.
-func (s *Status) Finished() metav1.Time {
+func (s *PodStatus) Finished() metav1.Time {
 	var last metav1.Time
 	for _, container := range s.Containers() {
 		if ended := container.State.Terminated; ended != nil && ended.FinishedAt.After(last.Time) {
@@ -123,7 +125,7 @@ func (s *Status) Finished() metav1.Time {
 // Activity tells in a few words what keeps the Pod from being done or ready:
 // why it is not scheduled, what a container waits for, or else its phase. It
 // says the same for the same state, and nothing that grows with time.
-func (s *Status) Activity() string {
+func (s *PodStatus) Activity() string {
 	for _, condition := range s.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
 			return "it is not scheduled: " + condition.Reason

@@ -1,4 +1,4 @@
-package names_test
+package operator_test
 
 import (
 	"strings"
@@ -7,18 +7,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/operetta-dev/operetta/internal/names"
+	"github.com/operetta-dev/operetta/operator"
 )
 
-func TestJoinKeepsShortNames(t *testing.T) {
-	require.Equal(t, "web-1", names.Join(names.MaxLabel, "web", "1"))
+func TestJoinNameKeepsShortNames(t *testing.T) {
+	require.Equal(t, "web-1", operator.JoinName(operator.MaxLabel, "web", "1"))
 	exact := strings.Repeat("a", 63)
-	require.Equal(t, exact, names.Join(63, exact))
+	require.Equal(t, exact, operator.JoinName(63, exact))
 }
 
-func TestJoinCutsWithAHash(t *testing.T) {
+func TestJoinNameCutsWithAHash(t *testing.T) {
 	long := strings.Repeat("a", 53) + "-" + strings.Repeat("b", 20)
-	one, other := names.Join(63, long, "x"), names.Join(63, long, "y")
+	one, other := operator.JoinName(63, long, "x"), operator.JoinName(63, long, "y")
 	require.NotEqual(t, one, other, "two long names collide")
 	for _, name := range []string{one, other} {
 		require.LessOrEqual(t, len(name), 63)

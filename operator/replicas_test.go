@@ -1,4 +1,4 @@
-package replicas_test
+package operator_test
 
 import (
 	"encoding/json"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/internal/replicas"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // areOurs asks AreOurs about a Deployment with such metadata, in a hook.
@@ -25,7 +25,7 @@ func areOurs(t *testing.T, annotations map[string]string, managedFields string) 
 		Sync: metacontroller.Sync(func(_ *parent, seen metacontroller.Observed) (result, error) {
 			deployment, _ := seen.Children.Find("apps/v1", "Deployment", "web")
 			var err error
-			ours, err = replicas.AreOurs(deployment)
+			ours, err = operator.OwnsReplicas(deployment)
 			return result{Status: map[string]any{}, Children: []metacontroller.Object{metacontroller.Keep(deployment)}}, err
 		}),
 	}
@@ -38,7 +38,7 @@ func areOurs(t *testing.T, annotations map[string]string, managedFields string) 
 	return ours
 }
 
-func TestAreOurs(t *testing.T) {
+func TestOwnsReplicas(t *testing.T) {
 	const (
 		applied = `[{"operation":"Apply","fieldsV1":{"f:spec":{"f:replicas":{}}}}]`
 		updated = `[{"operation":"Update","fieldsV1":{"f:metadata":{"f:annotations":{"f:operetta.dev/hash":{}}},"f:spec":{"f:replicas":{}}}}]`

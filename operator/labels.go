@@ -1,7 +1,4 @@
-// Package labels makes the labels that every child carries.
-package labels
-
-import "github.com/operetta-dev/operetta/internal/names"
+package operator
 
 // App holds what the labels recommended by Kubernetes say, see
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/.
@@ -17,10 +14,10 @@ type App struct {
 // is cut and ends in a hash.
 func (a App) Labels() map[string]string {
 	return map[string]string{
-		"app.kubernetes.io/name":       names.Join(names.MaxLabel, a.Name),
-		"app.kubernetes.io/instance":   names.Join(names.MaxLabel, a.Instance),
-		"app.kubernetes.io/component":  names.Join(names.MaxLabel, a.Component),
-		"app.kubernetes.io/part-of":    names.Join(names.MaxLabel, a.PartOf),
+		"app.kubernetes.io/name":       JoinName(MaxLabel, a.Name),
+		"app.kubernetes.io/instance":   JoinName(MaxLabel, a.Instance),
+		"app.kubernetes.io/component":  JoinName(MaxLabel, a.Component),
+		"app.kubernetes.io/part-of":    JoinName(MaxLabel, a.PartOf),
 		"app.kubernetes.io/managed-by": "operetta",
 	}
 }

@@ -1,5 +1,4 @@
-// Package names derives the names of children and the values of labels.
-package names
+package operator
 
 import (
 	"crypto/sha256"
@@ -19,11 +18,11 @@ const (
 
 const hashLength = 8
 
-// Join joins parts with hyphens. Where that is longer than most characters, it
+// JoinName joins parts with hyphens. Where that is longer than most characters, it
 // is cut and ends in a hash of the whole, so that two long names which begin
 // alike stay two names. The result begins and ends as the parts do or, cut, ends
 // in a hexadecimal digit. Most must be more than 9.
-func Join(most int, parts ...string) string {
+func JoinName(most int, parts ...string) string {
 	whole := strings.Join(parts, "-")
 	if len(whole) <= most {
 		return whole

@@ -1,4 +1,4 @@
-package metacontroller
+package operator
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Types of conditions that every operator uses.
@@ -125,8 +127,8 @@ func (c *Conditions) List() []metav1.Condition {
 // quota or an admission webhook keeps away gives no sign of it, nor does one whose
 // update is refused. Either is a person's to mend, and sets Stalled. So does a child
 // that is not asked for because another controller has its name, and at once.
-func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration) {
-	asked := diff.asked()
+func (c *Conditions) Settle(diff metacontroller.Difference) (settled bool, resync time.Duration) {
+	asked := asked(diff)
 	missing, updating := c.wait(ConditionChildrenObserved, asked), c.wait(ConditionChildrenUpdated, diff.NotUpdated)
 	switch {
 	case len(diff.Missing) == 0:
@@ -138,12 +140,12 @@ func (c *Conditions) Settle(diff Difference) (settled bool, resync time.Duration
 	}
 	switch {
 	case missing.isOver, len(diff.Taken) > 0:
-		message := diff.blocked(missing.isOver)
+		message := blocked(diff, missing.isOver)
 		c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, message)
 		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonChildBlocked, message)
 	case updating.isOver:
 		message := listed(diff.NotUpdated) + " is still not as the newest spec asks for: the API server may be refusing the update " +
-			"for a node port that is taken, a field that cannot change, a quota or an admission webhook; " + diff.events()
+			"for a node port that is taken, a field that cannot change, a quota or an admission webhook; " + events(diff)
 		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdateBlocked, message)
 		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonUpdateBlocked, message)
 	case len(diff.Missing) > 0:
@@ -207,4 +209,16 @@ func (c *Conditions) since(conditionType string, children []string) metav1.Time 
 		}
 	}
 	return c.now
+}
+
+// Soonest returns the shortest of some times after which to look again, as
+// [metacontroller.Result.ResyncAfter] has them: zero, and what is past, is none.
+func Soonest(durations ...time.Duration) time.Duration {
+	var least time.Duration
+	for _, d := range durations {
+		if d > 0 && (least == 0 || d < least) {
+			least = d
+		}
+	}
+	return least
 }

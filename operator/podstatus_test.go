@@ -1,4 +1,4 @@
-package pods_test
+package operator_test
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/operetta-dev/operetta/internal/pods"
+	"github.com/operetta-dev/operetta/operator"
 )
 
-func status(t *testing.T, text string) *pods.Status {
-	var status pods.Status
+func status(t *testing.T, text string) *operator.PodStatus {
+	var status operator.PodStatus
 	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &status))
 	return &status
 }
@@ -52,7 +52,7 @@ containerStatuses:
 }
 
 func TestSidecarsFailLast(t *testing.T) {
-	var spec pods.Spec
+	var spec operator.PodSpec
 	require.NoError(t, yaml.Unmarshal([]byte("initContainers: [{name: proxy, restartPolicy: Always}, {name: prepare}]"), &spec))
 	require.Equal(t, []string{"proxy"}, spec.Sidecars())
 	ended := func(name string, code int) string {
@@ -69,10 +69,10 @@ func TestSidecarsFailLast(t *testing.T) {
 
 func TestWindowsHasNoSeccomp(t *testing.T) {
 	spec := corev1.PodSpec{OS: &corev1.PodOS{Name: corev1.Windows}}
-	require.Nil(t, pods.UsersSecurityContext(&spec))
+	require.Nil(t, operator.UsersSecurityContext(&spec))
 	spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: new(true)}
-	require.Equal(t, spec.SecurityContext, pods.UsersSecurityContext(&spec))
+	require.Equal(t, spec.SecurityContext, operator.UsersSecurityContext(&spec))
 	spec.OS.Name = corev1.Linux
-	require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pods.UsersSecurityContext(&spec).SeccompProfile.Type)
-	require.True(t, *pods.UsersSecurityContext(&spec).RunAsNonRoot)
+	require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, operator.UsersSecurityContext(&spec).SeccompProfile.Type)
+	require.True(t, *operator.UsersSecurityContext(&spec).RunAsNonRoot)
 }

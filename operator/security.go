@@ -1,6 +1,4 @@
-// Package pods holds what operators share about Pods: how one is kept safe, and
-// what an observed one tells.
-package pods
+package operator
 
 import corev1 "k8s.io/api/core/v1"
 

@@ -1,5 +1,4 @@
-// Package replicas tells whose the number of replicas of a workload is.
-package replicas
+package operator
 
 import (
 	"encoding/json"
@@ -33,7 +32,7 @@ type fields struct {
 	Spec map[string]json.RawMessage `json:"f:spec"`
 }
 
-// AreOurs reports whether it was a hook that set the number of replicas of an
+// OwnsReplicas reports whether it was a hook that set the number of replicas of an
 // observed workload last: then to say nothing would not leave it alone but set
 // it to 1, for Metacontroller takes away what it applied, and the API server
 // fills in the default.
@@ -41,7 +40,7 @@ type fields struct {
 // The annotation of Metacontroller tells it. Where there is none, or none that
 // can be read, the managed fields do. The error is the one of a call that has
 // ended early.
-func AreOurs(workload metacontroller.Snapshot) (bool, error) {
+func OwnsReplicas(workload metacontroller.Snapshot) (bool, error) {
 	var owners owners
 	if err := workload.Decode(&owners); err != nil {
 		return false, err

@@ -1,4 +1,4 @@
-package metacontroller
+package operator
 
 import (
 	"testing"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -43,22 +45,22 @@ func TestSettle(t *testing.T) {
 	many := []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e"}
 	for name, test := range map[string]struct {
 		old     []metav1.Condition
-		diff    Difference
+		diff    metacontroller.Difference
 		reason  string // of Ready, none when settled
 		message string
 		resync  time.Duration
 	}{
-		"all there":           {diff: Difference{}},
-		"outdated":            {diff: Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
-		"just asked for":      {diff: Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
-		"within grace":        {old: absent("asked for: Pod/a", 20*time.Second), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
-		"blocked":             {old: absent("asked for: Pod/a", 30*time.Second), diff: Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
-		"many blocked":        {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Minute), diff: Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: time.Minute},
-		"blocked for an hour": {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Hour), diff: Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 10 * time.Minute},
-		"others appeared":     {old: absent("asked for: Pod/x, Pod/y", time.Minute), diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
+		"all there":           {diff: metacontroller.Difference{}},
+		"outdated":            {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
+		"just asked for":      {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
+		"within grace":        {old: absent("asked for: Pod/a", 20*time.Second), diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
+		"blocked":             {old: absent("asked for: Pod/a", 30*time.Second), diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
+		"many blocked":        {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Minute), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: time.Minute},
+		"blocked for an hour": {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 10 * time.Minute},
+		"others appeared":     {old: absent("asked for: Pod/x, Pod/y", time.Minute), diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
-			diff: Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second,
+			diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +82,8 @@ func TestSettle(t *testing.T) {
 
 // TestUpdateThatIsNotTaken follows a child whose update the API server refuses.
 func TestUpdateThatIsNotTaken(t *testing.T) {
-	refused := Difference{Outdated: []string{"Service/a"}, NotUpdated: []string{"Service/a"}, parent: "-n default --for boxes.example.com/a"}
-	at := func(old []metav1.Condition, generation int64, later time.Duration, diff Difference) ([]metav1.Condition, time.Duration) {
+	refused := metacontroller.Difference{Outdated: []string{"Service/a"}, NotUpdated: []string{"Service/a"}, EventFlags: "-n default --for boxes.example.com/a"}
+	at := func(old []metav1.Condition, generation int64, later time.Duration, diff metacontroller.Difference) ([]metav1.Condition, time.Duration) {
 		conditions := NewConditions(old, generation, noon.Add(later))
 		settled, resync := conditions.Settle(diff)
 		require.False(t, settled)
@@ -119,7 +121,7 @@ func TestUpdateThatIsNotTaken(t *testing.T) {
 	require.Equal(t, "False Updating", told(list, ConditionReady), "a newer spec has only just been asked for")
 	require.Equal(t, 30*time.Second, resync)
 
-	other := Difference{Outdated: []string{"Service/b"}, NotUpdated: []string{"Service/b"}}
+	other := metacontroller.Difference{Outdated: []string{"Service/b"}, NotUpdated: []string{"Service/b"}}
 	list, _ = at(blocked, 1, time.Hour, other)
 	require.Equal(t, "False Updating", told(list, ConditionReady), "the other has been updated")
 
@@ -128,7 +130,7 @@ func TestUpdateThatIsNotTaken(t *testing.T) {
 	require.Equal(t, "False Creating", told(list, ConditionReady))
 	require.Equal(t, 10*time.Second, resync, "the sooner of two")
 
-	list, resync = at(blocked, 1, time.Hour, Difference{Outdated: []string{"Service/a"}})
+	list, resync = at(blocked, 1, time.Hour, metacontroller.Difference{Outdated: []string{"Service/a"}})
 	require.Equal(t, "False Updating", told(list, ConditionReady), "it is updated, and its own controller has not seen it")
 	require.Zero(t, resync)
 	require.Empty(t, told(list, ConditionChildrenUpdated))
@@ -143,13 +145,13 @@ func TestATimeYetToComeIsNow(t *testing.T) {
 		LastTransitionTime: metav1.NewTime(now.AddDate(10, 0, 0)),
 	}}
 	c := NewConditions(old, 1, now)
-	_, resync := c.Settle(Difference{Missing: []string{"Pod/a"}})
+	_, resync := c.Settle(metacontroller.Difference{Missing: []string{"Pod/a"}})
 	require.Equal(t, ChildGrace, resync)
 	require.Equal(t, metav1.NewTime(now), c.Find(ConditionChildrenObserved).LastTransitionTime)
 	require.Equal(t, now.AddDate(10, 0, 0), old[0].LastTransitionTime.Time, "what was given is not written")
 
 	c = NewConditions(c.List(), 1, now.Add(ChildGrace))
-	c.Settle(Difference{Missing: []string{"Pod/a"}})
+	c.Settle(metacontroller.Difference{Missing: []string{"Pod/a"}})
 	require.Equal(t, ReasonChildBlocked, c.Find(ConditionReady).Reason)
 	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
 }
@@ -163,4 +165,39 @@ func TestConditionWithoutATimeBeginsNow(t *testing.T) {
 	conditions.Set(ConditionReady, metav1.ConditionTrue, "Ready", "it is")
 	require.Equal(t, now, conditions.List()[0].LastTransitionTime.Time)
 	require.True(t, old[0].LastTransitionTime.IsZero(), "the parent is not changed")
+}
+
+// TestSettleTellsATakenName at once, and counts the time that a child does not
+// appear from when it has been asked for.
+func TestSettleTellsATakenName(t *testing.T) {
+	settle := func(old []metav1.Condition, at time.Duration, diff metacontroller.Difference) (*Conditions, time.Duration) {
+		c := NewConditions(old, 1, noon.Add(at))
+		settled, resync := c.Settle(diff)
+		require.False(t, settled)
+		return c, resync
+	}
+	taken := metacontroller.Difference{Missing: []string{"Service/a"}, Taken: []metacontroller.Taken{{Ref: "Service/a", By: "Other/b"}}}
+	c, resync := settle(nil, 0, taken)
+	const message = "Service/a belongs to Other/b, and is not taken over: choose another name, or delete what has it"
+	for _, conditionType := range []string{ConditionReady, ConditionStalled} {
+		require.Equal(t, ReasonChildBlocked, c.Find(conditionType).Reason)
+		require.Equal(t, message, c.Find(conditionType).Message)
+	}
+	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
+	require.Equal(t, "not asked for: Service/a", c.Find(ConditionChildrenObserved).Message)
+	require.Equal(t, ChildGrace, resync)
+
+	c, _ = settle(c.List(), time.Hour, metacontroller.Difference{Missing: []string{"Service/a"}})
+	require.Equal(t, ReasonCreating, c.Find(ConditionReady).Reason, "it is asked for since now")
+	require.Nil(t, c.Find(ConditionStalled))
+	c, _ = settle(c.List(), time.Hour+ChildGrace, metacontroller.Difference{Missing: []string{"Service/a"}})
+	require.Contains(t, c.Find(ConditionReady).Message, "Service/a does not appear")
+
+	both := metacontroller.Difference{Missing: []string{"Service/a", "Pod/c"}, Taken: taken.Taken}
+	c, resync = settle(nil, 0, both)
+	require.Equal(t, message, c.Find(ConditionReady).Message)
+	require.Equal(t, "asked for: Pod/c", c.Find(ConditionChildrenObserved).Message)
+	require.Equal(t, ChildGrace, resync)
+	c, _ = settle(c.List(), time.Hour, both)
+	require.Contains(t, c.Find(ConditionReady).Message, message+"; Pod/c does not appear")
 }

@@ -1,0 +1,54 @@
+package operator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// asked returns those of the Missing that are asked for.
+func asked(d metacontroller.Difference) []string {
+	if len(d.Taken) == 0 {
+		return d.Missing
+	}
+	return slices.DeleteFunc(slices.Clone(d.Missing), func(ref string) bool {
+		return slices.ContainsFunc(d.Taken, func(taken metacontroller.Taken) bool { return taken.Ref == ref })
+	})
+}
+
+// blocked tells which children do not come, and what to do about it.
+func blocked(d metacontroller.Difference, isOver bool) string {
+	var parts []string
+	if len(d.Taken) > 0 {
+		taken := make([]string, len(d.Taken))
+		for i := range d.Taken {
+			taken[i] = d.Taken[i].String()
+		}
+		parts = append(parts, listed(taken)+", and is not taken over: choose another name, or delete what has it")
+	}
+	if missing := asked(d); isOver {
+		parts = append(parts, listed(missing)+" does not appear: an object of that name that belongs to someone else may be in the way, "+
+			"or the API server refuses it for a quota, an admission webhook or an invalid field; "+events(d))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// events tells where the API server's refusals are to be read: Metacontroller
+// reports them as events of the parent.
+func events(d metacontroller.Difference) string {
+	if d.EventFlags == "" {
+		return "the events of this object tell more"
+	}
+	return "`kubectl events " + d.EventFlags + "` tells more"
+}
+
+// listed names up to three children and counts the rest.
+func listed(refs []string) string {
+	const most = 3
+	if len(refs) <= most {
+		return strings.Join(refs, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(refs[:most], ", "), len(refs)-most)
+}
