@@ -3,6 +3,7 @@ package operator
 import (
 	"encoding/json"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -32,7 +33,32 @@ type fields struct {
 	Spec map[string]json.RawMessage `json:"f:spec"`
 }
 
-// OwnsReplicas reports whether it was a hook that set the number of replicas of an
+// PreserveReplicas keeps the number of replicas of an observed workload where the spec
+// names none any more and a hook had set the number: without it Metacontroller would
+// take the field away, and the API server would set it to 1. The hash leaves the number
+// out, because an autoscaler may change it, so the workload is stamped here. The errors
+// are those of [metacontroller.Stamp] and of a call that has ended early.
+func PreserveReplicas(workload metacontroller.Object, observed metacontroller.Snapshot, replicas *int32) error {
+	if replicas == nil {
+		return nil
+	}
+	ours, err := ownsReplicas(observed)
+	if err != nil || !ours {
+		return err
+	}
+	if err := metacontroller.Stamp(workload); err != nil {
+		return err
+	}
+	switch workload := workload.(type) {
+	case *appsv1.Deployment:
+		workload.Spec.Replicas = replicas
+	case *appsv1.StatefulSet:
+		workload.Spec.Replicas = replicas
+	}
+	return nil
+}
+
+// ownsReplicas reports whether it was a hook that set the number of replicas of an
 // observed workload last: then to say nothing would not leave it alone but set
 // it to 1, for Metacontroller takes away what it applied, and the API server
 // fills in the default.
@@ -40,7 +66,7 @@ type fields struct {
 // The annotation of Metacontroller tells it. Where there is none, or none that
 // can be read, the managed fields do. The error is the one of a call that has
 // ended early.
-func OwnsReplicas(workload metacontroller.Snapshot) (bool, error) {
+func ownsReplicas(workload metacontroller.Snapshot) (bool, error) {
 	var owners owners
 	if err := workload.Decode(&owners); err != nil {
 		return false, err

@@ -1,4 +1,4 @@
-package operator_test
+package operator
 
 import (
 	"encoding/json"
@@ -9,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/metacontroller"
-	"github.com/operetta-dev/operetta/operator"
 )
 
-// areOurs asks AreOurs about a Deployment with such metadata, in a hook.
+// areOurs asks ownsReplicas about a Deployment with such metadata, in a hook.
 func areOurs(t *testing.T, annotations map[string]string, managedFields string) bool {
 	ours := false
 	type parent struct {
@@ -25,7 +24,7 @@ func areOurs(t *testing.T, annotations map[string]string, managedFields string) 
 		Sync: metacontroller.Sync(func(_ *parent, seen metacontroller.Observed) (result, error) {
 			deployment, _ := seen.Children.Find("apps/v1", "Deployment", "web")
 			var err error
-			ours, err = operator.OwnsReplicas(deployment)
+			ours, err = ownsReplicas(deployment)
 			return result{Status: map[string]any{}, Children: []metacontroller.Object{metacontroller.Keep(deployment)}}, err
 		}),
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -73,8 +71,10 @@ func (p *plan) judge(part *part, seen metacontroller.Observed, taken map[string]
 	part.rival = p.rival(part)
 	part.nodePort = yieldNodePorts(made.service, p.there)
 	keepPolicy(made.workload, part.workload)
-	if err := handOnReplicas(part, made.workload); err != nil {
-		return err
+	if part.said.replica == nil && part.workload != nil {
+		if err := operator.PreserveReplicas(made.workload, part.workload.Snapshot, part.workload.Spec.Replicas); err != nil {
+			return err
+		}
 	}
 	all := made.all()
 	for _, object := range all {
@@ -222,27 +222,4 @@ func (p *plan) isThere(refs []string) bool {
 		}
 	}
 	return slices.ContainsFunc(refs, func(ref string) bool { return p.refs[ref] && !p.wanted[ref] })
-}
-
-// handOnReplicas hands the observed number of replicas on where the spec has
-// none any more and the hook had set it. The hash leaves the number out: it is an
-// autoscaler's to change, and its change is no news.
-func handOnReplicas(part *part, workload metacontroller.Object) error {
-	if part.said.replica != nil || part.workload == nil || part.workload.Spec.Replicas == nil {
-		return nil
-	}
-	ours, err := operator.OwnsReplicas(part.workload.Snapshot)
-	if err != nil || !ours {
-		return err
-	}
-	if err := metacontroller.Stamp(workload); err != nil {
-		return err
-	}
-	switch workload := workload.(type) {
-	case *appsv1.Deployment:
-		workload.Spec.Replicas = part.workload.Spec.Replicas
-	case *appsv1.StatefulSet:
-		workload.Spec.Replicas = part.workload.Spec.Replicas
-	}
-	return nil
 }

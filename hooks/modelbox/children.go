@@ -29,8 +29,10 @@ func children(box *ModelBox, seen observed) ([]metacontroller.Object, error) {
 		return nil, errors.New("spec.image is missing: write the image that the main container shall run")
 	}
 	deployment := deployment(box)
-	if err := handOnReplicas(box, deployment, seen.deployment); err != nil {
-		return nil, err
+	if observed := seen.deployment; box.Spec.Replicas == nil && observed != nil {
+		if err := operator.PreserveReplicas(deployment, observed.Snapshot, &observed.Spec.Replicas); err != nil {
+			return nil, err
+		}
 	}
 	wanted := []metacontroller.Object{deployment}
 	if service := service(box); service != nil {
@@ -70,24 +72,6 @@ func deployment(box *ModelBox) *appsv1.Deployment {
 			Template: podTemplate(box),
 		},
 	}
-}
-
-// handOnReplicas hands the observed number of replicas on where the ModelBox
-// has none any more and the hook had set it. The hash leaves the number out: it
-// is an autoscaler's to change, and its change is no news.
-func handOnReplicas(box *ModelBox, deployment *appsv1.Deployment, observed *observedDeployment) error {
-	if box.Spec.Replicas != nil || observed == nil {
-		return nil
-	}
-	ours, err := operator.OwnsReplicas(observed.Snapshot)
-	if err != nil || !ours {
-		return err
-	}
-	if err := metacontroller.Stamp(deployment); err != nil {
-		return err
-	}
-	deployment.Spec.Replicas = &observed.Spec.Replicas
-	return nil
 }
 
 // rollingUpdate returns the ratio in the form that a Deployment takes: a share

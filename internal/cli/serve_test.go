@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"sigs.k8s.io/yaml"
 )
 
 // asProgram makes this test binary behave as the program itself.
