@@ -38,6 +38,9 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := req.checkRoom(status); err != nil {
+		return nil, nil, err
+	}
 	body = append(append(body, status...), `,"children":[`...)
 	children := make([]AnsweredChild, 0, len(out.children))
 	seen := make(map[AnsweredChild]bool, len(out.children))

@@ -12,6 +12,31 @@ import (
 // each, are 330 KB.
 const mostStatusBytes = 1 << 20
 
+// mostStoredBytes is the size of the largest object that etcd stores, and
+// reservedBytes what an object has to leave of that for a status: for the names of
+// its fields, which the API server adds to managedFields.
+const (
+	mostStoredBytes = 1536 << 10
+	reservedBytes   = 128 << 10
+)
+
+// checkRoom makes sure that the API server can store a status. A parent has no room
+// for it where somebody has given it that many labels, of which no schema bounds the
+// number. What a hook remembers in its status would be lost each time then, the time
+// that it waits between two tries included, and it would try as often as at first, for
+// ever. After an error Metacontroller waits longer each time. Nothing stops a teardown.
+func (r *request) checkRoom(status []byte) error {
+	if r.finalizing {
+		return nil
+	}
+	size := len(r.parent) - len(lookup(r.parent, "status")) + len(status)
+	if size <= mostStoredBytes-reservedBytes {
+		return nil
+	}
+	return badRequest("with its status the parent has %d bytes, and the API server stores a status up to %d: make the spec, the labels or the annotations smaller",
+		size, mostStoredBytes-reservedBytes)
+}
+
 // statusMember is a member of a status.
 type statusMember struct{ name, value []byte }
 

@@ -59,3 +59,20 @@ func TestALongStatusStopsNoTeardown(t *testing.T) {
 		})
 	}
 }
+
+// TestAParentWithoutRoomForItsStatusIsRefused, so that no hook waits the time of a first
+// try for ever because its status is lost. Its labels are what a schema does not bound.
+func TestAParentWithoutRoomForItsStatusIsRefused(t *testing.T) {
+	labelled := func(bytes int, finalizing bool) []byte {
+		return []byte(strings.Replace(string(ask(finalizing, "", "")), `"name":"hi"`, `"name":"hi","labels":{"a":"`+strings.Repeat("x", bytes)+`"}`, 1))
+	}
+	own := withStatus(map[string]any{"former": strings.Split(strings.Repeat("web-00000000,", 7_000), ",")})
+	require.Greater(t, len(labelled(1, false)), len(ask(false, "", "")))
+	_, err := own.Call(SyncHook, time.Now(), labelled(1_200_000, false))
+	require.NoError(t, err)
+	_, err = own.Call(SyncHook, time.Now(), labelled(1_350_000, false))
+	require.ErrorContains(t, err, "and the API server stores a status up to 1441792: make the spec, the labels or the annotations smaller")
+	require.True(t, IsRequestError(err))
+	_, err = own.Call(FinalizeHook, time.Now(), labelled(1_350_000, true))
+	require.NoError(t, err)
+}
