@@ -8,15 +8,16 @@ import (
 
 // batchOf returns how many Pods a sync may ask for, and whether none has appeared of
 // those that were asked for before. It grows by one with each Pod that appears, so
-// that it doubles where all do. A hook hears of no refusal: Pods that do not appear
-// are all that tells of one.
-func batchOf(status Status, taken map[int]bool) (batch int, isStuck bool) {
+// that it doubles where all do. One that is being deleted at once counts as one that
+// does not appear. A hook hears of no refusal: Pods that do not appear are all that
+// tells of one.
+func batchOf(status Status, there observed) (batch int, isStuck bool) {
 	if len(status.Pending) == 0 {
 		return operator.FirstBurst, false
 	}
 	appeared := 0
 	for _, number := range status.Pending {
-		if taken[int(number)] {
+		if n := int(number); there.taken[n] && !there.going[n] {
 			appeared++
 		}
 	}

@@ -226,9 +226,12 @@ func byNumber(a, b *observedPod) int {
 
 // observed is what is there of a PodSet.
 type observed struct {
-	live   []*observedPod // neither failed nor being deleted, by number
-	failed []*observedPod
-	taken  map[int]bool // the numbers of all Pods, those that are being deleted included
+	live        []*observedPod // neither failed nor being deleted, by number
+	failed      []*observedPod
+	taken       map[int]bool    // the numbers of all Pods, those that are being deleted included
+	alive       map[string]bool // the names of those that are not being deleted
+	going       map[int]bool    // the numbers of those that are
+	terminating int
 }
 
 // observe decodes and sorts the Pods.
@@ -237,11 +240,15 @@ func observe(set *PodSet, seen metacontroller.Observed, templateHash string) (ob
 	if err != nil {
 		return observed{}, err
 	}
-	there := observed{taken: make(map[int]bool, len(pods))}
+	there := observed{taken: make(map[int]bool, len(pods)), alive: make(map[string]bool, len(pods)), going: map[int]bool{}}
 	for i := range pods {
 		pod := &pods[i]
 		pod.read(set.Name+"-", templateHash, seen.Now)
 		there.taken[pod.number] = true
+		if there.alive[pod.Name] = !pod.Terminating; pod.Terminating {
+			there.terminating++
+			there.going[pod.number] = true
+		}
 		switch {
 		case pod.Terminating:
 		case pod.hasFailed():

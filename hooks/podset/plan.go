@@ -1,6 +1,7 @@
 package podset
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -29,6 +30,9 @@ type plan struct {
 	excess  int       // Pods that go because there are too many
 	rolled  int       // Pods that go because their template is outdated
 	retry   time.Time // when the next failed Pod is due to be replaced, if later than now
+	lost    *Lost     // Pods that something else has deleted
+	// waits is why no Pods are made that are missing, or nothing.
+	waits string
 }
 
 // freshPod is a Pod to be made.
@@ -45,7 +49,10 @@ func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 	var p plan
 	p.stay = slices.Clone(there.live)
 	p.dropDispensable(size)
-	if size <= bounds.most { // or what goes would not be replaced
+	p.lost = countLost(set, there, now)
+	again := p.lost.tooMany(size, now)
+	room := max(0, size+operator.MaxBurst-there.terminating)
+	if size <= bounds.most && room > 0 && again.IsZero() { // or what goes would not be replaced
 		p.dropOutdated(size - maxUnavailable(set))
 	}
 	slices.SortFunc(p.stay, byNumber)
@@ -53,10 +60,28 @@ func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 	missing := max(0, min(size, bounds.most)-len(p.stay))
 	replacements := p.replaceFailed(there.failed, missing, now)
 	rest := missing - len(p.failed)
-	p.batch, p.stuck = batchOf(set.Status, there.taken)
-	p.batch = min(p.batch, bounds.burst)
-	p.makeFresh(replacements, rest, bounds.burst, there, pendingNumbers(set, now))
+	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return there.taken[int(n)] })
+	p.batch, p.stuck = batchOf(set.Status, there)
+	p.batch = min(p.batch, bounds.burst, max(room, len(pending)))
+	if missing > 0 {
+		p.wait(there, size, room, again)
+	}
+	if p.waits != "" || set.DeletionTimestamp != nil {
+		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
+	}
+	p.makeFresh(replacements, rest, bounds.burst, there, pending)
 	return p
+}
+
+// wait says why no Pods are made, if there are reasons: until some time because too
+// many have been lost, or for want of room beside those that are being deleted.
+func (p *plan) wait(there observed, size, room int, until time.Time) {
+	switch {
+	case !until.IsZero():
+		p.waits, p.retry = p.lost.String(), until
+	case room == 0:
+		p.waits = fmt.Sprintf("%d of %d Pods exist, and of %d that are being deleted some have to end first", len(there.live), size, there.terminating)
+	}
 }
 
 // makeFresh asks for the replacements and for the rest of the missing Pods, as
@@ -71,7 +96,7 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observe
 	asked := map[int]bool{}
 	for _, number := range pending {
 		n := int(number)
-		if len(numbers) < count && n >= 0 && n <= highestNumber && !there.taken[n] && !asked[n] {
+		if len(numbers) < count && n >= 0 && n <= highestNumber && !asked[n] {
 			numbers, asked[n] = append(numbers, n), true
 		}
 	}
@@ -92,8 +117,8 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observe
 	slices.Sort(p.pending)
 }
 
-// highestNumber is more than any Pod can have: there are no more Pods than twice
-// the largest size, those that are being deleted included, and as many pending.
+// highestNumber is more than any Pod can have: those that are being deleted are no more
+// than the largest size, and a burst, and there are as many others and as many pending.
 const highestNumber = 99999
 
 // pendingNumbers returns the numbers that the status remembers. What has not

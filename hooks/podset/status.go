@@ -23,6 +23,7 @@ const (
 	reasonPodsNotReady     = "PodsNotReady"
 	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
 	reasonTooLarge         = "TooLarge"
+	reasonPodsDeleted      = "PodsDeleted"
 )
 
 // nextBurst is how long to wait at most before the rest of the Pods is asked
@@ -63,6 +64,7 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	if len(plan.pending) > 0 && plan.batch != operator.FirstBurst {
 		status.Batch = int32(plan.batch)
 	}
+	status.Lost = plan.lost
 	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
 	settled, resync := conditions.Settle(differs)
 	reason, message := activity(s)
@@ -104,6 +106,8 @@ func activity(s situation) (reason, message string) {
 	switch outdated := len(there.live) - current; {
 	case plan.excess > 0:
 		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(there.live), size)
+	case plan.waits != "":
+		return reasonPodsDeleted, plan.waits
 	case size > s.bounds.most && (outdated > 0 || len(there.live) < size):
 		return reasonTooLarge, s.bounds.tooLarge(size)
 	case outdated > 0:

@@ -105,6 +105,10 @@ type Status struct {
 	// none does.
 	// +optional
 	Batch int32 `json:"batch,omitempty"`
+	// Lost counts the Pods that something else than the PodSet has deleted lately. Those
+	// are replaced at once, unless all Pods have been lost several times.
+	// +optional
+	Lost *Lost `json:"lost,omitempty"`
 	// Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
 	// not ready and none has become so for ten minutes, or size is too large for
 	// the template, Stalled.
@@ -112,4 +116,14 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Lost is how many Pods have been deleted by something else, and since when they are
+// counted.
+type Lost struct {
+	// Count is the number of Pods.
+	Count int32 `json:"count"`
+	// Since is when the first of them was missing. After ten minutes they are counted
+	// anew.
+	Since metav1.Time `json:"since"`
 }
