@@ -73,6 +73,15 @@ var found = []struct {
 			create {"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"cache"},"spec":{"size":2,"template":{"spec":{"nodeSelector":{"a":"b"},"containers":[{"image":"memcached:1.6","name":"memcached"}]}}}}`,
 	},
 	{
+		name: "a ServiceAccount under its deprecated name while nothing is heard of the Pods", scenario: "podset", apply: simulate.ServerSideApply,
+		schedule: `
+			deliver PodSet all
+			sync PodSet/cache
+			edit PodSet/cache {"spec":{"size":3,"template":{"spec":{"serviceAccount":"2"}}}}
+			deliver PodSet all
+			sync PodSet/cache`,
+	},
+	{
 		name: "a new one before the old one's children are gone", scenario: "modelbox", apply: simulate.DynamicApply,
 		schedule: `
 			calm 17

@@ -1,6 +1,10 @@
 package operator
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // SecurityContext returns what a user wrote, with the seccomp profile
 // RuntimeDefault where they wrote none: it breaks no image.
@@ -22,6 +26,15 @@ func UsersSecurityContext(spec *corev1.PodSpec) *corev1.PodSecurityContext {
 		return spec.SecurityContext
 	}
 	return SecurityContext(spec.SecurityContext)
+}
+
+// NameServiceAccount writes the deprecated field serviceAccount as serviceAccountName,
+// in place. The API server takes the one for the other in a new Pod, but of an existing
+// one it leaves serviceAccount aside without an error: server-side apply, by a hook that
+// has not heard of the Pod yet, would change its labels to those of another template.
+func NameServiceAccount(spec *corev1.PodSpec) {
+	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)
+	spec.DeprecatedServiceAccount = ""
 }
 
 // Restricted returns the security context of a container whose image the hook

@@ -25,6 +25,7 @@ func pod(job *MyJob) *corev1.Pod {
 	if job.Spec.ActiveDeadlineSeconds != nil {
 		pod.Spec.ActiveDeadlineSeconds = job.Spec.ActiveDeadlineSeconds
 	}
+	operator.NameServiceAccount(&pod.Spec)
 	pod.Spec.SecurityContext = operator.UsersSecurityContext(&pod.Spec)
 	return pod
 }

@@ -74,6 +74,7 @@ func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
 		Spec:       template.Spec,
 	}
 	made.Spec.RestartPolicy = cmp.Or(made.Spec.RestartPolicy, corev1.RestartPolicyAlways)
+	operator.NameServiceAccount(&made.Spec)
 	made.Spec.SecurityContext = operator.UsersSecurityContext(&made.Spec)
 	return made
 }
