@@ -2,10 +2,12 @@ package deploy_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/operetta-dev/operetta/hooks"
 )
@@ -119,4 +121,39 @@ func requireWholeDefaults(t *testing.T, schema object, path string) {
 			requireWholeDefaults(t, inner, path+"[]")
 		}
 	}
+}
+
+// mergeKeys are the fields by which Metacontroller tells the items of a list apart when
+// it merges what is desired into a child, the first that all items have (its package
+// dynamic/apply).
+var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
+
+// TestListsThatMetacontrollerMergesHaveEachKeyOnce: of two items with one value it would
+// make one. Ports of a container may be of two protocols, which CEL rules bound where it
+// matters.
+func TestListsThatMetacontrollerMergesHaveEachKeyOnce(t *testing.T) {
+	byRule := regexp.MustCompile(`^(modelbox spec|dataservice spec\.[-a-z]+)\.ports$|\.volumeDevices$|\.ephemeralContainers`) // what stands once, or not at all
+	var others []string
+	for _, controller := range hooks.All() {
+		var walk func(path string, schema apiextensionsv1.JSONSchemaProps)
+		walk = func(path string, schema apiextensionsv1.JSONSchemaProps) {
+			if items := schema.Items; items != nil && items.Schema != nil {
+				key := slices.IndexFunc(mergeKeys, func(key string) bool { return slices.Contains(items.Schema.Required, key) })
+				list := controller.Name() + " " + path
+				if key >= 0 && !slices.Contains(schema.XListMapKeys, mergeKeys[key]) && !byRule.MatchString(list) {
+					others = append(others, list+" has no list-map-key "+mergeKeys[key])
+				}
+				walk(path+"[]", *items.Schema)
+			}
+			if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+				walk(path+"{}", *schema.AdditionalProperties.Schema)
+			}
+			for field, property := range schema.Properties {
+				walk(path+"."+field, property)
+			}
+		}
+		crd := read[apiextensionsv1.CustomResourceDefinition](t, "crds/"+controller.Name()+".yaml")
+		walk("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+	}
+	require.Empty(t, others)
 }

@@ -121,6 +121,12 @@ func between(least, most int64) keywords { return keywords{"minimum": least, "ma
 
 func atLeast(least int64) keywords { return keywords{"minimum": least} }
 
+// onceBy is a list of which no two items have the same value of a field. With
+// dynamic-apply Metacontroller tells items apart by it, and would make one of two.
+func onceBy(field string) keywords {
+	return keywords{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []any{field}}
+}
+
 func matching(pattern string) keywords { return keywords{"pattern": pattern} }
 
 // mostResources is how many kinds of resources a container may ask for: a rule is

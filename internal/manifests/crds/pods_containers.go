@@ -18,6 +18,7 @@ var aboutContainers = map[reflect.Type]asked{
 			"restartPolicyRules":       {"maxItems": int64(20)},
 			"volumeMounts":             {"maxItems": mostTerms},
 			"resizePolicy":             {"maxItems": int64(2)}, // of cpu and of memory
+			"volumeDevices":            {"maxItems": int64(16)},
 		},
 		rules: []rule{
 			{"self.name.matches('" + labelPattern + "')",
@@ -33,6 +34,8 @@ var aboutContainers = map[reflect.Type]asked{
 				"restartPolicyRules are exceptions from a restartPolicy: write restartPolicy too"},
 			{"!has(self.resizePolicy) || size(self.resizePolicy) < 2 || self.resizePolicy[0].resourceName != self.resizePolicy[1].resourceName",
 				"resizePolicy names a resource twice: write cpu and memory once each"},
+			{"!has(self.volumeDevices) || [self.volumeDevices.map(d, d.name)].all(names, names.all(n, names.exists_one(m, m == n)))",
+				"volumeDevices names a volume twice: write each once"},
 		},
 	},
 	reflect.TypeFor[corev1.ContainerRestartRule](): {
@@ -69,7 +72,7 @@ var aboutContainers = map[reflect.Type]asked{
 		rules:  []rule{{"has(self.command)", "exec runs a command: write exec.command"}},
 	},
 	reflect.TypeFor[corev1.GRPCAction]():    {fields: map[string]keywords{"port": between(1, 65535)}},
-	reflect.TypeFor[corev1.HTTPGetAction](): {fields: map[string]keywords{"scheme": oneOf("HTTP", "HTTPS"), "port": portNumberOrName}},
+	reflect.TypeFor[corev1.HTTPGetAction](): {fields: map[string]keywords{"scheme": oneOf("HTTP", "HTTPS"), "port": portNumberOrName, "httpHeaders": onceBy("name")}},
 	reflect.TypeFor[corev1.HTTPHeader]():    {fields: map[string]keywords{"name": matching(`^[-A-Za-z0-9]+$`)}},
 	reflect.TypeFor[corev1.TCPSocketAction](): {
 		fields: map[string]keywords{"port": portNumberOrName},

@@ -64,6 +64,7 @@ var aboutPods = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.PodSecurityContext](): {fields: map[string]keywords{
 		"runAsUser": between(0, mostID), "runAsGroup": between(0, mostID), "fsGroup": between(0, mostID),
 		"supplementalGroups[]":     between(0, mostID),
+		"sysctls":                  onceBy("name"),
 		"fsGroupChangePolicy":      oneOf("OnRootMismatch", "Always"),
 		"supplementalGroupsPolicy": oneOf("Merge", "Strict"),
 		"seLinuxChangePolicy":      oneOf("Recursive", "MountOption"),

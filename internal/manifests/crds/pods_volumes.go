@@ -45,14 +45,14 @@ var aboutVolumes = map[reflect.Type]asked{
 	}},
 	reflect.TypeFor[corev1.ImageVolumeSource](): {fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never")}},
 	reflect.TypeFor[corev1.SecretVolumeSource](): {
-		fields: map[string]keywords{"secretName": subdomain, "defaultMode": mode},
+		fields: map[string]keywords{"secretName": subdomain, "defaultMode": mode, "items": onceBy("path")},
 		rules:  []rule{{"has(self.secretName)", "a volume of a Secret has no secretName: write it"}},
 	},
 	reflect.TypeFor[corev1.ConfigMapVolumeSource](): {
-		fields: map[string]keywords{"name": maybeSubdomain, "defaultMode": mode}, rules: []rule{namesAnObject},
+		fields: map[string]keywords{"name": maybeSubdomain, "defaultMode": mode, "items": onceBy("path")}, rules: []rule{namesAnObject},
 	},
-	reflect.TypeFor[corev1.ConfigMapProjection]():           {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},
-	reflect.TypeFor[corev1.SecretProjection]():              {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},
+	reflect.TypeFor[corev1.ConfigMapProjection]():           {fields: map[string]keywords{"name": maybeSubdomain, "items": onceBy("path")}, rules: []rule{namesAnObject}},
+	reflect.TypeFor[corev1.SecretProjection]():              {fields: map[string]keywords{"name": maybeSubdomain, "items": onceBy("path")}, rules: []rule{namesAnObject}},
 	reflect.TypeFor[corev1.ServiceAccountTokenProjection](): {fields: map[string]keywords{"expirationSeconds": between(600, 1<<32), "path": pathInVolume}},
 	reflect.TypeFor[corev1.ClusterTrustBundleProjection](): {fields: map[string]keywords{
 		"path": pathInVolume, "labelSelector.matchExpressions": {"maxItems": int64(8)},
@@ -63,7 +63,8 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.PersistentVolumeClaimVolumeSource](): {fields: map[string]keywords{"claimName": subdomain}},
 	reflect.TypeFor[corev1.ProjectedVolumeSource]():             {fields: map[string]keywords{"defaultMode": mode, "sources": {"maxItems": int64(20)}}},
 	reflect.TypeFor[corev1.VolumeProjection]():                  {itself: keywords{"minProperties": int64(1), "maxProperties": int64(1)}},
-	reflect.TypeFor[corev1.DownwardAPIVolumeSource]():           {fields: map[string]keywords{"defaultMode": mode}},
+	reflect.TypeFor[corev1.DownwardAPIVolumeSource]():           {fields: map[string]keywords{"defaultMode": mode, "items": onceBy("path")}},
+	reflect.TypeFor[corev1.DownwardAPIProjection]():             {fields: map[string]keywords{"items": onceBy("path")}},
 	reflect.TypeFor[corev1.DownwardAPIVolumeFile](): {
 		fields: map[string]keywords{
 			"path": pathInVolume, "mode": mode, "resourceFieldRef": {"required": []any{"containerName", "resource"}},
