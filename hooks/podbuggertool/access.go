@@ -24,23 +24,27 @@ func permissions(names ...string) []rbacv1.PolicyRule {
 	}
 }
 
-// access returns the ServiceAccount of the Jobs, and what allows it to do what
-// they do, to the Pods of these names in the tool's namespace. Whoever may create
-// Pods or tokens there can act as any ServiceAccount of the namespace: so there
-// is none while no Pod waits for its Job, and with it go the tokens that somebody
-// had made for it. A rule without names would be about every Pod.
-func access(tool *PodBuggerTool, names []string) []metacontroller.Object {
+// access returns the ServiceAccount of the Jobs and, where that is observed, what
+// allows it to do what they do, to the Pods of these names in the tool's namespace.
+// Whoever may create Pods or tokens there can act as any ServiceAccount of the
+// namespace: so there is none while no Pod waits for its Job, and with it go the
+// tokens that somebody had made for it. A rule without names would be about every Pod.
+func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroller.Object {
 	if len(names) == 0 {
 		return nil
 	}
 	meta := metav1.ObjectMeta{Name: accessName(tool), Namespace: tool.Namespace, Labels: childLabels(tool, "access")}
+	account := &corev1.ServiceAccount{
+		TypeMeta:   metav1.TypeMeta{APIVersion: serviceAccountKind.APIVersion, Kind: serviceAccountKind.Kind},
+		ObjectMeta: *meta.DeepCopy(),
+		// No Pod gets the token but those that ask for it, as the Jobs' do.
+		AutomountServiceAccountToken: new(false),
+	}
+	if !hasAccount {
+		return []metacontroller.Object{account}
+	}
 	return []metacontroller.Object{
-		&corev1.ServiceAccount{
-			TypeMeta:   metav1.TypeMeta{APIVersion: serviceAccountKind.APIVersion, Kind: serviceAccountKind.Kind},
-			ObjectMeta: *meta.DeepCopy(),
-			// No Pod gets the token but those that ask for it, as the Jobs' do.
-			AutomountServiceAccountToken: new(false),
-		},
+		account,
 		&rbacv1.Role{
 			TypeMeta:   metav1.TypeMeta{APIVersion: roleKind.APIVersion, Kind: roleKind.Kind},
 			ObjectMeta: *meta.DeepCopy(),
@@ -55,17 +59,24 @@ func access(tool *PodBuggerTool, names []string) []metacontroller.Object {
 	}
 }
 
-// observeAccess returns the names of the Pods for which all that a Job needs is
-// observed: the ServiceAccount, the binding, and a Role that allows what
+// observeAccount reports whether the ServiceAccount is one of the tool's children,
+// and is to stay. A RoleBinding knows it by its name alone: one that somebody has
+// created before, or made their own, must get nothing, for no Job would ever run as
+// it and end that, and it stays when the tool goes.
+func observeAccount(tool *PodBuggerTool, children metacontroller.Objects) bool {
+	account, found := children.Find(serviceAccountKind.APIVersion, serviceAccountKind.Kind, accessName(tool))
+	return found && !account.Terminating
+}
+
+// observeAccess returns the names of the Pods for which all that a Job needs beside
+// the ServiceAccount is observed: the binding, and a Role that allows what
 // [permissions] does.
-func observeAccess(tool *PodBuggerTool, seen metacontroller.Objects) (map[string]bool, error) {
+func observeAccess(tool *PodBuggerTool, children metacontroller.Objects) (map[string]bool, error) {
 	name := accessName(tool)
-	for _, kind := range []metacontroller.Resource{serviceAccountKind, roleBindingKind} {
-		if object, found := seen.Find(kind.APIVersion, kind.Kind, name); !found || object.Terminating {
-			return nil, nil
-		}
+	if object, found := children.Find(roleBindingKind.APIVersion, roleBindingKind.Kind, name); !found || object.Terminating {
+		return nil, nil
 	}
-	object, found := seen.Find(roleKind.APIVersion, roleKind.Kind, name)
+	object, found := children.Find(roleKind.APIVersion, roleKind.Kind, name)
 	if !found || object.Terminating {
 		return nil, nil
 	}

@@ -39,19 +39,34 @@ func named(t *testing.T, object map[string]any) []string {
 	return names
 }
 
-// allowsNoMoreThanItNeeds goes through all that has happened so far: no Job came
-// before its Role, in an earlier step, named the Pod, and where no Job waits
-// nothing is allowed.
+// allowsNoMoreThanItNeeds goes through all that has happened so far: Role and
+// RoleBinding were created when the tool controlled its ServiceAccount in an earlier
+// step, no Job came before its Role, in an earlier step, named the Pod, and where no
+// Job waits nothing is allowed.
 func (s story) allowsNoMoreThanItNeeds() {
 	s.t.Helper()
+	s.allowsItsOwnAccountOnly()
+	for _, kind := range []string{"ServiceAccount", "Role", "RoleBinding"} {
+		require.Len(s.t, s.kind(kind), len(s.waiting()), kind)
+	}
+}
+
+func (s story) allowsItsOwnAccountOnly() {
+	s.t.Helper()
 	allowed, next := map[string][]string{}, map[string][]string{} // by the name of the Role
+	isOwn, isOwnNext := map[string]bool{}, map[string]bool{}      // by the name of the ServiceAccount
 	for _, step := range s.Steps {
 		for _, event := range step.Events {
 			if event.Object == nil {
 				continue
 			}
 			name := event.Object.GetName()
+			if kind := event.Object.GetKind(); event.Verb == simulate.Created && (kind == "Role" || kind == "RoleBinding") {
+				require.True(s.t, isOwn[name], "%s/%s in step %d", kind, name, step.Number)
+			}
 			switch {
+			case event.Object.GetKind() == "ServiceAccount":
+				isOwnNext[name] = event.Verb != simulate.Deleted && metav1.GetControllerOf(event.Object) != nil
 			case event.Object.GetKind() == "Role" && event.Verb == simulate.Deleted:
 				delete(next, name)
 			case event.Object.GetKind() == "Role":
@@ -61,10 +76,7 @@ func (s story) allowsNoMoreThanItNeeds() {
 				require.Contains(s.t, allowed[role], event.Object.GetAnnotations()["operetta.dev/pod"], "Job/%s in step %d", name, step.Number)
 			}
 		}
-		allowed = maps.Clone(next)
-	}
-	for _, kind := range []string{"ServiceAccount", "Role", "RoleBinding"} {
-		require.Len(s.t, s.kind(kind), len(s.waiting()), kind)
+		allowed, isOwn = maps.Clone(next), maps.Clone(isOwnNext)
 	}
 }
 
@@ -112,7 +124,8 @@ func TestTheRoleHasRoomForTheNames(t *testing.T) {
 	request := fmt.Sprintf(`{"parent": {"apiVersion": "apps.jicki.cn/v1alpha1", "kind": "PodBuggerTool",
 		"metadata": {"name": %q, "namespace": "default", "uid": "u", "generation": 1},
 		"spec": {"selector": {"matchLabels": {"app": "shop"}}, "image": "busybox", "maxPods": %d}},
-		"related": {"Pod.v1": {%s}}}`, strings.Repeat("a", 63), maxPods, strings.Join(pods, ","))
+		"children": {"ServiceAccount.v1": {"podbuggertool-%[1]s": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "podbuggertool-%[1]s", "namespace": "default"}}}},
+		"related": {"Pod.v1": {%[3]s}}}`, strings.Repeat("a", 63), maxPods, strings.Join(pods, ","))
 	controller := podbuggertool.Controller()
 	whole, err := controller.Complete(metacontroller.SyncHook, []byte(request))
 	require.NoError(t, err)
@@ -172,4 +185,73 @@ func TestJobThatCannotStartIsNotPendingForEver(t *testing.T) {
 		require.Contains(s.t, s.status("toolbox").Pods[0].Message, "has failed: DeadlineExceeded; it had 10m0s to start and to end: see kubectl events")
 		require.Equal(s.t, "True", simulate.Condition(s.Get(ref("apps.jicki.cn/v1alpha1", "PodBuggerTool", "toolbox")), "Stalled").Status)
 	}, simulate.Fault{What: simulate.Hold, Kind: "Job", Name: firstJob(t, begin)})
+}
+
+// TestServiceAccountOfSomebodyElseGetsNoRole has somebody create a ServiceAccount of
+// the name before the tool is. Under server-side apply Metacontroller takes it
+// over, and it goes with the last Job.
+func TestServiceAccountOfSomebodyElseGetsNoRole(t *testing.T) {
+	stories(t, func(s story) {
+		account := ref("v1", "ServiceAccount", "podbuggertool-toolbox")
+		s.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: podbuggertool-toolbox}}")
+		s.tool("toolbox", toolbox)
+		s.pod("web", "{app: shop}")
+		require.NoError(s.t, s.Play())
+		s.allowsItsOwnAccountOnly()
+		if s.Get(account) != nil {
+			require.Empty(s.t, s.rolesEver())
+			require.Empty(s.t, s.kind("RoleBinding"))
+			require.Zero(s.t, s.jobsEver())
+			s.isBlockedByTheAccount()
+
+			require.NoError(s.t, s.Delete(account)) // of which Metacontroller does not hear
+			require.True(s.t, s.Do(simulate.Action{Do: "wait", Target: "10m"}))
+		}
+		s.rests()
+		s.ready("toolbox", "1/1")
+	})
+}
+
+// TestServiceAccountThatIsNoLongerTheToolsLosesItsRole has somebody take the label
+// by which Metacontroller finds its children off the ServiceAccount while a Job is
+// under way. It can be used without the tool then, and outlives it.
+func TestServiceAccountThatIsNoLongerTheToolsLosesItsRole(t *testing.T) {
+	begin := func(s story) {
+		s.tool("toolbox", toolbox)
+		s.pod("web", "{app: shop}")
+	}
+	job := firstJob(t, begin)
+	stories(t, func(s story) {
+		account := ref("v1", "ServiceAccount", "podbuggertool-toolbox")
+		begin(s)
+		for len(s.jobs()) == 0 {
+			require.True(s.t, s.Step())
+		}
+		released := s.Get(account).DeepCopy()
+		released.SetLabels(nil)
+		raw, err := released.MarshalJSON()
+		require.NoError(s.t, err)
+		require.NoError(s.t, s.Apply(raw))
+		for s.Get(ref("rbac.authorization.k8s.io/v1", "Role", account.Name)) != nil {
+			require.True(s.t, s.Step())
+		}
+		require.Empty(s.t, s.kind("RoleBinding"))
+		require.Equal(s.t, []string{job}, s.jobs(), "it is kept")
+
+		require.NoError(s.t, s.Play())
+		s.allowsItsOwnAccountOnly()
+		require.Equal(s.t, []string{job}, s.jobs())
+	}, simulate.Fault{What: simulate.Hold, Kind: "Job", Name: job})
+}
+
+// isBlockedByTheAccount requires that the tool's conditions name the ServiceAccount,
+// and nothing that is not asked for.
+func (s story) isBlockedByTheAccount() {
+	s.t.Helper()
+	for _, condition := range []string{"Ready", "Stalled"} {
+		text := simulate.Condition(s.Get(ref("apps.jicki.cn/v1alpha1", "PodBuggerTool", "toolbox")), condition)
+		require.Equal(s.t, "ChildBlocked", text.Reason)
+		require.Contains(s.t, text.Message, "ServiceAccount/podbuggertool-toolbox does not appear: an object of that name that belongs to someone else may be in the way")
+		require.NotContains(s.t, text.Message, "Role")
+	}
 }

@@ -44,14 +44,16 @@ func jobsOf(t *testing.T, spec string, matching int) (jobs, length int, status p
 		require.NoError(t, err)
 		return answer
 	}
-	var first struct{ Children []json.RawMessage }
-	require.NoError(t, json.Unmarshal(call(nil).Body, &first))
 	access := map[string]json.RawMessage{}
-	for _, child := range first.Children {
-		var id struct{ APIVersion, Kind string }
-		require.NoError(t, json.Unmarshal(child, &id))
-		require.NotEqual(t, "Job", id.Kind, "before its Role is there")
-		access[id.Kind+"."+id.APIVersion] = child
+	for range 2 { // the ServiceAccount, then Role and RoleBinding
+		var before struct{ Children []json.RawMessage }
+		require.NoError(t, json.Unmarshal(call(access).Body, &before))
+		for _, child := range before.Children {
+			var id struct{ APIVersion, Kind string }
+			require.NoError(t, json.Unmarshal(child, &id))
+			require.NotEqual(t, "Job", id.Kind, "before its Role is there")
+			access[id.Kind+"."+id.APIVersion] = child
+		}
 	}
 	answer := call(access)
 	for _, child := range answer.Children {

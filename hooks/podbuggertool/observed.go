@@ -77,8 +77,10 @@ type world struct {
 	matched []*observedPod
 	helpers map[types.UID][]*observedPod // Pods of the tool's own Jobs, by the Job's UID, the newest first
 	jobs    map[string]*observedJob
-	allowed map[string]bool // names of Pods that Jobs may change
 	memory  memory
+
+	hasAccount bool            // whether the Jobs' ServiceAccount is a child
+	allowed    map[string]bool // names of Pods that Jobs may change
 }
 
 func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
@@ -116,7 +118,9 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
 	if err != nil {
 		return w, err
 	}
-	w.allowed, err = observeAccess(tool, seen.Children)
+	if w.hasAccount = observeAccount(tool, seen.Children); w.hasAccount {
+		w.allowed, err = observeAccess(tool, seen.Children)
+	}
 	return w, err
 }
 

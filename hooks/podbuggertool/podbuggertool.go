@@ -8,8 +8,10 @@
 //
 // The Jobs' ServiceAccount, Role and RoleBinding are children too. The Role
 // allows that and nothing else, and only on the Pods whose Job has yet to be
-// created or to end, by their names. A Job is created when the Role is seen to
-// name its Pod. While no Pod waits for its Job, none of the three is asked for.
+// created or to end, by their names. Role and RoleBinding are asked for while the
+// ServiceAccount is observed as a child: somebody else's of that name would get the
+// same. A Job is created when the Role is seen to name its Pod. While no Pod waits
+// for its Job, none of the three is asked for.
 //
 // A Pod has the container when its spec lists an ephemeral container of the
 // tool's name. Then its Job is not asked for any more, and goes. The API server

@@ -3,6 +3,7 @@ package podbuggertool
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -19,10 +20,17 @@ func promises() metacontroller.Promises {
 	}
 }
 
-// watch holds PodBuggerTools to one container in each Pod.
+// watch holds PodBuggerTools to one container in each Pod, and to a Role and a
+// RoleBinding for no ServiceAccount but their own.
 func watch() func(metacontroller.Write) string {
 	return func(w metacontroller.Write) string {
-		if !w.Is("Pod") || w.After == nil {
+		if w.After == nil {
+			return ""
+		}
+		if w.By == "the hook" && (w.Is(roleKind.Kind) || w.Is(roleBindingKind.Kind)) {
+			return watchAccess(w)
+		}
+		if !w.Is("Pod") {
 			return ""
 		}
 		containers, _, _ := unstructured.NestedSlice(w.After.Object, "spec", "ephemeralContainers")
@@ -36,4 +44,18 @@ func watch() func(metacontroller.Write) string {
 		}
 		return ""
 	}
+}
+
+// watchAccess tells of a Role or RoleBinding that is written for a ServiceAccount that
+// Metacontroller does not know as the same tool's.
+func watchAccess(w metacontroller.Write) string {
+	owner := metav1.GetControllerOfNoCopy(w.After)
+	if owner == nil || owner.Kind != "PodBuggerTool" {
+		return ""
+	}
+	account := w.Heard(serviceAccountKind.APIVersion, serviceAccountKind.Kind, w.After.GetNamespace(), w.After.GetName())
+	if account == nil || !metav1.IsControlledBy(account, &metav1.ObjectMeta{UID: owner.UID}) {
+		return fmt.Sprintf("%s/%s is written for a ServiceAccount that is not the tool's", w.After.GetKind(), w.After.GetName())
+	}
+	return ""
 }

@@ -158,11 +158,14 @@ func (s story) jobs() []string {
 }
 
 // jobsEver returns how many Jobs there ever were.
-func (s story) jobsEver() int {
+func (s story) jobsEver() int { return s.ever("Job") }
+
+// ever returns how many objects of a kind were ever created.
+func (s story) ever(kind string) int {
 	count := 0
 	for _, step := range s.Steps {
 		for _, event := range step.Events {
-			if event.Verb == simulate.Created && event.Object.GetKind() == "Job" {
+			if event.Verb == simulate.Created && event.Object.GetKind() == kind {
 				count++
 			}
 		}

@@ -34,7 +34,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	wanted := children(tool, candidates, stay)
+	wanted := children(tool, world, candidates, stay)
 	differs, err := seen.Compare(wanted)
 	if err != nil {
 		return result{}, err
@@ -57,7 +57,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 // children returns what the Jobs need, and the Jobs. One is created when its
 // access is seen to be there, for Metacontroller applies children in no
 // particular order; one that exists stays whatever has become of its access.
-func children(tool *PodBuggerTool, candidates []*candidate, stay []*observedJob) []metacontroller.Object {
+func children(tool *PodBuggerTool, world world, candidates []*candidate, stay []*observedJob) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
 	for _, c := range candidates {
@@ -76,5 +76,5 @@ func children(tool *PodBuggerTool, candidates []*candidate, stay []*observedJob)
 		jobs = append(jobs, metacontroller.Keep(job.Snapshot))
 	}
 	slices.Sort(names)
-	return append(access(tool, names), jobs...)
+	return append(access(tool, names, world.hasAccount), jobs...)
 }
