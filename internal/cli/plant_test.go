@@ -130,8 +130,8 @@ func plantContainer(container map[string]any, env string, secrets []secretKind) 
 	container[env] = variables(secrets)
 	container["command"], container["args"] = []any{"sh", "-c", text(secrets)}, arguments(secrets)
 	var headers []any
-	for _, s := range secrets {
-		headers = append(headers, map[string]any{"name": "X-Secret", "value": s.text})
+	for i, s := range secrets {
+		headers = append(headers, map[string]any{"name": fmt.Sprintf("X-Secret-%d", i), "value": s.text})
 	}
 	container["readinessProbe"] = map[string]any{"exec": map[string]any{"command": arguments(secrets)}}
 	container["livenessProbe"] = map[string]any{"httpGet": map[string]any{"port": 80, "path": "/" + secrets[0].text, "httpHeaders": headers}}
