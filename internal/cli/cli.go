@@ -48,11 +48,18 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // Run runs the command line of a program with some operators, and returns the exit
-// code. A failure is told in one line, but for what the API server refuses: that is
-// told as kubectl does.
+// code. A failure is told in one line, but for what the API server refuses, which is
+// told as kubectl does, and for operators that are declared wrongly: there each mistake
+// has a line.
 func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams Streams) int {
 	// What is shown may quote a file or an argument.
 	streams.Err = printable.NewWriter(streams.Err)
+	if err := metacontroller.Check(controllers...); err != nil {
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintf(streams.Err, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))
+		}
+		return exitFailed
+	}
 	root := newRootCommand(&program{Streams: streams, name: name, controllers: controllers})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

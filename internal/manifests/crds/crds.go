@@ -124,6 +124,11 @@ func finish(c metacontroller.Controller, text []byte) (CRD, error) {
 	if version.Subresources.Status == nil {
 		return CRD{}, fmt.Errorf("there is no status subresource, and without it Metacontroller does not start: add the marker")
 	}
+	for _, name := range spec.Names.ShortNames {
+		if owner, isTaken := shortNames[name]; isTaken {
+			return CRD{}, fmt.Errorf("the short name %s is that of %s: write another in the marker", name, owner)
+		}
+	}
 	text, err := cut(c, text)
 	return CRD{ShortNames: spec.Names.ShortNames, HasScale: version.Subresources.Scale != nil, YAML: text}, err
 }

@@ -1,0 +1,110 @@
+package metacontroller
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Check looks for what is wrong with the declarations of a program's operators, and
+// would show only when Metacontroller or the API server is asked. The error has a
+// line for each mistake, which says what to write instead.
+func Check(controllers ...Controller) error {
+	var all []error
+	kinds := map[string]string{}
+	for _, c := range controllers {
+		for _, err := range c.mistakes() {
+			all = append(all, fmt.Errorf("%s: %w", c.Parent.Kind, err))
+		}
+		key := c.Parent.Plural + "." + c.Parent.Group()
+		if other, twice := kinds[c.Name()]; twice {
+			all = append(all, fmt.Errorf("%s: %s and %s have one name, which routes and files have from the kind: give one of the kinds another", c.Parent.Kind, other, key))
+		}
+		kinds[c.Name()] = key
+	}
+	return errors.Join(all...)
+}
+
+// mistakes returns what is wrong with a declaration.
+func (c Controller) mistakes() []error {
+	var all []error
+	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
+	all = append(all, c.Parent.mistakes()...)
+	if !strings.Contains(c.Parent.Group(), ".") {
+		wrong("Parent.APIVersion %q has no group with a domain: write one such as example.com/v1", c.Parent.APIVersion)
+	}
+	if c.Sync.sync == nil {
+		wrong("Sync is missing: write Sync: metacontroller.Sync(sync)")
+	}
+	seen := map[string]bool{}
+	for _, child := range c.Children {
+		all = append(all, child.Resource.mistakes()...)
+		switch {
+		case child.Update != OnDelete && child.Update != InPlace:
+			wrong("child %s: Update is %q: write metacontroller.OnDelete for what is never changed, such as a Pod or a Job, or metacontroller.InPlace", child.Kind, child.Update)
+		case child.Reads != nil && child.Update != OnDelete:
+			wrong("child %s: Reads is for kinds with the update method OnDelete: leave it out", child.Kind)
+		}
+		if seen[child.Key()] {
+			wrong("child %s stands twice: leave one out", child.Key())
+		}
+		seen[child.Key()] = true
+		if child.Contested && c.Customize.customize == nil {
+			wrong("child %s is Contested, and there is no Customize hook that selects the objects of its name: write one, with metacontroller.ByName", child.Kind)
+		}
+	}
+	for _, related := range c.Related {
+		all = append(all, related.mistakes()...)
+	}
+	if len(c.Related) > 0 && c.Customize.customize == nil {
+		wrong("Related is set, and there is no Customize hook that selects any: write one, or leave Related out")
+	}
+	if c.OrderedTeardown && c.Finalize.sync == nil {
+		wrong("OrderedTeardown is set, and there is no Finalize hook for the order: write one, or leave OrderedTeardown out")
+	}
+	return all
+}
+
+var (
+	kindPattern    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+	versionPattern = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
+)
+
+// mistakes returns what is wrong with the names of a kind.
+func (r Resource) mistakes() []error {
+	if !kindPattern.MatchString(r.Kind) {
+		return []error{fmt.Errorf("Kind %q is no name of a kind: write it as in Deployment", r.Kind)}
+	}
+	var all []error
+	group := r.Group()
+	if !versionPattern.MatchString(r.Version()) || strings.HasPrefix(r.APIVersion, "/") || group != "" && len(validation.IsDNS1123Subdomain(group)) > 0 {
+		all = append(all, fmt.Errorf("%s: APIVersion %q is no group and version: write it as in apps/v1", r.Kind, r.APIVersion))
+	}
+	if plural := pluralOf(r.Kind); r.Plural != plural {
+		all = append(all, fmt.Errorf("%s: Plural is %q: write %q", r.Kind, r.Plural, plural))
+	}
+	return all
+}
+
+var (
+	endsInVowelAndY = regexp.MustCompile(`[aeiou]y$`)
+	endsInHiss      = regexp.MustCompile(`(x|z|ch|sh)$`)
+)
+
+// pluralOf returns the name of a kind in URLs and in RBAC rules, which the guess of
+// apimachinery does not know of all English words.
+func pluralOf(kind string) string {
+	switch lower := strings.ToLower(kind); {
+	case endsInVowelAndY.MatchString(lower):
+		return lower + "s"
+	case endsInHiss.MatchString(lower):
+		return lower + "es"
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(apischema.GroupVersionKind{Kind: kind})
+	return plural.Resource
+}

@@ -1,0 +1,66 @@
+package metacontroller
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// toys returns a declaration that is right.
+func toys() Controller {
+	type toy struct{}
+	return Controller{
+		Parent:    Resource{APIVersion: "example.com/v1beta1", Kind: "Toy", Plural: "toys"},
+		Children:  []Child{{Resource: Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: InPlace, Contested: true}},
+		Related:   []Resource{{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}},
+		Customize: Customize(func(*toy) ([]Rule, error) { return nil, nil }),
+		Sync:      Sync(func(*toy, Observed) (Result[toy], error) { return Result[toy]{}, nil }),
+	}
+}
+
+func TestCheck(t *testing.T) {
+	require.NoError(t, Check())
+	require.NoError(t, Check(toys()))
+	for name, test := range map[string]struct {
+		spoil func(c *Controller)
+		says  string
+	}{
+		"no update method":     {func(c *Controller) { c.Children[0].Update = "" }, `Toy: child ConfigMap: Update is "": write metacontroller.OnDelete`},
+		"Recreate":             {func(c *Controller) { c.Children[0].Update = "Recreate" }, `Update is "Recreate"`},
+		"a plural of another":  {func(c *Controller) { c.Parent.Plural = "toies" }, `Toy: Toy: Plural is "toies": write "toys"`},
+		"a child's plural":     {func(c *Controller) { c.Children[0].Plural = "ConfigMap" }, `Toy: ConfigMap: Plural is "ConfigMap": write "configmaps"`},
+		"no group":             {func(c *Controller) { c.Parent.APIVersion = "v1" }, `has no group with a domain`},
+		"no version":           {func(c *Controller) { c.Parent.APIVersion = "example.com/latest" }, `APIVersion "example.com/latest" is no group and version`},
+		"kind in lower case":   {func(c *Controller) { c.Parent.Kind = "toy" }, `Kind "toy" is no name of a kind`},
+		"no sync":              {func(c *Controller) { c.Sync = Hook{} }, `Sync is missing`},
+		"a child twice":        {func(c *Controller) { c.Children = append(c.Children, c.Children[0]) }, `child ConfigMap.v1 stands twice`},
+		"part of what changes": {func(c *Controller) { c.Children[0].Reads = reflect.TypeFor[Controller]() }, `Reads is for kinds with the update method OnDelete`},
+		"contested and unseen": {func(c *Controller) { c.Customize, c.Related = Hook{}, nil }, `is Contested, and there is no Customize hook`},
+		"no customize":         {func(c *Controller) { c.Customize, c.Children[0].Contested = Hook{}, false }, `there is no Customize hook that selects any`},
+		"teardown of no order": {func(c *Controller) { c.OrderedTeardown = true }, `there is no Finalize hook for the order`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := toys()
+			test.spoil(&c)
+			require.ErrorContains(t, Check(c), test.says)
+			require.NotContains(t, Check(c).Error(), "\n")
+		})
+	}
+	other := toys()
+	other.Parent.APIVersion = "other.example.com/v1"
+	other.Sync = Hook{}
+	err := Check(toys(), other)
+	require.ErrorContains(t, err, "toys.example.com and toys.other.example.com have one name")
+	require.Equal(t, 1, strings.Count(err.Error(), "\n"), "each mistake has a line: %s", err)
+}
+
+func TestPlurals(t *testing.T) {
+	for kind, plural := range map[string]string{
+		"Pod": "pods", "Ingress": "ingresses", "NetworkPolicy": "networkpolicies", "Endpoints": "endpoints", "IngressClass": "ingressclasses",
+		"ModelBox": "modelboxes", "Gateway": "gateways", "RedisCache": "rediscaches", "Proxy": "proxies",
+	} {
+		require.Equal(t, plural, pluralOf(kind))
+	}
+}
