@@ -1,12 +1,24 @@
 package crds
 
-// shortNames are those that kubectl takes for a kind of Kubernetes' own, as
-// `kubectl api-resources` prints them. It never takes such a name for a custom resource.
-var shortNames = map[string]string{
-	"cj": "cronjobs", "cm": "configmaps", "crd": "customresourcedefinitions", "crds": "customresourcedefinitions", "cs": "componentstatuses",
-	"csr": "certificatesigningrequests", "deploy": "deployments", "ds": "daemonsets", "ep": "endpoints", "ev": "events", "hpa": "horizontalpodautoscalers",
-	"ing": "ingresses", "ip": "ipaddresses", "limits": "limitranges", "netpol": "networkpolicies", "no": "nodes", "ns": "namespaces",
-	"pc": "priorityclasses", "pdb": "poddisruptionbudgets", "po": "pods", "pv": "persistentvolumes", "pvc": "persistentvolumeclaims",
-	"quota": "resourcequotas", "rc": "replicationcontrollers", "rs": "replicasets", "sa": "serviceaccounts", "sc": "storageclasses",
-	"sts": "statefulsets", "svc": "services", "vac": "volumeattributesclasses",
+import (
+	_ "embed" // the list of names
+	"strings"
+)
+
+// shortNamesText has a short name and the plural of its kind in each line: those that
+// kubectl takes for a kind of Kubernetes' own, as `kubectl api-resources` prints them. It
+// never takes such a name for a custom resource. The end-to-end tests compare the list
+// with that of a real API server.
+//
+//go:embed shortnames.txt
+var shortNamesText string
+
+// ownerOf returns the plural of the kind of Kubernetes that has a short name.
+func ownerOf(shortName string) (plural string, isTaken bool) {
+	for line := range strings.Lines(shortNamesText) {
+		if name, plural, _ := strings.Cut(strings.TrimSpace(line), " "); name == shortName {
+			return plural, true
+		}
+	}
+	return "", false
 }

@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestShortNamesOfKubernetes compares what a new kind is held to with what the API server
+// serves: NAME SHORTNAMES APIVERSION NAMESPACED KIND, the second column empty for most.
+func TestShortNamesOfKubernetes(t *testing.T) {
+	served := map[string]string{}
+	for line := range strings.Lines(kubectl(t, "api-resources", "--no-headers")) {
+		columns := strings.Fields(line)
+		if len(columns) != 5 || !isOfKubernetes(columns[2]) {
+			continue
+		}
+		for name := range strings.SplitSeq(columns[1], ",") {
+			served[name] = columns[0]
+		}
+	}
+	require.Greater(t, len(served), 20)
+	text, err := os.ReadFile("../internal/manifests/crds/shortnames.txt")
+	require.NoError(t, err)
+	known := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, plural, _ := strings.Cut(strings.TrimSpace(line), " ")
+		known[name] = plural
+	}
+	for name, plural := range served {
+		require.Equal(t, plural, known[name], name)
+	}
+}
+
+// isOfKubernetes reports whether a group is one of Kubernetes' own: those have no domain,
+// or one of k8s.io.
+func isOfKubernetes(apiVersion string) bool {
+	group, _, hasGroup := strings.Cut(apiVersion, "/")
+	return !hasGroup || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
