@@ -35,6 +35,8 @@ func (r *Printer) Outcomes(world *simulate.World) {
 			state = "FAILED"
 		case o.Ready != "True":
 			state = "not Ready (" + o.Reason + ")"
+		case !o.Quiet:
+			state = "Ready, but NOT quiet"
 		}
 		fmt.Fprintf(r.Out, "= %s %s/%s: %s after %s, hook calls: %d, children: %d\n", o.Parent.GetKind(),
 			o.Parent.GetNamespace(), o.Parent.GetName(), state, o.After.Round(time.Second), o.Calls, o.Children)

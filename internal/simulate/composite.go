@@ -60,6 +60,7 @@ type parent struct {
 	calls    int
 	failures int
 	failure  string // of the last sync
+	quiet    bool   // another sync changes nothing, as Play has seen
 	answer   []byte // of the last sync or finalize hook
 }
 

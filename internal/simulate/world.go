@@ -195,6 +195,8 @@ type Outcome struct {
 	Ready, Reason, Message string
 	// Failure is why its last sync failed, or empty.
 	Failure string
+	// Quiet is set where [World.Play] has made sure that another sync changes nothing.
+	Quiet bool
 	// Calls counts the calls of its hooks, Children the objects it owns.
 	Calls, Children int
 	// After is the time from the first step to the last.
@@ -217,7 +219,7 @@ func (w *World) Outcomes() []Outcome {
 		ready := Condition(object, operator.ConditionReady)
 		list = append(list, Outcome{
 			Parent: object, Ready: ready.Status, Reason: ready.Reason, Message: ready.Message,
-			Failure: p.failure, Calls: p.calls, Children: len(w.store.ownedBy(object.GetUID())),
+			Failure: p.failure, Quiet: p.quiet, Calls: p.calls, Children: len(w.store.ownedBy(object.GetUID())),
 			After: after,
 		})
 	}
