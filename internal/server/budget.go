@@ -114,9 +114,9 @@ type held struct {
 }
 
 // take waits for an amount, or for all that there is where it is more.
-func (h *held) take(ctx context.Context, address string, amount int64) error {
-	amount, h.address = min(amount, h.share.each-h.amount), address
-	if h.share.acquire(ctx, address, amount) != nil {
+func (h *held) take(ctx context.Context, c client, amount int64) error {
+	amount, h.address = min(amount, h.share.each-h.amount), c.address
+	if h.share.acquire(ctx, c, amount) != nil {
 		return busyOrGone(ctx)
 	}
 	h.amount += amount

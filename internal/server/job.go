@@ -30,7 +30,7 @@ func newSlots(most int) slots {
 // job is a request from its headers to its answer: its time, and what it holds.
 type job struct {
 	server   *Server
-	address  string                  // of the client
+	client   client
 	computed time.Time               // when there has to be an answer
 	request  context.Context         // of the client, which may hang up
 	waiting  context.Context         // ends when the job has to run at the latest
@@ -43,7 +43,7 @@ type job struct {
 
 func (s *Server) newJob(r *http.Request) *job {
 	now := time.Now()
-	j := &job{server: s, address: hostOf(r.RemoteAddr), computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
+	j := &job{server: s, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
 	timed, stop := context.WithDeadline(j.request, now.Add(s.options.AnswerTimeout*waitPart/10))
 	j.waiting, j.cancel = context.WithCancelCause(timed)
 	context.AfterFunc(j.waiting, stop)
@@ -63,14 +63,14 @@ func (j *job) takeBody(length int64, tiny bool) error {
 	j.isLarge = length > smallBody
 	if j.isLarge {
 		j.body = held{share: j.server.budget.large}
-		return j.body.take(j.waiting, j.address, length+compactBytes)
+		return j.body.take(j.waiting, j.client, length+compactBytes)
 	}
 	j.body = held{share: j.server.budget.small}
 	if tiny {
 		j.body.share = j.server.budget.tiny
 	}
 	j.prepaid = length + overheadBytes
-	return j.body.take(j.waiting, j.address, length+j.prepaid)
+	return j.body.take(j.waiting, j.client, length+j.prepaid)
 }
 
 // call runs a hook, when it is its turn. One that has been given the turn of a
@@ -104,7 +104,7 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacontroller.Answer, error), length int64) (metacontroller.Answer, error) {
 	if j.isLarge {
 		j.prepaid = length + overheadBytes
-		if err := j.work.take(j.waiting, j.address, j.prepaid); err != nil {
+		if err := j.work.take(j.waiting, j.client, j.prepaid); err != nil {
 			return metacontroller.Answer{}, err
 		}
 	}
@@ -154,11 +154,11 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 	entered := 0
 	leave = func() {
 		for _, slot := range wanted[:entered] {
-			slot.release(j.address, 1)
+			slot.release(j.client.address, 1)
 		}
 	}
 	for _, slot := range wanted {
-		if slot.acquire(j.waiting, j.address, 1) != nil {
+		if slot.acquire(j.waiting, j.client, 1) != nil {
 			leave()
 			return nil, busyOrGone(j.waiting)
 		}
