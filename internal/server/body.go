@@ -74,6 +74,11 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	if !whole {
 		j.client.namespace = compact.Namespace(body)
 	}
+	if j.isLarge && cap(body) <= smallBody {
+		if err := j.shrink(int64(cap(body))); err != nil {
+			return nil, err
+		}
+	}
 	// From now on the connection is watched for a client that hangs up, which a
 	// deadline would look like.
 	_ = paced.control.SetReadDeadline(time.Time{})

@@ -138,8 +138,17 @@ func (j *job) turn(length int64) error {
 	return j.takeBody(length, false)
 }
 
+// shrink makes a large request a small one, of whose body no more than a length is
+// left: what no hook reads has been left out by now. So it does not wait for those
+// that are large.
+func (j *job) shrink(length int64) error {
+	large := j.body
+	defer large.give(0)
+	return j.takeBody(length, false)
+}
+
 // enter waits for a slot, and returns what gives it back. What no hook reads has
-// been left out of a body by now, so that one that was large may have become tiny.
+// been left out of a body by now, so that any may have become tiny.
 func (j *job) enter(tiny bool) (leave func(), err error) {
 	slots := j.server.slots
 	var wanted []*fair

@@ -121,3 +121,21 @@ func TestEachNamespaceHasItsTurn(t *testing.T) {
 		})
 	}
 }
+
+// TestALargeBodyOfWhichLittleIsReadIsSmall: it waits for no turn of the large ones.
+func TestALargeBodyOfWhichLittleIsReadIsSmall(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(o *server.Options) { o.MaxInFlight, o.AnswerTimeout = 4, 5*time.Second })
+	filled := func(text string) string {
+		return strings.Replace(request(text), `"spec": {`, `"spec": {"x": "`+strings.Repeat("x", 1_100_000)+`", `, 1)
+	}
+	for range 2 { // all that large ones may have
+		e.untilReached(t, e.later("/greeting/sync", filled("block")))
+	}
+	unread := `"related": {"Pod.v1": {"default/a": {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "default", "name": "a",
+		"labels": {"x": "` + strings.Repeat("x", 100_000) + `"}, "managedFields": ["` + strings.Repeat("x", 1_100_000) + `"]}}}}`
+	answer := e.post(t, "/greeting/sync", strings.Replace(request("hi"), `"related": {}`, unread, 1))
+	require.Equal(t, http.StatusOK, answer.code, answer.body)
+	require.Equal(t, http.StatusTooManyRequests, e.post(t, "/greeting/sync", filled("hi")).code)
+	close(e.release)
+}
