@@ -2,13 +2,11 @@ package loadtest
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,7 +31,7 @@ func TestOneNamespaceHoldsUpNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for try := range 2 {
 				p := start(t)
-				stop := attack.start(t, p)
+				stop := attack.start(t, p, time.Minute)
 				time.Sleep(time.Second) // all have begun
 				times := settled(t, p, bytes.ReplaceAll(podSet(300, 300, ""), []byte("default"), []byte("other")))
 				t.Logf("attackers: %v", stop())
@@ -60,39 +58,10 @@ func adopted(count, size int) func(int64) []byte {
 	return func(int64) []byte { return body }
 }
 
-// start sends in a loop until stop, which returns what has been answered.
-func (a attacker) start(t *testing.T, p *process) (stop func() map[string]int) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	var sent atomic.Int64
-	var mutex sync.Mutex
-	answers := map[string]int{}
-	for range a.many {
-		client := client(t)
-		group.Go(func() {
-			for ctx.Err() == nil {
-				got, err := post(ctx, client, "http://"+p.hooks+a.path, a.body(sent.Add(1)))
-				if ctx.Err() != nil {
-					return
-				}
-				mutex.Lock()
-				answers[fmt.Sprintf("%d %.60s %v", got.code, got.text, err)]++
-				mutex.Unlock()
-				time.Sleep(got.retryAfter)
-			}
-		})
-	}
-	return func() map[string]int {
-		cancel()
-		group.Wait()
-		return answers
-	}
-}
-
 // settled sends a request each second, each of them again as Metacontroller does
 // until it is answered, and returns how long that took, the shortest first.
 func settled(t *testing.T, p *process, body []byte) (times []time.Duration) {
-	const seconds = 10
+	const seconds = 6
 	var group sync.WaitGroup
 	var mutex sync.Mutex
 	client := client(t)
