@@ -70,7 +70,17 @@ func (j *job) takeBody(length int64, tiny bool) error {
 		j.body.share = j.server.budget.tiny
 	}
 	j.prepaid = length + overheadBytes
-	return j.body.take(j.waiting, j.client, length+j.prepaid)
+	return j.body.take(j.waiting, j.turnOf(tiny), length+j.prepaid)
+}
+
+// turnOf returns in whose turn it waits. The tiny ones of an address wait in the
+// order in which they come: each of them costs little, so that a namespace that has
+// many is not to wait for one of another between any two of its own.
+func (j *job) turnOf(tiny bool) client {
+	if tiny {
+		return client{address: j.client.address}
+	}
+	return j.client
 }
 
 // call runs a hook, when it is its turn. One that has been given the turn of a
@@ -167,7 +177,7 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 		}
 	}
 	for _, slot := range wanted {
-		if slot.acquire(j.waiting, j.client, 1) != nil {
+		if slot.acquire(j.waiting, j.turnOf(tiny), 1) != nil {
 			leave()
 			return nil, busyOrGone(j.waiting)
 		}

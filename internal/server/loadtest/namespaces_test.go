@@ -33,7 +33,7 @@ func TestOneNamespaceHoldsUpNoOther(t *testing.T) {
 				p := start(t)
 				stop := attack.start(t, p, time.Minute)
 				time.Sleep(time.Second) // all have begun
-				times := settled(t, p, bytes.ReplaceAll(podSet(300, 300, ""), []byte("default"), []byte("other")))
+				times := settled(t, p, elsewhere(podSet(300, 300, "")))
 				t.Logf("attackers: %v", stop())
 				t.Logf("honest: p50 %s, max %s of %d", times[len(times)/2], times[len(times)-1], len(times))
 				p.requireAlive(t)
@@ -56,6 +56,11 @@ func adopted(count, size int) func(int64) []byte {
 	body := parentOf("d3os-product.com.d3os/v1", "DataService", `{"eureka":{"image":"x"}}`,
 		`"Deployment.apps/v1":{},"StatefulSet.apps/v1":{},"DaemonSet.apps/v1":{},"Service.v1":{},"ConfigMap.v1":{`+configMaps+`}`)
 	return func(int64) []byte { return body }
+}
+
+// elsewhere returns a request about another namespace than that of the attackers.
+func elsewhere(request []byte) []byte {
+	return bytes.ReplaceAll(request, []byte("default"), []byte("other"))
 }
 
 // settled sends a request each second, each of them again as Metacontroller does

@@ -105,8 +105,8 @@ func (a attacker) start(t *testing.T, p *process, patience time.Duration) (stop 
 }
 
 // TestValidationHoldsNobodyUp has 44 senders of what costs much to validate, in a
-// loop, beside small honest requests. A busy machine has a second try: where
-// nobody is held back, none is of use.
+// loop, beside small honest requests of another namespace. A busy machine has a
+// second try: where nobody is held back, none is of use.
 func TestValidationHoldsNobodyUp(t *testing.T) {
 	for try := range 2 {
 		p := start(t)
@@ -135,7 +135,7 @@ func underAttack(t *testing.T, p *process) (answers map[string]int, honest *tall
 	time.Sleep(time.Second) // all have begun
 	honest = &tally{most: 2 * time.Second}
 	var asked sync.WaitGroup
-	patient, small := client(t), podSet(3, 3, "")
+	patient, small := client(t), elsewhere(podSet(3, 3, ""))
 	for range each * seconds {
 		asked.Go(func() {
 			got, err := post(t.Context(), patient, "http://"+p.hooks+"/podset/sync", small)
