@@ -46,7 +46,7 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 	paced := &pacedReader{
 		control: http.NewResponseController(w), left: openingBytes, waiting: j.waiting,
 		body:    http.MaxBytesReader(w, r.Body, wireFactor*limit),
-		opening: &opening{of: j.server.budget.opening, address: j.address, leave: j.cancel},
+		opening: &opening{of: j.server.budget.opening, address: j.client.address, leave: j.cancel},
 	}
 	paced.allow(openingTime)
 	// Who has to give back its opening may be reading, and hears of that as of a
@@ -71,6 +71,14 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 		return nil, err
 	}
 	line.unread = false
+	if !whole {
+		j.client.namespace = compact.Namespace(body)
+	}
+	if j.isLarge && cap(body) <= smallBody {
+		if err := j.shrink(int64(cap(body))); err != nil {
+			return nil, err
+		}
+	}
 	// From now on the connection is watched for a client that hangs up, which a
 	// deadline would look like.
 	_ = paced.control.SetReadDeadline(time.Time{})
@@ -103,6 +111,7 @@ func (j *job) readOpening(source *pacedReader, declared int64) (body []byte, who
 			break
 		}
 	}
+	j.client.namespace = compact.Namespace(body)
 	switch {
 	case err != nil:
 		return nil, false, err

@@ -26,7 +26,8 @@ import (
 // What is taken from opening is given back when tiny, small or large has been
 // granted; work is granted whole before the hook runs. What a hook needs beyond
 // that it gets at once or not at all. Where requests have to wait, those of one
-// address wait for one another rather than others for them.
+// address wait for one another rather than others for them, and so do those of one
+// namespace within an address.
 const (
 	// DefaultMemoryBudget is for a process that has no limit.
 	DefaultMemoryBudget = 512 << 20
@@ -114,9 +115,9 @@ type held struct {
 }
 
 // take waits for an amount, or for all that there is where it is more.
-func (h *held) take(ctx context.Context, address string, amount int64) error {
-	amount, h.address = min(amount, h.share.each-h.amount), address
-	if h.share.acquire(ctx, address, amount) != nil {
+func (h *held) take(ctx context.Context, c client, amount int64) error {
+	amount, h.address = min(amount, h.share.each-h.amount), c.address
+	if h.share.acquire(ctx, c, amount) != nil {
 		return busyOrGone(ctx)
 	}
 	h.amount += amount

@@ -6,9 +6,17 @@ import (
 	"sync"
 )
 
-// fair is a semaphore that is shared address by address. While some have to wait,
-// each address has its turn, however many requests it has waiting: others wait for
-// one request of an address that sends very many, and not for all of them.
+// client is whose turn it is. Metacontroller is one address that asks for all
+// namespaces of a cluster.
+type client struct {
+	address   string
+	namespace string // of the parent; empty as long as it is not known
+}
+
+// fair is a semaphore that is shared address by address, and within an address
+// namespace by namespace. While some have to wait, each address has its turn,
+// however many requests and namespaces it has waiting: others wait for one request
+// of an address that sends very many, and not for all of them.
 // golang.org/x/sync/semaphore, which has one queue for all, would have them wait
 // until it is too late.
 type fair struct {
@@ -19,9 +27,9 @@ type fair struct {
 
 	mu      sync.Mutex
 	used    int64
-	held    map[string]int64     // by address, where each is less than all
-	waiting map[string][]*waiter // by address, in the order in which they came
-	turns   []string             // the addresses that wait, the next one first
+	held    map[string]int64  // by address, where each is less than all
+	waiting map[string]*queue // by address
+	turns   []string          // the addresses that wait, the next one first
 }
 
 // waiter is somebody who waits.
@@ -31,7 +39,7 @@ type waiter struct {
 }
 
 func newFair(size int64) *fair {
-	return &fair{size: size, each: size, held: map[string]int64{}, waiting: map[string][]*waiter{}}
+	return &fair{size: size, each: size, held: map[string]int64{}, waiting: map[string]*queue{}}
 }
 
 // newReserved returns one of which a quarter is left to others by each address.
@@ -42,13 +50,14 @@ func newReserved(size int64) *fair {
 }
 
 // acquire waits for an amount. Its error is that of ctx.
-func (f *fair) acquire(ctx context.Context, address string, amount int64) error {
+func (f *fair) acquire(ctx context.Context, c client, amount int64) error {
 	w := &waiter{amount, make(chan struct{})}
 	f.mu.Lock()
-	if len(f.waiting[address]) == 0 {
-		f.turns = append(f.turns, address)
+	if f.waiting[c.address] == nil {
+		f.waiting[c.address] = &queue{waiting: map[string][]*waiter{}}
+		f.turns = append(f.turns, c.address)
 	}
-	f.waiting[address] = append(f.waiting[address], w)
+	f.waiting[c.address].add(c.namespace, w)
 	f.grant()
 	f.mu.Unlock()
 	select {
@@ -58,14 +67,12 @@ func (f *fair) acquire(ctx context.Context, address string, amount int64) error 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	queue := f.waiting[address]
-	i := slices.Index(queue, w)
-	if i < 0 { // it was granted at the same moment
+	queue := f.waiting[c.address]
+	if queue == nil || !queue.remove(c.namespace, w) { // it was granted at the same moment
 		return nil
 	}
-	f.waiting[address] = slices.Delete(queue, i, i+1)
-	if len(f.waiting[address]) == 0 {
-		f.leave(slices.Index(f.turns, address))
+	if len(queue.turns) == 0 {
+		f.leave(slices.Index(f.turns, c.address))
 	}
 	f.grant() // what comes behind it may be smaller
 	return ctx.Err()
@@ -100,7 +107,8 @@ func (f *fair) release(address string, amount int64) {
 func (f *fair) grant() {
 	for i := 0; i < len(f.turns); {
 		address := f.turns[i]
-		next := f.waiting[address][0]
+		queue := f.waiting[address]
+		next := queue.next()
 		if f.held[address]+next.amount > f.each {
 			i++
 			continue
@@ -113,8 +121,8 @@ func (f *fair) grant() {
 			f.held[address] += next.amount
 		}
 		close(next.granted)
-		f.waiting[address] = f.waiting[address][1:]
-		if f.leave(i); len(f.waiting[address]) > 0 {
+		queue.advance()
+		if f.leave(i); len(queue.turns) > 0 {
 			f.turns = append(f.turns, address)
 		}
 		i = 0
@@ -125,7 +133,44 @@ func (f *fair) grant() {
 func (f *fair) leave(i int) {
 	address := f.turns[i]
 	f.turns = slices.Delete(f.turns, i, i+1)
-	if len(f.waiting[address]) == 0 {
+	if len(f.waiting[address].turns) == 0 {
 		delete(f.waiting, address)
 	}
+}
+
+// queue is those of one address who wait. Each namespace has its turn.
+type queue struct {
+	waiting map[string][]*waiter // by namespace, in the order in which they came
+	turns   []string             // the namespaces that wait, the next one first
+}
+
+func (q *queue) add(namespace string, w *waiter) {
+	if len(q.waiting[namespace]) == 0 {
+		q.turns = append(q.turns, namespace)
+	}
+	q.waiting[namespace] = append(q.waiting[namespace], w)
+}
+
+// next returns who is the next one.
+func (q *queue) next() *waiter { return q.waiting[q.turns[0]][0] }
+
+// advance removes the next one, and puts its namespace behind the others.
+func (q *queue) advance() {
+	namespace, w := q.turns[0], q.next()
+	q.turns = append(q.turns[1:], namespace)
+	q.remove(namespace, w)
+}
+
+// remove removes one, and reports whether it was there.
+func (q *queue) remove(namespace string, w *waiter) bool {
+	waiting := q.waiting[namespace]
+	i := slices.Index(waiting, w)
+	if i < 0 {
+		return false
+	}
+	if q.waiting[namespace] = slices.Delete(waiting, i, i+1); len(waiting) == 1 {
+		delete(q.waiting, namespace)
+		q.turns = slices.DeleteFunc(q.turns, func(other string) bool { return other == namespace })
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,38 +11,114 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// asking is a fair of which somebody has all, until begin.
+type asking struct {
+	*fair
+
+	order strings.Builder // in which those that ask have been granted
+}
+
+func newAsking(t *testing.T, size int64) *asking {
+	f := &asking{fair: newFair(size)}
+	require.NoError(t, f.acquire(t.Context(), client{address: "first"}, size))
+	return f
+}
+
+// ask asks behind all that have asked before, for a second, and writes down who it
+// was.
+func (f *asking) ask(who string, c client, amount int64) {
+	go func() {
+		if f.acquire(context.Background(), c, amount) == nil {
+			f.order.WriteString(who)
+			time.Sleep(time.Second)
+			f.release(c.address, amount)
+		}
+	}()
+	synctest.Wait()
+}
+
+// requireOrder gives away what somebody has, and fails unless all have been granted
+// in this order and all is free again.
+func (f *asking) requireOrder(t *testing.T, want string) {
+	t.Helper()
+	require.False(t, f.tryAcquire(1))
+	f.release("first", f.size)
+	time.Sleep(time.Hour)
+	synctest.Wait()
+	require.Equal(t, want, f.order.String())
+	require.True(t, f.tryAcquire(f.size), "all is free again")
+	require.False(t, f.tryAcquire(1))
+	require.Empty(t, f.waiting)
+	require.Empty(t, f.turns)
+}
+
 // TestFairHasTurns: one address waits for one request of each other address, and for
 // all of its own that came before.
 func TestFairHasTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFair(2)
-		require.NoError(t, f.acquire(t.Context(), "first", 2))
-		var order strings.Builder
-		ask := func(address string, amount int64) {
-			go func() {
-				if f.acquire(context.Background(), address, amount) == nil {
-					order.WriteString(address)
-					time.Sleep(time.Second)
-					f.release(address, amount)
-				}
-			}()
+		f := newAsking(t, 2)
+		for range 5 {
+			f.ask("a", client{address: "a"}, 2)
+		}
+		f.ask("b", client{address: "b"}, 2)
+		f.ask("b", client{address: "b"}, 2)
+		f.ask("c", client{address: "c"}, 1)
+		f.requireOrder(t, "abcabaaa")
+	})
+}
+
+// TestFairHasTurnsOfNamespaces: within an address, one namespace waits for one
+// request of each other one.
+func TestFairHasTurnsOfNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newAsking(t, 1)
+		for range 5 {
+			f.ask("x", client{"a", "x"}, 1)
+		}
+		f.ask("y", client{"a", "y"}, 1)
+		f.ask("y", client{"a", "y"}, 1)
+		f.ask("z", client{"a", "z"}, 1)
+		f.requireOrder(t, "xyzxyxxx")
+	})
+}
+
+// TestManyNamespacesAreOneAddress: who has very many of them has no more turns than
+// another address that has one, also where they are called the same.
+func TestManyNamespacesAreOneAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newAsking(t, 1)
+		for i := range 100 {
+			f.ask("a", client{"a", strconv.Itoa(i)}, 1)
+		}
+		f.ask("b", client{"b", "0"}, 1)
+		f.ask("b", client{"b", "0"}, 1)
+		f.ask("b", client{"b", "1"}, 1)
+		f.requireOrder(t, "ababab"+strings.Repeat("a", 97))
+	})
+}
+
+// TestFairForgetsNamespacesThatGiveUp: a namespace whose requests have gone has no
+// turn, and the others keep their places.
+func TestFairForgetsNamespacesThatGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newAsking(t, 1)
+		impatient, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		leave := func(c client) {
+			go func() { _ = f.acquire(impatient, c, 1) }()
 			synctest.Wait()
 		}
-		for range 5 {
-			ask("a", 2)
-		}
-		ask("b", 2)
-		ask("b", 2)
-		ask("c", 1)
-		require.False(t, f.tryAcquire(1))
-		f.release("first", 2)
+		leave(client{"a", "gone"})
+		leave(client{"a", "x"})
+		f.ask("x", client{"a", "x"}, 1)
+		leave(client{"a", "gone"})
+		f.ask("y", client{"a", "y"}, 1)
+		f.ask("x", client{"a", "x"}, 1)
+		leave(client{"b", "gone"})
 		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.Equal(t, "abcabaaa", order.String())
-		require.True(t, f.tryAcquire(2), "all is free again")
-		require.False(t, f.tryAcquire(1))
-		require.Empty(t, f.waiting)
-		require.Empty(t, f.turns)
+		f.ask("z", client{"a", "z"}, 1)
+		f.ask("b", client{"b", "gone"}, 1)
+		f.requireOrder(t, "xbyzx")
 	})
 }
 
@@ -50,17 +127,17 @@ func TestFairHasTurns(t *testing.T) {
 func TestFairForgetsWhoGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFair(2)
-		require.NoError(t, f.acquire(t.Context(), "a", 1))
+		require.NoError(t, f.acquire(t.Context(), client{address: "a"}, 1))
 		impatient, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		granted := make(chan time.Duration, 1)
 		began := time.Now()
 		go func() {
 			time.Sleep(time.Millisecond)
-			_ = f.acquire(context.Background(), "b", 1) // behind the one that needs all
+			_ = f.acquire(context.Background(), client{address: "b"}, 1) // behind the one that needs all
 			granted <- time.Since(began)
 		}()
-		require.ErrorIs(t, f.acquire(impatient, "a", 2), context.DeadlineExceeded)
+		require.ErrorIs(t, f.acquire(impatient, client{address: "a"}, 2), context.DeadlineExceeded)
 		require.Equal(t, time.Second, <-granted)
 		f.release("a", 1)
 		f.release("b", 1)
@@ -74,15 +151,15 @@ func TestFairLeavesAQuarter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newReserved(4)
 		for range 3 {
-			require.NoError(t, f.acquire(t.Context(), "a", 1))
+			require.NoError(t, f.acquire(t.Context(), client{address: "a"}, 1))
 		}
 		granted := false
 		go func() {
-			granted = f.acquire(context.Background(), "a", 1) == nil
+			granted = f.acquire(context.Background(), client{address: "a"}, 1) == nil
 		}()
 		synctest.Wait()
 		require.False(t, granted)
-		require.NoError(t, f.acquire(t.Context(), "b", 1), "it does not wait for the one before it")
+		require.NoError(t, f.acquire(t.Context(), client{address: "b"}, 1), "it does not wait for the one before it")
 		f.release("b", 1)
 		synctest.Wait()
 		require.False(t, granted)

@@ -30,7 +30,7 @@ func newSlots(most int) slots {
 // job is a request from its headers to its answer: its time, and what it holds.
 type job struct {
 	server   *Server
-	address  string                  // of the client
+	client   client
 	computed time.Time               // when there has to be an answer
 	request  context.Context         // of the client, which may hang up
 	waiting  context.Context         // ends when the job has to run at the latest
@@ -43,7 +43,7 @@ type job struct {
 
 func (s *Server) newJob(r *http.Request) *job {
 	now := time.Now()
-	j := &job{server: s, address: hostOf(r.RemoteAddr), computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
+	j := &job{server: s, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
 	timed, stop := context.WithDeadline(j.request, now.Add(s.options.AnswerTimeout*waitPart/10))
 	j.waiting, j.cancel = context.WithCancelCause(timed)
 	context.AfterFunc(j.waiting, stop)
@@ -63,14 +63,24 @@ func (j *job) takeBody(length int64, tiny bool) error {
 	j.isLarge = length > smallBody
 	if j.isLarge {
 		j.body = held{share: j.server.budget.large}
-		return j.body.take(j.waiting, j.address, length+compactBytes)
+		return j.body.take(j.waiting, j.client, length+compactBytes)
 	}
 	j.body = held{share: j.server.budget.small}
 	if tiny {
 		j.body.share = j.server.budget.tiny
 	}
 	j.prepaid = length + overheadBytes
-	return j.body.take(j.waiting, j.address, length+j.prepaid)
+	return j.body.take(j.waiting, j.turnOf(tiny), length+j.prepaid)
+}
+
+// turnOf returns in whose turn it waits. The tiny ones of an address wait in the
+// order in which they come: each of them costs little, so that a namespace that has
+// many is not to wait for one of another between any two of its own.
+func (j *job) turnOf(tiny bool) client {
+	if tiny {
+		return client{address: j.client.address}
+	}
+	return j.client
 }
 
 // call runs a hook, when it is its turn. One that has been given the turn of a
@@ -104,7 +114,7 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacontroller.Answer, error), length int64) (metacontroller.Answer, error) {
 	if j.isLarge {
 		j.prepaid = length + overheadBytes
-		if err := j.work.take(j.waiting, j.address, j.prepaid); err != nil {
+		if err := j.work.take(j.waiting, j.client, j.prepaid); err != nil {
 			return metacontroller.Answer{}, err
 		}
 	}
@@ -138,8 +148,17 @@ func (j *job) turn(length int64) error {
 	return j.takeBody(length, false)
 }
 
+// shrink makes a large request a small one, of whose body no more than a length is
+// left: what no hook reads has been left out by now. So it does not wait for those
+// that are large.
+func (j *job) shrink(length int64) error {
+	large := j.body
+	defer large.give(0)
+	return j.takeBody(length, false)
+}
+
 // enter waits for a slot, and returns what gives it back. What no hook reads has
-// been left out of a body by now, so that one that was large may have become tiny.
+// been left out of a body by now, so that any may have become tiny.
 func (j *job) enter(tiny bool) (leave func(), err error) {
 	slots := j.server.slots
 	var wanted []*fair
@@ -154,11 +173,11 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 	entered := 0
 	leave = func() {
 		for _, slot := range wanted[:entered] {
-			slot.release(j.address, 1)
+			slot.release(j.client.address, 1)
 		}
 	}
 	for _, slot := range wanted {
-		if slot.acquire(j.waiting, j.address, 1) != nil {
+		if slot.acquire(j.waiting, j.turnOf(tiny), 1) != nil {
 			leave()
 			return nil, busyOrGone(j.waiting)
 		}

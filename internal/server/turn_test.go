@@ -81,3 +81,61 @@ func TestEachAddressHasItsTurn(t *testing.T) {
 	}()
 	sent.Wait()
 }
+
+// TestEachNamespaceHasItsTurn: the same among the namespaces for which one address
+// asks, for requests that are not tiny.
+func TestEachNamespaceHasItsTurn(t *testing.T) {
+	t.Parallel()
+	for size, padding := range map[string]int{"small": 100_000, "large": 1_100_000} {
+		t.Run(size, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, func(o *server.Options) {
+				o.MemoryBudget, o.MaxInFlight, o.AnswerTimeout = server.LeastMemoryBudget, 1, time.Minute
+			})
+			padded := func(text string) string {
+				return strings.Replace(request(text), `"spec": {`, `"spec": {"x": "`+strings.Repeat("x", padding)+`", `, 1)
+			}
+			var answers []<-chan answered
+			for range 30 { // more than there is memory for
+				answers = append(answers, e.later("/greeting/sync", padded("block")))
+			}
+			<-e.reached
+			time.Sleep(300 * time.Millisecond) // the others have come
+			other := strings.ReplaceAll(padded("hi"), `"default`, `"other`)
+			honest := e.later("/greeting/sync", other)
+			for range 10 { // as for addresses
+				time.Sleep(20 * time.Millisecond)
+				e.release <- struct{}{}
+				<-e.reached
+			}
+			select {
+			case answer := <-honest:
+				require.Equal(t, http.StatusOK, answer.code, answer.body)
+			case <-time.After(5 * time.Second):
+				t.Fatal("it waits for all that came before")
+			}
+			close(e.release)
+			for _, answer := range answers {
+				<-answer
+			}
+		})
+	}
+}
+
+// TestALargeBodyOfWhichLittleIsReadIsSmall: it waits for no turn of the large ones.
+func TestALargeBodyOfWhichLittleIsReadIsSmall(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(o *server.Options) { o.MaxInFlight, o.AnswerTimeout = 4, 5*time.Second })
+	filled := func(text string) string {
+		return strings.Replace(request(text), `"spec": {`, `"spec": {"x": "`+strings.Repeat("x", 1_100_000)+`", `, 1)
+	}
+	for range 2 { // all that large ones may have
+		e.untilReached(t, e.later("/greeting/sync", filled("block")))
+	}
+	unread := `"related": {"Pod.v1": {"default/a": {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "default", "name": "a",
+		"labels": {"x": "` + strings.Repeat("x", 100_000) + `"}, "managedFields": ["` + strings.Repeat("x", 1_100_000) + `"]}}}}`
+	answer := e.post(t, "/greeting/sync", strings.Replace(request("hi"), `"related": {}`, unread, 1))
+	require.Equal(t, http.StatusOK, answer.code, answer.body)
+	require.Equal(t, http.StatusTooManyRequests, e.post(t, "/greeting/sync", filled("hi")).code)
+	close(e.release)
+}

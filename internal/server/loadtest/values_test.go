@@ -74,9 +74,39 @@ func attackers() []attacker {
 	}
 }
 
+// start sends in a loop until stop, which returns what has been answered. After a
+// 429 they come back when they were told to, or after so long.
+func (a attacker) start(t *testing.T, p *process, patience time.Duration) (stop func() map[string]int) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	var sent atomic.Int64
+	var mutex sync.Mutex
+	answers := map[string]int{}
+	for range a.many {
+		client := client(t)
+		group.Go(func() {
+			for ctx.Err() == nil {
+				got, err := post(ctx, client, "http://"+p.hooks+a.path, a.body(sent.Add(1)))
+				if ctx.Err() != nil {
+					return
+				}
+				mutex.Lock()
+				answers[fmt.Sprintf("%d %.60s %v", got.code, got.text, err)]++
+				mutex.Unlock()
+				time.Sleep(min(got.retryAfter, patience))
+			}
+		})
+	}
+	return func() map[string]int {
+		cancel()
+		group.Wait()
+		return answers
+	}
+}
+
 // TestValidationHoldsNobodyUp has 44 senders of what costs much to validate, in a
-// loop, beside small honest requests. A busy machine has a second try: where
-// nobody is held back, none is of use.
+// loop, beside small honest requests of another namespace. A busy machine has a
+// second try: where nobody is held back, none is of use.
 func TestValidationHoldsNobodyUp(t *testing.T) {
 	for try := range 2 {
 		p := start(t)
@@ -98,32 +128,14 @@ func TestValidationHoldsNobodyUp(t *testing.T) {
 // answered to the attackers, and them.
 func underAttack(t *testing.T, p *process) (answers map[string]int, honest *tally) {
 	const seconds, each = 10, 20
-	ctx, stop := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	var sent atomic.Int64
-	var mutex sync.Mutex
-	answers = map[string]int{}
-	for n, a := range attackers() {
-		for range a.many {
-			client := client(t)
-			group.Go(func() {
-				for ctx.Err() == nil {
-					got, err := post(ctx, client, "http://"+p.hooks+a.path, a.body(sent.Add(1)))
-					if ctx.Err() != nil {
-						return
-					}
-					mutex.Lock()
-					answers[fmt.Sprintf("%d: %d %.60s %v", n, got.code, got.text, err)]++
-					mutex.Unlock()
-					time.Sleep(min(got.retryAfter, 100*time.Millisecond))
-				}
-			})
-		}
+	var stops []func() map[string]int
+	for _, a := range attackers() {
+		stops = append(stops, a.start(t, p, 100*time.Millisecond))
 	}
 	time.Sleep(time.Second) // all have begun
 	honest = &tally{most: 2 * time.Second}
 	var asked sync.WaitGroup
-	patient, small := client(t), podSet(3, 3, "")
+	patient, small := client(t), elsewhere(podSet(3, 3, ""))
 	for range each * seconds {
 		asked.Go(func() {
 			got, err := post(t.Context(), patient, "http://"+p.hooks+"/podset/sync", small)
@@ -132,7 +144,11 @@ func underAttack(t *testing.T, p *process) (answers map[string]int, honest *tall
 		time.Sleep(time.Second / each)
 	}
 	asked.Wait()
-	stop()
-	group.Wait()
+	answers = map[string]int{}
+	for n, stop := range stops {
+		for what, times := range stop() {
+			answers[fmt.Sprintf("%d: %s", n, what)] = times
+		}
+	}
 	return answers, honest
 }
