@@ -93,6 +93,25 @@ var found = []struct {
 			restart`,
 	},
 	{
+		name: "a Job of the name of an earlier Build's that is heard of late", scenario: "build", apply: simulate.DynamicApply,
+		schedule: `
+			calm 40
+			delete Build/hello foreground
+			collect
+			deliver Build all
+			create {"apiVersion":"ci.zt.vapi.cc/v1","kind":"Build","metadata":{"name":"hello"},"spec":{"command":["go","build"],"image":"golang:1.26","source":{"git":{"revision":"main","url":"https://git.example.com/hello.git"}}}}
+			edit Build/hello {"spec":{"env":[{"name":"alpha","value":"TCP"}],"image":"https://example.com/a.git"}}
+			deliver Build
+			sync Build/hello
+			deliver Build all
+			sync Build/hello
+			deliver Build all
+			wait timer
+			sync Build/hello
+			deliver Build
+			sync Build/hello`,
+	},
+	{
 		name: "another one of the name that comes while the watch is interrupted", scenario: "build", apply: simulate.ServerSideApply,
 		schedule: `
 			calm 40

@@ -77,7 +77,8 @@ func watch() func(metacontroller.Write) string {
 			}
 		}
 		for _, job := range w.List("batch/v1", "Job") {
-			isLate := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName()) == nil &&
+			heard := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName())
+			isLate := (heard == nil || heard.GetUID() != job.GetUID()) && // of an earlier Build of the name, perhaps
 				w.Now.Sub(job.GetCreationTimestamp().Time) >= operator.ChildGrace
 			if len(job.GetOwnerReferences()) > 0 && job.GetOwnerReferences()[0].UID == owner.UID && job.GetName() != w.After.GetName() && !isOver(job) && !isLate {
 				return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), job.GetName())
