@@ -43,7 +43,7 @@ func (c Controller) mistakes() []error {
 	}
 	seen := map[string]bool{}
 	for _, child := range c.Children {
-		all = append(all, child.Resource.mistakes()...)
+		all = append(all, child.mistakes()...)
 		switch {
 		case child.Update != OnDelete && child.Update != InPlace:
 			wrong("child %s: Update is %q: write metacontroller.OnDelete for what is never changed, such as a Pod or a Job, or metacontroller.InPlace", child.Kind, child.Update)
@@ -65,7 +65,7 @@ func (c Controller) mistakes() []error {
 		wrong("Related is set, and there is no Customize hook that selects any: write one, or leave Related out")
 	}
 	if c.OrderedTeardown && c.Finalize.sync == nil {
-		wrong("OrderedTeardown is set, and there is no Finalize hook for the order: write one, or leave OrderedTeardown out")
+		wrong("the field OrderedTeardown is set, and there is no Finalize hook for the order: write one, or leave OrderedTeardown out")
 	}
 	return all
 }
@@ -78,7 +78,7 @@ var (
 // mistakes returns what is wrong with the names of a kind.
 func (r Resource) mistakes() []error {
 	if !kindPattern.MatchString(r.Kind) {
-		return []error{fmt.Errorf("Kind %q is no name of a kind: write it as in Deployment", r.Kind)}
+		return []error{fmt.Errorf("the Kind %q is no name of a kind: write it as in Deployment", r.Kind)}
 	}
 	var all []error
 	group := r.Group()

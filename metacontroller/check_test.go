@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 		"a child's plural":     {func(c *Controller) { c.Children[0].Plural = "ConfigMap" }, `Toy: ConfigMap: Plural is "ConfigMap": write "configmaps"`},
 		"no group":             {func(c *Controller) { c.Parent.APIVersion = "v1" }, `has no group with a domain`},
 		"no version":           {func(c *Controller) { c.Parent.APIVersion = "example.com/latest" }, `APIVersion "example.com/latest" is no group and version`},
-		"kind in lower case":   {func(c *Controller) { c.Parent.Kind = "toy" }, `Kind "toy" is no name of a kind`},
+		"kind in lower case":   {func(c *Controller) { c.Parent.Kind = "toy" }, `the Kind "toy" is no name of a kind`},
 		"no sync":              {func(c *Controller) { c.Sync = Hook{} }, `Sync is missing`},
 		"a child twice":        {func(c *Controller) { c.Children = append(c.Children, c.Children[0]) }, `child ConfigMap.v1 stands twice`},
 		"part of what changes": {func(c *Controller) { c.Children[0].Reads = reflect.TypeFor[Controller]() }, `Reads is for kinds with the update method OnDelete`},
