@@ -16,10 +16,10 @@ MIN_COVERAGE  := 90
 GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
 # Packages that have two things run at once: only there can the race detector,
 # under which tests take five times as long, find anything. make cover runs it for
-# tests of the hooks and of the program that have it, too.
-CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]+go [a-zA-Z]' internal metacontroller deploy | xargs -n1 dirname | sort -u)
+# tests of the hooks and of the command line that have it, too.
+CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=cli --exclude='*_test.go' '^[[:space:]]+go [a-zA-Z]' internal metacontroller deploy | xargs -n1 dirname | sort -u)
 # Those and the packages whose tests do so, or that share something behind a lock.
-SHARING        = $(shell grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
+SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
                    | xargs -n1 dirname | sort -u)
 # The parallel tests of the former hardly do more than wait, so that more of them
 # run at once than there may be processors.
@@ -100,11 +100,11 @@ load: ## Send the built binary more than it can take, within the memory limit th
 
 .PHONY: cover
 cover: ## The thorough tests, of which those of the hooks and the protocol must reach enough of both
-	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/... -coverprofile=coverage.out ./hooks/... ./metacontroller/...
+	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/...,./operator/... -coverprofile=coverage.out ./hooks/... ./metacontroller/... ./operator/...
 	@$(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
 	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./internal/cli
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
-	  covered = $$3 + 0; printf "coverage of hooks/ and metacontroller/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
+	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
 
 .PHONY: lint
