@@ -25,7 +25,7 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "operetta")
-	return path, exec.Command("go", "build", "-o", path, ".").Run()
+	return path, exec.Command("go", "build", "-o", path, "../../cmd/operetta").Run()
 })
 
 // endless repeats a text for ever.
