@@ -2,11 +2,19 @@ package podbuggertool
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
+
+// uidPattern is what the UID of a Pod looks like. Whoever may edit a Job writes its
+// annotation: what is longer or of other characters would be cut or written in another
+// way in the status, and never be recognized there.
+var uidPattern = regexp.MustCompile(`^[-A-Za-z0-9]{1,64}$`)
+
+func isUID(text types.UID) bool { return uidPattern.MatchString(string(text)) }
 
 // maxRemembered is how many Pods the status remembers.
 const maxRemembered = 500
@@ -31,7 +39,7 @@ func recall(tool *PodBuggerTool) (memory, error) {
 		return m, err
 	}
 	if m.recipe == tool.Status.Recipe {
-		m.pods = tool.Status.FailedPods
+		m.pods = slices.DeleteFunc(slices.Clone(tool.Status.FailedPods), func(pod types.UID) bool { return !isUID(pod) })
 	}
 	return m, nil
 }
@@ -67,7 +75,7 @@ func (m *memory) remember(tool *PodBuggerTool, world world, candidates []*candid
 		job := world.jobs[name]
 		pod := job.Metadata.Annotations.PodUID
 		how, _, _ := job.end(now)
-		if isChosen[name] || how != failed || job.Terminating || pod == "" || m.has(pod) || len(stay) == maxRemembered {
+		if isChosen[name] || how != failed || job.Terminating || !isUID(pod) || m.has(pod) || len(stay) == maxRemembered {
 			continue
 		}
 		if err := m.readRecipe(tool); err != nil {

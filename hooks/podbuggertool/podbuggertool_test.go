@@ -157,3 +157,22 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, stay, "Jobs of another recipe tell nothing")
 }
+
+// TestOnlyUIDsAreRemembered: whoever may edit a Job writes its annotation, and a text
+// that the status would not show as it is would be remembered at each sync anew.
+func TestOnlyUIDsAreRemembered(t *testing.T) {
+	const uid = "5c1d2e3f-0000-4000-8000-000000000001"
+	for text, isOne := range map[types.UID]bool{
+		uid: true, "1": true, "": false, "x\u202ey": false, "a b": false, types.UID(strings.Repeat("x", 65)): false, "a\n": false,
+	} {
+		require.Equal(t, isOne, isUID(text), "%q", text)
+	}
+	tool := &PodBuggerTool{Spec: Spec{Image: "busybox"}}
+	tool.Name = "toolbox"
+	names, err := jobNames(tool)
+	require.NoError(t, err)
+	tool.Status.Recipe, tool.Status.FailedPods = names(&observedPod{}), []types.UID{"x\u202ey", uid}
+	memory, err := recall(tool)
+	require.NoError(t, err)
+	require.Equal(t, []types.UID{uid}, memory.pods)
+}

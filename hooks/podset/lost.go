@@ -21,25 +21,22 @@ const (
 )
 
 // countLost returns how many Pods something else than the PodSet has deleted lately:
-// those of the last status that are not there any more, or are being deleted, are added
-// to the ones before. It returns nil where there are none. Nothing is known while the
-// PodSet itself lets Pods go, and an edit of the spec begins anew.
+// those of the last status that are not there any more, or are being deleted, but for as
+// many as the PodSet let go itself, are added to the ones before. It returns nil where
+// there are none. An edit of the spec begins anew.
 func countLost(set *PodSet, there observed, now time.Time) *Lost {
 	status := &set.Status
 	if status.ObservedGeneration != set.Generation {
 		return nil
 	}
-	if status.Replicas > *set.Spec.Size || status.UpdatedReplicas < status.Replicas {
-		return status.Lost
-	}
-	var count int32
+	count := -status.Released
 	for _, name := range status.Nodes {
 		if !there.alive[name] {
 			count++
 		}
 	}
 	switch {
-	case count == 0:
+	case count <= 0:
 		return status.Lost
 	case status.Lost == nil || !now.Before(status.Lost.until()):
 		return &Lost{Count: count, Since: metav1.NewTime(now)}

@@ -52,6 +52,41 @@ func TestPodsThatAreDeletedAtOnceAreNotMadeForEver(t *testing.T) {
 	require.Equal(t, "False", string(last.condition("Ready").Status))
 }
 
+// TestARollingUpdateIsNoExcuse: half of the Pods are of the template before, are ready and
+// stay, and those of the newest are deleted as soon as they have been observed.
+func TestARollingUpdateIsNoExcuse(t *testing.T) {
+	const size = 200
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	status, made, there := "{}", 0, numberedPods{}
+	old := strings.ReplaceAll(podsOf(numbers(100, size)...), "44136fa355b3678a", "x")
+	for round := range 10 * 60 * 2 {
+		pods := old
+		if len(there) > 0 {
+			pods = both(strings.ReplaceAll(podsOf(there.list()...), `"status":"True"`, `"status":"False"`), old)
+		}
+		a := askAt(t, began.Add(time.Duration(round)*time.Second/2), `{"size":200,"maxUnavailable":"50%"}`, status, pods)
+		status = a.status(t)
+		made += len(a.fresh)
+		if round%2 == 0 {
+			there = numberedPods{}
+		}
+		there.add(a.fresh)
+	}
+	require.LessOrEqual(t, made, 4*size+100)
+	require.GreaterOrEqual(t, made, 2*size)
+}
+
+// TestWhatThePodSetLetsGoIsNotLost by itself: it scales down, and rolls.
+func TestWhatThePodSetLetsGoIsNotLost(t *testing.T) {
+	down := askWithStatus(t, `{"size":10}`, "{}", podsOf(numbers(0, 100)...))
+	require.EqualValues(t, 90, down.Status.Released)
+	after := askWithStatus(t, `{"size":10}`, down.status(t), podsOf(numbers(0, 10)...))
+	require.Nil(t, after.Status.Lost)
+	require.Zero(t, after.Status.Released)
+	fewer := askWithStatus(t, `{"size":10}`, down.status(t), podsOf(numbers(0, 7)...))
+	require.EqualValues(t, 3, fewer.Status.Lost.Count)
+}
+
 // TestADrainOfAllNodesIsNotWaitedFor: all Pods may go a few times, and are made anew
 // at once.
 func TestADrainOfAllNodesIsNotWaitedFor(t *testing.T) {

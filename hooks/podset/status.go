@@ -64,7 +64,7 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	if len(plan.pending) > 0 && plan.batch != operator.FirstBurst {
 		status.Batch = int32(plan.batch)
 	}
-	status.Lost = plan.lost
+	status.Lost, status.Released = plan.lost, int32(plan.excess+plan.rolled)
 	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
 	settled, resync := conditions.Settle(differs)
 	reason, message := activity(s)

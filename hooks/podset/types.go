@@ -105,6 +105,10 @@ type Status struct {
 	// none does.
 	// +optional
 	Batch int32 `json:"batch,omitempty"`
+	// Released is how many Pods the last sync let go, because there were too many or
+	// their template is outdated.
+	// +optional
+	Released int32 `json:"released,omitempty"`
 	// Lost counts the Pods that something else than the PodSet has deleted lately. Those
 	// are replaced at once, unless all Pods have been lost several times.
 	// +optional
