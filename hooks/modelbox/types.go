@@ -155,6 +155,7 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="a sidecar's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="a sidecar has a port number twice, for two protocols, which Metacontroller cannot tell apart: write one of them, for ports are open without being written"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
 	// keeps running beside them.
@@ -164,6 +165,7 @@ type Spec struct {
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="an init container's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="an init container has a port number twice, for two protocols, which Metacontroller cannot tell apart: write one of them, for ports are open without being written"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional

@@ -19,6 +19,7 @@ var aboutContainers = map[reflect.Type]asked{
 			"volumeMounts":             {"maxItems": mostTerms},
 			"resizePolicy":             {"maxItems": int64(2)}, // of cpu and of memory
 			"volumeDevices":            {"maxItems": int64(16)},
+			"ports":                    {"maxItems": int64(100)},
 		},
 		rules: []rule{
 			{"self.name.matches('" + labelPattern + "')",

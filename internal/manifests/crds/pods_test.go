@@ -43,7 +43,7 @@ properties:
         maxItems: 64
         items:
           properties:
-            ports: {items: {properties: {containerPort: {type: integer, minimum: 1, maximum: 65535}}}}
+            ports: {items: {properties: {containerPort: {type: integer, minimum: 1, maximum: 65535}}}, maxItems: 100}
             lifecycle: {properties: {preStop: {properties: {exec: {properties: {command: {type: array, minItems: 1}}}}}}}
             livenessProbe:
               properties:
