@@ -125,7 +125,7 @@ func TestEachNamespaceHasItsTurn(t *testing.T) {
 // TestALargeBodyOfWhichLittleIsReadIsSmall: it waits for no turn of the large ones.
 func TestALargeBodyOfWhichLittleIsReadIsSmall(t *testing.T) {
 	t.Parallel()
-	e := start(t, func(o *server.Options) { o.MaxInFlight, o.AnswerTimeout = 4, 5*time.Second })
+	e := start(t, func(o *server.Options) { o.MaxInFlight, o.AnswerTimeout = 4, 10*time.Second })
 	filled := func(text string) string {
 		return strings.Replace(request(text), `"spec": {`, `"spec": {"x": "`+strings.Repeat("x", 1_100_000)+`", `, 1)
 	}
