@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // annotationLimit is what all annotations of an object may take. kubectl apply
@@ -129,19 +130,24 @@ func requireWholeDefaults(t *testing.T, schema object, path string) {
 var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
 // TestListsThatMetacontrollerMergesHaveEachKeyOnce: of two items with one value it would
-// make one. Ports of a container may be of two protocols, which CEL rules bound where it
-// matters.
+// make one. For an operator that has children updated in place no other field may tell two
+// items apart, such as the protocol of a port.
 func TestListsThatMetacontrollerMergesHaveEachKeyOnce(t *testing.T) {
-	byRule := regexp.MustCompile(`^(modelbox spec|dataservice spec\.[-a-z]+)\.ports$|\.volumeDevices$|\.ephemeralContainers`) // what stands once, or not at all
+	// What a rule has stand once, or not at all.
+	byRule := regexp.MustCompile(`^modelbox spec(\.sidecars\[\]|\.initContainers\[\])?\.ports$|^dataservice spec\.[-a-z]+\.ports$|\.volumeDevices$|\.ephemeralContainers`)
 	var others []string
 	for _, controller := range hooks.All() {
+		isMerged := slices.ContainsFunc(controller.Children, func(c metacontroller.Child) bool { return c.Update == metacontroller.InPlace })
 		var walk func(path string, schema apiextensionsv1.JSONSchemaProps)
 		walk = func(path string, schema apiextensionsv1.JSONSchemaProps) {
 			if items := schema.Items; items != nil && items.Schema != nil {
 				key := slices.IndexFunc(mergeKeys, func(key string) bool { return slices.Contains(items.Schema.Required, key) })
 				list := controller.Name() + " " + path
-				if key >= 0 && !slices.Contains(schema.XListMapKeys, mergeKeys[key]) && !byRule.MatchString(list) {
-					others = append(others, list+" has no list-map-key "+mergeKeys[key])
+				if key >= 0 && !byRule.MatchString(list) {
+					hasKey := slices.Contains(schema.XListMapKeys, mergeKeys[key])
+					if !hasKey || isMerged && len(schema.XListMapKeys) > 1 {
+						others = append(others, list+" has not "+mergeKeys[key]+" as its list-map-key")
+					}
 				}
 				walk(path+"[]", *items.Schema)
 			}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/printable"
-
 	"github.com/operetta-dev/operetta/operator"
 )
 

@@ -173,10 +173,7 @@ func TestSuspendedJobDoesNotHoldItsRole(t *testing.T) {
 // TestJobThatCannotStartIsNotPendingForEver has a Job whose Pod waits for
 // something that never comes.
 func TestJobThatCannotStartIsNotPendingForEver(t *testing.T) {
-	begin := func(s story) {
-		s.tool("toolbox", toolbox)
-		s.pod("web", "{app: shop}")
-	}
+	begin := story.toolAndPod
 	stories(t, func(s story) {
 		begin(s)
 		s.rests()
@@ -216,10 +213,7 @@ func TestServiceAccountOfSomebodyElseGetsNoRole(t *testing.T) {
 // by which Metacontroller finds its children off the ServiceAccount while a Job is
 // under way. It can be used without the tool then, and outlives it.
 func TestServiceAccountThatIsNoLongerTheToolsLosesItsRole(t *testing.T) {
-	begin := func(s story) {
-		s.tool("toolbox", toolbox)
-		s.pod("web", "{app: shop}")
-	}
+	begin := story.toolAndPod
 	job := firstJob(t, begin)
 	stories(t, func(s story) {
 		account := ref("v1", "ServiceAccount", "podbuggertool-toolbox")

@@ -64,10 +64,7 @@ func TestTwoBroadToolsDebugEachPodOnceAndNotEachOther(t *testing.T) {
 }
 
 func TestFailedJobIsTriedAgainForAnotherRecipeOnly(t *testing.T) {
-	begin := func(s story) {
-		s.tool("toolbox", toolbox)
-		s.pod("web", "{app: shop}")
-	}
+	begin := story.toolAndPod
 	job := firstJob(t, begin)
 	stories(t, func(s story) {
 		begin(s)
@@ -93,10 +90,7 @@ func TestFailedJobIsTriedAgainForAnotherRecipeOnly(t *testing.T) {
 }
 
 func TestFailedJobIsTriedAgainForAnotherPodOfThatName(t *testing.T) {
-	begin := func(s story) {
-		s.tool("toolbox", toolbox)
-		s.pod("web", "{app: shop}")
-	}
+	begin := story.toolAndPod
 	stories(t, func(s story) {
 		begin(s)
 		s.rests()
@@ -111,10 +105,7 @@ func TestFailedJobIsTriedAgainForAnotherPodOfThatName(t *testing.T) {
 }
 
 func TestDeletedJobIsAskedForAgain(t *testing.T) {
-	begin := func(s story) {
-		s.tool("toolbox", toolbox)
-		s.pod("web", "{app: shop}")
-	}
+	begin := story.toolAndPod
 	job := firstJob(t, begin)
 	stories(t, func(s story) {
 		begin(s)

@@ -177,6 +177,12 @@ func ref(apiVersion, kind, name string) simulate.Ref {
 	return simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: "default", Name: name}
 }
 
+// toolAndPod makes the tool and one Pod that matches.
+func (s story) toolAndPod() {
+	s.tool("toolbox", toolbox)
+	s.pod("web", "{app: shop}")
+}
+
 // firstJob returns the name of the first Job of a story, for a fault to strike:
 // the UIDs of a simulation, and with them the names, are always the same.
 func firstJob(t *testing.T, tell func(s story)) string {

@@ -11,13 +11,14 @@ import (
 // that it doubles where all do. One that is being deleted at once counts as one that
 // does not appear. A hook hears of no refusal: Pods that do not appear are all that
 // tells of one.
-func batchOf(status Status, there observed) (batch int, isStuck bool) {
+func batchOf(set *PodSet, there observed) (batch int, isStuck bool) {
+	status := &set.Status
 	if len(status.Pending) == 0 {
 		return operator.FirstBurst, false
 	}
 	appeared := 0
 	for _, number := range status.Pending {
-		if n := int(number); there.taken[n] && !there.going[n] {
+		if there.alive[podName(set, int(number))] {
 			appeared++
 		}
 	}

@@ -34,6 +34,12 @@ func templateHash(set *PodSet) (string, error) {
 	return metacontroller.Hash(&template)
 }
 
+// prefix is what the names of the Pods begin with, before their numbers.
+func prefix(set *PodSet) string { return set.Name + "-" }
+
+// podName returns the name of the Pod of a number.
+func podName(set *PodSet, number int) string { return prefix(set) + strconv.Itoa(number) }
+
 // freshPods returns the Pods that are to be made.
 func freshPods(set *PodSet, plan plan, hash string) []metacontroller.Object {
 	template := podTemplate(set, hash)
@@ -45,7 +51,7 @@ func freshPods(set *PodSet, plan plan, hash string) []metacontroller.Object {
 			ObjectMeta: template.ObjectMeta,
 			Spec:       template.Spec,
 		}
-		pod.Name = set.Name + "-" + strconv.Itoa(wanted.number)
+		pod.Name = podName(set, wanted.number)
 		pod.Namespace = set.Namespace
 		if wanted.failures > 0 {
 			pod.Annotations = maps.Clone(pod.Annotations)

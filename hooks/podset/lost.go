@@ -45,12 +45,12 @@ func countLost(set *PodSet, there observed, now time.Time) *Lost {
 	}
 }
 
-// until returns when the Pods are counted anew. A time that is yet to come was written
-// by somebody with another clock.
+// until returns when the Pods are counted anew.
 func (l *Lost) until() time.Time { return l.Since.Add(lostWindow) }
 
 // tooMany returns until when no Pods are made because too many have been lost, or the
-// zero time.
+// zero time. Where Since is yet to come, somebody with another clock wrote it, and nothing
+// waits for that.
 func (l *Lost) tooMany(size int, now time.Time) time.Time {
 	if l == nil || int(l.Count) <= lostTimes*size+operator.FirstBurst || l.Since.After(now) || !now.Before(l.until()) {
 		return time.Time{}

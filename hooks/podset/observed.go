@@ -230,8 +230,7 @@ type observed struct {
 	failed      []*observedPod
 	taken       map[int]bool    // the numbers of all Pods, those that are being deleted included
 	alive       map[string]bool // the names of those that are not being deleted
-	going       map[int]bool    // the numbers of those that are
-	terminating int
+	terminating int             // how many are
 }
 
 // observe decodes and sorts the Pods.
@@ -240,17 +239,17 @@ func observe(set *PodSet, seen metacontroller.Observed, templateHash string) (ob
 	if err != nil {
 		return observed{}, err
 	}
-	there := observed{taken: make(map[int]bool, len(pods)), alive: make(map[string]bool, len(pods)), going: map[int]bool{}}
+	there := observed{taken: make(map[int]bool, len(pods)), alive: make(map[string]bool, len(pods))}
 	for i := range pods {
 		pod := &pods[i]
-		pod.read(set.Name+"-", templateHash, seen.Now)
+		pod.read(prefix(set), templateHash, seen.Now)
 		there.taken[pod.number] = true
-		if there.alive[pod.Name] = !pod.Terminating; pod.Terminating {
+		if pod.Terminating {
 			there.terminating++
-			there.going[pod.number] = true
+			continue
 		}
+		there.alive[pod.Name] = true
 		switch {
-		case pod.Terminating:
 		case pod.hasFailed():
 			there.failed = append(there.failed, pod)
 		default:

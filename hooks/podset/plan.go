@@ -61,7 +61,7 @@ func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 	replacements := p.replaceFailed(there.failed, missing, now)
 	rest := missing - len(p.failed)
 	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return there.taken[int(n)] })
-	p.batch, p.stuck = batchOf(set.Status, there)
+	p.batch, p.stuck = batchOf(set, there)
 	p.batch = min(p.batch, bounds.burst, max(room, len(pending)))
 	if missing > 0 {
 		p.wait(there, size, room, again)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -13,9 +12,7 @@ import (
 // runManifests runs the subcommand and returns its exit code and streams.
 func runManifests(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, err bytes.Buffer
-	code = Run(t.Context(), "operetta", hooks.All(), append([]string{"manifests"}, args...), Streams{strings.NewReader(""), &out, &err})
-	return code, out.String(), err.String()
+	return operetta(t, "", append([]string{"manifests"}, args...)...)
 }
 
 func TestManifestsPrintsOneCompositeControllerForEachOperator(t *testing.T) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -54,9 +53,7 @@ func greetings() metacontroller.Controller {
 // greet runs a command line of a program that has the toy operator only.
 func greet(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errOut bytes.Buffer
-	code = Run(t.Context(), "operetta", []metacontroller.Controller{greetings()}, args, Streams{strings.NewReader(stdin), &out, &errOut})
-	return code, out.String(), errOut.String()
+	return runProgram(t, []metacontroller.Controller{greetings()}, stdin, args...)
 }
 
 const (

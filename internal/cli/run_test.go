@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 const (
@@ -24,8 +25,14 @@ const (
 // operetta runs a command line and returns its exit code and output.
 func operetta(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return runProgram(t, hooks.All(), stdin, args...)
+}
+
+// runProgram runs a command line of a program with these operators.
+func runProgram(t *testing.T, controllers []metacontroller.Controller, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, errOut bytes.Buffer
-	code = Run(t.Context(), "operetta", hooks.All(), args, Streams{strings.NewReader(stdin), &out, &errOut})
+	code = Run(t.Context(), "operetta", controllers, args, Streams{strings.NewReader(stdin), &out, &errOut})
 	return code, out.String(), errOut.String()
 }
 

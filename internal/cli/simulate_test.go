@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/hooks"
 )
 
 const modelBox = `apiVersion: model.github.com/v1
@@ -25,9 +22,7 @@ func runSimulate(t *testing.T, text string, args ...string) (code int, stdout, s
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "input.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	var out, err bytes.Buffer
-	code = Run(t.Context(), "operetta", hooks.All(), append([]string{"simulate", path}, args...), Streams{strings.NewReader(""), &out, &err})
-	return code, out.String(), err.String()
+	return operetta(t, "", append([]string{"simulate", path}, args...)...)
 }
 
 func TestSimulateConverges(t *testing.T) {

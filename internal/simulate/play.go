@@ -12,8 +12,8 @@ import (
 )
 
 // Play plays until nothing changes any more, strikes the faults that wait for
-// that, and makes sure that all is quiet then: another sync of a parent asks for
-// no write, and answers the same bytes twice. The error says what keeps
+// that, and makes sure that all is quiet then: another sync of a parent a second later
+// asks for no write, and answers the same bytes twice. The error says what keeps
 // changing, or which of that does not hold.
 func (w *World) Play() error {
 	for _, p := range w.composite.parents {

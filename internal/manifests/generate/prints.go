@@ -52,15 +52,16 @@ func prints(ctx context.Context, root string, controllers []metacontroller.Contr
 }
 
 func (t tree) addKind(c metacontroller.Controller, definition crds.CRD) error {
-	controller, err := manifests.Operetta().CompositeController(c, "")
+	in := manifests.Operetta()
+	controller, err := in.CompositeController(c, "")
 	if err != nil {
 		return err
 	}
-	role, err := manifests.Operetta().MetacontrollerRole(c)
+	role, err := in.MetacontrollerRole(c)
 	if err != nil {
 		return err
 	}
-	users, err := manifests.Operetta().UserRoles(c, definition.HasScale)
+	users, err := in.UserRoles(c, definition.HasScale)
 	if err != nil {
 		return err
 	}
