@@ -28,8 +28,8 @@ const (
 // report tells how far the newest build is, and when to look again.
 func report(s situation, p plan, differs metacontroller.Difference) (Status, time.Duration) {
 	conditions := operator.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
-	settled, resync := conditions.Settle(differs)
-	p.lookAgain(resync)
+	children := conditions.ReportChildren(differs, s.build.Status.PendingChildren)
+	p.lookAgain(children.ResyncAfter)
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
@@ -50,8 +50,8 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 	case p.waits != "":
 		j = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}
-	j.judge(conditions, settled || p.waits != "")
-	status.Conditions = conditions.List()
+	j.judge(conditions, children.Settled || p.waits != "")
+	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	return status, p.again
 }
 

@@ -30,7 +30,7 @@ const (
 // report tells how far each component is, and when to look again.
 func report(p *plan, now time.Time) (Status, time.Duration) {
 	conditions := operator.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
-	settled, resync := conditions.Settle(p.differs)
+	children := conditions.ReportChildren(p.differs, p.ds.Status.PendingChildren)
 	var status Status
 	ready, all := 0, 0
 	for _, part := range p.parts {
@@ -48,12 +48,12 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 
 	p.judgeSome(conditions, conditionMiddlewareReady, func(part *part) bool { return part.isMiddleware })
 	p.judgeSome(conditions, conditionServicesReady, func(part *part) bool { return !part.isMiddleware })
-	if settled {
+	if children.Settled {
 		p.judgeSome(conditions, operator.ConditionReady, func(*part) bool { return true })
 	}
 	p.judgeStalled(conditions)
-	status.Conditions = conditions.List()
-	return status, resync
+	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
+	return status, children.ResyncAfter
 }
 
 // tell tells of one component.

@@ -45,11 +45,11 @@ func asked(job *MyJob, seen metacontroller.Observed, conditions *operator.Condit
 	if err != nil {
 		return result{}, err
 	}
-	_, resync := conditions.Settle(differs)
+	report := conditions.ReportChildren(differs, job.Status.PendingChildren)
 	return result{
-		Status:      Status{Phase: PhasePending, Conditions: conditions.List()},
+		Status:      Status{Phase: PhasePending, Conditions: conditions.List(), PendingChildren: report.Pending},
 		Children:    wanted,
-		ResyncAfter: resync,
+		ResyncAfter: report.ResyncAfter,
 	}, nil
 }
 
@@ -76,7 +76,7 @@ func unknown(job *MyJob, conditions *operator.Conditions) result {
 	conditions.Set(operator.ConditionReady, metav1.ConditionFalse, status.Reason, message)
 	conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, status.Reason, message)
 	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
-	status.Conditions = conditions.List()
+	status.Conditions, status.PendingChildren = conditions.List(), operator.PendingChildren{}
 	return result{Status: status}
 }
 
@@ -132,7 +132,7 @@ func completed(job *MyJob, status Status, pod *observedPod, conditions *operator
 		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, status.Reason, outcome)
 	}
 	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
-	status.Conditions = conditions.List()
+	status.Conditions, status.PendingChildren = conditions.List(), operator.PendingChildren{}
 	answer := result{Status: status}
 	if pod == nil {
 		return answer

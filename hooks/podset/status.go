@@ -66,7 +66,8 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	}
 	status.Lost, status.Released = plan.lost, int32(plan.excess+plan.rolled)
 	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
-	settled, resync := conditions.Settle(differs)
+	children := conditions.ReportChildren(differs, set.Status.PendingChildren)
+	resync := children.ResyncAfter
 	reason, message := activity(s)
 	if plan.later > 0 {
 		tellLater(conditions, plan.later, message)
@@ -75,10 +76,10 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 		}
 	}
 	left := judge(conditions, judgement{
-		reason: reason, message: message, settled: settled,
+		reason: reason, message: message, settled: children.Settled,
 		deadline: there.lastChange().Add(progressDeadline).Sub(now), idle: plan.isIdle() && !there.lastChange().IsZero(),
 	})
-	status.Conditions = conditions.List()
+	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	return status, operator.Soonest(resync, left, plan.retry.Sub(now))
 }
 
