@@ -140,9 +140,11 @@ const maxPending = 32
 
 // ChildrenReport is what [Conditions.ReportChildren] found.
 type ChildrenReport struct {
-	// Settled is set when what is observed is what is asked for, so that the rest of
-	// Ready is the operator's to judge.
+	// Settled is set when what is observed is what is asked for, so that the rest is the
+	// operator's to judge.
 	Settled bool
+	// Judgement is for where it is not settled.
+	Judgement Judgement
 	// Pending is for the status, to be handed in by the next sync.
 	Pending PendingChildren
 	// ResyncAfter is after what time to look again, zero for not at all: a child that a
@@ -151,10 +153,19 @@ type ChildrenReport struct {
 	ResyncAfter time.Duration
 }
 
+// With returns what the conditions are to say: the operator's own judgement where the
+// children are settled or it has failed, and otherwise that of the children.
+func (r ChildrenReport) With(own Judgement) Judgement {
+	if r.Settled || own.State == Failed && r.Judgement.State != Failed {
+		return own
+	}
+	return r.Judgement
+}
+
 // ReportChildren sets ChildrenObserved and ChildrenUpdated and, unless what is observed is
-// what is asked for, Ready=False with one of the reasons above. A child that does not
-// come, or does not change, within [ChildGrace] is a person's to mend, and sets Stalled.
-// So does, at once, one that is not asked for because another controller has its name.
+// what is asked for, judges that with one of the reasons above. A child that does not
+// come, or does not change, within [ChildGrace] is a person's to mend: that has failed.
+// So has, at once, one that is not asked for because another controller has its name.
 // The pending children are those of the old status.
 func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending PendingChildren) ChildrenReport {
 	asked := asked(diff)
@@ -168,24 +179,21 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 		// Its event comes when the name is free, unless that is lost.
 		missing.again = lookAgain(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
 	}
+	var judgement Judgement
 	switch {
 	case missing.isOver, len(diff.Taken) > 0:
-		message := blocked(diff, missing.isOver)
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, message)
-		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonChildBlocked, message)
+		judgement = Judgement{Failed, ReasonChildBlocked, blocked(diff, missing.isOver)}
 	case updating.isOver:
-		message := listed(diff.NotUpdated) + " is still not as the newest spec asks for: the API server may be refusing the update " +
-			"for a node port that is taken, a field that cannot change, a quota or an admission webhook; " + events(diff)
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdateBlocked, message)
-		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonUpdateBlocked, message)
+		judgement = Judgement{Failed, ReasonUpdateBlocked, refused(diff)}
 	case len(diff.Missing) > 0:
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonCreating, "being created: "+listed(diff.Missing))
+		judgement = Judgement{Working, ReasonCreating, "being created: " + listed(diff.Missing)}
 	case len(diff.Outdated) > 0:
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdating, "not yet as the newest spec asks for: "+listed(diff.Outdated))
+		judgement = Judgement{Working, ReasonUpdating, "not yet as the newest spec asks for: " + listed(diff.Outdated)}
 	default:
 		return ChildrenReport{Settled: true}
 	}
 	return ChildrenReport{
+		Judgement:   judgement,
 		Pending:     PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)},
 		ResyncAfter: Soonest(missing.again, updating.again),
 	}

@@ -52,15 +52,15 @@ func TestReportChildren(t *testing.T) {
 		message string
 		resync  time.Duration
 	}{
-		"all there":           {diff: metacontroller.Difference{}},
-		"outdated":            {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
-		"just asked for":      {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
-		"within grace":        {old: absent(20*time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
-		"blocked":             {old: absent(30*time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
-		"many blocked":        {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: time.Minute},
+		"all there":      {diff: metacontroller.Difference{}},
+		"outdated":       {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
+		"just asked for": {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
+		"within grace":   {old: absent(20 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
+		"blocked":        {old: absent(30 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
+		"many blocked":   {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: time.Minute},
 		// A status of a version before, or one whose kind does not keep it, has none.
-		"nothing pending":     {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 10 * time.Minute},
-		"others appeared":     {old: absent(time.Minute), pending: []string{"Pod/x", "Pod/y"}, diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
+		"nothing pending": {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 10 * time.Minute},
+		"others appeared": {old: absent(time.Minute), pending: []string{"Pod/x", "Pod/y"}, diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
 			diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second,
@@ -73,6 +73,9 @@ func TestReportChildren(t *testing.T) {
 			require.Equal(t, test.resync, report.ResyncAfter)
 			require.Equal(t, test.diff.Missing, report.Pending.MissingChildren)
 			require.NotNil(t, conditions.Find(ConditionChildrenObserved))
+			if !report.Settled {
+				conditions.Judge(report.Judgement)
+			}
 			if ready := conditions.Find(ConditionReady); test.reason == "" {
 				require.Nil(t, ready)
 			} else {
@@ -92,6 +95,7 @@ func TestUpdateThatIsNotTaken(t *testing.T) {
 		conditions := NewConditions(old, generation, noon.Add(later))
 		report := conditions.ReportChildren(diff, pending)
 		require.False(t, report.Settled)
+		conditions.Judge(report.Judgement)
 		pending = report.Pending
 		return conditions.List(), report.ResyncAfter
 	}
@@ -157,7 +161,7 @@ func TestATimeYetToComeIsNow(t *testing.T) {
 	require.Equal(t, now.AddDate(10, 0, 0), old[0].LastTransitionTime.Time, "what was given is not written")
 
 	c = NewConditions(c.List(), 1, now.Add(ChildGrace))
-	c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, report.Pending)
+	c.Judge(c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, report.Pending).Judgement)
 	require.Equal(t, ReasonChildBlocked, c.Find(ConditionReady).Reason)
 	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
 }
@@ -180,6 +184,7 @@ func TestReportChildrenTellsATakenName(t *testing.T) {
 		c := NewConditions(old, 1, noon.Add(at))
 		report := c.ReportChildren(diff, PendingChildren{})
 		require.False(t, report.Settled)
+		c.Judge(report.Judgement)
 		return c, report.ResyncAfter
 	}
 	taken := metacontroller.Difference{Missing: []string{"Service/a"}, Taken: []metacontroller.Taken{{Ref: "Service/a", By: "Other/b"}}}
@@ -214,11 +219,11 @@ func TestAFourthBlockedChildDoesNotBeginAnew(t *testing.T) {
 	first := NewConditions(nil, 1, noon)
 	before := first.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e"}}, PendingChildren{})
 	second := NewConditions(first.List(), 1, noon.Add(ChildGrace))
-	second.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/d"}}, before.Pending)
-	require.Equal(t, ReasonChildBlocked, second.Find(ConditionReady).Reason)
+	late := second.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/d"}}, before.Pending)
+	require.Equal(t, ReasonChildBlocked, late.Judgement.Reason)
 	third := NewConditions(first.List(), 1, noon.Add(ChildGrace))
-	third.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/f"}}, before.Pending)
-	require.Equal(t, ReasonCreating, third.Find(ConditionReady).Reason)
+	other := third.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/f"}}, before.Pending)
+	require.Equal(t, ReasonCreating, other.Judgement.Reason)
 }
 
 func TestPendingChildrenAreBounded(t *testing.T) {

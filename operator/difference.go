@@ -35,6 +35,12 @@ func blocked(d metacontroller.Difference, isOver bool) string {
 	return strings.Join(parts, "; ")
 }
 
+// refused tells which children do not change, and why that may be.
+func refused(d metacontroller.Difference) string {
+	return listed(d.NotUpdated) + " is still not as the newest spec asks for: the API server may be refusing the update " +
+		"for a node port that is taken, a field that cannot change, a quota or an admission webhook; " + events(d)
+}
+
 // events tells where the API server's refusals are to be read: Metacontroller
 // reports them as events of the parent.
 func events(d metacontroller.Difference) string {

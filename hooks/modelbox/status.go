@@ -4,15 +4,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/operator"
-)
-
-// Conditions beside those that every operator has.
-const (
-	conditionProgressing = "Progressing"
-	conditionDegraded    = "Degraded"
 )
 
 // Reasons of Ready once the children are settled, beside the Deployment's own.
@@ -52,47 +45,20 @@ func report(box *ModelBox, seen observed) Status {
 	return status
 }
 
-// judge sets Ready, Progressing, Degraded and Stalled. Where the children are
-// not settled, Ready is False already and tells why.
-func judge(conditions *operator.Conditions, settled bool, seen observed) {
-	if !settled {
-		judgeUnsettled(conditions)
-		return
-	}
+// judge tells how the rollout is, of children that are as they are asked for.
+func judge(seen observed) operator.Judgement {
 	rollout := seen.deployment.condition("Progressing")
 	failure := seen.deployment.condition("ReplicaFailure")
 	reason, message := seen.deployment.progress()
 	switch {
 	case reason == reasonAvailable:
-		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, reason, message)
-		conditions.Set(conditionProgressing, metav1.ConditionFalse, "Complete", message)
-		conditions.Set(conditionDegraded, metav1.ConditionFalse, "AsExpected", message)
+		return operator.Judgement{State: operator.Done, Reason: reason, Message: message}
 	case rollout.Reason == progressDeadlineExceeded && rollout.Status == corev1.ConditionFalse:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, progressDeadlineExceeded, rollout.Message)
-		conditions.Set(conditionProgressing, metav1.ConditionFalse, progressDeadlineExceeded, rollout.Message)
-		conditions.Set(conditionDegraded, metav1.ConditionTrue, progressDeadlineExceeded, rollout.Message)
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, progressDeadlineExceeded, rollout.Message)
+		return operator.Judgement{State: operator.Failed, Reason: progressDeadlineExceeded, Message: rollout.Message}
 	case failure.Status == corev1.ConditionTrue:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "ReplicaFailure", failure.Message)
-		conditions.Set(conditionProgressing, metav1.ConditionTrue, "ReplicaFailure", failure.Message)
-		conditions.Set(conditionDegraded, metav1.ConditionTrue, "ReplicaFailure", failure.Message)
-	default:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, reason, message)
-		conditions.Set(conditionProgressing, metav1.ConditionTrue, reason, message)
-		conditions.Set(conditionDegraded, metav1.ConditionFalse, "AsExpected", message)
+		return operator.Judgement{State: operator.Hindered, Reason: "ReplicaFailure", Message: failure.Message}
 	}
-}
-
-// judgeUnsettled repeats in Progressing and Degraded what Ready says of
-// children that are missing or not yet as they are asked for.
-func judgeUnsettled(conditions *operator.Conditions) {
-	ready := conditions.Find(operator.ConditionReady)
-	progressing, degraded := metav1.ConditionTrue, metav1.ConditionFalse
-	if ready.Reason == operator.ReasonChildBlocked || ready.Reason == operator.ReasonUpdateBlocked {
-		progressing, degraded = metav1.ConditionFalse, metav1.ConditionTrue
-	}
-	conditions.Set(conditionProgressing, progressing, ready.Reason, ready.Message)
-	conditions.Set(conditionDegraded, degraded, ready.Reason, ready.Message)
+	return operator.Judgement{State: operator.Working, Reason: reason, Message: message}
 }
 
 // progress tells how far the rollout is: reasonAvailable when all replicas are

@@ -22,7 +22,11 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 	}
 	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
 	children := conditions.ReportChildren(differs, box.Status.PendingChildren)
-	judge(conditions, children.Settled, observed)
+	judgement := children.Judgement
+	if children.Settled {
+		judgement = judge(observed)
+	}
+	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
 
 	result.Status = report(box, observed)
 	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), children.Pending

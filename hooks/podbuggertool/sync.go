@@ -43,7 +43,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	reported := conditions.ReportChildren(differs, tool.Status.PendingChildren)
 	status := report(candidates)
 	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.stuck })
-	judge(conditions, reported.Settled, isStuck, &status)
+	conditions.Judge(reported.With(judge(&status, isStuck)))
 	if len(memory.pods) > 0 {
 		status.FailedPods, status.Recipe = memory.pods, memory.recipe
 	}
