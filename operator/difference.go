@@ -50,11 +50,15 @@ func events(d metacontroller.Difference) string {
 	return "`kubectl events " + d.EventFlags + "` tells more"
 }
 
-// listed names up to three children and counts the rest.
-func listed(refs []string) string {
+// listed names the first children.
+func listed(refs []string) string { return Listed(refs, ", ") }
+
+// Listed joins the first three of some texts by a separator, and counts the others, as
+// in "a, b, c and 2 more". Messages do not grow with what they tell of.
+func Listed(texts []string, separator string) string {
 	const most = 3
-	if len(refs) <= most {
-		return strings.Join(refs, ", ")
+	if len(texts) <= most {
+		return strings.Join(texts, separator)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(refs[:most], ", "), len(refs)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], separator), len(texts)-most)
 }

@@ -192,8 +192,7 @@ func (p *part) isScaledAway() bool {
 	if p.workload == nil {
 		return false
 	}
-	wanted, _, _, _ := p.workload.counts()
-	return wanted == 0 && (p.said.replica == nil || *p.said.replica != 0)
+	return p.workload.rollout().Wanted == 0 && (p.said.replica == nil || *p.said.replica != 0)
 }
 
 // formerNames returns the names of an older spec that objects of a component

@@ -64,8 +64,8 @@ func (p *plan) tell(part *part) ComponentStatus {
 		return status
 	}
 	if part.workload != nil {
-		wanted, _, ready, _ := part.workload.counts()
-		status.Ready = fmt.Sprintf("%d/%d", ready, wanted)
+		rollout := part.workload.rollout()
+		status.Ready = fmt.Sprintf("%d/%d", rollout.Ready, rollout.Wanted)
 	}
 	status.Message = p.why(part)
 	return status
@@ -94,17 +94,18 @@ func (p *plan) why(part *part) string {
 	case len(part.differs.Missing) > 0:
 		return part.differs.Missing[0] + " is being created"
 	}
-	wanted, _, ready, updated := part.workload.counts()
-	reason := fmt.Sprintf("%d of %d Pods are ready", ready, wanted)
+	rollout := part.workload.rollout()
+	isReady := rollout.Ready >= rollout.Wanted
+	reason := fmt.Sprintf("%d of %d Pods are ready", rollout.Ready, rollout.Wanted)
 	switch {
-	case len(part.differs.Outdated) > 0 && part.workload.isSeen() && ready >= wanted:
+	case len(part.differs.Outdated) > 0 && rollout.IsObserved() && isReady:
 		reason = part.differs.Outdated[0] + " is being updated"
-	case !part.workload.isSeen():
-		reason = "its controller has not looked at the newest generation yet"
-	case ready >= wanted && updated < wanted:
-		reason = fmt.Sprintf("%d of %d Pods are updated", updated, wanted)
-	case ready >= wanted:
-		reason = "old Pods are on their way out"
+	case !rollout.IsObserved():
+		reason = fmt.Sprintf("status.observedGeneration (%d) is behind metadata.generation (%d)", rollout.ObservedGeneration, rollout.Generation)
+	case isReady && rollout.Updated < rollout.Wanted:
+		reason = fmt.Sprintf("%d of %d Pods are updated", rollout.Updated, rollout.Wanted)
+	case isReady:
+		reason = "old Pods are terminating"
 	}
 	if trouble := p.there.trouble(part.key, part.name); trouble != "" {
 		reason += "; " + trouble
@@ -155,7 +156,6 @@ func (p *plan) judgeSome(isMeant func(*part) bool) operator.Judgement {
 			isHeld = isHeld || part.isHeld()
 		}
 	}
-	const most = 3
 	switch {
 	case count == 0:
 		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: "there is none"}
@@ -164,15 +164,11 @@ func (p *plan) judgeSome(isMeant func(*part) bool) operator.Judgement {
 	case len(notReady) == 0:
 		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: fmt.Sprintf("all %d components are ready", count)}
 	}
-	message := strings.Join(notReady[:min(most, len(notReady))], "; ")
-	if len(notReady) > most {
-		message += fmt.Sprintf("; and %d more", len(notReady)-most)
-	}
 	reason := reasonNotReady
 	if isHeld {
 		reason = reasonStarting
 	}
-	return operator.Judgement{State: operator.Working, Reason: reason, Message: message}
+	return operator.Judgement{State: operator.Working, Reason: reason, Message: operator.Listed(notReady, "; ")}
 }
 
 // phase sums it up. Degraded is a product that has been ready and misses Pods

@@ -24,7 +24,7 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 	children := conditions.ReportChildren(differs, box.Status.PendingChildren)
 	judgement := children.Judgement
 	if children.Settled {
-		judgement = judge(observed)
+		judgement = observed.deployment.Rollout().Judge()
 	}
 	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
 
