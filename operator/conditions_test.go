@@ -53,13 +53,13 @@ func TestReportChildren(t *testing.T) {
 		resync  time.Duration
 	}{
 		"all there":      {diff: metacontroller.Difference{}},
-		"outdated":       {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
+		"outdated":       {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not updated yet: Pod/a"},
 		"just asked for": {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
 		"within grace":   {old: absent(20 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
-		"blocked":        {old: absent(30 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
-		"many blocked":   {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: time.Minute},
+		"blocked":        {old: absent(30 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 30 * time.Second},
+		"many blocked":   {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: time.Minute},
 		// A status of a version before, or one whose kind does not keep it, has none.
-		"nothing pending": {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 10 * time.Minute},
+		"nothing pending": {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 10 * time.Minute},
 		"others appeared": {old: absent(time.Minute), pending: []string{"Pod/x", "Pod/y"}, diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
@@ -121,8 +121,8 @@ func TestUpdateThatIsNotTaken(t *testing.T) {
 	require.Equal(t, "False UpdateBlocked", told(blocked, ConditionReady))
 	require.Equal(t, "True UpdateBlocked", told(blocked, ConditionStalled))
 	require.Equal(t, "False Outdated", told(blocked, ConditionChildrenUpdated))
-	require.Equal(t, "Service/a is still not as the newest spec asks for: the API server may be refusing the update for a node port that is taken, "+
-		"a field that cannot change, a quota or an admission webhook; `kubectl events -n default --for boxes.example.com/a` tells more", blocked[0].Message)
+	require.Equal(t, "Service/a not updated after 30s: the API server may refuse the update for a node port that is taken, "+
+		"a field that cannot change, a quota or an admission webhook; see `kubectl events -n default --for boxes.example.com/a`", blocked[0].Message)
 
 	again, _ := at(blocked, 1, time.Hour, refused)
 	require.Equal(t, blocked, again, "it says the same as long as it is so")
@@ -202,7 +202,7 @@ func TestReportChildrenTellsATakenName(t *testing.T) {
 	require.Equal(t, ReasonCreating, c.Find(ConditionReady).Reason, "it is asked for since now")
 	require.Nil(t, c.Find(ConditionStalled))
 	c, _ = settle(c.List(), time.Hour+ChildGrace, metacontroller.Difference{Missing: []string{"Service/a"}})
-	require.Contains(t, c.Find(ConditionReady).Message, "Service/a does not appear")
+	require.Contains(t, c.Find(ConditionReady).Message, "Service/a not created after 30s")
 
 	both := metacontroller.Difference{Missing: []string{"Service/a", "Pod/c"}, Taken: taken.Taken}
 	c, resync = settle(nil, 0, both)
@@ -210,7 +210,7 @@ func TestReportChildrenTellsATakenName(t *testing.T) {
 	require.Equal(t, "asked for: Pod/c", c.Find(ConditionChildrenObserved).Message)
 	require.Equal(t, ChildGrace, resync)
 	c, _ = settle(c.List(), time.Hour, both)
-	require.Contains(t, c.Find(ConditionReady).Message, message+"; Pod/c does not appear")
+	require.Contains(t, c.Find(ConditionReady).Message, message+"; Pod/c not created after 30s")
 }
 
 // TestAFourthBlockedChildDoesNotBeginAnew: three of five that were missing appear, and the
