@@ -1,4 +1,4 @@
-package hooks_test
+package laws
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -28,8 +29,8 @@ var damages = map[string]func(object map[string]any){
 // damagedStopsNoTeardown damages the parent, each child and each related object of
 // a finalize request. It is answered all the same, and no child goes that would
 // have stayed.
-func damagedStopsNoTeardown(t *testing.T, e exchange, answer metacontroller.Answer) {
-	if e.hook != metacontroller.FinalizeHook {
+func damagedStopsNoTeardown(t *testing.T, e corpus.Case, answer metacontroller.Answer) {
+	if e.Hook != metacontroller.FinalizeHook {
 		return
 	}
 	// A set that only stays to be told that its volumes go with it goes at once
@@ -37,8 +38,8 @@ func damagedStopsNoTeardown(t *testing.T, e exchange, answer metacontroller.Answ
 	isTold := strings.Contains(string(answer.Body), `"whenDeleted":"Delete"`)
 	check := func(what string, change func(request map[string]any)) {
 		damaged := e
-		damaged.request = changed(t, e, change)
-		next, err := damaged.call()
+		damaged.Request = changed(t, e, change)
+		next, err := damaged.Call()
 		require.NoError(t, err, what)
 		after := map[string]bool{}
 		for _, child := range next.Children {
@@ -52,7 +53,7 @@ func damagedStopsNoTeardown(t *testing.T, e exchange, answer metacontroller.Answ
 	for name, damage := range damages {
 		check("the parent's "+name, func(request map[string]any) { damage(request["parent"].(map[string]any)) })
 		for _, field := range []string{"children", "related"} {
-			groups, _ := parsed(t, e.request)[field].(map[string]any)
+			groups, _ := Parsed(t, e.Request)[field].(map[string]any)
 			for kind, group := range groups {
 				for key := range group.(map[string]any) {
 					if field == "related" && name == "labels" {

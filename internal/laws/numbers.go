@@ -1,4 +1,4 @@
-package hooks_test
+package laws
 
 import (
 	"math"
@@ -8,24 +8,44 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
 
-	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// TestNumbersFitTheirGoType wants each CRD to admit no number that the Go type of
-// its field cannot hold: a custom resource with such a one could not be read.
-func TestNumbersFitTheirGoType(t *testing.T) {
-	for _, controller := range hooks.All() {
-		if !selected(controller.Name()) {
-			continue
-		}
-		t.Run(controller.Name(), func(t *testing.T) {
-			n := numbers{T: t}
-			n.walk(decodedSchema(t, controller), controller.ParentType(), "")
-			require.Positive(t, n.found)
-			t.Logf("%d numbers of 32 bits", n.found)
-		})
+// object is a JSON object: a value, or a schema.
+type object = map[string]any
+
+// DecodedSchema returns the schema of the version of an operator's CRD that its hooks
+// read.
+func DecodedSchema(t testing.TB, controller metacontroller.Controller) map[string]any {
+	var definition struct {
+		Spec struct {
+			Versions []struct {
+				Name   string
+				Schema struct {
+					OpenAPIV3Schema object `json:"openAPIV3Schema"`
+				} `json:"schema"`
+			} `json:"versions"`
+		} `json:"spec"`
 	}
+	require.NoError(t, yaml.Unmarshal(controller.CRD, &definition))
+	for _, version := range definition.Spec.Versions {
+		if version.Name == controller.Parent.Version() {
+			return version.Schema.OpenAPIV3Schema
+		}
+	}
+	require.Fail(t, "the CRD has no version "+controller.Parent.Version())
+	return nil
+}
+
+// NumbersFit wants a CRD to admit no number that the Go type of its field cannot
+// hold: a custom resource with such a one could not be read. It returns how many
+// numbers of 32 bits there are.
+func NumbersFit(t *testing.T, controller metacontroller.Controller) int {
+	n := numbers{T: t}
+	n.walk(DecodedSchema(t, controller), controller.ParentType(), "")
+	return n.found
 }
 
 // numbers looks at a schema and the Go type beside it.

@@ -1,4 +1,4 @@
-package hooks_test
+package laws
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ func (f forger) pick(words ...string) string { return words[f.random.IntN(len(wo
 // forge changes one object of a request. Related objects keep their names: a
 // tool that is to debug a Pod has to say which.
 func (f forger) forge(request map[string]any) {
-	children, related := observedIn(request, "children"), observedIn(request, "related")
+	children, related := ObservedIn(request, "children"), ObservedIn(request, "related")
 	all := append(slices.Clone(children), related...)
 	i := f.random.IntN(len(all))
 	object := all[i]
@@ -130,12 +130,6 @@ func (f forger) managedFields() []any {
 	return []any{map[string]any{
 		"manager": f.pick("metacontroller", stolen), "operation": f.pick("Apply", "Apply", "Update"), "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": set,
 	}}
-}
-
-func nameOf(object map[string]any) string {
-	metadata, _ := object["metadata"].(map[string]any)
-	name, _ := metadata["name"].(string)
-	return name
 }
 
 // rekey puts the objects of a request under the keys that go with their names.

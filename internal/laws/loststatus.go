@@ -1,4 +1,4 @@
-package hooks_test
+package laws
 
 import (
 	"encoding/json"
@@ -11,45 +11,32 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // A status is memory only once a request shows it: Metacontroller creates and
 // deletes children first and writes the status afterwards, and may die in
-// between. These tests lose a status and compare what is asked for then with
+// between. These laws lose a status and compare what is asked for then with
 // what is asked for where it was written.
 
-// forgetful are the cases whose hook is known to break the law. It is to have none.
-var forgetful = map[string]bool{}
-
-// TestLostStatusOfCases loses the status of each case's answer, leaves the
-// children as the answer left them, and asks again.
-func TestLostStatusOfCases(t *testing.T) {
-	for _, e := range append(cases(t), samples(t)...) {
-		answer, err := e.call()
-		if err != nil || e.hook != metacontroller.SyncHook {
-			continue
-		}
-		t.Run(e.name, func(t *testing.T) {
-			left := childrenLeft(t, e, answer)
-			var found []string
-			for _, later := range []time.Duration{0, 31 * time.Second, time.Hour} {
-				lost, written := e, e
-				lost.now, written.now = e.now.Add(later), e.now.Add(later)
-				lost.request = changed(t, e, func(request map[string]any) { request["children"] = left })
-				written.request = changed(t, lost, func(request map[string]any) {
-					request["parent"].(map[string]any)["status"] = parsed(t, answer.Body)["status"]
-				})
-				found = append(found, notAsIfWritten(t, e, lost, written)...)
-			}
-			if forgetful[e.name] {
-				require.NotEmpty(t, found, "take it from the list of those that forget")
-				return
-			}
-			require.Empty(t, found)
+// lostStatus loses the status of an answer, leaves the children as the answer left
+// them, and asks again.
+func lostStatus(t *testing.T, c corpus.Case, answer metacontroller.Answer) {
+	if c.Hook != metacontroller.SyncHook {
+		return
+	}
+	left := childrenLeft(t, c, answer)
+	for _, later := range []time.Duration{0, 31 * time.Second, time.Hour} {
+		lost, written := c, c
+		lost.Now, written.Now = c.Now.Add(later), c.Now.Add(later)
+		lost.Request = changed(t, c, func(request map[string]any) { request["children"] = left })
+		written.Request = changed(t, lost, func(request map[string]any) {
+			request["parent"].(map[string]any)["status"] = Parsed(t, answer.Body)["status"]
 		})
+		require.Empty(t, notAsIfWritten(t, c, lost, written))
 	}
 }
 
@@ -58,20 +45,20 @@ func TestLostStatusOfCases(t *testing.T) {
 // its memory a hook may keep a child for longer; it may not ask for another one,
 // nor let go of one, nor judge otherwise. Before is the request to which the
 // status was the answer.
-func notAsIfWritten(t *testing.T, before, lost, written exchange) (found []string) {
-	withStatus, err := written.call()
+func notAsIfWritten(t *testing.T, before, lost, written corpus.Case) (found []string) {
+	withStatus, err := written.Call()
 	require.NoError(t, err)
-	without, err := lost.call()
+	without, err := lost.Call()
 	require.NoError(t, err)
 	tell := func(ref, what string) {
-		found = append(found, fmt.Sprintf("%s later: %s %s", lost.now.Sub(before.now), ref, what))
+		found = append(found, fmt.Sprintf("%s later: %s %s", lost.Now.Sub(before.Now), ref, what))
 	}
-	there := refsOf(observedIn(parsed(t, lost.request), "children"))
-	wasThere := refsOf(observedIn(parsed(t, before.request), "children"))
-	askedWithStatus := refsOf(childrenOf(t, withStatus.Body))
-	asked := refsOf(childrenOf(t, without.Body))
-	for _, child := range childrenOf(t, without.Body) {
-		ref := refOf(child)
+	there := refsOf(ObservedIn(Parsed(t, lost.Request), "children"))
+	wasThere := refsOf(ObservedIn(Parsed(t, before.Request), "children"))
+	askedWithStatus := refsOf(ChildrenOf(t, withStatus.Body))
+	asked := refsOf(ChildrenOf(t, without.Body))
+	for _, child := range ChildrenOf(t, without.Body) {
+		ref := corpus.Ref(child)
 		runs := child["kind"] == "Pod" || child["kind"] == "Job" // and not, say, a Service that is made anew
 		switch {
 		case there[ref]:
@@ -86,7 +73,7 @@ func notAsIfWritten(t *testing.T, before, lost, written exchange) (found []strin
 			tell(ref, "is only let go because the status was lost")
 		}
 	}
-	if lost.now.Equal(before.now) { // later, the times of absence differ, which the status remembers
+	if lost.Now.Equal(before.Now) { // later, the times of absence differ, which the status remembers
 		remembered, forgotten := judgements(t, withStatus.Body), judgements(t, without.Body)
 		if !slices.Equal(remembered, forgotten) {
 			tell("status", fmt.Sprintf("%q is judged %q", remembered, forgotten))
@@ -97,36 +84,28 @@ func notAsIfWritten(t *testing.T, before, lost, written exchange) (found []strin
 
 // childrenLeft returns the children as Metacontroller leaves them after an
 // answer: what is not in it goes, and what was not there comes.
-func childrenLeft(t *testing.T, e exchange, answer metacontroller.Answer) map[string]any {
+func childrenLeft(t *testing.T, e corpus.Case, answer metacontroller.Answer) map[string]any {
 	observed := map[string]map[string]any{}
-	request := parsed(t, e.request)
-	for _, child := range observedIn(request, "children") {
-		observed[refOf(child)] = child
+	request := Parsed(t, e.Request)
+	for _, child := range ObservedIn(request, "children") {
+		observed[corpus.Ref(child)] = child
 	}
 	left := map[string]any{}
 	for kind := range request["children"].(map[string]any) {
 		left[kind] = map[string]any{}
 	}
-	for i, child := range childrenOf(t, answer.Body) {
-		object := observed[refOf(child)]
+	for i, child := range ChildrenOf(t, answer.Body) {
+		object := observed[corpus.Ref(child)]
 		if object == nil {
 			object = runtime.DeepCopyJSON(child)
 			metadata := object["metadata"].(map[string]any)
 			metadata["namespace"], metadata["uid"] = "default", fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
-			metadata["creationTimestamp"] = e.now.Format(time.RFC3339)
+			metadata["creationTimestamp"] = e.Now.Format(time.RFC3339)
 		}
 		kind := fmt.Sprintf("%s.%s", child["kind"], child["apiVersion"])
 		left[kind].(map[string]any)["default/"+nameOf(object)] = object
 	}
 	return left
-}
-
-func refsOf(objects []map[string]any) map[string]bool {
-	refs := map[string]bool{}
-	for _, object := range objects {
-		refs[refOf(object)] = true
-	}
-	return refs
 }
 
 // judgements returns what the conditions of an answer say, but for their words.
@@ -145,34 +124,30 @@ func judgements(t *testing.T, body []byte) []string {
 	return list
 }
 
-// TestLostStatusOfSamples plays every sample once for each of its syncs, whose
-// status is lost, and each time ends where the undisturbed play does, having
-// created the same children as often.
-func TestLostStatusOfSamples(t *testing.T) {
-	for _, e := range samples(t) {
-		t.Run(e.name, func(t *testing.T) {
-			undisturbed, syncs := playLosing(t, e, 0)
-			step := 1
-			if !thorough() {
-				step += syncs / 2
-			}
-			for n := 1; n <= syncs; n += step {
-				disturbed, _ := playLosing(t, e, n)
-				require.Equal(t, endOf(undisturbed), endOf(disturbed), "the status of sync %d is lost", n)
-				require.Equal(t, createdIn(undisturbed), createdIn(disturbed), "the status of sync %d is lost", n)
-			}
-			t.Logf("%d syncs", syncs)
-		})
+// LostStatuses plays a sample once for each of its syncs, whose status is lost, and
+// each time ends where the undisturbed play does, having created the same children
+// as often.
+func LostStatuses(t *testing.T, all []metacontroller.Controller, sample corpus.Sample) {
+	undisturbed, syncs := playLosing(t, all, sample, 0)
+	step := 1
+	if !testenv.Thorough() {
+		step += syncs / 2
 	}
+	for n := 1; n <= syncs; n += step {
+		disturbed, _ := playLosing(t, all, sample, n)
+		require.Equal(t, endOf(undisturbed), endOf(disturbed), "the status of sync %d is lost", n)
+		require.Equal(t, createdIn(undisturbed), createdIn(disturbed), "the status of sync %d is lost", n)
+	}
+	t.Logf("%d syncs", syncs)
 }
 
 // playLosing plays a sample to its end, where the status of the n-th sync is lost,
 // and returns how many syncs there were before the last change.
-func playLosing(t *testing.T, e exchange, n int) (world *simulate.World, syncs int) {
+func playLosing(t *testing.T, all []metacontroller.Controller, sample corpus.Sample, n int) (world *simulate.World, syncs int) {
 	var steps []int // before each sync
-	call := simulate.Direct(hooks.All()...)
+	call := simulate.Direct(all...)
 	world = simulate.New(simulate.Options{
-		Controllers: hooks.All(), MaxSteps: enoughSteps,
+		Controllers: all, MaxSteps: enoughSteps,
 		Call: simulate.LoseStatus(func(now time.Time, path string, body []byte) (int, []byte, error) {
 			if strings.HasSuffix(path, "/sync") {
 				steps = append(steps, len(world.Steps))
@@ -180,10 +155,7 @@ func playLosing(t *testing.T, e exchange, n int) (world *simulate.World, syncs i
 			return call(now, path, body)
 		}, n, n),
 	})
-	require.NoError(t, world.Apply(encoded(t, parsed(t, e.request)["parent"].(map[string]any))))
-	for _, object := range e.company {
-		require.NoError(t, world.Apply(object))
-	}
+	applySample(t, world, sample)
 	require.NoError(t, world.Play())
 	for syncs < len(steps) && steps[syncs] < len(world.Steps) {
 		syncs++

@@ -1,23 +1,17 @@
-package hooks_test
+package laws
 
 import (
-	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
-
-// forgeries is how many requests TestForgedChildren asks about:
-// go test ./hooks -run TestForgedChildren -forgeries 1000000
-var forgeries = flag.Int("forgeries", 3000, "how many forged requests to try")
 
 const (
 	// forged marks what a user wrote onto an object. It may come back only in a
@@ -28,67 +22,49 @@ const (
 	stolen = "stolen"
 )
 
-// TestForgedChildren lets a user who may edit every child write what he wants
-// onto them: no hook may pass any of it on.
-func TestForgedChildren(t *testing.T) {
-	targets := forgeTargets(t)
-	answered, count := 0, *forgeries
+// forgeries is how many forged requests [Forged] tries for each case.
+const forgeries = 11
+
+// Forged lets a user who may edit every child write what he wants onto them: no
+// hook may pass any of it on. It returns how many forged requests were tried, and
+// how many of them answered.
+func Forged(t testing.TB, cases []corpus.Case) (tried, answered int) {
+	targets := ForgeTargets(t, cases)
+	tried = len(targets) * forgeries
 	if testing.Short() {
-		count /= 3
+		tried /= 3
 	}
-	for seed := range count {
-		if requireNothingForged(t, targets, uint64(seed)) {
+	for seed := range tried {
+		if RequireNothingForged(t, targets, uint64(seed)) {
 			answered++
 		}
 	}
-	require.Greater(t, answered, count/2, "most forged requests are refused, so that little was tested")
+	return tried, answered
 }
 
-// FuzzForgedChildren looks for a seed of TestForgedChildren that fails.
-func FuzzForgedChildren(f *testing.F) {
-	targets := forgeTargets(f)
-	for seed := range uint64(100) {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, seed uint64) { requireNothingForged(t, targets, seed) })
-}
-
-// forgeTarget is a case with observed children.
-type forgeTarget struct {
-	exchange
+// ForgeTarget is a case with observed children.
+type ForgeTarget struct {
+	corpus.Case
 
 	request map[string]any
 }
 
-func forgeTargets(t testing.TB) []forgeTarget {
-	var targets []forgeTarget
-	for _, e := range cases(t) {
-		request := parsed(t, e.request)
-		if e.hook != metacontroller.CustomizeHook && len(observedIn(request, "children")) > 0 {
-			targets = append(targets, forgeTarget{e, request})
+// ForgeTargets returns those of some cases that show observed children.
+func ForgeTargets(t testing.TB, cases []corpus.Case) []ForgeTarget {
+	var targets []ForgeTarget
+	for _, c := range cases {
+		request := Parsed(t, c.Request)
+		if c.Hook != metacontroller.CustomizeHook && len(ObservedIn(request, "children")) > 0 {
+			targets = append(targets, ForgeTarget{c, request})
 		}
 	}
-	require.NotEmpty(t, targets)
 	return targets
 }
 
-// observedIn returns the objects of a request's map of maps, in a fixed order.
-func observedIn(request map[string]any, field string) []map[string]any {
-	var objects []map[string]any
-	groups, _ := request[field].(map[string]any)
-	for _, kind := range slices.Sorted(maps.Keys(groups)) {
-		group, _ := groups[kind].(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(group)) {
-			objects = append(objects, group[key].(map[string]any))
-		}
-	}
-	return objects
-}
-
-// requireNothingForged asks about one forged request, and reports whether it was
+// RequireNothingForged asks about one forged request, and reports whether it was
 // answered.
-func requireNothingForged(t testing.TB, targets []forgeTarget, seed uint64) bool {
-	random := rand.New(rand.NewPCG(seed, 1))
+func RequireNothingForged(t testing.TB, targets []ForgeTarget, seed uint64) bool {
+	random := rand.New(rand.NewPCG(seed, 1)) // the seed decides
 	target := targets[random.IntN(len(targets))]
 	request := runtime.DeepCopyJSON(target.request)
 	forger := forger{random: random}
@@ -96,24 +72,24 @@ func requireNothingForged(t testing.TB, targets []forgeTarget, seed uint64) bool
 		forger.forge(request)
 	}
 	rekey(request)
-	answer, err := target.controller.Call(target.hook, target.now, encoded(t, request))
+	answer, err := target.Controller.Call(target.Hook, target.Now, Encoded(t, request))
 	if err != nil {
-		require.NotContains(t, err.Error(), stolen, "%s, seed %d", target.name, seed)
+		require.NotContains(t, err.Error(), stolen, "%s, seed %d", target.Name, seed)
 		return false
 	}
 	observed := map[string]map[string]any{}
-	for _, child := range observedIn(request, "children") {
-		observed[refOf(child)] = child
+	for _, child := range ObservedIn(request, "children") {
+		observed[corpus.Ref(child)] = child
 	}
 	namespace, _ := request["parent"].(map[string]any)["metadata"].(map[string]any)["namespace"].(string)
-	requireSafe(t, target.controller, target.hook, answer.Body)
-	for i, child := range childrenOf(t, answer.Body) {
-		where := fmt.Sprintf("%s, seed %d: %s", target.name, seed, refOf(child))
+	RequireSafe(t, target.Controller, target.Hook, answer.Body)
+	for i, child := range ChildrenOf(t, answer.Body) {
+		where := fmt.Sprintf("%s, seed %d: %s", target.Name, seed, corpus.Ref(child))
 		requireOwnMetadata(t, where, namespace, child)
 		if answer.Children[i].Kept {
-			require.Contains(t, observed, refOf(child), where)
+			require.Contains(t, observed, corpus.Ref(child), where)
 		}
-		requireUnforged(t, where, child, observed[refOf(child)], answer.Children[i].Kept)
+		requireUnforged(t, where, child, observed[corpus.Ref(child)], answer.Children[i].Kept)
 	}
 	return true
 }

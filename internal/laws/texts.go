@@ -1,4 +1,4 @@
-package hooks_test
+package laws
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -31,52 +33,42 @@ var hostile = []struct {
 	{"nothing", "", 0},
 }
 
-// TestHostileTextsStayInTheirPlace has everybody else write hostile texts: into
-// the status, the annotations and the labels of children and related objects,
-// and where the parent's status explains something. The status that is answered
-// can be shown and stored.
-func TestHostileTextsStayInTheirPlace(t *testing.T) {
-	schemas := map[string]*crd.Schema{}
-	answered, oneOf := 0, uint32(4)
-	if inner() {
+// hostileTexts has everybody else write hostile texts: into the status, the
+// annotations and the labels of children and related objects, and where the parent's
+// status explains something. The status that is answered can be shown and stored.
+func hostileTexts(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
+	if c.Hook == metacontroller.CustomizeHook || len(c.Controller.CRD) == 0 {
+		return
+	}
+	oneOf := uint32(4)
+	if testenv.Inner() {
 		oneOf = 10
 	}
-	for _, e := range cases(t) {
-		if _, err := e.call(); err != nil || e.hook == metacontroller.CustomizeHook {
-			continue
-		}
-		if schemas[e.controller.Name()] == nil {
-			schemas[e.controller.Name()] = schemaOf(t, e.controller)
-		}
-		schema := schemas[e.controller.Name()]
-		t.Run(e.name, func(t *testing.T) {
-			for _, h := range hostile {
-				for _, everywhere := range []bool{false, true} {
-					what := fmt.Sprintf("%s, everywhere: %t", h.name, everywhere)
-					if testing.Short() {
-						h.text = h.text[:min(len(h.text), 35_000)]
-					}
-					if !sampled(e.name+what, oneOf) || everywhere && len(h.text) > 1000 {
-						continue
-					}
-					request := parsed(t, e.request)
-					isCrowded := join(request, h.crowd)
-					if h.crowd > 0 && (!isCrowded || !thorough() && len(e.request) > 8<<10) {
-						continue
-					}
-					writeHostile(request, h.text, everywhere)
-					answer, err := e.controller.Call(e.hook, e.now, encoded(t, request))
-					if err != nil {
-						require.True(t, everywhere, "%s: %s", what, err) // labels may tell what an object is for
-						continue
-					}
-					answered++
-					requireStorable(t, what, schema, request["parent"].(map[string]any), answer.Body)
-				}
+	schema := Schema(t, c.Controller)
+	for _, h := range hostile {
+		for _, everywhere := range []bool{false, true} {
+			what := fmt.Sprintf("%s, everywhere: %t", h.name, everywhere)
+			text := h.text
+			if testing.Short() {
+				text = text[:min(len(text), 35_000)]
 			}
-		})
+			if !testenv.Sampled(c.Name+what, oneOf) || everywhere && len(text) > 1000 {
+				continue
+			}
+			request := Parsed(t, c.Request)
+			isCrowded := join(request, h.crowd)
+			if h.crowd > 0 && (!isCrowded || !testenv.Thorough() && len(c.Request) > 8<<10) {
+				continue
+			}
+			writeHostile(request, text, everywhere)
+			answer, err := c.Controller.Call(c.Hook, c.Now, Encoded(t, request))
+			if err != nil {
+				require.True(t, everywhere, "%s: %s", what, err) // labels may tell what an object is for
+				continue
+			}
+			requireStorable(t, what, schema, request["parent"].(map[string]any), answer.Body)
+		}
 	}
-	require.Positive(t, answered)
 }
 
 // requireStorable checks a status with the API server's own code, and as a
@@ -86,7 +78,7 @@ func requireStorable(t *testing.T, what string, schema *crd.Schema, parent map[s
 		Status map[string]any `json:"status"`
 	}
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(body, &response), what)
-	require.Less(t, len(encoded(t, response.Status)), 256<<10, what)
+	require.Less(t, len(Encoded(t, response.Status)), 256<<10, what)
 	requirePrintable(t, what+": status", response.Status)
 	metadata := parent["metadata"].(map[string]any)
 	object := runtime.DeepCopyJSON(map[string]any{
@@ -119,7 +111,7 @@ func requirePrintable(t *testing.T, path string, value any) {
 // then.
 func writeHostile(request map[string]any, text string, everywhere bool) {
 	for _, field := range []string{"children", "related"} {
-		for _, object := range observedIn(request, field) {
+		for _, object := range ObservedIn(request, field) {
 			if status, ok := object["status"].(map[string]any); ok {
 				explain(status, text, everywhere)
 			}
