@@ -11,9 +11,11 @@ import (
 const HashAnnotation = "operetta.dev/hash"
 
 // Hash returns the hash of an object's wire form without its [HashAnnotation]:
-// 16 hexadecimal digits, the same for equal content in every process. An error
-// means that the object has no form in JSON.
+// 16 hexadecimal digits, the same for equal content in every process. An apiVersion
+// and kind that its Go type tells are filled in before. An error means that the object
+// has no form in JSON.
 func Hash(object Object) (string, error) {
+	typeOf(object)
 	hash, _, err := hashAndSize(object)
 	return hash, err
 }
@@ -44,6 +46,7 @@ func hashAndSize(object Object) (hash string, size int, err error) {
 // the observed object) stamps the child first and sets the field then. The
 // error is that of [Hash].
 func Stamp(object Object) error {
+	typeOf(object)
 	_, err := stamp(object)
 	return err
 }

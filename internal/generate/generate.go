@@ -1,4 +1,8 @@
-package main
+// Package generate writes what a project has of its operators as files: their CRDs,
+// CompositeControllers and permissions below deploy/, and the sections of its README
+// that list them. All of it is made from the list of operators and the Go types of
+// their custom resources.
+package generate
 
 import (
 	"bytes"
@@ -16,21 +20,35 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// Project is whose files are generated.
+type Project struct {
+	// Root is the folder of its go.mod.
+	Root string
+	// Packages are where the Go types of its custom resources are, in the go
+	// command's form.
+	Packages []string
+	// Installation is what its manifests have in common.
+	Installation manifests.Installation
+	// Controllers are its operators.
+	Controllers []metacontroller.Controller
+}
+
 // folders are those that hold one generated file for each kind and a
 // kustomization.yaml that lists them.
 var folders = [...]string{"deploy/crds", "deploy/controllers", "deploy/rbac"}
 
-// prints returns everything that is generated.
-func prints(ctx context.Context, root string, controllers []metacontroller.Controller) (tree, error) {
-	definitions, err := crds.Generate(ctx, root, controllers)
+// Files returns everything that is generated. It runs the go command in the
+// project's root, see [crds.Generate].
+func (p Project) Files(ctx context.Context) (Tree, error) {
+	definitions, err := crds.Generate(ctx, p.Root, p.Packages, p.Controllers)
 	if err != nil {
 		return nil, err
 	}
-	files := tree{}
-	rows := make([]manifests.Row, len(controllers))
-	names := make([]string, len(controllers))
-	for i, c := range controllers {
-		if err := files.addKind(c, definitions[i]); err != nil {
+	files := Tree{}
+	rows := make([]manifests.Row, len(p.Controllers))
+	names := make([]string, len(p.Controllers))
+	for i, c := range p.Controllers {
+		if err := files.addKind(p.Installation, c, definitions[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), err)
 		}
 		rows[i] = manifests.Row{Controller: c, ShortNames: definitions[i].ShortNames}
@@ -41,18 +59,28 @@ func prints(ctx context.Context, root string, controllers []metacontroller.Contr
 			return nil, err
 		}
 	}
-	health, err := manifests.ArgoCDHealth(controllers)
+	health, err := manifests.ArgoCDHealth(p.Controllers)
 	if err != nil {
 		return nil, err
 	}
 	files.add("deploy/argocd/argocd-cm.yaml", health)
-	return files, files.addReadme(root,
+	return files, files.addReadme(p.Root,
 		section{"kinds", manifests.KindsTable(rows)},
-		section{"uninstall", manifests.Uninstall(controllers)})
+		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
 }
 
-func (t tree) addKind(c metacontroller.Controller, definition crds.CRD) error {
-	in := manifests.Operetta()
+// installs returns the kustomizations that the README has installed, in their order.
+func (p Project) installs() []string {
+	var found []string
+	for _, folder := range []string{"deploy/metacontroller/", "deploy/"} {
+		if _, err := os.Stat(filepath.Join(p.Root, folder, "kustomization.yaml")); err == nil {
+			found = append(found, folder)
+		}
+	}
+	return found
+}
+
+func (t Tree) addKind(in manifests.Installation, c metacontroller.Controller, definition crds.CRD) error {
 	controller, err := in.CompositeController(c, "")
 	if err != nil {
 		return err
@@ -72,7 +100,7 @@ func (t tree) addKind(c metacontroller.Controller, definition crds.CRD) error {
 	return nil
 }
 
-func (t tree) addKustomization(folder string, resources []string) error {
+func (t Tree) addKustomization(folder string, resources []string) error {
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": "kustomize.config.k8s.io/v1beta1",
 		"kind":       "Kustomization",
@@ -96,7 +124,7 @@ func (s section) end() []byte   { return []byte("<!-- " + s.name + ":end -->\n")
 
 // addReadme adds the README with the sections in their places, if it has a place
 // for them.
-func (t tree) addReadme(root string, sections ...section) error {
+func (t Tree) addReadme(root string, sections ...section) error {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

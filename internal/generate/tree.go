@@ -1,4 +1,4 @@
-package main
+package generate
 
 import (
 	"bytes"
@@ -14,17 +14,17 @@ import (
 	"github.com/operetta-dev/operetta/internal/manifests"
 )
 
-// tree is the wanted content of files, by their paths below the project's root.
-type tree map[string][]byte
+// Tree is the wanted content of files, by their paths below the project's root.
+type Tree map[string][]byte
 
 // add adds a generated YAML file.
-func (t tree) add(path string, content []byte) {
+func (t Tree) add(path string, content []byte) {
 	t[path] = append([]byte(manifests.Header), content...)
 }
 
-// write makes the files what they should be, removes those of kinds that are
+// Write makes the files what they should be, removes those of kinds that are
 // gone, and names on stdout what it changed.
-func (t tree) write(root string, stdout io.Writer) error {
+func (t Tree) Write(root string, stdout io.Writer) error {
 	changes, err := t.changes(root)
 	if err != nil {
 		return err
@@ -50,9 +50,9 @@ func (t tree) write(root string, stdout io.Writer) error {
 	return nil
 }
 
-// compare names on stdout the files that are not what they should be. It fails
+// Check names on stdout the files that are not what they should be. It fails
 // if there are any.
-func (t tree) compare(root string, stdout io.Writer) error {
+func (t Tree) Check(root string, stdout io.Writer) error {
 	changes, err := t.changes(root)
 	if err != nil {
 		return err
@@ -61,14 +61,14 @@ func (t tree) compare(root string, stdout io.Writer) error {
 		fmt.Fprintln(stdout, path)
 	}
 	if len(changes) > 0 {
-		return fmt.Errorf("%d files differ from what hooks/ declares: run make generate", len(changes))
+		return fmt.Errorf("files that differ from what the operators declare: %d: write them with make generate, or with generate without --check", len(changes))
 	}
 	return nil
 }
 
 // changes returns the paths of files that differ, are missing, or were
 // generated for a kind that is gone, sorted.
-func (t tree) changes(root string) ([]string, error) {
+func (t Tree) changes(root string) ([]string, error) {
 	var changes []string
 	for _, path := range slices.Sorted(maps.Keys(t)) {
 		content, err := os.ReadFile(filepath.Join(root, path))
@@ -92,7 +92,7 @@ func (t tree) changes(root string) ([]string, error) {
 
 // stale returns the files in a folder that were generated and are not wanted.
 // A file that somebody wrote by hand is left alone.
-func (t tree) stale(root, folder string) ([]string, error) {
+func (t Tree) stale(root, folder string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(root, folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("listing what was generated: %w", err)
