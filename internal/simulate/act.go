@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // Enabled returns what may happen next without anybody's doing, in a World that
@@ -17,7 +19,7 @@ func (w *World) Enabled() []Action {
 		list = append(list, Action{Do: "deliver", Target: kind})
 	}
 	ready := w.composite.ready()
-	slices.SortFunc(ready, func(a, b *parent) int { return a.ref.compare(b.ref) })
+	slices.SortFunc(ready, func(a, b *parent) int { return a.ref.Compare(b.ref) })
 	for _, p := range ready {
 		list = append(list, Action{Do: "sync", Target: p.ref.String()})
 	}
@@ -98,7 +100,11 @@ func (w *World) doUnasked(a Action) bool {
 	switch a.Do {
 	case "quota":
 		w.tell("creations are refused: " + a.Target)
-		w.store.quota = map[string]bool{a.Target: a.Target != "off"}
+		kind := a.Target
+		if kind == "off" {
+			kind = ""
+		}
+		w.server.SetQuota(kind)
 		w.kubernetes.requeue()
 		return true
 	case "mend":
@@ -111,9 +117,9 @@ func (w *World) doUnasked(a Action) bool {
 	}
 	switch a.Do {
 	case "edit":
-		return w.told(w.edit(ref, a.Detail))
+		return w.told(w.server.Patch(apiserver.ByUser, ref, []byte(a.Detail)))
 	case "delete":
-		return w.told(w.store.deleteCascading(byHand, ref, a.Detail))
+		return w.told(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
 	case "evict":
 		if ref.Kind != "Pod" {
 			return false
@@ -165,7 +171,7 @@ func (w *World) calm(number string) bool {
 func (w *World) sync(a Action) bool {
 	ref, found := w.find(a.Target)
 	p := w.composite.parents[ref]
-	if !found || p == nil || w.composite.cache.get(ref) == nil {
+	if !found || p == nil || w.composite.cache.Get(ref) == nil {
 		return false
 	}
 	disturbance, err := parseDisturbance(a.Detail)
@@ -201,15 +207,13 @@ func (w *World) pass(duration string) bool {
 func (w *World) find(target string) (Ref, bool) {
 	kind, name, _ := strings.Cut(target, "/")
 	var found []Ref
-	for _, cache := range []*cache{w.store.cache, w.composite.cache} {
-		for ref := range cache.objects {
-			if ref.Kind == kind && ref.Name == name {
-				found = append(found, ref)
-			}
+	for _, object := range append(w.server.Objects(), w.composite.cache.Objects()...) {
+		if ref := RefOf(object); ref.Kind == kind && ref.Name == name {
+			found = append(found, ref)
 		}
 	}
 	if len(found) == 0 {
 		return Ref{}, false
 	}
-	return slices.MinFunc(found, Ref.compare), true
+	return slices.MinFunc(found, Ref.Compare), true
 }

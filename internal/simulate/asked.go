@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -29,20 +30,20 @@ type asking struct {
 	isParent func(Ref) bool
 }
 
-func (a *asking) create(by actor, object Object) (Object, error) {
+func (a *asking) Create(by apiserver.Actor, object Object) (Object, error) {
 	if err := a.asked(true, object); err != nil {
 		return nil, err
 	}
-	return a.api.create(by, object)
+	return a.api.Create(by, object)
 }
 
-func (a *asking) update(by actor, object Object) (Object, error) {
+func (a *asking) Update(by apiserver.Actor, object Object) (Object, error) {
 	if !a.isParent(RefOf(object)) {
 		if err := a.asked(false, object); err != nil {
 			return nil, err
 		}
 	}
-	return a.api.update(by, object)
+	return a.api.Update(by, object)
 }
 
 func (a *asking) asked(isNew bool, object Object) error {

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -30,7 +32,7 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 				continue
 			}
 			m.requests++
-			if err := m.api.delete(byHook, ref, child.GetUID()); err != nil && !apierrors.IsNotFound(err) {
+			if err := m.api.Delete(apiserver.ByHook, ref, child.GetUID()); err != nil && !apierrors.IsNotFound(err) {
 				failures = append(failures, fmt.Errorf("can't delete %s: %w", ref, err))
 			}
 			delete(m.applied, ref)
@@ -41,13 +43,13 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 	for ref := range wanted {
 		refs = append(refs, ref)
 	}
-	slices.SortFunc(refs, Ref.compare)
+	slices.SortFunc(refs, Ref.Compare)
 	for _, ref := range refs {
 		if err := m.apply(p, object, live[ref], wanted[ref]); err != nil {
 			m.refused(p, ref, err)
 			failures = append(failures, err)
 		}
-		if m.store.full != nil {
+		if m.server.Full() != nil {
 			break
 		}
 	}
@@ -66,19 +68,19 @@ func (m *composite) apply(p *parent, object, live, desired Object) error {
 		return m.create(p, object, desired)
 	}
 	ref := RefOf(live)
-	if last := m.merged[ref]; last.live == live && equal(last.desired.Object, desired.Object) {
+	if last := m.merged[ref]; last.live == live && reflect.DeepEqual(last.desired.Object, desired.Object) {
 		return nil // an object is replaced and never modified, so that the difference is nothing as it was
 	}
 	merged, err := mergeChild(live, desired)
 	if err != nil {
 		return err
 	}
-	if equal(merged.Object, live.Object) || p.updateMethod(ref) != metacontroller.InPlace {
+	if reflect.DeepEqual(merged.Object, live.Object) || p.updateMethod(ref) != metacontroller.InPlace {
 		m.merged[ref] = mergedChild{live, desired}
 		return nil
 	}
 	m.requests++
-	_, err = m.api.update(byHook, merged)
+	_, err = m.api.Update(apiserver.ByHook, merged)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
@@ -95,7 +97,7 @@ func (m *composite) create(p *parent, object, desired Object) error {
 		return err
 	}
 	claim(child, object)
-	_, err := m.api.create(byHook, child)
+	_, err := m.api.Create(apiserver.ByHook, child)
 	if apierrors.IsAlreadyExists(err) {
 		m.refused(p, RefOf(desired), err)
 		return nil
@@ -110,14 +112,14 @@ func mergeChild(live, desired Object) (Object, error) {
 	unstructured.RemoveNestedField(desired.Object, "metadata", "annotations", metacontroller.LastAppliedAnnotation)
 	var last map[string]any
 	if text := live.GetAnnotations()[metacontroller.LastAppliedAnnotation]; text != "" {
-		object, err := parseJSON([]byte(text))
+		object, err := apiserver.ParseJSON([]byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
 		}
 		last = object
 	}
 	merged := &unstructured.Unstructured{Object: merge(live.Object, last, desired.Object)}
-	keepServerSet(merged, live)
+	apiserver.KeepServerSet(merged, live)
 	return merged, setLastApplied(merged, desired)
 }
 

@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // selectorLabel is what Metacontroller selects children by where it generates
@@ -19,12 +21,12 @@ const selectorLabel = "controller-uid"
 func (m *composite) claimChildren(p *parent, object Object) ([]group, error) {
 	groups := make([]group, len(p.controller.Children))
 	for i, child := range p.controller.Children {
-		groups[i].kind = m.store.kinds.of(child.APIVersion, child.Kind)
+		groups[i].kind = m.server.Kind(child.APIVersion, child.Kind)
 	}
 	deleting := object.GetDeletionTimestamp() != nil
-	for _, child := range m.cache.ownedBy(object.GetUID()) {
+	for _, child := range m.cache.OwnedBy(object.GetUID()) {
 		g := groupOf(groups, child)
-		if g == nil || ownerUID(child) != object.GetUID() {
+		if g == nil || apiserver.ControllerUID(child) != object.GetUID() {
 			continue
 		}
 		if child.GetLabels()[selectorLabel] == string(object.GetUID()) {
@@ -40,16 +42,16 @@ func (m *composite) claimChildren(p *parent, object Object) ([]group, error) {
 	if deleting {
 		return groups, nil
 	}
-	for _, orphan := range m.cache.orphans(object.GetUID()) {
+	for _, orphan := range m.cache.Labelled(string(object.GetUID())) {
 		g := groupOf(groups, orphan)
-		if g == nil || orphan.GetNamespace() != object.GetNamespace() || orphan.GetDeletionTimestamp() != nil {
+		if g == nil || apiserver.ControllerUID(orphan) != "" || orphan.GetNamespace() != object.GetNamespace() || orphan.GetDeletionTimestamp() != nil {
 			continue
 		}
 		g.objects = append(g.objects, orphan)
 		if err := m.adopt(orphan, object); err != nil {
 			return nil, fmt.Errorf("can't adopt %s: %w", RefOf(orphan), err)
 		}
-		slices.SortFunc(g.objects, func(a, b Object) int { return RefOf(a).compare(RefOf(b)) })
+		slices.SortFunc(g.objects, func(a, b Object) int { return RefOf(a).Compare(RefOf(b)) })
 	}
 	return groups, nil
 }
@@ -67,7 +69,7 @@ func groupOf(groups []group, object Object) *group {
 // adopt makes a parent the owner of an orphan, unless the parent is not there any
 // more: it and the orphan are looked up in the API server.
 func (m *composite) adopt(orphan, object Object) error {
-	parent := m.store.get(RefOf(object))
+	parent := m.server.Get(RefOf(object))
 	if parent == nil || parent.GetUID() != object.GetUID() {
 		return fmt.Errorf("original %s is gone", RefOf(object))
 	}
@@ -81,7 +83,7 @@ func (m *composite) adopt(orphan, object Object) error {
 	adopted := live.DeepCopy()
 	claim(adopted, object)
 	m.requests++
-	_, err = m.api.update(byHook, adopted)
+	_, err = m.api.Update(apiserver.ByHook, adopted)
 	return err
 }
 
@@ -89,9 +91,9 @@ func (m *composite) adopt(orphan, object Object) error {
 // none.
 func (m *composite) lookUp(object Object) (Object, error) {
 	ref := RefOf(object)
-	live := m.store.get(ref)
+	live := m.server.Get(ref)
 	if live == nil || live.GetUID() != object.GetUID() {
-		return nil, apierrors.NewNotFound(m.store.kinds.of(ref.APIVersion, ref.Kind).groupResource(), ref.Name)
+		return nil, apierrors.NewNotFound(m.server.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
 	}
 	return live, nil
 }
@@ -110,7 +112,7 @@ func (m *composite) release(child, object Object) error {
 		unstructured.RemoveNestedField(released.Object, "metadata", "ownerReferences")
 	}
 	m.requests++
-	if _, err := m.api.update(byHook, released); err != nil && !apierrors.IsNotFound(err) {
+	if _, err := m.api.Update(apiserver.ByHook, released); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("can't release %s: %w", RefOf(child), err)
 	}
 	return nil

@@ -8,15 +8,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // composite plays Metacontroller for all operators: it watches, claims, calls
 // the hooks and applies.
 type composite struct {
-	store *store
-	// cache is what has been heard of the store: all of it, unless it is late.
-	cache *cache
+	server *apiserver.Server
+	// cache is what has been heard of the API server: all of it, unless it is late.
+	cache *apiserver.Cache
 	// api takes the writes.
 	api api
 	// late is nil where nothing is late.
@@ -39,11 +40,11 @@ type composite struct {
 
 // api are the writes of Metacontroller that the API server takes.
 type api interface {
-	create(by actor, object Object) (Object, error)
-	update(by actor, object Object) (Object, error)
-	updateStatus(by actor, ref Ref, status map[string]any) (Object, error)
-	delete(by actor, ref Ref, uid types.UID) error
-	apply(desired Object) (Object, error)
+	Create(by apiserver.Actor, object Object) (Object, error)
+	Update(by apiserver.Actor, object Object) (Object, error)
+	UpdateStatus(by apiserver.Actor, ref Ref, status map[string]any) (Object, error)
+	Delete(by apiserver.Actor, ref Ref, uid types.UID) error
+	Apply(desired Object) (Object, error)
 }
 
 // parent is what Metacontroller knows of a custom resource.
@@ -80,25 +81,32 @@ const (
 // old one until then.
 const cacheFlushInterval = 30 * time.Minute
 
+// hear brings the cache up to a write, and queues whom that concerns.
+func (m *composite) hear(w apiserver.Write) {
+	if heard := m.cache.Hear(w); heard.Before != nil || heard.After != nil {
+		m.observe(heard)
+	}
+}
+
 // observe queues the parents whom a change concerns: the object itself, its
 // owner, whoever may adopt it and whoever has selected it, as it was or as it is.
-func (m *composite) observe(c change) {
+func (m *composite) observe(c apiserver.Write) {
 	if p := m.watch(c); p != nil {
 		switch {
 		case !onlyStatus(c):
 			p.queue()
-		case c.before.GetUID() != c.after.GetUID(): // a watch that was interrupted told both at once
-			p.after(m.store.clock.Now(), cacheFlushInterval)
+		case c.Before.GetUID() != c.After.GetUID(): // a watch that was interrupted told both at once
+			p.after(m.server.Now(), cacheFlushInterval)
 		}
 	}
 	// Of a child that changes hands only the new owner hears, unless the old one has
 	// selected it.
-	if object := cmp.Or(c.after, c.before); ownerUID(object) != "" {
-		m.byUID[ownerUID(object)].queue()
+	if object := cmp.Or(c.After, c.Before); apiserver.ControllerUID(object) != "" {
+		m.byUID[apiserver.ControllerUID(object)].queue()
 	} else {
 		m.byUID[types.UID(object.GetLabels()[selectorLabel])].queue()
 	}
-	for _, object := range []Object{c.before, c.after} {
+	for _, object := range []Object{c.Before, c.After} {
 		for _, p := range m.parents {
 			if object != nil && !p.queued && m.selects(p, object) {
 				p.queue()
@@ -108,22 +116,22 @@ func (m *composite) observe(c change) {
 }
 
 // watch returns the parent that has changed, and notes a new one.
-func (m *composite) watch(c change) *parent {
-	if p := m.parents[c.ref]; p != nil {
-		if c.after != nil { // it may be another object of that name
-			m.byUID[c.after.GetUID()] = p
+func (m *composite) watch(c apiserver.Write) *parent {
+	if p := m.parents[c.Ref]; p != nil {
+		if c.After != nil { // it may be another object of that name
+			m.byUID[c.After.GetUID()] = p
 		}
 		return p
 	}
-	if c.after == nil {
+	if c.After == nil {
 		return nil
 	}
 	for i := range m.controllers {
 		resource := m.controllers[i].Parent
-		if resource.APIVersion == c.ref.APIVersion && resource.Kind == c.ref.Kind {
-			p := &parent{ref: c.ref, controller: &m.controllers[i]}
-			m.parents[c.ref] = p
-			m.byUID[c.after.GetUID()] = p
+		if resource.APIVersion == c.Ref.APIVersion && resource.Kind == c.Ref.Kind {
+			p := &parent{ref: c.Ref, controller: &m.controllers[i]}
+			m.parents[c.Ref] = p
+			m.byUID[c.After.GetUID()] = p
 			return p
 		}
 	}
@@ -132,11 +140,11 @@ func (m *composite) watch(c change) *parent {
 
 // onlyStatus reports whether nothing but the status and the like of a live
 // object has changed. The CompositeControllers ask not to be told.
-func onlyStatus(c change) bool {
-	return c.before != nil && c.after != nil && c.after.GetDeletionTimestamp() == nil &&
-		c.before.GetGeneration() == c.after.GetGeneration() &&
-		maps.Equal(c.before.GetLabels(), c.after.GetLabels()) &&
-		maps.Equal(c.before.GetAnnotations(), c.after.GetAnnotations())
+func onlyStatus(c apiserver.Write) bool {
+	return c.Before != nil && c.After != nil && c.After.GetDeletionTimestamp() == nil &&
+		c.Before.GetGeneration() == c.After.GetGeneration() &&
+		maps.Equal(c.Before.GetLabels(), c.After.GetLabels()) &&
+		maps.Equal(c.Before.GetAnnotations(), c.After.GetAnnotations())
 }
 
 // queue asks for a sync. There is nothing to ask for without a parent.
@@ -155,12 +163,12 @@ func (p *parent) after(now time.Time, delay time.Duration) {
 
 // ordered returns the parents in the order of their names.
 func (m *composite) ordered() []*parent {
-	return slices.SortedFunc(maps.Values(m.parents), func(a, b *parent) int { return a.ref.compare(b.ref) })
+	return slices.SortedFunc(maps.Values(m.parents), func(a, b *parent) int { return a.ref.Compare(b.ref) })
 }
 
 // step syncs every parent that is queued or due, once.
 func (m *composite) step() {
-	now := m.store.clock.Now()
+	now := m.server.Now()
 	var batch []*parent
 	for _, p := range m.ordered() {
 		if !p.queued && !p.due.IsZero() && !p.due.After(now) {
@@ -171,7 +179,7 @@ func (m *composite) step() {
 		}
 	}
 	for _, p := range batch {
-		if m.store.full == nil {
+		if m.server.Full() == nil {
 			m.sync(p)
 		}
 	}
@@ -179,12 +187,12 @@ func (m *composite) step() {
 
 // sync syncs one parent, and asks for another attempt after a failure.
 func (m *composite) sync(p *parent) {
-	now, version, byTimer := m.store.clock.Now(), m.store.version, p.byTimer
+	now, version, byTimer := m.server.Now(), m.server.Version(), p.byTimer
 	p.queued, p.byTimer = false, false
 	if !p.due.After(now) {
 		p.due = time.Time{}
 	}
-	object := m.cache.get(p.ref)
+	object := m.cache.Get(p.ref)
 	if object == nil {
 		p.due, p.failure = time.Time{}, ""
 		return
@@ -199,9 +207,9 @@ func (m *composite) sync(p *parent) {
 	} else {
 		p.failure, p.failures = "", 0
 	}
-	if byTimer && m.store.version == version {
+	if byTimer && m.server.Version() == version {
 		p.idle++
-	} else if m.store.version != version {
+	} else if m.server.Version() != version {
 		p.idle = 0
 	}
 }
@@ -214,7 +222,7 @@ func (m *composite) nextTimer() time.Time {
 		if p.failures > 0 {
 			most = maxIdleFailures
 		}
-		if p.due.IsZero() || p.idle >= most || m.cache.get(p.ref) == nil {
+		if p.due.IsZero() || p.idle >= most || m.cache.Get(p.ref) == nil {
 			continue
 		}
 		if next.IsZero() || p.due.Before(next) {
@@ -247,9 +255,9 @@ func (p *parent) updateMethod(ref Ref) metacontroller.UpdateMethod {
 	return metacontroller.OnDelete
 }
 
-func newComposite(s *store, options Options) *composite {
+func newComposite(s *apiserver.Server, options Options) *composite {
 	return &composite{
-		store: s, cache: s.cache, api: s, controllers: options.Controllers, hooks: options.Call,
+		server: s, cache: apiserver.NewCache(selectorLabel), api: s, controllers: options.Controllers, hooks: options.Call,
 		strategy: options.Apply, hookVersion: options.HookVersion,
 		answered: func(*parent, *response) {}, refused: func(*parent, Ref, error) {},
 		parents: map[Ref]*parent{}, byUID: map[types.UID]*parent{},

@@ -17,7 +17,7 @@ func (k *kubernetes) daemonSet(ref Ref) {
 	pods := k.replicas(d.UID)
 	k.reportDaemonSet(d, ref, pods, isUpdated)
 	if len(pods) == 0 {
-		pod := newPod(&d.Spec.Template, k.generated(d.Name), k.store.get(ref))
+		pod := newPod(&d.Spec.Template, k.generated(d.Name), k.server.Get(ref))
 		pod.Labels[appsv1.ControllerRevisionHashLabelKey] = hash
 		k.create(pod)
 	}
@@ -32,7 +32,7 @@ func (k *kubernetes) daemonSet(ref Ref) {
 
 func (k *kubernetes) reportDaemonSet(d *appsv1.DaemonSet, ref Ref, pods []replica, isUpdated func(replica) bool) {
 	pods = live(pods)
-	now := k.store.clock.Now()
+	now := k.server.Now()
 	isAvailable := func(r replica) bool { return r.isAvailable(now, d.Spec.MinReadySeconds) }
 	available := count(pods, isAvailable)
 	k.report(ref, &appsv1.DaemonSetStatus{

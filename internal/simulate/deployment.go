@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
@@ -26,7 +28,7 @@ type rollout struct {
 // deployment rolls a Deployment forward by one stage.
 func (k *kubernetes) deployment(ref Ref) {
 	d := load[appsv1.Deployment](k, ref)
-	if d == nil || !k.fits(ref, *d.Spec.Replicas) {
+	if d == nil || !k.server.HasRoomFor(ref, *d.Spec.Replicas) {
 		return
 	}
 	r := &rollout{Deployment: d, ref: ref}
@@ -41,7 +43,7 @@ func (k *kubernetes) deployment(ref Ref) {
 func (k *kubernetes) findReplicaSets(r *rollout) {
 	hash := templateHash(&r.Spec.Template)
 	newest := 0
-	for _, object := range k.store.ownedBy(r.UID) {
+	for _, object := range k.server.OwnedBy(r.UID) {
 		if object.GetKind() != "ReplicaSet" {
 			continue
 		}
@@ -75,22 +77,22 @@ func (k *kubernetes) makeReplicaSet(r *rollout, hash string, revision int) {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: r.Name + "-" + hash, Namespace: r.Namespace, Labels: template.Labels,
 			Annotations:     map[string]string{revisionAnnotation: strconv.Itoa(revision)},
-			OwnerReferences: []metav1.OwnerReference{ownedBy(k.store.get(r.ref))},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(r, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
 		Spec: appsv1.ReplicaSetSpec{
 			Replicas: &none, MinReadySeconds: r.Spec.MinReadySeconds, Selector: selector, Template: *template,
 		},
 	})
-	r.newest = k.store.get(Ref{"apps/v1", "ReplicaSet", r.Namespace, r.Name + "-" + hash})
+	r.newest = k.server.Get(Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
 	r.made = true
-	annotated := k.store.get(r.ref).DeepCopy()
+	annotated := k.server.Get(r.ref).DeepCopy()
 	annotations := annotated.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
 	annotations[revisionAnnotation] = strconv.Itoa(revision)
 	annotated.SetAnnotations(annotations)
-	_, _ = k.store.update(byKubernetes, annotated) // an annotation is never refused
+	_, _ = k.server.Update(apiserver.ByKubernetes, annotated) // an annotation is never refused
 }
 
 // roll creates and deletes Pods within the limits of the strategy.
@@ -116,7 +118,7 @@ func (k *kubernetes) roll(r *rollout) {
 	for _, surplus := range byUselessness(r.updated)[:max(0, min(have-want, have))] {
 		k.drop(surplus)
 	}
-	now := k.store.clock.Now()
+	now := k.server.Now()
 	isAvailable := func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }
 	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
 	for _, p := range byUselessness(r.old) {
@@ -142,7 +144,7 @@ func (k *kubernetes) template(r *rollout) *corev1.PodTemplateSpec {
 // reportRollout writes the status of what is there now.
 func (k *kubernetes) reportRollout(r *rollout) {
 	old := &r.Status
-	now := k.store.clock.Now()
+	now := k.server.Now()
 	pods := append(append([]replica{}, r.updated...), r.old...)
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: r.Generation,
@@ -200,7 +202,7 @@ func (k *kubernetes) judgeProgress(r *rollout, status *appsv1.DeploymentStatus) 
 	case moved:
 		set(corev1.ConditionTrue, "ReplicaSetUpdated", "ReplicaSet "+name+" is progressing.", true)
 	case current.Reason == "ProgressDeadlineExceeded":
-	case k.store.clock.Now().After(deadline):
+	case k.server.Now().After(deadline):
 		set(corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet "+name+" has timed out progressing.", false)
 	}
 	now := findCondition(status.Conditions, appsv1.DeploymentProgressing)

@@ -10,6 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // disturbance is what goes wrong in one sync.
@@ -56,7 +58,7 @@ var errInjected = errors.New("made to fail")
 
 // disturbed is the API server as one disturbed sync meets it.
 type disturbed struct {
-	*store
+	server *apiserver.Server
 	disturbance
 
 	writes int
@@ -93,27 +95,27 @@ func (d *disturbed) died() error {
 	return fmt.Errorf("%w: Metacontroller dies after write %d of this sync", errInjected, d.n)
 }
 
-func (d *disturbed) create(by actor, object Object) (made Object, err error) {
-	err = d.write(false, func() error { made, err = d.store.create(by, object); return err })
+func (d *disturbed) Create(by apiserver.Actor, object Object) (made Object, err error) {
+	err = d.write(false, func() error { made, err = d.server.Create(by, object); return err })
 	return made, err
 }
 
-func (d *disturbed) update(by actor, object Object) (made Object, err error) {
-	err = d.write(false, func() error { made, err = d.store.update(by, object); return err })
+func (d *disturbed) Update(by apiserver.Actor, object Object) (made Object, err error) {
+	err = d.write(false, func() error { made, err = d.server.Update(by, object); return err })
 	return made, err
 }
 
-func (d *disturbed) updateStatus(by actor, ref Ref, status map[string]any) (made Object, err error) {
-	err = d.write(true, func() error { made, err = d.store.updateStatus(by, ref, status); return err })
+func (d *disturbed) UpdateStatus(by apiserver.Actor, ref Ref, status map[string]any) (made Object, err error) {
+	err = d.write(true, func() error { made, err = d.server.UpdateStatus(by, ref, status); return err })
 	return made, err
 }
 
-func (d *disturbed) delete(by actor, ref Ref, uid types.UID) error {
-	return d.write(false, func() error { return d.store.delete(by, ref, uid) })
+func (d *disturbed) Delete(by apiserver.Actor, ref Ref, uid types.UID) error {
+	return d.write(false, func() error { return d.server.Delete(by, ref, uid) })
 }
 
-func (d *disturbed) apply(desired Object) (made Object, err error) {
-	err = d.write(false, func() error { made, err = d.store.apply(desired); return err })
+func (d *disturbed) Apply(desired Object) (made Object, err error) {
+	err = d.write(false, func() error { made, err = d.server.Apply(desired); return err })
 	return made, err
 }
 
@@ -124,7 +126,7 @@ func (m *composite) syncDisturbed(p *parent, what disturbance) {
 		return
 	}
 	whole, hooks := m.api, m.hooks
-	api := &disturbed{store: m.store, disturbance: what}
+	api := &disturbed{server: m.server, disturbance: what}
 	m.api = api
 	if what.what == unavailable {
 		m.hooks = func(time.Time, string, []byte) (int, []byte, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // FaultKind is a kind of trouble.
@@ -123,7 +125,7 @@ func newFaults(list []Fault) *faults {
 
 // strikes reports whether a lasting fault strikes an object, or what controls
 // it.
-func (f *faults) strikes(s *store, what FaultKind, object Object) bool {
+func (f *faults) strikes(s *apiserver.Server, what FaultKind, object Object) bool {
 	struck := false
 	for _, t := range f.list {
 		if t.What != what || t.met && !t.active {
@@ -139,12 +141,12 @@ func (f *faults) strikes(s *store, what FaultKind, object Object) bool {
 	return struck
 }
 
-func controllerObject(s *store, object Object) Object {
-	owner, found := controllerOf(object)
+func controllerObject(s *apiserver.Server, object Object) Object {
+	owner, found := apiserver.ControllerOf(object)
 	if !found {
 		return nil
 	}
-	return s.get(owner)
+	return s.Get(owner)
 }
 
 // unmet returns the faults that found nothing to strike.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // What differs between worlds that will go on in the same way.
@@ -25,22 +27,21 @@ var (
 func (w *World) Fingerprint() uint64 {
 	p := &printer{now: w.clock.now, uids: map[string]string{}}
 	for _, object := range w.Objects() {
-		p.object(RefOf(object), w.store.objects[RefOf(object)])
+		p.line(string(w.server.JSON(object)))
 	}
 	m := w.composite
 	if m.late != nil {
 		p.line("heard")
-		for _, object := range sorted(m.cache.objects) {
-			ref := RefOf(object)
-			if m.cache.objects[ref] == w.store.objects[ref] {
+		for _, object := range m.cache.Objects() {
+			if ref := RefOf(object); object == w.server.Get(ref) {
 				p.line("= " + ref.String())
 			} else {
-				p.object(ref, m.cache.objects[ref])
+				p.line(string(m.cache.JSON(object)))
 			}
 		}
 		for _, kind := range m.late.kinds() {
 			for _, n := range m.late.pending[kind] {
-				p.object(n.ref, n.r)
+				p.write(n)
 			}
 		}
 	}
@@ -50,7 +51,7 @@ func (w *World) Fingerprint() uint64 {
 			p.line(fmt.Sprintf("%s %d %s", one.selection.uid, one.selection.generation, p.after(one.selection.asked)))
 		}
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(m.applied), Ref.compare) {
+	for _, ref := range slices.SortedFunc(maps.Keys(m.applied), Ref.Compare) {
 		p.line(fmt.Sprintf("%s %s %s %d", ref, m.applied[ref].desired, m.applied[ref].uid, m.applied[ref].generation))
 	}
 	p.kubernetes(w.kubernetes)
@@ -66,14 +67,13 @@ type printer struct {
 	uids map[string]string
 }
 
-// object writes an object that is there, or gone.
-func (p *printer) object(ref Ref, r *record) {
-	if r == nil {
-		p.line(ref.String() + " is gone")
+// write writes what a write has left.
+func (p *printer) write(w apiserver.Write) {
+	if w.After == nil {
+		p.line(w.Ref.String() + " is gone")
 		return
 	}
-	c := cache{objects: map[Ref]*record{ref: r}}
-	p.line(string(c.raw(r.object)))
+	p.line(string(w.JSON()))
 }
 
 func (p *printer) line(text string) {
@@ -106,28 +106,28 @@ func (p *printer) after(at time.Time) string {
 }
 
 func (p *printer) kubernetes(k *kubernetes) {
-	for _, ref := range slices.SortedFunc(maps.Keys(k.queue), Ref.compare) {
+	for _, ref := range slices.SortedFunc(maps.Keys(k.queue), Ref.Compare) {
 		p.line("looks at " + ref.String())
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(k.timers), Ref.compare) {
+	for _, ref := range slices.SortedFunc(maps.Keys(k.timers), Ref.Compare) {
 		p.line(ref.String() + " at " + p.after(k.timers[ref]))
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(k.retries), Ref.compare) {
+	for _, ref := range slices.SortedFunc(maps.Keys(k.retries), Ref.Compare) {
 		p.line(ref.String() + " again at " + p.after(k.retries[ref]))
 	}
 	for _, uid := range slices.Sorted(maps.Keys(k.lost)) {
 		p.line(fmt.Sprintf("%s has lost %d", uid, k.lost[uid]))
 	}
 	if k.pods != nil {
-		for _, pod := range sorted(k.pods.objects) {
-			if ref := RefOf(pod); k.pods.objects[ref] != k.store.objects[ref] {
+		for _, pod := range k.pods.Objects() {
+			if pod != k.server.Get(RefOf(pod)) {
 				p.line("controllers know")
-				p.object(ref, k.pods.objects[ref])
+				p.line(string(k.pods.JSON(pod)))
 			}
 		}
 		for _, n := range k.pods.pending {
-			p.line("to hear of " + n.ref.String())
-			p.object(n.ref, n.r)
+			p.line("to hear of " + n.Ref.String())
+			p.write(n)
 		}
 	}
 	for _, uid := range k.orphans {

@@ -6,12 +6,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // collect deletes what belonged to owners that are gone.
 func (k *kubernetes) collect(gone []types.UID) {
 	for _, uid := range gone {
-		for _, object := range k.store.ownedBy(uid) {
+		for _, object := range k.server.OwnedBy(uid) {
 			k.disown(object)
 		}
 	}
@@ -24,20 +26,20 @@ func (k *kubernetes) disown(object Object) {
 		return !k.isAlive(object, owner)
 	})
 	if len(owners) == 0 {
-		_ = k.store.delete(byKubernetes, RefOf(object), object.GetUID()) // it was there a moment ago
+		_ = k.server.Delete(apiserver.ByKubernetes, RefOf(object), object.GetUID()) // it was there a moment ago
 		return
 	}
 	kept := object.DeepCopy()
 	unstructured.RemoveNestedField(kept.Object, "metadata", "ownerReferences")
 	kept.SetOwnerReferences(owners)
-	_, _ = k.store.update(byKubernetes, kept) // fewer owners are never refused
+	_, _ = k.server.Update(apiserver.ByKubernetes, kept) // fewer owners are never refused
 }
 
 // isAlive reports whether an owner exists: in the object's own namespace, or
 // outside of all.
 func (k *kubernetes) isAlive(object Object, owner metav1.OwnerReference) bool {
 	for _, namespace := range []string{object.GetNamespace(), ""} {
-		found := k.store.get(Ref{owner.APIVersion, owner.Kind, namespace, owner.Name})
+		found := k.server.Get(Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: namespace, Name: owner.Name})
 		if found != nil && found.GetUID() == owner.UID {
 			return true
 		}
@@ -53,4 +55,44 @@ func (k *kubernetes) findLostOwner(object Object) {
 			k.orphans = append(k.orphans, owner.UID)
 		}
 	}
+}
+
+// letGo does what the garbage collector does before an owner goes: it deletes
+// what it owns, or takes it off. It reports whether there is more to do.
+func (k *kubernetes) letGo(ref Ref) bool {
+	owner := k.server.Get(ref)
+	if owner == nil {
+		return false
+	}
+	isOrphaning := slices.Contains(owner.GetFinalizers(), metav1.FinalizerOrphanDependents)
+	left := false
+	for _, object := range k.server.OwnedBy(owner.GetUID()) {
+		if isOrphaning {
+			k.takeOff(object, owner.GetUID())
+			continue
+		}
+		left = true
+		_ = k.server.Delete(apiserver.ByKubernetes, RefOf(object), object.GetUID()) // it was there a moment ago
+	}
+	if left && len(k.server.OwnedBy(owner.GetUID())) > 0 {
+		return true
+	}
+	freed := k.server.Get(ref).DeepCopy()
+	finalizers := slices.DeleteFunc(freed.GetFinalizers(), func(name string) bool {
+		return name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents
+	})
+	freed.SetFinalizers(finalizers)
+	k.server.Replace(apiserver.ByKubernetes, freed)
+	return false
+}
+
+// takeOff takes an owner off an object.
+func (k *kubernetes) takeOff(object Object, uid types.UID) {
+	freed := object.DeepCopy()
+	owners := slices.DeleteFunc(freed.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == uid })
+	freed.SetOwnerReferences(owners)
+	if len(owners) == 0 {
+		unstructured.RemoveNestedField(freed.Object, "metadata", "ownerReferences")
+	}
+	_, _ = k.server.Update(apiserver.ByKubernetes, freed) // fewer owners are never refused
 }

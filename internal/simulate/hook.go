@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -36,7 +37,7 @@ type rules struct {
 
 // group holds the objects of a kind for a request.
 type group struct {
-	kind    kind
+	kind    apiserver.Kind
 	objects []Object
 }
 
@@ -47,7 +48,7 @@ func (m *composite) requestBody(p *parent, object Object, children, related []gr
 	b.WriteString(`{"controller":`)
 	b.Write(m.manifest(p.controller))
 	b.WriteString(`,"parent":`)
-	b.Write(m.cache.raw(object))
+	b.Write(m.cache.JSON(object))
 	if children != nil {
 		b.WriteString(`,"children":`)
 		m.writeGroups(&b, children)
@@ -75,12 +76,12 @@ func (m *composite) writeGroups(b *bytes.Buffer, groups []group) {
 				b.WriteByte(',')
 			}
 			ref := RefOf(object)
-			key := ref.key()
+			key := ref.Key()
 			if m.hookVersion == "v1" {
 				key = ref.Name
 			}
 			fmt.Fprintf(b, "%q:", key)
-			b.Write(m.cache.raw(object))
+			b.Write(m.cache.JSON(object))
 		}
 		b.WriteByte('}')
 	}
@@ -134,7 +135,7 @@ func customizes(c *metacontroller.Controller) bool {
 // call calls a hook and decodes its answer as strictly as Metacontroller.
 func (m *composite) call(p *parent, hook metacontroller.HookName, body []byte, into any) ([]byte, error) {
 	p.calls++
-	status, answer, err := m.hooks(m.store.clock.Now(), "/"+p.controller.Name()+"/"+string(hook), body)
+	status, answer, err := m.hooks(m.server.Now(), "/"+p.controller.Name()+"/"+string(hook), body)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s hook: %w", hook, err)

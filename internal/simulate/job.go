@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // jobRun is a Job with its Pods.
@@ -105,7 +107,7 @@ func (k *kubernetes) failureOf(run *jobRun) (reason, message string) {
 		return "", ""
 	}
 	deadline := run.Status.StartTime.Add(time.Duration(*run.Spec.ActiveDeadlineSeconds) * time.Second)
-	if k.store.clock.Now().Before(deadline) {
+	if k.server.Now().Before(deadline) {
 		k.at(run.ref, deadline)
 		return "", ""
 	}
@@ -134,12 +136,12 @@ func (k *kubernetes) suspend(run *jobRun) {
 // startPods starts Pods up to the parallelism, after a failure with a delay
 // that grows.
 func (k *kubernetes) startPods(run *jobRun) {
-	now := k.store.clock.Now()
+	now := k.server.Now()
 	missing := min(*run.Spec.Parallelism, run.wanted()-run.succeeded) - int32(len(run.active))
 	if *run.Spec.PodReplacementPolicy == batchv1.Failed {
 		missing -= run.ending
 	}
-	if missing <= 0 || !k.fits(run.ref, missing) {
+	if missing <= 0 || !k.server.HasRoomFor(run.ref, missing) {
 		return
 	}
 	if run.failed > run.Status.Failed {
@@ -150,7 +152,7 @@ func (k *kubernetes) startPods(run *jobRun) {
 		return
 	}
 	for range missing {
-		k.create(newPod(&run.Spec.Template, k.generated(run.Name), k.store.get(run.ref)))
+		k.create(newPod(&run.Spec.Template, k.generated(run.Name), k.server.Get(run.ref)))
 	}
 }
 
@@ -178,20 +180,20 @@ func (k *kubernetes) expire(j *batchv1.Job, ref Ref, finished time.Time) {
 		return
 	}
 	end := finished.Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
-	if k.store.clock.Now().Before(end) {
+	if k.server.Now().Before(end) {
 		k.at(ref, end)
 		return
 	}
-	_ = k.store.delete(byKubernetes, ref, j.UID) // it was there a moment ago
+	_ = k.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it was there a moment ago
 }
 
 // countLost counts a Job's Pod that has gone before it was done as failed.
 func (k *kubernetes) countLost(object Object) {
-	owner, found := controllerOf(object)
+	owner, found := apiserver.ControllerOf(object)
 	if !found || owner.Kind != "Job" || object.GetKind() != "Pod" || replicaOf(object).isFinished() {
 		return
 	}
-	if job := k.store.get(owner); job != nil && job.GetDeletionTimestamp() == nil {
+	if job := k.server.Get(owner); job != nil && job.GetDeletionTimestamp() == nil {
 		suspended, _, _ := unstructured.NestedBool(job.Object, "spec", "suspend")
 		if !suspended {
 			k.lost[job.GetUID()]++

@@ -1,11 +1,12 @@
 package simulate
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // Of all that a Pod may run, one thing has an effect: `kubectl debug` in a Pod
@@ -76,47 +77,8 @@ func (k *kubernetes) run(pod *corev1.Pod) string {
 	if d == nil {
 		return ""
 	}
-	object := k.store.get(d.target)
-	if object == nil {
-		return fmt.Sprintf("Error from server (NotFound): pods %q not found", d.target.Name)
-	}
-	target := &corev1.Pod{}
-	if err := decodeInto(object, target); err != nil {
+	if err := k.server.AddEphemeralContainer(apiserver.ByKubernetes, d.target, d.container); err != nil {
 		return err.Error()
-	}
-	if problem := d.refusal(target); problem != "" {
-		return fmt.Sprintf("The Pod %q is invalid: spec.ephemeralContainers%s", d.target.Name, problem)
-	}
-	c := &d.container
-	defaultContainer((*corev1.Container)(&c.EphemeralContainerCommon))
-	changed := object.DeepCopy()
-	list, _ := changed.Object["spec"].(map[string]any)["ephemeralContainers"].([]any)
-	changed.Object["spec"].(map[string]any)["ephemeralContainers"] = append(list, mustEncode(c).Object)
-	changed.SetGeneration(object.GetGeneration() + 1)
-	if _, err := k.store.replace(byKubernetes, d.target, changed, object); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// refusal returns why the API server refuses the container, or nothing.
-func (d *debugCommand) refusal(pod *corev1.Pod) string {
-	c := &d.container
-	for _, other := range pod.Spec.EphemeralContainers {
-		if other.Name == c.Name {
-			return fmt.Sprintf(": Forbidden: existing ephemeral containers %q may not be changed", c.Name)
-		}
-	}
-	names := map[string]bool{}
-	for _, other := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-		names[other.Name] = true
-	}
-	index := len(pod.Spec.EphemeralContainers)
-	switch {
-	case names[c.Name]:
-		return fmt.Sprintf("[%d].name: Duplicate value: %q", index, c.Name)
-	case c.TargetContainerName != "" && !names[c.TargetContainerName]:
-		return fmt.Sprintf("[%d].targetContainerName: Not found: %q", index, c.TargetContainerName)
 	}
 	return ""
 }

@@ -10,12 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // kubernetes plays the built-in controllers, the scheduler, the kubelets and
 // the garbage collector. Each object advances by one visible stage per step.
 type kubernetes struct {
-	store   *store
+	server  *apiserver.Server
 	faults  *faults
 	steps   int
 	queue   map[Ref]int // the first step in which an object is looked at
@@ -26,12 +28,12 @@ type kubernetes struct {
 	serial   int // of the Pods with generated names
 	lost     map[types.UID]int32
 	retries  map[Ref]time.Time // when a Job may start its next Pod
-	pods     *podCache         // nil where nothing is late
+	pods     *podWatch         // nil where nothing is late
 }
 
-func newKubernetes(s *store, f *faults) *kubernetes {
+func newKubernetes(s *apiserver.Server, f *faults) *kubernetes {
 	return &kubernetes{
-		store: s, faults: f, queue: map[Ref]int{}, timers: map[Ref]time.Time{},
+		server: s, faults: f, queue: map[Ref]int{}, timers: map[Ref]time.Time{},
 		lost: map[types.UID]int32{}, retries: map[Ref]time.Time{}, cascades: map[Ref]bool{},
 	}
 }
@@ -58,32 +60,32 @@ func (k *kubernetes) controllers() []struct {
 
 // observe queues what a change concerns. What somebody else has written in this
 // step is looked at in the next, so that the hook sees it bare once.
-func (k *kubernetes) observe(c change) {
+func (k *kubernetes) observe(c apiserver.Write) {
 	if k.pods != nil {
 		k.pods.note(c)
 	}
-	if c.after != nil {
+	if c.After != nil {
 		first := k.steps
-		if c.by != byKubernetes {
+		if c.By != apiserver.ByKubernetes {
 			first++
 		}
-		k.enqueue(c.ref, first)
-		if c.after.GetDeletionTimestamp() != nil && hasCascade(c.after) {
-			k.cascades[c.ref] = true
+		k.enqueue(c.Ref, first)
+		if c.After.GetDeletionTimestamp() != nil && hasCascade(c.After) {
+			k.cascades[c.Ref] = true
 		}
-		k.findLostOwner(c.after)
+		k.findLostOwner(c.After)
 	} else {
-		k.orphans = append(k.orphans, c.before.GetUID())
-		delete(k.timers, c.ref)
-		delete(k.retries, c.ref)
-		k.countLost(c.before)
+		k.orphans = append(k.orphans, c.Before.GetUID())
+		delete(k.timers, c.Ref)
+		delete(k.retries, c.Ref)
+		k.countLost(c.Before)
 	}
-	k.enqueueOwners(c.before, c.after)
+	k.enqueueOwners(c.Before, c.After)
 }
 
 func (k *kubernetes) enqueueOwners(objects ...Object) {
 	for _, object := range objects {
-		if owner, found := controllerOf(object); found {
+		if owner, found := apiserver.ControllerOf(object); found {
 			k.enqueue(k.root(owner), k.steps)
 		}
 	}
@@ -93,7 +95,7 @@ func (k *kubernetes) enqueueOwners(objects ...Object) {
 // is.
 func (k *kubernetes) root(owner Ref) Ref {
 	if owner.Kind == "ReplicaSet" {
-		if deployment, found := controllerOf(k.store.get(owner)); found {
+		if deployment, found := apiserver.ControllerOf(k.server.Get(owner)); found {
 			return deployment
 		}
 	}
@@ -108,7 +110,7 @@ func (k *kubernetes) enqueue(ref Ref, first int) {
 
 // enqueuePods makes all Pods look at the faults again.
 func (k *kubernetes) enqueuePods() {
-	for _, pod := range k.store.list("v1", "Pod") {
+	for _, pod := range k.server.List("v1", "Pod") {
 		k.enqueue(RefOf(pod), k.steps)
 	}
 }
@@ -126,12 +128,12 @@ func (k *kubernetes) step() {
 				batch = append(batch, ref)
 			}
 		}
-		slices.SortFunc(batch, Ref.compare)
+		slices.SortFunc(batch, Ref.Compare)
 		for _, ref := range batch {
 			delete(k.queue, ref)
 		}
 		for _, ref := range batch {
-			if k.store.full == nil {
+			if k.server.Full() == nil {
 				controller.reconcile(ref)
 			}
 		}
@@ -173,16 +175,16 @@ func (k *kubernetes) at(ref Ref, due time.Time) {
 	}
 }
 
-func (k *kubernetes) now() metav1.Time { return metav1.NewTime(k.store.clock.Now()) }
+func (k *kubernetes) now() metav1.Time { return metav1.NewTime(k.server.Now()) }
 
 // load decodes an object that is not being deleted, or returns nil.
 func load[T any](k *kubernetes, ref Ref) *T {
-	object := k.store.get(ref)
+	object := k.server.Get(ref)
 	if object == nil || object.GetDeletionTimestamp() != nil {
 		return nil
 	}
 	typed := new(T)
-	if err := decodeInto(object, typed); err != nil {
+	if err := apiserver.Decode(object, typed); err != nil {
 		panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
 	}
 	return typed
@@ -190,10 +192,10 @@ func load[T any](k *kubernetes, ref Ref) *T {
 
 // report writes a status.
 func (k *kubernetes) report(ref Ref, status any) {
-	if k.store.get(ref) == nil {
+	if k.server.Get(ref) == nil {
 		return
 	}
-	if _, err := k.store.updateStatus(byKubernetes, ref, mustEncode(status).Object); err != nil {
+	if _, err := k.server.UpdateStatus(apiserver.ByKubernetes, ref, apiserver.Encode(status).Object); err != nil {
 		panic(err) // it has just been there
 	}
 }
@@ -201,8 +203,8 @@ func (k *kubernetes) report(ref Ref, status any) {
 // create stores an object that a controller makes. One that is refused is not
 // made, and its absence shows in the owner's numbers.
 func (k *kubernetes) create(typed any) {
-	if k.store.full == nil {
-		_, _ = k.store.create(byKubernetes, mustEncode(typed))
+	if k.server.Full() == nil {
+		_, _ = k.server.Create(apiserver.ByKubernetes, apiserver.Encode(typed))
 	}
 }
 
@@ -219,7 +221,7 @@ func newPod(template *corev1.PodTemplateSpec, name string, owner Object) *corev1
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: owner.GetNamespace(),
 			Labels: maps.Clone(template.Labels), Annotations: maps.Clone(template.Annotations),
-			OwnerReferences: []metav1.OwnerReference{ownedBy(owner)},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())},
 		},
 	}
 	template.Spec.DeepCopyInto(&pod.Spec)
@@ -227,26 +229,4 @@ func newPod(template *corev1.PodTemplateSpec, name string, owner Object) *corev1
 		pod.Labels = map[string]string{}
 	}
 	return pod
-}
-
-// ownedBy returns the reference to a controlling owner.
-func ownedBy(owner Object) metav1.OwnerReference {
-	yes := true
-	return metav1.OwnerReference{
-		APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID(),
-		Controller: &yes, BlockOwnerDeletion: &yes,
-	}
-}
-
-// controllerOf returns the reference to an object's controller.
-func controllerOf(object Object) (Ref, bool) {
-	if object == nil {
-		return Ref{}, false
-	}
-	for _, owner := range object.GetOwnerReferences() {
-		if owner.Controller != nil && *owner.Controller {
-			return Ref{owner.APIVersion, owner.Kind, object.GetNamespace(), owner.Name}, true
-		}
-	}
-	return Ref{}, false
 }

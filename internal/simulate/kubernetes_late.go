@@ -14,13 +14,13 @@ func (k *kubernetes) queued() []Ref {
 			refs = append(refs, ref)
 		}
 	}
-	slices.SortFunc(refs, Ref.compare)
+	slices.SortFunc(refs, Ref.Compare)
 	return refs
 }
 
 // look lets the controller of one object look at it, if it is queued.
 func (k *kubernetes) look(ref Ref) bool {
-	if _, queued := k.queue[ref]; !queued || k.store.full != nil {
+	if _, queued := k.queue[ref]; !queued || k.server.Full() != nil {
 		return false
 	}
 	delete(k.queue, ref)
@@ -34,7 +34,7 @@ func (k *kubernetes) look(ref Ref) bool {
 
 // wake queues what is due.
 func (k *kubernetes) wake() {
-	now := k.store.clock.Now()
+	now := k.server.Now()
 	for ref, due := range k.timers {
 		if !due.After(now) {
 			delete(k.timers, ref)
@@ -46,8 +46,8 @@ func (k *kubernetes) wake() {
 // requeue makes every controller look at all that is its: what was refused
 // before may not be any more.
 func (k *kubernetes) requeue() {
-	for ref := range k.store.objects {
-		if k.isControlled(ref.Kind) {
+	for _, object := range k.server.Objects() {
+		if ref := RefOf(object); k.isControlled(ref.Kind) {
 			k.enqueue(ref, k.steps)
 		}
 	}
@@ -72,7 +72,7 @@ func (k *kubernetes) letAllGo() bool {
 	for ref := range k.cascades {
 		refs = append(refs, ref)
 	}
-	slices.SortFunc(refs, Ref.compare)
+	slices.SortFunc(refs, Ref.Compare)
 	for _, ref := range refs {
 		if !k.letGo(ref) {
 			delete(k.cascades, ref)

@@ -1,45 +1,37 @@
 package simulate
 
-import "slices"
+import (
+	"slices"
 
-// podCache is what the built-in controllers have heard of Pods, by one watch that
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// podWatch is what the built-in controllers have heard of Pods, by one watch that
 // is late. What they have done themselves they know at once: each of the real ones
 // remembers what it has made and deleted until it hears of that.
-type podCache struct {
-	*cache
+type podWatch struct {
+	*apiserver.Cache
 
-	store   *store
-	pending []news
+	pending []apiserver.Write
 }
 
 // note puts a change of a Pod behind those that wait for their delivery, or hears
 // of it where a controller has made it. A kubelet takes Pods away that go, and
 // reports on all.
-func (p *podCache) note(c change) {
-	if c.ref.Kind != "Pod" || c.ref.APIVersion != "v1" {
+func (p *podWatch) note(w apiserver.Write) {
+	if w.Ref.Kind != "Pod" || w.Ref.APIVersion != "v1" {
 		return
 	}
-	n := news{c.ref, p.store.objects[c.ref]}
-	went := c.before != nil && c.before.GetDeletionTimestamp() != nil
-	goes := c.after == nil || c.after.GetDeletionTimestamp() != nil
-	if c.by == byKubernetes && (c.before == nil || goes && !went) {
-		p.pending = slices.DeleteFunc(p.pending, func(old news) bool { return old.ref == c.ref })
-		p.hear(n)
+	went := w.Before != nil && w.Before.GetDeletionTimestamp() != nil
+	goes := w.After == nil || w.After.GetDeletionTimestamp() != nil
+	if w.By == apiserver.ByKubernetes && (w.Before == nil || goes && !went) {
+		p.pending = slices.DeleteFunc(p.pending, func(old apiserver.Write) bool { return old.Ref == w.Ref })
+		p.Hear(w)
 		return
 	}
-	p.pending = append(p.pending, n)
-}
-
-// hear makes a Pod what the cache has, and returns it as it was known and is.
-func (p *podCache) hear(n news) (before, after Object) {
-	if before = p.get(n.ref); before != nil {
-		p.take(n.ref, before)
-	}
-	if n.r != nil {
-		after = n.r.object
-		p.add(n.ref, n.r)
-	}
-	return before, after
+	p.pending = append(p.pending, w)
 }
 
 // hearOfPod tells the built-in controllers the next change of a Pod, if there is
@@ -48,10 +40,9 @@ func (k *kubernetes) hearOfPod() bool {
 	if k.pods == nil || len(k.pods.pending) == 0 {
 		return false
 	}
-	next := k.pods.pending[0]
+	heard := k.pods.Hear(k.pods.pending[0])
 	k.pods.pending = k.pods.pending[1:]
-	before, after := k.pods.hear(next)
-	k.enqueueOwners(before, after)
+	k.enqueueOwners(heard.Before, heard.After)
 	return true
 }
 
@@ -64,10 +55,10 @@ func (k *kubernetes) hearOfPods() bool {
 	return done
 }
 
-// podsOf returns the Pods that have an owner, as its controller knows them.
-func (k *kubernetes) podsOf() *cache {
+// ownedPods returns the Pods that have an owner, as its controller knows them.
+func (k *kubernetes) ownedPods(owner types.UID) []Object {
 	if k.pods != nil {
-		return k.pods.cache
+		return k.pods.OwnedBy(owner)
 	}
-	return k.store.cache
+	return k.server.OwnedBy(owner)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // late makes Metacontroller hear of changes by watches, one for each kind. Each
@@ -13,18 +15,12 @@ import (
 type late struct {
 	composite *composite
 	watched   map[string]bool // by the kind, as in Pod
-	pending   map[string][]news
-}
-
-// news is a change that Metacontroller has not heard of yet.
-type news struct {
-	ref Ref
-	r   *record // nil where the object is gone
+	pending   map[string][]apiserver.Write
 }
 
 // newLate gives a composite a cache of its own, which is empty.
 func newLate(m *composite) *late {
-	l := &late{composite: m, watched: map[string]bool{"Namespace": true}, pending: map[string][]news{}}
+	l := &late{composite: m, watched: map[string]bool{"Namespace": true}, pending: map[string][]apiserver.Write{}}
 	for _, controller := range m.controllers {
 		l.watched[controller.Parent.Kind] = true
 		for _, child := range controller.Children {
@@ -34,18 +30,17 @@ func newLate(m *composite) *late {
 			l.watched[related.Kind] = true
 		}
 	}
-	m.cache = newCache()
 	return l
 }
 
 // note puts a change behind those that wait for their delivery.
-func (l *late) note(c change) {
-	if !l.watched[c.ref.Kind] {
+func (l *late) note(c apiserver.Write) {
+	if !l.watched[c.Ref.Kind] {
 		return
 	}
-	l.pending[c.ref.Kind] = append(l.pending[c.ref.Kind], news{c.ref, l.composite.store.objects[c.ref]})
-	if c.ref.Kind == "Namespace" {
-		l.deliver(c.ref.Kind)
+	l.pending[c.Ref.Kind] = append(l.pending[c.Ref.Kind], c)
+	if c.Ref.Kind == "Namespace" {
+		l.deliver(c.Ref.Kind)
 	}
 }
 
@@ -71,7 +66,7 @@ func (l *late) deliver(kind string) bool {
 		return false
 	}
 	l.pending[kind] = list[1:]
-	l.hear(list[0].ref, list[0].r)
+	l.composite.hear(list[0])
 	return true
 }
 
@@ -84,41 +79,19 @@ func (l *late) deliverAll() {
 	}
 }
 
-// hear makes an object what the cache has, and queues whom that concerns.
-func (l *late) hear(ref Ref, r *record) {
-	cache := l.composite.cache
-	c := change{ref: ref, before: cache.get(ref)}
-	if c.before != nil {
-		cache.take(ref, c.before)
-	}
-	if r != nil {
-		c.after = r.object
-		cache.add(ref, r)
-	}
-	if c.before != nil || c.after != nil {
-		l.composite.observe(c)
-	}
-}
-
 // relist ends the watch of a kind and lists what there is now: states in between
 // are never seen.
 func (l *late) relist(kind string) {
 	l.pending[kind] = nil
-	cache, store := l.composite.cache, l.composite.store
-	var refs []Ref
-	for ref, r := range cache.objects {
-		if ref.Kind == kind && store.objects[ref] != r {
-			refs = append(refs, ref)
+	cache, server := l.composite.cache, l.composite.server
+	changed := map[Ref]bool{}
+	for _, object := range append(cache.Objects(), server.Objects()...) {
+		if ref := RefOf(object); ref.Kind == kind && cache.Get(ref) != server.Get(ref) {
+			changed[ref] = true
 		}
 	}
-	for ref := range store.objects {
-		if ref.Kind == kind && cache.objects[ref] == nil {
-			refs = append(refs, ref)
-		}
-	}
-	slices.SortFunc(refs, Ref.compare)
-	for _, ref := range refs {
-		l.hear(ref, store.objects[ref])
+	for _, ref := range slices.SortedFunc(maps.Keys(changed), Ref.Compare) {
+		l.composite.hear(server.Latest(ref))
 	}
 }
 
@@ -133,7 +106,7 @@ func (l *late) restart() {
 		l.relist(kind)
 	}
 	for ref, p := range m.parents {
-		if m.cache.get(ref) != nil {
+		if m.cache.Get(ref) != nil {
 			p.queue()
 		}
 	}
@@ -146,11 +119,11 @@ func (l *late) behind() string {
 	for _, kind := range l.kinds() {
 		words := map[Ref]string{}
 		var refs []Ref
-		for _, n := range l.pending[kind] {
-			if words[n.ref] == "" {
-				refs = append(refs, n.ref)
+		for _, w := range l.pending[kind] {
+			if words[w.Ref] == "" {
+				refs = append(refs, w.Ref)
 			}
-			words[n.ref] = l.newsOf(n)
+			words[w.Ref] = newsOf(l.composite.cache.Get(w.Ref), w.After)
 		}
 		for _, ref := range refs {
 			parts = append(parts, ref.String()+" "+words[ref])
@@ -163,21 +136,20 @@ func (l *late) behind() string {
 }
 
 // newsOf says what there is to hear of an object.
-func (l *late) newsOf(n news) string {
-	known := l.composite.cache.get(n.ref)
+func newsOf(known, now Object) string {
 	switch {
-	case n.r == nil:
+	case now == nil:
 		return "is gone"
 	case known == nil:
 		return "exists"
-	case known.GetUID() != n.r.object.GetUID():
+	case known.GetUID() != now.GetUID():
 		return "is another one"
-	case known.GetDeletionTimestamp() == nil && n.r.object.GetDeletionTimestamp() != nil:
+	case known.GetDeletionTimestamp() == nil && now.GetDeletionTimestamp() != nil:
 		return "is being deleted"
-	case known.GetGeneration() != n.r.object.GetGeneration():
+	case known.GetGeneration() != now.GetGeneration():
 		return "has another spec"
 	}
-	if progress := Progress(n.r.object); progress != "" && progress != Progress(known) {
+	if progress := Progress(now); progress != "" && progress != Progress(known) {
 		return "is " + progress
 	}
 	return "has changed"
@@ -192,7 +164,7 @@ func (m *composite) hearAll() {
 
 // ready returns the parents that can be synced now.
 func (m *composite) ready() []*parent {
-	now := m.store.clock.Now()
+	now := m.server.Now()
 	return slices.DeleteFunc(slices.Collect(maps.Values(m.parents)), func(p *parent) bool {
 		return !p.queued && (p.due.IsZero() || p.due.After(now))
 	})

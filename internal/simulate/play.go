@@ -9,6 +9,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // Play plays until nothing changes any more, strikes the faults that wait for
@@ -135,7 +137,7 @@ func (w *World) hit(what FaultKind, ref Ref) {
 // checkGone makes sure that nothing waits for its end.
 func (w *World) checkGone() error {
 	for _, p := range w.composite.ordered() {
-		object := w.store.get(p.ref)
+		object := w.server.Get(p.ref)
 		if object == nil || object.GetDeletionTimestamp() == nil {
 			continue
 		}
@@ -152,7 +154,7 @@ func (w *World) checkGone() error {
 func (w *World) checkQuiet() error {
 	var failures []error
 	for _, p := range w.composite.ordered() {
-		object := w.store.get(p.ref)
+		object := w.server.Get(p.ref)
 		if object == nil || p.failure != "" {
 			continue
 		}
@@ -181,7 +183,7 @@ func (w *World) checkParent(p *parent, object Object) error {
 	}
 	first := p.answer
 	w.composite.hearAll()
-	if err := w.composite.reconcile(p, w.store.get(p.ref)); err != nil {
+	if err := w.composite.reconcile(p, w.server.Get(p.ref)); err != nil {
 		return fmt.Errorf("another sync fails: %w", err)
 	}
 	if !bytes.Equal(first, p.answer) {
@@ -207,7 +209,7 @@ func (w *World) whatChanges() string {
 }
 
 // changesOf describes changes, each once.
-func (w *World) changesOf(list []change) []string {
+func (w *World) changesOf(list []apiserver.Write) []string {
 	var lines []string
 	add := func(line string) {
 		if !slices.Contains(lines, line) {
@@ -216,14 +218,14 @@ func (w *World) changesOf(list []change) []string {
 	}
 	for _, c := range list {
 		switch {
-		case c.before == nil:
-			add(c.ref.String() + " appears")
-		case c.after == nil:
-			add(c.ref.String() + " goes")
+		case c.Before == nil:
+			add(c.Ref.String() + " appears")
+		case c.After == nil:
+			add(c.Ref.String() + " goes")
 		default:
 			for _, verb := range []Verb{Changed, Reported} {
-				for _, path := range (Event{Verb: verb, Object: c.after, Before: c.before}).Paths() {
-					add(c.ref.String() + " " + path)
+				for _, path := range (Event{Verb: verb, Object: c.After, Before: c.Before}).Paths() {
+					add(c.Ref.String() + " " + path)
 				}
 			}
 		}

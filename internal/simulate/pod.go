@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // nodeName is the only node. It has room for everything.
@@ -18,13 +20,13 @@ const crashes = 10
 // pod advances a Pod: scheduled, running, ready or done, and gone when it is to
 // go.
 func (k *kubernetes) pod(ref Ref) {
-	object := k.store.get(ref)
+	object := k.server.Get(ref)
 	if object == nil {
 		return
 	}
 	if object.GetDeletionTimestamp() != nil {
 		if len(object.GetFinalizers()) == 0 {
-			k.store.remove(byKubernetes, ref)
+			k.server.Remove(apiserver.ByKubernetes, ref)
 		}
 		return
 	}
@@ -43,19 +45,19 @@ func (k *kubernetes) schedule(object Object, pod *corev1.Pod) {
 	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	bound := object.DeepCopy()
 	bound.Object["spec"].(map[string]any)["nodeName"] = nodeName
-	bound.Object["status"] = mustEncode(&pod.Status).Object
-	_, _ = k.store.replace(byKubernetes, RefOf(object), bound, object)
+	bound.Object["status"] = apiserver.Encode(&pod.Status).Object
+	k.server.Replace(apiserver.ByKubernetes, bound)
 }
 
 func (k *kubernetes) advance(object Object, pod *corev1.Pod) {
-	failing := k.faults.strikes(k.store, Fail, object)
+	failing := k.faults.strikes(k.server, Fail, object)
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 	case pod.Status.Phase == corev1.PodPending:
 		k.start(pod)
-	case k.faults.strikes(k.store, Hold, object):
+	case k.faults.strikes(k.server, Hold, object):
 	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
-		k.serve(pod, failing, k.faults.strikes(k.store, Flap, object))
+		k.serve(pod, failing, k.faults.strikes(k.server, Flap, object))
 	case failing && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
 		k.crash(pod)
 	case failing:
@@ -89,7 +91,7 @@ func (k *kubernetes) start(pod *corev1.Pod) {
 	status.ObservedGeneration = pod.Generation
 	status.StartTime = &now
 	status.HostIP, status.HostIPs = "192.0.2.1", []corev1.HostIP{{IP: "192.0.2.1"}}
-	address := fmt.Sprintf("10.244.%d.%d", (k.store.version/250)%250, 1+k.store.version%250)
+	address := fmt.Sprintf("10.244.%d.%d", (k.server.Version()/250)%250, 1+k.server.Version()%250)
 	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
 	ready := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
 	for _, c := range pod.Spec.InitContainers {

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -37,7 +39,7 @@ func (m *composite) reconcile(p *parent, object Object) error {
 		return err
 	}
 	if answer.ResyncAfterSeconds > 0 {
-		p.after(m.store.clock.Now(), time.Duration(answer.ResyncAfterSeconds*float64(time.Second)))
+		p.after(m.server.Now(), time.Duration(answer.ResyncAfterSeconds*float64(time.Second)))
 	}
 	if answer.Finalized {
 		if object, err = m.setFinalizer(p, object, false); err != nil {
@@ -79,7 +81,7 @@ func (m *composite) ask(p *parent, object Object, observed, related []group) (*r
 	}
 	defer func() { m.answered(p, &answer) }()
 	for _, child := range answer.Children {
-		if child.GetNamespace() == "" && !m.store.kinds.of(child.GetAPIVersion(), child.GetKind()).cluster {
+		if child.GetNamespace() == "" && !m.server.Kind(child.GetAPIVersion(), child.GetKind()).IsCluster {
 			child.SetNamespace(object.GetNamespace())
 		}
 	}
@@ -136,7 +138,7 @@ func (m *composite) setFinalizer(p *parent, object Object, wanted bool) (Object,
 		unstructured.RemoveNestedField(successor.Object, "metadata", "finalizers")
 	}
 	m.requests++
-	return m.api.update(byHook, successor)
+	return m.api.Update(apiserver.ByHook, successor)
 }
 
 // isManaged reports whether the parent's children are created, updated and
@@ -161,10 +163,10 @@ func (m *composite) writeStatus(object Object, status map[string]any) error {
 		status = map[string]any{}
 	}
 	status["observedGeneration"] = object.GetGeneration()
-	if old, _ := live.Object["status"].(map[string]any); old != nil && equal(old, status) {
+	if old, _ := live.Object["status"].(map[string]any); old != nil && reflect.DeepEqual(old, status) {
 		return nil
 	}
 	m.requests++
-	_, err = m.api.updateStatus(byHook, RefOf(object), status)
+	_, err = m.api.UpdateStatus(apiserver.ByHook, RefOf(object), status)
 	return err
 }

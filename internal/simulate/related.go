@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -29,7 +30,7 @@ func (m *composite) related(p *parent, object Object) ([]group, error) {
 	if !customizes(p.controller) {
 		return []group{}, nil
 	}
-	now := m.store.clock.Now()
+	now := m.server.Now()
 	s := p.selection
 	if s == nil || s.uid != object.GetUID() || s.generation != object.GetGeneration() || now.Sub(s.asked) >= rulesKept {
 		var answer rules
@@ -44,7 +45,7 @@ func (m *composite) related(p *parent, object Object) ([]group, error) {
 		if rule == nil {
 			return nil, fmt.Errorf("customize hook: a rule is null: Metacontroller crashes")
 		}
-		k, known := m.store.kinds.ofResource(rule.APIVersion, rule.Resource)
+		k, known := m.server.Resource(rule.APIVersion, rule.Resource)
 		if !known {
 			return nil, fmt.Errorf("discovery: can't find resource %s in apiVersion %s", rule.Resource, rule.APIVersion)
 		}
@@ -52,13 +53,13 @@ func (m *composite) related(p *parent, object Object) ([]group, error) {
 		if err != nil {
 			return nil, fmt.Errorf("customize hook: %s: %w", rule.Resource, err)
 		}
-		groups = addMatches(groups, k, m.cache.list(k.APIVersion, k.Kind), match)
+		groups = addMatches(groups, k, m.cache.List(k.APIVersion, k.Kind), match)
 	}
 	return groups, nil
 }
 
 // addMatches adds objects to the group of their kind, each once.
-func addMatches(groups []group, k kind, objects []Object, match func(Object) bool) []group {
+func addMatches(groups []group, k apiserver.Kind, objects []Object, match func(Object) bool) []group {
 	i := slices.IndexFunc(groups, func(g group) bool { return g.kind.Key() == k.Key() })
 	if i < 0 {
 		i = len(groups)
@@ -73,7 +74,7 @@ func addMatches(groups []group, k kind, objects []Object, match func(Object) boo
 			groups[i].objects = append(groups[i].objects, object)
 		}
 	}
-	slices.SortFunc(groups[i].objects, func(a, b Object) int { return RefOf(a).compare(RefOf(b)) })
+	slices.SortFunc(groups[i].objects, func(a, b Object) int { return RefOf(a).Compare(RefOf(b)) })
 	return groups
 }
 
@@ -124,7 +125,7 @@ func (m *composite) namespaces(wanted *metav1.LabelSelector) (map[string]bool, e
 		return nil, err
 	}
 	names := map[string]bool{}
-	for _, namespace := range m.cache.list("v1", "Namespace") {
+	for _, namespace := range m.cache.List("v1", "Namespace") {
 		if selector.Matches(labels.Set(namespace.GetLabels())) {
 			names[namespace.GetName()] = true
 		}
@@ -142,7 +143,7 @@ func (m *composite) selects(p *parent, object Object) bool {
 		if rule == nil || rule.APIVersion != object.GetAPIVersion() {
 			continue
 		}
-		k, known := m.store.kinds.ofResource(rule.APIVersion, rule.Resource)
+		k, known := m.server.Resource(rule.APIVersion, rule.Resource)
 		if !known || k.Kind != object.GetKind() {
 			continue
 		}

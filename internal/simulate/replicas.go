@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // replica is what the owner of a Pod looks at.
@@ -37,8 +39,8 @@ func (r replica) isAvailable(now time.Time, minReady int32) bool {
 // replicas returns the Pods that an owner controls, as far as has been heard.
 func (k *kubernetes) replicas(owner types.UID) []replica {
 	var list []replica
-	for _, object := range k.podsOf().ownedBy(owner) {
-		if object.GetKind() == "Pod" && ownerUID(object) == owner {
+	for _, object := range k.ownedPods(owner) {
+		if object.GetKind() == "Pod" && apiserver.ControllerUID(object) == owner {
 			list = append(list, replicaOf(object))
 		}
 	}
@@ -96,7 +98,7 @@ func byUselessness(list []replica) []replica {
 // awaitAvailable asks for a look when the next ready Pod becomes available.
 func (k *kubernetes) awaitAvailable(ref Ref, list []replica, minReady int32) {
 	for _, r := range list {
-		if r.ready && !r.isAvailable(k.store.clock.Now(), minReady) {
+		if r.ready && !r.isAvailable(k.server.Now(), minReady) {
 			k.at(ref, r.since.Add(time.Duration(minReady)*time.Second))
 		}
 	}
@@ -104,7 +106,7 @@ func (k *kubernetes) awaitAvailable(ref Ref, list []replica, minReady int32) {
 
 // drop deletes a Pod.
 func (k *kubernetes) drop(r replica) {
-	_ = k.store.delete(byKubernetes, r.ref(), r.object.GetUID()) // it was there a moment ago
+	_ = k.server.Delete(apiserver.ByKubernetes, r.ref(), r.object.GetUID()) // it was there a moment ago
 }
 
 // templateHash returns a short hash of a template, good for a label.

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -34,10 +34,7 @@ func stateOf(object Object, desired string) applyState {
 func (m *composite) applyOnServer(p *parent, object, live, desired Object) error {
 	desired = desired.DeepCopy()
 	claim(desired, object)
-	for _, field := range serverSet {
-		unstructured.RemoveNestedField(desired.Object, "metadata", field)
-	}
-	unstructured.RemoveNestedField(desired.Object, "status")
+	apiserver.DropServerSet(desired)
 	text, err := json.Marshal(desired.Object)
 	if err != nil {
 		return err
@@ -54,7 +51,7 @@ func (m *composite) applyOnServer(p *parent, object, live, desired Object) error
 		}
 	}
 	m.requests++
-	patched, err := m.api.apply(desired)
+	patched, err := m.api.Apply(desired)
 	if apierrors.IsConflict(err) {
 		return nil
 	}
@@ -63,57 +60,4 @@ func (m *composite) applyOnServer(p *parent, object, live, desired Object) error
 	}
 	m.applied[ref] = stateOf(patched, string(text))
 	return nil
-}
-
-// apply is a server-side apply with force, as the one applier does it. What was applied before and is not
-// any more goes away, unless somebody else has written it since.
-func (s *store) apply(desired Object) (Object, error) {
-	ref := RefOf(desired)
-	owned := ownable(desired.Object)
-	r := s.objects[ref]
-	if r == nil {
-		object, err := s.create(byHook, desired)
-		if err != nil {
-			return nil, err
-		}
-		return s.own(object, owned), nil
-	}
-	merged := r.object.DeepCopy()
-	applyObject(merged.Object, r.owned, owned)
-	object, err := s.update(byHook, merged)
-	if err != nil {
-		return nil, err
-	}
-	return s.own(object, owned), nil
-}
-
-// own records which fields an apply has named.
-func (s *store) own(object Object, owned map[string]any) Object {
-	ref := RefOf(object)
-	fields := []any{map[string]any{
-		"manager": "metacontroller", "operation": "Apply", "apiVersion": ref.APIVersion,
-		"fieldsType": "FieldsV1", "fieldsV1": describe(owned),
-	}}
-	old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields")
-	s.objects[ref].owned = owned
-	if equal(old, fields) {
-		return object
-	}
-	successor := object.DeepCopy()
-	successor.Object["metadata"].(map[string]any)["managedFields"] = fields
-	s.put(byHook, ref, successor, object)
-	s.objects[ref].owned = owned
-	return s.get(ref)
-}
-
-// ownable returns what of a desired object has an owner.
-func ownable(desired map[string]any) map[string]any {
-	owned := deepCopy(desired)
-	delete(owned, "apiVersion")
-	delete(owned, "kind")
-	if metadata, ok := owned["metadata"].(map[string]any); ok {
-		delete(metadata, "name")
-		delete(metadata, "namespace")
-	}
-	return owned
 }

@@ -4,13 +4,15 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // service gives a LoadBalancer its address. A cloud that fails gives none.
 func (k *kubernetes) service(ref Ref) {
 	s := load[corev1.Service](k, ref)
 	if s == nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 ||
-		k.faults.strikes(k.store, Fail, k.store.get(ref)) {
+		k.faults.strikes(k.server, Fail, k.server.Get(ref)) {
 		return
 	}
 	k.serial++
@@ -24,14 +26,14 @@ func (k *kubernetes) service(ref Ref) {
 // claim binds a claim to a volume.
 func (k *kubernetes) claim(ref Ref) {
 	c := load[corev1.PersistentVolumeClaim](k, ref)
-	if c == nil || c.Status.Phase == corev1.ClaimBound || k.faults.strikes(k.store, Fail, k.store.get(ref)) {
+	if c == nil || c.Status.Phase == corev1.ClaimBound || k.faults.strikes(k.server, Fail, k.server.Get(ref)) {
 		return
 	}
-	bound := k.store.get(ref).DeepCopy()
+	bound := k.server.Get(ref).DeepCopy()
 	bound.Object["spec"].(map[string]any)["volumeName"] = "pvc-" + string(c.UID)
 	c.Status.Phase = corev1.ClaimBound
 	c.Status.AccessModes = c.Spec.AccessModes
 	c.Status.Capacity = c.Spec.Resources.Requests
-	bound.Object["status"] = mustEncode(&c.Status).Object
-	_, _ = k.store.replace(byKubernetes, ref, bound, k.store.get(ref))
+	bound.Object["status"] = apiserver.Encode(&c.Status).Object
+	k.server.Replace(apiserver.ByKubernetes, bound)
 }

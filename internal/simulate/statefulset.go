@@ -7,13 +7,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // statefulSet creates, replaces or deletes the next Pod of a StatefulSet, or
 // all at once where it manages them in parallel.
 func (k *kubernetes) statefulSet(ref Ref) {
 	s := load[appsv1.StatefulSet](k, ref)
-	if s == nil || !k.fits(ref, *s.Spec.Replicas) {
+	if s == nil || !k.server.HasRoomFor(ref, *s.Spec.Replicas) {
 		return
 	}
 	revision := s.Name + "-" + templateHash(&s.Spec.Template)
@@ -57,7 +59,7 @@ func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, 
 			k.createOrdinal(s, ref, i, revision)
 		case r.isFinished() && !r.terminating:
 			k.drop(r)
-		case parallel && !r.terminating, r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds):
+		case parallel && !r.terminating, r.isAvailable(k.server.Now(), s.Spec.MinReadySeconds):
 			continue
 		}
 		whole = false
@@ -70,7 +72,7 @@ func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, 
 
 func (k *kubernetes) createOrdinal(s *appsv1.StatefulSet, ref Ref, ordinal int, revision string) {
 	name := s.Name + "-" + strconv.Itoa(ordinal)
-	pod := newPod(&s.Spec.Template, name, k.store.get(ref))
+	pod := newPod(&s.Spec.Template, name, k.server.Get(ref))
 	pod.Labels["apps.kubernetes.io/pod-index"] = strconv.Itoa(ordinal)
 	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
 	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = revision
@@ -126,7 +128,7 @@ func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica
 		if r := pods[i]; r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] != revision {
 			k.drop(r)
 			return
-		} else if !r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds) {
+		} else if !r.isAvailable(k.server.Now(), s.Spec.MinReadySeconds) {
 			return
 		}
 	}
@@ -136,12 +138,11 @@ func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica
 // policy wants that, and stay where it does not.
 func (k *kubernetes) keepClaims(s *appsv1.StatefulSet, ref Ref) {
 	goes := s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	owner := ownedBy(k.store.get(ref))
-	owner.Controller, owner.BlockOwnerDeletion = nil, nil
+	owner := metav1.OwnerReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: s.Name, UID: s.UID}
 	first, end := ordinals(s)
 	for _, template := range s.Spec.VolumeClaimTemplates {
 		for i := first; i < end; i++ {
-			claim := k.store.get(Ref{"v1", "PersistentVolumeClaim", s.Namespace, template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
+			claim := k.server.Get(Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
 			if claim == nil || len(claim.GetOwnerReferences()) > 0 == goes {
 				continue
 			}
@@ -150,7 +151,7 @@ func (k *kubernetes) keepClaims(s *appsv1.StatefulSet, ref Ref) {
 			if goes {
 				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
 			}
-			_, _ = k.store.update(byKubernetes, claim) // owners are never refused
+			_, _ = k.server.Update(apiserver.ByKubernetes, claim) // owners are never refused
 		}
 	}
 }
@@ -160,13 +161,15 @@ func (k *kubernetes) reportStatefulSet(s *appsv1.StatefulSet, ref Ref, pods map[
 	status := appsv1.StatefulSetStatus{
 		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: &none,
 	}
-	set(&status.CurrentRevision, revision)
+	if status.CurrentRevision == "" {
+		status.CurrentRevision = revision
+	}
 	for _, r := range pods {
 		status.Replicas++
 		if r.ready {
 			status.ReadyReplicas++
 		}
-		if r.isAvailable(k.store.clock.Now(), s.Spec.MinReadySeconds) {
+		if r.isAvailable(k.server.Now(), s.Spec.MinReadySeconds) {
 			status.AvailableReplicas++
 		}
 		switch r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] {

@@ -3,16 +3,9 @@ package simulate
 import (
 	"errors"
 	"slices"
-)
 
-// Write is a write to the API server that has changed something. Its objects are
-// not to be modified.
-type Write struct {
-	// Before is nil where the object is new, and After where it is gone.
-	Before, After Object
-	// By is who wrote, in the words of [Event].
-	By string
-}
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
 
 // Answer is what a sync or finalize hook has answered.
 type Answer struct {
@@ -34,9 +27,7 @@ type Refusal struct {
 // child. Any of them may be nil.
 func (w *World) Watch(write func(Write), answer func(Answer), refusal func(Refusal)) {
 	if write != nil {
-		w.store.observers = append(w.store.observers, func(c change) {
-			write(Write{Before: c.before, After: c.after, By: string(c.by)})
-		})
+		w.server.Watch(write)
 	}
 	if answer != nil {
 		w.composite.answered = func(p *parent, r *response) {
@@ -83,8 +74,8 @@ func (w *World) Selected(parent Object) []Object {
 // kinds and names. They are not to be modified.
 func (w *World) Owned(parent Object) []Object {
 	var list []Object
-	for _, object := range w.store.ownedBy(parent.GetUID()) {
-		if ownerUID(object) == parent.GetUID() {
+	for _, object := range w.server.OwnedBy(parent.GetUID()) {
+		if apiserver.ControllerUID(object) == parent.GetUID() {
 			list = append(list, object)
 		}
 	}
@@ -95,7 +86,7 @@ func (w *World) Owned(parent Object) []Object {
 func (w *World) Parents() []Object {
 	var list []Object
 	for _, p := range w.composite.ordered() {
-		if object := w.store.get(p.ref); object != nil {
+		if object := w.server.Get(p.ref); object != nil {
 			list = append(list, object)
 		}
 	}
@@ -104,10 +95,10 @@ func (w *World) Parents() []Object {
 
 // List returns the objects of a kind in the order of their names. They are not to
 // be modified.
-func (w *World) List(apiVersion, kind string) []Object { return w.store.list(apiVersion, kind) }
+func (w *World) List(apiVersion, kind string) []Object { return w.server.List(apiVersion, kind) }
 
 // Heard returns an object as Metacontroller knows it, or nil.
-func (w *World) Heard(ref Ref) Object { return w.composite.cache.get(ref) }
+func (w *World) Heard(ref Ref) Object { return w.composite.cache.Get(ref) }
 
 // IsInjected reports whether an error was made to happen by an [Action].
 func IsInjected(err error) bool { return errors.Is(err, errInjected) }

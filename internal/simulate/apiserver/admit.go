@@ -1,4 +1,4 @@
-package simulate
+package apiserver
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,7 +17,7 @@ import (
 // admission is an object on its way into the store. Both objects are of the
 // kind's Go type; old is nil where the object is new.
 type admission struct {
-	store    *store
+	server   *Server
 	ref      Ref
 	new, old any
 }
@@ -24,7 +25,7 @@ type admission struct {
 // admit gives an object the form in which the server stores it: what its type
 // does not know is dropped, quantities are canonical, defaults are filled in.
 // Errors are those of the API server.
-func (s *store) admit(k kind, object, old Object) (Object, error) {
+func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.definition != nil {
 		return s.admitCustom(k, object, old)
 	}
@@ -33,14 +34,14 @@ func (s *store) admit(k kind, object, old Object) (Object, error) {
 	if k.typed == nil || len(problems) > 0 {
 		return object, invalid(ref, problems)
 	}
-	a := &admission{store: s, ref: ref, new: k.typed()}
-	if err := decodeInto(object, a.new); err != nil {
+	a := &admission{server: s, ref: ref, new: k.typed()}
+	if err := Decode(object, a.new); err != nil {
 		return nil, apierrors.NewBadRequest(k.Kind + " in version " + object.GroupVersionKind().Version +
 			" cannot be handled as a " + k.Kind + ": " + err.Error())
 	}
 	if old != nil {
 		a.old = k.typed()
-		if err := decodeInto(old, a.old); err != nil {
+		if err := Decode(old, a.old); err != nil {
 			return nil, err
 		}
 	}
@@ -49,17 +50,18 @@ func (s *store) admit(k kind, object, old Object) (Object, error) {
 			return nil, err
 		}
 	}
-	stored, err := encoded(a.new)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a.new)
 	if err != nil {
 		return nil, err
 	}
+	stored := &unstructured.Unstructured{Object: content}
 	keepMetadata(stored, object)
 	return stored, nil
 }
 
 // admitCustom is admit for a custom resource: what its definition does not know
 // is dropped, and its defaults and rules are those of the definition.
-func (s *store) admitCustom(k kind, object, old Object) (Object, error) {
+func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
 	definition, err := k.definition()
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -78,7 +80,7 @@ func (s *store) admitCustom(k kind, object, old Object) (Object, error) {
 
 // admitStatus gives a custom resource the form in which the server stores it
 // when its status has been written. It shares all but the status with object.
-func (s *store) admitStatus(k kind, object, old Object) (Object, error) {
+func (s *Server) admitStatus(k Kind, object, old Object) (Object, error) {
 	if k.definition == nil {
 		return object, nil
 	}

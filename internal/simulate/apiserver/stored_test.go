@@ -1,4 +1,4 @@
-package simulate
+package apiserver
 
 import (
 	"os"
@@ -20,7 +20,7 @@ func TestObjectsAreStoredAsARealServerDoes(t *testing.T) {
 		pair := parse(t, document)
 		written := &unstructured.Unstructured{Object: pair["written"].(map[string]any)}
 		t.Run(RefOf(written).String(), func(t *testing.T) {
-			s := emptyStore()
+			s := emptyServer()
 			s.uids = 1 // the recorded uid is the second
 			stored, err := put(t, s, written.Object)
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package simulate
+package apiserver
 
 import (
 	"strings"
@@ -14,11 +14,13 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// kind is what the API server knows of a kind.
-type kind struct {
+// Kind is what the API server knows of a kind.
+type Kind struct {
 	metacontroller.Resource
 
-	cluster    bool // it has no namespaces
+	// IsCluster is set for a kind that has no namespaces.
+	IsCluster bool
+
 	generation bool // it counts the changes of its spec
 	// typed returns an empty object of the Go type. A kind without one, and without
 	// a definition, is stored as it is written.
@@ -29,7 +31,8 @@ type kind struct {
 	definition func() (*crd.Schema, error)
 }
 
-func (k kind) groupResource() schema.GroupResource {
+// GroupResource returns the name that errors of the API server have for the kind.
+func (k Kind) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group(), Resource: k.Plural}
 }
 
@@ -37,7 +40,7 @@ func (k kind) groupResource() schema.GroupResource {
 func of[T any]() func() any { return func() any { return new(T) } }
 
 // builtin are the kinds whose defaults and rules are known.
-var builtin = []kind{
+var builtin = []Kind{
 	{named("v1", "ConfigMap", "configmaps"), false, false, of[corev1.ConfigMap](), admitConfigMap, nil},
 	{named("v1", "Secret", "secrets"), false, false, of[corev1.Secret](), admitSecret, nil},
 	{named("v1", "Service", "services"), false, false, of[corev1.Service](), admitService, nil},
@@ -62,16 +65,16 @@ func named(apiVersion, kind, plural string) metacontroller.Resource {
 
 // catalogue finds kinds.
 type catalogue struct {
-	byKind     map[schema.GroupVersionKind]kind
-	byResource map[schema.GroupVersionResource]kind
+	byKind     map[schema.GroupVersionKind]Kind
+	byResource map[schema.GroupVersionResource]Kind
 }
 
 // newCatalogue returns the built-in kinds and those of the operators: their
 // parents, and what else they declare.
 func newCatalogue(controllers []metacontroller.Controller) *catalogue {
 	c := &catalogue{
-		byKind:     map[schema.GroupVersionKind]kind{},
-		byResource: map[schema.GroupVersionResource]kind{},
+		byKind:     map[schema.GroupVersionKind]Kind{},
+		byResource: map[schema.GroupVersionResource]Kind{},
 	}
 	for _, k := range builtin {
 		c.add(k)
@@ -79,18 +82,18 @@ func newCatalogue(controllers []metacontroller.Controller) *catalogue {
 	for _, controller := range controllers {
 		c.add(custom(controller))
 		for _, child := range controller.Children {
-			c.add(kind{Resource: child.Resource, generation: true})
+			c.add(Kind{Resource: child.Resource, generation: true})
 		}
 		for _, related := range controller.Related {
-			c.add(kind{Resource: related, generation: true})
+			c.add(Kind{Resource: related, generation: true})
 		}
 	}
 	return c
 }
 
 // custom returns the kind of an operator's parent.
-func custom(c metacontroller.Controller) kind {
-	k := kind{Resource: c.Parent, generation: true}
+func custom(c metacontroller.Controller) Kind {
+	k := Kind{Resource: c.Parent, generation: true}
 	if len(c.CRD) > 0 {
 		k.definition = func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) }
 	}
@@ -98,7 +101,7 @@ func custom(c metacontroller.Controller) kind {
 }
 
 // add adds a kind, unless it is known.
-func (c *catalogue) add(k kind) {
+func (c *catalogue) add(k Kind) {
 	gvk := schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
 	if _, known := c.byKind[gvk]; known {
 		return
@@ -109,15 +112,15 @@ func (c *catalogue) add(k kind) {
 
 // of returns a kind. One that is not known is taken for a namespaced custom
 // resource.
-func (c *catalogue) of(apiVersion, name string) kind {
+func (c *catalogue) of(apiVersion, name string) Kind {
 	if k, known := c.byKind[schema.FromAPIVersionAndKind(apiVersion, name)]; known {
 		return k
 	}
-	return kind{Resource: named(apiVersion, name, strings.ToLower(name)+"s"), generation: true}
+	return Kind{Resource: named(apiVersion, name, strings.ToLower(name)+"s"), generation: true}
 }
 
 // ofResource returns the kind of a plural name, and whether it is known.
-func (c *catalogue) ofResource(apiVersion, plural string) (kind, bool) {
+func (c *catalogue) ofResource(apiVersion, plural string) (Kind, bool) {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	k, known := c.byResource[version.WithResource(plural)]
 	return k, known && err == nil

@@ -1,4 +1,4 @@
-package simulate
+package apiserver
 
 import (
 	"fmt"
@@ -166,8 +166,8 @@ func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
 		spec.ClusterIP = spec.ClusterIPs[0]
 	}
 	if spec.ClusterIP == "" {
-		a.store.addresses++
-		spec.ClusterIP = fmt.Sprintf("10.96.%d.%d", 1+a.store.addresses/250, 1+a.store.addresses%250)
+		a.server.addresses++
+		spec.ClusterIP = fmt.Sprintf("10.96.%d.%d", 1+a.server.addresses/250, 1+a.server.addresses%250)
 	}
 	if spec.ClusterIPs == nil {
 		spec.ClusterIPs = []string{spec.ClusterIP}
@@ -188,7 +188,7 @@ func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList 
 			continue
 		}
 		path := specPath.Child("ports").Index(i).Child("nodePort")
-		if holder, held := a.store.nodePorts[number]; held && holder != a.ref {
+		if holder, held := a.server.nodePorts[number]; held && holder != a.ref {
 			return field.ErrorList{field.Invalid(path, number, "provided port is already allocated")}
 		}
 		if number < leastNodePort || number > lastNodePort {
@@ -210,7 +210,7 @@ func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList 
 }
 
 func (a *admission) isHeld(port int64) bool {
-	holder, held := a.store.nodePorts[port]
+	holder, held := a.server.nodePorts[port]
 	return held && holder != a.ref
 }
 

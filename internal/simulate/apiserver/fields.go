@@ -1,14 +1,13 @@
-package simulate
+package apiserver
 
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
-
-func deepCopy(content map[string]any) map[string]any { return runtime.DeepCopyJSON(content) }
 
 // freeMaps are the members whose keys are no fields: each key has an owner of
 // its own.
@@ -155,7 +154,7 @@ func disown(name string, owned, before, after any) (any, bool) {
 			return disownItems(keys, owned, before, after)
 		}
 	}
-	return owned, equal(before, after)
+	return owned, reflect.DeepEqual(before, after)
 }
 
 func disownItems(keys []string, owned []any, before, after any) (any, bool) {

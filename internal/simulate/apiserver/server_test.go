@@ -1,86 +1,121 @@
-package simulate
+package apiserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func emptyStore() *store { return newStore(&clock{now: start}, newCatalogue(nil)) }
+func emptyServer() *Server {
+	return New(Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }})
+}
 
-// put creates or updates an object in a store.
-func put(t testing.TB, s *store, content map[string]any) (Object, error) {
+func configMap(value string) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c"}, "data": map[string]any{"key": value},
+	}
+}
+
+// deployment returns a Deployment; replicas may be nil.
+func deployment(image string, replicas any) map[string]any {
+	spec := map[string]any{
+		"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}},
+		"template": map[string]any{
+			"metadata": map[string]any{"labels": map[string]any{"a": "b"}},
+			"spec":     map[string]any{"containers": []any{map[string]any{"name": "c", "image": image}}},
+		},
+	}
+	if replicas != nil {
+		spec["replicas"] = replicas
+	}
+	return map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": spec}
+}
+
+// text returns an object's field as JSON, and "null" for none.
+func text(t testing.TB, object Object, path ...string) string {
+	t.Helper()
+	value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)
+	require.NoError(t, err)
+	encoded, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(encoded)
+}
+
+// put creates or updates an object in a server.
+func put(t testing.TB, s *Server, content map[string]any) (Object, error) {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: content}
 	if object.GetNamespace() == "" {
 		object.SetNamespace("default")
 	}
-	if s.get(RefOf(object)) != nil {
-		return s.update(byUser, object)
+	if s.Get(RefOf(object)) != nil {
+		return s.Update(ByUser, object)
 	}
-	return s.create(byUser, object)
+	return s.Create(ByUser, object)
 }
 
 func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
-	s := emptyStore()
-	d, err := put(t, s, deployment("web", "nginx:1", nil))
+	s := emptyServer()
+	d, err := put(t, s, deployment("nginx:1", nil))
 	require.NoError(t, err)
 	require.EqualValues(t, 1, d.GetGeneration())
 	version := d.GetResourceVersion()
 
-	d, err = put(t, s, deployment("web", "nginx:1", nil))
+	d, err = put(t, s, deployment("nginx:1", nil))
 	require.NoError(t, err)
 	require.Equal(t, version, d.GetResourceVersion(), "a write of what is there already is no change")
 
-	d, err = s.updateStatus(byKubernetes, RefOf(d), map[string]any{"replicas": int64(1)})
+	d, err = s.UpdateStatus(ByKubernetes, RefOf(d), map[string]any{"replicas": int64(1)})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, d.GetGeneration())
 	require.NotEqual(t, version, d.GetResourceVersion())
 
-	d, err = put(t, s, deployment("web", "nginx:2", nil))
+	d, err = put(t, s, deployment("nginx:2", nil))
 	require.NoError(t, err)
 	require.EqualValues(t, 2, d.GetGeneration())
 	require.Equal(t, "1", text(t, d, "status", "replicas"), "an update keeps the status")
 
-	c, err := put(t, s, configMap("c", "1"))
+	c, err := put(t, s, configMap("1"))
 	require.NoError(t, err)
 	require.Zero(t, c.GetGeneration(), "a ConfigMap counts nothing")
 }
 
 func TestUpdateOfAnOlderVersionIsAConflict(t *testing.T) {
-	s := emptyStore()
-	old, err := put(t, s, configMap("c", "1"))
+	s := emptyServer()
+	old, err := put(t, s, configMap("1"))
 	require.NoError(t, err)
-	_, err = put(t, s, configMap("c", "2"))
+	_, err = put(t, s, configMap("2"))
 	require.NoError(t, err)
-	_, err = s.update(byUser, old)
+	_, err = s.Update(ByUser, old)
 	require.True(t, apierrors.IsConflict(err), err)
-	_, err = s.create(byUser, old)
+	_, err = s.Create(ByUser, old)
 	require.True(t, apierrors.IsAlreadyExists(err), err)
 }
 
 func TestDeletionWaitsForFinalizersAndForRunningPods(t *testing.T) {
-	s := emptyStore()
-	held := configMap("c", "1")
+	s := emptyServer()
+	held := configMap("1")
 	held["metadata"].(map[string]any)["finalizers"] = []any{"example.com/hold"}
 	c, err := put(t, s, held)
 	require.NoError(t, err)
-	require.NoError(t, s.delete(byUser, RefOf(c), c.GetUID()))
-	c = s.get(RefOf(c))
+	require.NoError(t, s.Delete(ByUser, RefOf(c), c.GetUID()))
+	c = s.Get(RefOf(c))
 	require.NotNil(t, c.GetDeletionTimestamp())
 	released := c.DeepCopy()
 	released.SetFinalizers(nil)
-	_, err = s.update(byUser, released)
+	_, err = s.Update(ByUser, released)
 	require.NoError(t, err)
-	require.Nil(t, s.get(RefOf(c)))
+	require.Nil(t, s.Get(RefOf(c)))
 
-	p, err := put(t, s, object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")}))
+	p, err := put(t, s, parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: "x:1"}]}}`))
 	require.NoError(t, err)
-	require.NoError(t, s.delete(byUser, RefOf(p), ""))
-	require.Nil(t, s.get(RefOf(p)), "nobody has to stop a Pod without a node")
+	require.NoError(t, s.Delete(ByUser, RefOf(p), ""))
+	require.Nil(t, s.Get(RefOf(p)), "nobody has to stop a Pod without a node")
 }
 
 func TestRefusals(t *testing.T) {
@@ -138,7 +173,7 @@ func TestRefusals(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := emptyStore()
+			s := emptyServer()
 			if c.first != "" {
 				_, err := put(t, s, parse(t, c.first))
 				require.NoError(t, err)
@@ -150,7 +185,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestServicesKeepWhatTheyWereGiven(t *testing.T) {
-	s := emptyStore()
+	s := emptyServer()
 	first, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, ports: [{port: 80, name: a}, {port: 81, name: b}]}}`))
 	require.NoError(t, err)
 	require.Equal(t, `"10.96.1.2"`, text(t, first, "spec", "clusterIP"))
@@ -184,7 +219,7 @@ func TestATypeWithoutNodePortsDropsThoseThatThereWere(t *testing.T) {
 		`[{port: 80, name: a, nodePort: 30010}, {port: 81, name: b, nodePort: 30011}, {port: 82, name: c, nodePort: 5}]`: "spec.ports[2].nodePort: Forbidden",
 	} {
 		for _, serviceType := range []string{"NodePort", "LoadBalancer", "LoadBalancer, allocateLoadBalancerNodePorts: false"} {
-			s := emptyStore()
+			s := emptyServer()
 			_, err := put(t, s, parse(t, fmt.Sprintf(before, serviceType)))
 			require.NoError(t, err)
 			stored, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ClusterIP, ports: `+after+`}}`))
@@ -198,8 +233,27 @@ func TestATypeWithoutNodePortsDropsThoseThatThereWere(t *testing.T) {
 	}
 }
 
+// TestDefaultsAreFilledInOnce wants what is stored to be stored again as it is: an
+// InPlace child would be written for ever otherwise.
+func TestDefaultsAreFilledInOnce(t *testing.T) {
+	for _, content := range []string{
+		`{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, ports: [{name: a, port: 80}, {name: b, port: 443}]}}`,
+		`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}}}`,
+		`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}`,
+		`{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}`,
+		`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}, volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}}`,
+	} {
+		s := emptyServer()
+		first, err := put(t, s, parse(t, content))
+		require.NoError(t, err)
+		second, err := s.Update(ByUser, first.DeepCopy())
+		require.NoError(t, err)
+		require.Equal(t, first, second)
+	}
+}
+
 func TestNodePortsOfSomePortsAreKept(t *testing.T) {
-	s := emptyStore()
+	s := emptyServer()
 	stored, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, ports: [{port: 80, name: a}, {port: 81, name: b, nodePort: 30086}]}}`))
 	require.NoError(t, err)
 	require.Equal(t, []int64{30087, 30086}, nodePortsOf(stored), "what is named is given to nobody else")
@@ -218,28 +272,28 @@ func TestPullPolicy(t *testing.T) {
 }
 
 func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
-	s := emptyStore()
-	first := &unstructured.Unstructured{Object: deployment("web", "nginx:1", int64(4))}
+	s := emptyServer()
+	first := &unstructured.Unstructured{Object: deployment("nginx:1", int64(4))}
 	first.SetNamespace("default")
-	d, err := s.apply(first)
+	d, err := s.Apply(first)
 	require.NoError(t, err)
 	require.Equal(t, `{}`, text(t, &unstructured.Unstructured{Object: map[string]any{
 		"x": d.Object["metadata"].(map[string]any)["managedFields"].([]any)[0],
 	}}, "x", "fieldsV1", "f:spec", "f:replicas"))
 
-	dropped := &unstructured.Unstructured{Object: deployment("web", "nginx:1", nil)}
+	dropped := &unstructured.Unstructured{Object: deployment("nginx:1", nil)}
 	dropped.SetNamespace("default")
-	d, err = s.apply(dropped)
+	d, err = s.Apply(dropped)
 	require.NoError(t, err)
 	require.Equal(t, "1", text(t, d, "spec", "replicas"), "a field that is applied no more gets its default")
 
-	_, err = s.apply(first)
+	_, err = s.Apply(first)
 	require.NoError(t, err)
-	scaled := s.get(RefOf(first)).DeepCopy()
+	scaled := s.Get(RefOf(first)).DeepCopy()
 	require.NoError(t, unstructured.SetNestedField(scaled.Object, int64(7), "spec", "replicas"))
-	_, err = s.update(byUser, scaled)
+	_, err = s.Update(ByUser, scaled)
 	require.NoError(t, err)
-	d, err = s.apply(dropped)
+	d, err = s.Apply(dropped)
 	require.NoError(t, err)
 	require.Equal(t, "7", text(t, d, "spec", "replicas"), "somebody else has scaled it")
 }
@@ -247,7 +301,7 @@ func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
 // TestTolerationsOfAPod wants those that the API server adds to a Pod added to a
 // list that replaces them, too, and none that is there taken away.
 func TestTolerationsOfAPod(t *testing.T) {
-	s := emptyStore()
+	s := emptyServer()
 	pod := func(tolerations ...any) map[string]any {
 		return map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "p"},
@@ -263,7 +317,7 @@ func TestTolerationsOfAPod(t *testing.T) {
 		changed := made.DeepCopy()
 		changed.SetResourceVersion("")
 		require.NoError(t, unstructured.SetNestedSlice(changed.Object, tolerations, "spec", "tolerations"))
-		return s.update(byUser, changed)
+		return s.Update(ByUser, changed)
 	}
 	changed, err := change(map[string]any{"key": "gpu", "operator": "Exists"})
 	require.NoError(t, err)

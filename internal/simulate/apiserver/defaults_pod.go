@@ -1,4 +1,4 @@
-package simulate
+package apiserver
 
 import (
 	"fmt"
@@ -216,7 +216,7 @@ func (a *admission) mountToken(pod *corev1.Pod) {
 		return
 	}
 	seconds := int64(3607)
-	name := fmt.Sprintf("kube-api-access-%05d", a.store.uids%100000)
+	name := fmt.Sprintf("kube-api-access-%05d", a.server.uids%100000)
 	sources := []corev1.VolumeProjection{
 		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: &seconds, Path: "token"}},
 		{ConfigMap: &corev1.ConfigMapProjection{

@@ -1,10 +1,11 @@
-package simulate
+package apiserver
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,16 +33,17 @@ func RefOf(object Object) Ref {
 // String returns the short form, as in Deployment/web.
 func (r Ref) String() string { return r.Kind + "/" + r.Name }
 
-// key returns what Metacontroller's hook version v2 calls the object.
-func (r Ref) key() string {
+// Key returns the object's namespace and name, as in default/web, or its name alone
+// where it has no namespace.
+func (r Ref) Key() string {
 	if r.Namespace == "" {
 		return r.Name
 	}
 	return r.Namespace + "/" + r.Name
 }
 
-// compare orders references for output: by kind, namespace and name.
-func (r Ref) compare(other Ref) int {
+// Compare orders references by API version, kind, namespace and name.
+func (r Ref) Compare(other Ref) int {
 	return cmp.Or(strings.Compare(r.APIVersion, other.APIVersion), strings.Compare(r.Kind, other.Kind),
 		strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
 }
@@ -52,7 +54,7 @@ func (r Ref) groupKind() schema.GroupKind {
 
 // ParseObject reads an object from JSON. The error says what it lacks.
 func ParseObject(text []byte) (Object, error) {
-	content, err := parseJSON(text)
+	content, err := ParseJSON(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is no JSON object: %w", err)
 	}
@@ -68,39 +70,44 @@ func ParseObject(text []byte) (Object, error) {
 	return object, nil
 }
 
-// decodeInto fills a typed object in.
-func decodeInto(object Object, into any) error {
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
-}
-
-// encoded returns the untyped form of a typed object.
-func encoded(typed any) (Object, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
-	return &unstructured.Unstructured{Object: content}, err
-}
-
-// mustEncode is encoded for objects that this package has made itself.
-func mustEncode(typed any) Object {
-	object, err := encoded(typed)
-	if err != nil {
-		panic(err)
-	}
-	return object
-}
-
-// parseJSON reads a JSON object. Its numbers are int64 and float64.
-func parseJSON(text []byte) (map[string]any, error) {
+// ParseJSON reads a JSON object. Its numbers are int64 and float64.
+func ParseJSON(text []byte) (map[string]any, error) {
 	content := map[string]any{}
 	err := kjson.UnmarshalCaseSensitivePreserveInts(text, &content)
 	return content, err
 }
 
-// ownerUID returns the UID of the object's controller, or nothing.
-func ownerUID(object Object) types.UID {
-	for _, owner := range object.GetOwnerReferences() {
-		if owner.Controller != nil && *owner.Controller {
-			return owner.UID
-		}
+// Decode fills in a typed object. The error says which field does not fit.
+func Decode(object Object, into any) error {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
+}
+
+// Encode returns the untyped form of a typed object. It panics for what no Go type
+// of Kubernetes is made of.
+func Encode(typed any) Object {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		panic(err)
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
+// ControllerOf returns the reference to an object's controller, if it has one.
+func ControllerOf(object Object) (Ref, bool) {
+	if object == nil {
+		return Ref{}, false
+	}
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil {
+		return Ref{}, false
+	}
+	return Ref{owner.APIVersion, owner.Kind, object.GetNamespace(), owner.Name}, true
+}
+
+// ControllerUID returns the UID of an object's controller, or nothing.
+func ControllerUID(object Object) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		return owner.UID
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
-package simulate
+package apiserver
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -13,14 +14,22 @@ var serverSet = []string{
 	"deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
 }
 
-// keepServerSet puts back what only the server sets, and the status.
-func keepServerSet(object, old Object) {
+// KeepServerSet puts back what only the server sets, and the status.
+func KeepServerSet(object, old Object) {
 	metadata := object.Object["metadata"].(map[string]any)
 	oldMetadata := old.Object["metadata"].(map[string]any)
 	for _, field := range serverSet {
 		keep(metadata, oldMetadata, field)
 	}
 	keep(object.Object, old.Object, "status")
+}
+
+// DropServerSet takes away what only the server sets, and the status.
+func DropServerSet(object Object) {
+	for _, field := range serverSet {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	delete(object.Object, "status")
 }
 
 func keep(content, old map[string]any, field string) {
@@ -33,30 +42,23 @@ func keep(content, old map[string]any, field string) {
 
 // shallow returns a copy of which the members can be replaced.
 func shallow(object Object) Object {
-	content := make(map[string]any, len(object.Object))
-	for key, value := range object.Object {
-		content[key] = value
-	}
-	return &unstructured.Unstructured{Object: content}
+	return &unstructured.Unstructured{Object: maps.Clone(object.Object)}
 }
 
-// sameBut reports whether two objects are equal in all members but those.
-func sameBut(a, b Object, members ...string) bool {
+// SameBut reports whether two objects are equal in all members but those: 1 and 1.0
+// differ, and so do an empty map and none.
+func SameBut(a, b Object, members ...string) bool {
 	return sameKeys(a.Object, b.Object, members) && sameKeys(b.Object, a.Object, members)
 }
 
 func sameKeys(a, b map[string]any, without []string) bool {
 	for key, value := range a {
-		if !slices.Contains(without, key) && !equal(value, b[key]) {
+		if !slices.Contains(without, key) && !reflect.DeepEqual(value, b[key]) {
 			return false
 		}
 	}
 	return true
 }
-
-// equal compares as Metacontroller does: 1 and 1.0 differ, and so do an empty
-// map and none.
-func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 // isGraceful reports whether an object ends only when somebody has stopped it:
 // a Pod that has been given a node.
