@@ -23,13 +23,13 @@ func (w *World) Enabled() []Action {
 	for _, p := range ready {
 		list = append(list, Action{Do: "sync", Target: p.ref.String()})
 	}
-	for _, ref := range w.kubernetes.queued() {
+	for _, ref := range w.builtin.Queued() {
 		list = append(list, Action{Do: "step", Target: ref.String()})
 	}
-	if len(w.kubernetes.pods.pending) > 0 {
+	if w.builtin.HasNews() {
 		list = append(list, Action{Do: "hear", Target: "Pod"})
 	}
-	if len(w.kubernetes.orphans) > 0 || len(w.kubernetes.cascades) > 0 {
+	if w.builtin.HasGarbage() {
 		list = append(list, Action{Do: "collect"})
 	}
 	if !w.nextTimer().IsZero() {
@@ -57,7 +57,7 @@ func (w *World) flush() {
 }
 
 func (w *World) do(a Action) bool {
-	l, k := w.composite.late, w.kubernetes
+	l, k := w.composite.late, w.builtin
 	switch a.Do {
 	case "calm":
 		return w.calm(a.Target)
@@ -76,14 +76,14 @@ func (w *World) do(a Action) bool {
 		return w.sync(a)
 	case "step":
 		ref, found := w.find(a.Target)
-		return found && k.look(ref)
+		return found && k.Reconcile(ref)
 	case "hear":
 		if a.Detail == "all" {
-			return k.hearOfPods()
+			return k.HearOfPods()
 		}
-		return k.hearOfPod()
+		return k.HearOfPod()
 	case "collect":
-		return k.collectAll()
+		return k.Collect()
 	case "wait":
 		return w.pass(a.Target)
 	default:
@@ -105,7 +105,7 @@ func (w *World) doUnasked(a Action) bool {
 			kind = ""
 		}
 		w.server.SetQuota(kind)
-		w.kubernetes.requeue()
+		w.builtin.CheckAll()
 		return true
 	case "mend":
 		w.mend()
@@ -125,7 +125,7 @@ func (w *World) doUnasked(a Action) bool {
 			return false
 		}
 		w.tell("evict " + ref.String())
-		w.kubernetes.evict(ref)
+		w.builtin.Evict(ref)
 		return true
 	case "fail", "hold":
 		w.strike(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
@@ -198,7 +198,7 @@ func (w *World) pass(duration string) bool {
 	} else if next.After(w.clock.now) {
 		w.clock.now = next
 	}
-	w.kubernetes.wake()
+	w.builtin.Wake()
 	return true
 }
 

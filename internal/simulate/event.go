@@ -94,7 +94,7 @@ var hidden = []string{"resourceVersion", "generation", "managedFields", "uid", "
 
 // hiddenAnnotations are written with every change.
 var hiddenAnnotations = []string{
-	metacontroller.LastAppliedAnnotation, metacontroller.HashAnnotation, revisionAnnotation,
+	metacontroller.LastAppliedAnnotation, metacontroller.HashAnnotation, "deployment.kubernetes.io/revision",
 	"deprecated.daemonset.template.generation",
 }
 

@@ -70,28 +70,11 @@ func (d *debugCommand) read(words []string) {
 	}
 }
 
-// run runs what a Pod runs. It returns what the command says when it fails, or
-// nothing.
-func (k *kubernetes) run(pod *corev1.Pod) string {
+// run runs what a Pod runs. The error is what the command says when it fails.
+func (w *World) run(pod *corev1.Pod) error {
 	d := debugCommandOf(pod)
 	if d == nil {
-		return ""
+		return nil
 	}
-	if err := k.server.AddEphemeralContainer(apiserver.ByKubernetes, d.target, d.container); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// startEphemeral runs the ephemeral containers that do not run yet.
-func (k *kubernetes) startEphemeral(pod *corev1.Pod) {
-	for _, c := range pod.Spec.EphemeralContainers {
-		known := slices.ContainsFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
-		if known || pod.Status.Phase != corev1.PodRunning {
-			continue
-		}
-		status := k.running(corev1.Container{Name: c.Name, Image: c.Image}, false)
-		status.Started = nil
-		pod.Status.EphemeralContainerStatuses = append(pod.Status.EphemeralContainerStatuses, status)
-	}
+	return w.server.AddEphemeralContainer(apiserver.ByKubernetes, d.target, d.container)
 }

@@ -28,8 +28,8 @@ func (w *World) mend() {
 	for _, p := range w.composite.parents {
 		p.idle = 0 // it is worth trying again
 	}
-	w.kubernetes.enqueuePods()
-	w.kubernetes.requeue()
+	w.builtin.CheckPods()
+	w.builtin.CheckAll()
 }
 
 // add adds a fault that strikes now.

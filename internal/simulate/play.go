@@ -43,13 +43,13 @@ func (w *World) Play() error {
 // Step plays one step, and reports whether anything happened or is about to.
 func (w *World) Step() bool {
 	w.clock.now = w.clock.now.Add(time.Second)
-	w.kubernetes.steps++
+	w.builtin.BeginStep()
 	w.composite.hearAll()
 	w.strikeDue(len(w.Steps) + 1)
 	w.composite.step()
-	w.kubernetes.step()
+	w.builtin.Step()
 	w.flush()
-	return w.composite.isBusy() || w.kubernetes.isBusy()
+	return w.composite.isBusy() || w.builtin.IsBusy()
 }
 
 // wait moves the clock to the next timer, if there is one.
@@ -68,7 +68,7 @@ func (w *World) wait() bool {
 // nextTimer returns when the next timer is due, or zero.
 func (w *World) nextTimer() time.Time {
 	var next time.Time
-	for _, at := range []time.Time{w.composite.nextTimer(), w.kubernetes.nextTimer()} {
+	for _, at := range []time.Time{w.composite.nextTimer(), w.builtin.NextTimer()} {
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -121,12 +121,12 @@ func (w *World) strike(t *trouble) {
 			w.hit(t.What, RefOf(object))
 		}
 	}
-	w.kubernetes.enqueuePods()
+	w.builtin.CheckPods()
 }
 
 func (w *World) hit(what FaultKind, ref Ref) {
 	if what == Evict {
-		w.kubernetes.evict(ref)
+		w.builtin.Evict(ref)
 		return
 	}
 	if err := w.Delete(ref); err != nil && !apierrors.IsNotFound(err) {

@@ -97,9 +97,9 @@ func TestDeploymentRollsWithinItsLimits(t *testing.T) {
 		for w.Step() || w.wait() {
 			var ready, all int64
 			for _, pod := range w.server.List("v1", "Pod") {
-				if r := replicaOf(pod); !r.terminating {
+				if pod.GetDeletionTimestamp() == nil {
 					all++
-					if r.ready {
+					if Condition(pod, "Ready").Status == "True" {
 						ready++
 					}
 				}
@@ -111,7 +111,7 @@ func TestDeploymentRollsWithinItsLimits(t *testing.T) {
 		for _, pod := range w.server.List("v1", "Pod") {
 			require.Equal(t, "x:2", podImage(t, pod))
 		}
-		require.Equal(t, `"2"`, text(t, w.Get(ref("apps/v1", "Deployment", "web")), "metadata", "annotations", revisionAnnotation))
+		require.Equal(t, `"2"`, text(t, w.Get(ref("apps/v1", "Deployment", "web")), "metadata", "annotations", "deployment.kubernetes.io/revision"))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/controllers"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -53,17 +54,17 @@ type World struct {
 	// Steps are those in which something happened.
 	Steps []Step
 
-	options    Options
-	clock      *clock
-	server     *apiserver.Server
-	composite  *composite
-	kubernetes *kubernetes
-	faults     *faults
-	events     []Event // of the present step
-	happened   int     // events in Steps
-	recent     []apiserver.Write
-	foreign    map[Ref]bool
-	refusals   int // of what people have asked for
+	options   Options
+	clock     *clock
+	server    *apiserver.Server
+	composite *composite
+	builtin   *controllers.Builtin
+	faults    *faults
+	events    []Event // of the present step
+	happened  int     // events in Steps
+	recent    []apiserver.Write
+	foreign   map[Ref]bool
+	refusals  int // of what people have asked for
 }
 
 // New returns an empty World.
@@ -73,10 +74,8 @@ func New(options Options) *World {
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	clock := &clock{now: start}
 	s := apiserver.New(apiserver.Options{Now: clock.Now, Controllers: options.Controllers, SkipValidation: options.SkipValidation})
-	f := newFaults(options.Faults)
 	w := &World{
-		options: options, clock: clock, server: s, faults: f,
-		kubernetes: newKubernetes(s, f), foreign: map[Ref]bool{},
+		options: options, clock: clock, server: s, faults: newFaults(options.Faults, s.Get), foreign: map[Ref]bool{},
 	}
 	w.composite = newComposite(s, options)
 	w.composite.failed = w.hookFailed
@@ -84,11 +83,10 @@ func New(options Options) *World {
 	if options.Late {
 		w.composite.late = newLate(w.composite)
 		hear = w.composite.late.note
-		w.kubernetes.pods = &podWatch{Cache: apiserver.NewCache("")}
 	}
-	for _, watch := range []func(apiserver.Write){hear, w.kubernetes.observe, w.record} {
-		s.Watch(watch)
-	}
+	s.Watch(hear)
+	w.builtin = controllers.New(s, controllers.Options{Faults: w.faults, Program: w.run, Late: options.Late})
+	s.Watch(w.record)
 	return w
 }
 

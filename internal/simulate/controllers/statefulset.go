@@ -1,4 +1,4 @@
-package simulate
+package controllers
 
 import (
 	"strconv"
@@ -13,29 +13,29 @@ import (
 
 // statefulSet creates, replaces or deletes the next Pod of a StatefulSet, or
 // all at once where it manages them in parallel.
-func (k *kubernetes) statefulSet(ref Ref) {
-	s := load[appsv1.StatefulSet](k, ref)
-	if s == nil || !k.server.HasRoomFor(ref, *s.Spec.Replicas) {
+func (b *Builtin) statefulSet(ref apiserver.Ref) {
+	s := load[appsv1.StatefulSet](b, ref)
+	if s == nil || !b.server.HasRoomFor(ref, *s.Spec.Replicas) {
 		return
 	}
 	revision := s.Name + "-" + templateHash(&s.Spec.Template)
 	pods := map[int]replica{}
-	for _, r := range k.replicas(s.UID) {
+	for _, r := range b.replicas(s.UID) {
 		if ordinal, err := strconv.Atoi(strings.TrimPrefix(r.name(), s.Name+"-")); err == nil {
 			pods[ordinal] = r
 		}
 	}
-	k.reportStatefulSet(s, ref, pods, revision)
-	if k.fill(s, ref, pods, revision) {
-		k.shrink(s, pods)
-		k.rollStatefulSet(s, pods, revision)
+	b.reportStatefulSet(s, ref, pods, revision)
+	if b.fill(s, ref, pods, revision) {
+		b.shrink(s, pods)
+		b.rollStatefulSet(s, pods, revision)
 	}
-	k.keepClaims(s, ref)
+	b.keepClaims(s, ref)
 	list := []replica{}
 	for _, r := range pods {
 		list = append(list, r)
 	}
-	k.awaitAvailable(ref, list, s.Spec.MinReadySeconds)
+	b.awaitAvailable(ref, list, s.Spec.MinReadySeconds)
 }
 
 // ordinals returns the first ordinal and the one behind the last.
@@ -48,7 +48,7 @@ func ordinals(s *appsv1.StatefulSet) (first, end int) {
 
 // fill creates Pods that are missing, and reports whether none is missing and,
 // where they are managed in order, each is available.
-func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, revision string) bool {
+func (b *Builtin) fill(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) bool {
 	parallel := s.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
 	whole := true
 	first, end := ordinals(s)
@@ -56,10 +56,10 @@ func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, 
 		r, found := pods[i]
 		switch {
 		case !found:
-			k.createOrdinal(s, ref, i, revision)
+			b.createOrdinal(s, ref, i, revision)
 		case r.isFinished() && !r.terminating:
-			k.drop(r)
-		case parallel && !r.terminating, r.isAvailable(k.server.Now(), s.Spec.MinReadySeconds):
+			b.drop(r)
+		case parallel && !r.terminating, r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds):
 			continue
 		}
 		whole = false
@@ -70,9 +70,9 @@ func (k *kubernetes) fill(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, 
 	return whole
 }
 
-func (k *kubernetes) createOrdinal(s *appsv1.StatefulSet, ref Ref, ordinal int, revision string) {
+func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordinal int, revision string) {
 	name := s.Name + "-" + strconv.Itoa(ordinal)
-	pod := newPod(&s.Spec.Template, name, k.server.Get(ref))
+	pod := newPod(&s.Spec.Template, name, b.server.Get(ref))
 	pod.Labels["apps.kubernetes.io/pod-index"] = strconv.Itoa(ordinal)
 	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
 	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = revision
@@ -88,16 +88,16 @@ func (k *kubernetes) createOrdinal(s *appsv1.StatefulSet, ref Ref, ordinal int, 
 		for key, value := range s.Spec.Selector.MatchLabels {
 			claim.Labels[key] = value
 		}
-		k.create(claim) // it is there already after the first time
+		b.create(claim) // it is there already after the first time
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
 		}})
 	}
-	k.create(pod)
+	b.create(pod)
 }
 
 // shrink deletes Pods that are too many, the last first.
-func (k *kubernetes) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
+func (b *Builtin) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
 	first, end := ordinals(s)
 	last := -1
 	for ordinal, r := range pods {
@@ -110,13 +110,13 @@ func (k *kubernetes) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
 		last = max(last, ordinal)
 	}
 	if last >= 0 {
-		k.drop(pods[last])
+		b.drop(pods[last])
 	}
 }
 
 // rollStatefulSet deletes the last Pod of an older revision, to be made anew, when
 // all behind it are available.
-func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
+func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
 	if s.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType {
 		return
 	}
@@ -126,9 +126,9 @@ func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica
 	}
 	for i := end - 1; i >= first; i-- {
 		if r := pods[i]; r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] != revision {
-			k.drop(r)
+			b.drop(r)
 			return
-		} else if !r.isAvailable(k.server.Now(), s.Spec.MinReadySeconds) {
+		} else if !r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
 			return
 		}
 	}
@@ -136,13 +136,13 @@ func (k *kubernetes) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica
 
 // keepClaims makes the claims go with the StatefulSet where its retention
 // policy wants that, and stay where it does not.
-func (k *kubernetes) keepClaims(s *appsv1.StatefulSet, ref Ref) {
+func (b *Builtin) keepClaims(s *appsv1.StatefulSet, ref apiserver.Ref) {
 	goes := s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	owner := metav1.OwnerReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: s.Name, UID: s.UID}
 	first, end := ordinals(s)
 	for _, template := range s.Spec.VolumeClaimTemplates {
 		for i := first; i < end; i++ {
-			claim := k.server.Get(Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
+			claim := b.server.Get(apiserver.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
 			if claim == nil || len(claim.GetOwnerReferences()) > 0 == goes {
 				continue
 			}
@@ -151,12 +151,12 @@ func (k *kubernetes) keepClaims(s *appsv1.StatefulSet, ref Ref) {
 			if goes {
 				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
 			}
-			_, _ = k.server.Update(apiserver.ByKubernetes, claim) // owners are never refused
+			_, _ = b.server.Update(apiserver.ByKubernetes, claim) // owners are never refused
 		}
 	}
 }
 
-func (k *kubernetes) reportStatefulSet(s *appsv1.StatefulSet, ref Ref, pods map[int]replica, revision string) {
+func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) {
 	none := int32(0)
 	status := appsv1.StatefulSetStatus{
 		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: &none,
@@ -169,7 +169,7 @@ func (k *kubernetes) reportStatefulSet(s *appsv1.StatefulSet, ref Ref, pods map[
 		if r.ready {
 			status.ReadyReplicas++
 		}
-		if r.isAvailable(k.server.Now(), s.Spec.MinReadySeconds) {
+		if r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
 			status.AvailableReplicas++
 		}
 		switch r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] {
@@ -185,5 +185,5 @@ func (k *kubernetes) reportStatefulSet(s *appsv1.StatefulSet, ref Ref, pods map[
 	if status.CurrentRevision == revision {
 		status.CurrentReplicas = status.UpdatedReplicas
 	}
-	k.report(ref, &status)
+	b.report(ref, &status)
 }

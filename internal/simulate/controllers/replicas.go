@@ -1,4 +1,4 @@
-package simulate
+package controllers
 
 import (
 	"cmp"
@@ -19,15 +19,15 @@ import (
 
 // replica is what the owner of a Pod looks at.
 type replica struct {
-	object      Object
+	object      apiserver.Object
 	phase       string
 	ready       bool
 	since       time.Time // since when it is ready, or not
 	terminating bool
 }
 
-func (r replica) name() string { return r.object.GetName() }
-func (r replica) ref() Ref     { return RefOf(r.object) }
+func (r replica) name() string       { return r.object.GetName() }
+func (r replica) ref() apiserver.Ref { return apiserver.RefOf(r.object) }
 
 func (r replica) isFinished() bool { return r.phase == "Succeeded" || r.phase == "Failed" }
 
@@ -37,9 +37,9 @@ func (r replica) isAvailable(now time.Time, minReady int32) bool {
 }
 
 // replicas returns the Pods that an owner controls, as far as has been heard.
-func (k *kubernetes) replicas(owner types.UID) []replica {
+func (b *Builtin) replicas(owner types.UID) []replica {
 	var list []replica
-	for _, object := range k.ownedPods(owner) {
+	for _, object := range b.ownedPods(owner) {
 		if object.GetKind() == "Pod" && apiserver.ControllerUID(object) == owner {
 			list = append(list, replicaOf(object))
 		}
@@ -47,7 +47,7 @@ func (k *kubernetes) replicas(owner types.UID) []replica {
 	return list
 }
 
-func replicaOf(object Object) replica {
+func replicaOf(object apiserver.Object) replica {
 	r := replica{object: object, terminating: object.GetDeletionTimestamp() != nil}
 	status, _ := object.Object["status"].(map[string]any)
 	r.phase, _ = status["phase"].(string)
@@ -96,17 +96,17 @@ func byUselessness(list []replica) []replica {
 }
 
 // awaitAvailable asks for a look when the next ready Pod becomes available.
-func (k *kubernetes) awaitAvailable(ref Ref, list []replica, minReady int32) {
+func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica, minReady int32) {
 	for _, r := range list {
-		if r.ready && !r.isAvailable(k.server.Now(), minReady) {
-			k.at(ref, r.since.Add(time.Duration(minReady)*time.Second))
+		if r.ready && !r.isAvailable(b.server.Now(), minReady) {
+			b.at(ref, r.since.Add(time.Duration(minReady)*time.Second))
 		}
 	}
 }
 
 // drop deletes a Pod.
-func (k *kubernetes) drop(r replica) {
-	_ = k.server.Delete(apiserver.ByKubernetes, r.ref(), r.object.GetUID()) // it was there a moment ago
+func (b *Builtin) drop(r replica) {
+	_ = b.server.Delete(apiserver.ByKubernetes, r.ref(), r.object.GetUID()) // it was there a moment ago
 }
 
 // templateHash returns a short hash of a template, good for a label.

@@ -1,4 +1,4 @@
-package simulate
+package controllers
 
 import (
 	"slices"
@@ -16,51 +16,51 @@ import (
 type jobRun struct {
 	*batchv1.Job
 
-	ref                       Ref
+	ref                       apiserver.Ref
 	active                    []replica
 	succeeded, failed, ending int32
 	restarts                  int64
 }
 
 // job starts the next Pods of a Job, and finishes it.
-func (k *kubernetes) job(ref Ref) {
-	j := load[batchv1.Job](k, ref)
+func (b *Builtin) job(ref apiserver.Ref) {
+	j := load[batchv1.Job](b, ref)
 	if j == nil {
 		return
 	}
 	if finished, at := finishedJob(j); finished {
-		k.expire(j, ref, at)
+		b.expire(j, ref, at)
 		return
 	}
-	run := k.runOf(j, ref)
+	run := b.runOf(j, ref)
 	if !*j.Spec.Suspend {
 		j.Status.Conditions = slices.DeleteFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobSuspended })
 	}
 	if !*j.Spec.Suspend && j.Status.StartTime == nil {
-		now := k.now()
+		now := b.now()
 		j.Status.StartTime = &now
 	}
-	switch reason, message := k.failureOf(run); {
+	switch reason, message := b.failureOf(run); {
 	case reason != "":
-		k.failJob(run, reason, message)
+		b.failJob(run, reason, message)
 	case *j.Spec.Suspend:
-		k.suspend(run)
+		b.suspend(run)
 	case run.isComplete():
-		k.setJobCondition(j, batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods")
+		b.setJobCondition(j, batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods")
 		if len(run.active) == 0 && run.ending == 0 {
-			now := k.now()
+			now := b.now()
 			j.Status.CompletionTime = &now
-			k.setJobCondition(j, batchv1.JobComplete, "CompletionsReached", "Reached expected number of succeeded pods")
+			b.setJobCondition(j, batchv1.JobComplete, "CompletionsReached", "Reached expected number of succeeded pods")
 		}
 	default:
-		k.startPods(run)
+		b.startPods(run)
 	}
-	k.reportJob(run)
+	b.reportJob(run)
 }
 
-func (k *kubernetes) runOf(j *batchv1.Job, ref Ref) *jobRun {
-	run := &jobRun{Job: j, ref: ref, failed: k.lost[j.UID]}
-	for _, r := range k.replicas(j.UID) {
+func (b *Builtin) runOf(j *batchv1.Job, ref apiserver.Ref) *jobRun {
+	run := &jobRun{Job: j, ref: ref, failed: b.lost[j.UID]}
+	for _, r := range b.replicas(j.UID) {
 		switch {
 		case r.phase == string(corev1.PodSucceeded):
 			run.succeeded++
@@ -91,7 +91,7 @@ func (run *jobRun) wanted() int32 {
 func (run *jobRun) isComplete() bool { return run.succeeded >= run.wanted() }
 
 // failureOf returns why the Job has failed for good, or nothing.
-func (k *kubernetes) failureOf(run *jobRun) (reason, message string) {
+func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
 	for _, c := range run.Status.Conditions {
 		if c.Type == batchv1.JobFailureTarget {
 			return c.Reason, c.Message
@@ -107,62 +107,62 @@ func (k *kubernetes) failureOf(run *jobRun) (reason, message string) {
 		return "", ""
 	}
 	deadline := run.Status.StartTime.Add(time.Duration(*run.Spec.ActiveDeadlineSeconds) * time.Second)
-	if k.server.Now().Before(deadline) {
-		k.at(run.ref, deadline)
+	if b.server.Now().Before(deadline) {
+		b.at(run.ref, deadline)
 		return "", ""
 	}
 	return batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline"
 }
 
 // failJob ends the Pods that still run, and then the Job.
-func (k *kubernetes) failJob(run *jobRun, reason, message string) {
-	k.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
+func (b *Builtin) failJob(run *jobRun, reason, message string) {
+	b.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
 	for _, r := range run.active {
-		k.drop(r)
+		b.drop(r)
 	}
 	if len(run.active) == 0 && run.ending == 0 {
-		k.setJobCondition(run.Job, batchv1.JobFailed, reason, message)
+		b.setJobCondition(run.Job, batchv1.JobFailed, reason, message)
 	}
 }
 
-func (k *kubernetes) suspend(run *jobRun) {
+func (b *Builtin) suspend(run *jobRun) {
 	for _, r := range run.active {
-		k.drop(r)
+		b.drop(r)
 	}
 	run.Status.StartTime = nil
-	k.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")
+	b.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")
 }
 
 // startPods starts Pods up to the parallelism, after a failure with a delay
 // that grows.
-func (k *kubernetes) startPods(run *jobRun) {
-	now := k.server.Now()
+func (b *Builtin) startPods(run *jobRun) {
+	now := b.server.Now()
 	missing := min(*run.Spec.Parallelism, run.wanted()-run.succeeded) - int32(len(run.active))
 	if *run.Spec.PodReplacementPolicy == batchv1.Failed {
 		missing -= run.ending
 	}
-	if missing <= 0 || !k.server.HasRoomFor(run.ref, missing) {
+	if missing <= 0 || !b.server.HasRoomFor(run.ref, missing) {
 		return
 	}
 	if run.failed > run.Status.Failed {
-		k.retries[run.ref] = now.Add(10 * time.Second << min(run.failed-1, 5))
+		b.retries[run.ref] = now.Add(10 * time.Second << min(run.failed-1, 5))
 	}
-	if retry := k.retries[run.ref]; retry.After(now) {
-		k.at(run.ref, retry)
+	if retry := b.retries[run.ref]; retry.After(now) {
+		b.at(run.ref, retry)
 		return
 	}
 	for range missing {
-		k.create(newPod(&run.Spec.Template, k.generated(run.Name), k.server.Get(run.ref)))
+		b.create(newPod(&run.Spec.Template, b.generated(run.Name), b.server.Get(run.ref)))
 	}
 }
 
-func (k *kubernetes) reportJob(run *jobRun) {
+func (b *Builtin) reportJob(run *jobRun) {
 	status := &run.Status
 	status.Active, status.Succeeded, status.Failed = int32(len(run.active)), run.succeeded, run.failed
 	ready := count(run.active, func(r replica) bool { return r.ready })
 	status.Ready, status.Terminating = &ready, &run.ending
 	status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
-	k.report(run.ref, status)
+	b.report(run.ref, status)
 }
 
 func finishedJob(j *batchv1.Job) (bool, time.Time) {
@@ -175,39 +175,39 @@ func finishedJob(j *batchv1.Job) (bool, time.Time) {
 }
 
 // expire deletes a finished Job when its time is over.
-func (k *kubernetes) expire(j *batchv1.Job, ref Ref, finished time.Time) {
+func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) {
 	if j.Spec.TTLSecondsAfterFinished == nil {
 		return
 	}
 	end := finished.Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
-	if k.server.Now().Before(end) {
-		k.at(ref, end)
+	if b.server.Now().Before(end) {
+		b.at(ref, end)
 		return
 	}
-	_ = k.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it was there a moment ago
+	_ = b.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it was there a moment ago
 }
 
 // countLost counts a Job's Pod that has gone before it was done as failed.
-func (k *kubernetes) countLost(object Object) {
+func (b *Builtin) countLost(object apiserver.Object) {
 	owner, found := apiserver.ControllerOf(object)
 	if !found || owner.Kind != "Job" || object.GetKind() != "Pod" || replicaOf(object).isFinished() {
 		return
 	}
-	if job := k.server.Get(owner); job != nil && job.GetDeletionTimestamp() == nil {
+	if job := b.server.Get(owner); job != nil && job.GetDeletionTimestamp() == nil {
 		suspended, _, _ := unstructured.NestedBool(job.Object, "spec", "suspend")
 		if !suspended {
-			k.lost[job.GetUID()]++
+			b.lost[job.GetUID()]++
 		}
 	}
 }
 
-func (k *kubernetes) setJobCondition(j *batchv1.Job, kind batchv1.JobConditionType, reason, message string) {
+func (b *Builtin) setJobCondition(j *batchv1.Job, kind batchv1.JobConditionType, reason, message string) {
 	for _, c := range j.Status.Conditions {
 		if c.Type == kind {
 			return
 		}
 	}
-	now := k.now()
+	now := b.now()
 	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
 		Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message,
 		LastProbeTime: now, LastTransitionTime: metav1.NewTime(now.Time),

@@ -1,4 +1,4 @@
-package simulate
+package controllers
 
 import (
 	"slices"
@@ -11,35 +11,35 @@ import (
 )
 
 // collect deletes what belonged to owners that are gone.
-func (k *kubernetes) collect(gone []types.UID) {
+func (b *Builtin) collect(gone []types.UID) {
 	for _, uid := range gone {
-		for _, object := range k.server.OwnedBy(uid) {
-			k.disown(object)
+		for _, object := range b.server.OwnedBy(uid) {
+			b.disown(object)
 		}
 	}
 }
 
 // disown deletes an object without living owners. One that has another loses
 // the references to those that are gone.
-func (k *kubernetes) disown(object Object) {
+func (b *Builtin) disown(object apiserver.Object) {
 	owners := slices.DeleteFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
-		return !k.isAlive(object, owner)
+		return !b.isAlive(object, owner)
 	})
 	if len(owners) == 0 {
-		_ = k.server.Delete(apiserver.ByKubernetes, RefOf(object), object.GetUID()) // it was there a moment ago
+		_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID()) // it was there a moment ago
 		return
 	}
 	kept := object.DeepCopy()
 	unstructured.RemoveNestedField(kept.Object, "metadata", "ownerReferences")
 	kept.SetOwnerReferences(owners)
-	_, _ = k.server.Update(apiserver.ByKubernetes, kept) // fewer owners are never refused
+	_, _ = b.server.Update(apiserver.ByKubernetes, kept) // fewer owners are never refused
 }
 
 // isAlive reports whether an owner exists: in the object's own namespace, or
 // outside of all.
-func (k *kubernetes) isAlive(object Object, owner metav1.OwnerReference) bool {
+func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) bool {
 	for _, namespace := range []string{object.GetNamespace(), ""} {
-		found := k.server.Get(Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: namespace, Name: owner.Name})
+		found := b.server.Get(apiserver.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: namespace, Name: owner.Name})
 		if found != nil && found.GetUID() == owner.UID {
 			return true
 		}
@@ -49,50 +49,50 @@ func (k *kubernetes) isAlive(object Object, owner metav1.OwnerReference) bool {
 
 // findLostOwner notes an object whose owner is gone already, or never was in
 // its namespace.
-func (k *kubernetes) findLostOwner(object Object) {
+func (b *Builtin) findLostOwner(object apiserver.Object) {
 	for _, owner := range object.GetOwnerReferences() {
-		if !k.isAlive(object, owner) && !slices.Contains(k.orphans, owner.UID) {
-			k.orphans = append(k.orphans, owner.UID)
+		if !b.isAlive(object, owner) && !slices.Contains(b.orphans, owner.UID) {
+			b.orphans = append(b.orphans, owner.UID)
 		}
 	}
 }
 
 // letGo does what the garbage collector does before an owner goes: it deletes
 // what it owns, or takes it off. It reports whether there is more to do.
-func (k *kubernetes) letGo(ref Ref) bool {
-	owner := k.server.Get(ref)
+func (b *Builtin) letGo(ref apiserver.Ref) bool {
+	owner := b.server.Get(ref)
 	if owner == nil {
 		return false
 	}
 	isOrphaning := slices.Contains(owner.GetFinalizers(), metav1.FinalizerOrphanDependents)
 	left := false
-	for _, object := range k.server.OwnedBy(owner.GetUID()) {
+	for _, object := range b.server.OwnedBy(owner.GetUID()) {
 		if isOrphaning {
-			k.takeOff(object, owner.GetUID())
+			b.takeOff(object, owner.GetUID())
 			continue
 		}
 		left = true
-		_ = k.server.Delete(apiserver.ByKubernetes, RefOf(object), object.GetUID()) // it was there a moment ago
+		_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID()) // it was there a moment ago
 	}
-	if left && len(k.server.OwnedBy(owner.GetUID())) > 0 {
+	if left && len(b.server.OwnedBy(owner.GetUID())) > 0 {
 		return true
 	}
-	freed := k.server.Get(ref).DeepCopy()
+	freed := b.server.Get(ref).DeepCopy()
 	finalizers := slices.DeleteFunc(freed.GetFinalizers(), func(name string) bool {
 		return name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents
 	})
 	freed.SetFinalizers(finalizers)
-	k.server.Replace(apiserver.ByKubernetes, freed)
+	b.server.Replace(apiserver.ByKubernetes, freed)
 	return false
 }
 
 // takeOff takes an owner off an object.
-func (k *kubernetes) takeOff(object Object, uid types.UID) {
+func (b *Builtin) takeOff(object apiserver.Object, uid types.UID) {
 	freed := object.DeepCopy()
 	owners := slices.DeleteFunc(freed.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == uid })
 	freed.SetOwnerReferences(owners)
 	if len(owners) == 0 {
 		unstructured.RemoveNestedField(freed.Object, "metadata", "ownerReferences")
 	}
-	_, _ = k.server.Update(apiserver.ByKubernetes, freed) // fewer owners are never refused
+	_, _ = b.server.Update(apiserver.ByKubernetes, freed) // fewer owners are never refused
 }

@@ -1,4 +1,4 @@
-package simulate
+package controllers
 
 import (
 	"strconv"
@@ -17,39 +17,39 @@ const revisionAnnotation = "deployment.kubernetes.io/revision"
 type rollout struct {
 	*appsv1.Deployment
 
-	ref     Ref
-	newest  Object // the ReplicaSet of the present template
-	made    bool   // in this step
+	ref     apiserver.Ref
+	newest  apiserver.Object // the ReplicaSet of the present template
+	made    bool             // in this step
 	updated []replica
 	old     []replica
 	going   int32 // Pods on their way out
 }
 
 // deployment rolls a Deployment forward by one stage.
-func (k *kubernetes) deployment(ref Ref) {
-	d := load[appsv1.Deployment](k, ref)
-	if d == nil || !k.server.HasRoomFor(ref, *d.Spec.Replicas) {
+func (b *Builtin) deployment(ref apiserver.Ref) {
+	d := load[appsv1.Deployment](b, ref)
+	if d == nil || !b.server.HasRoomFor(ref, *d.Spec.Replicas) {
 		return
 	}
 	r := &rollout{Deployment: d, ref: ref}
-	k.findReplicaSets(r)
-	k.reportRollout(r)
-	k.roll(r)
-	k.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
+	b.findReplicaSets(r)
+	b.reportRollout(r)
+	b.roll(r)
+	b.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
 }
 
 // findReplicaSets finds the Pods of the present template and those of others,
 // and makes the present ReplicaSet where there is none.
-func (k *kubernetes) findReplicaSets(r *rollout) {
+func (b *Builtin) findReplicaSets(r *rollout) {
 	hash := templateHash(&r.Spec.Template)
 	newest := 0
-	for _, object := range k.server.OwnedBy(r.UID) {
+	for _, object := range b.server.OwnedBy(r.UID) {
 		if object.GetKind() != "ReplicaSet" {
 			continue
 		}
 		revision, _ := strconv.Atoi(object.GetAnnotations()[revisionAnnotation])
 		newest = max(newest, revision)
-		pods := k.replicas(object.GetUID())
+		pods := b.replicas(object.GetUID())
 		r.going += count(pods, func(p replica) bool { return p.terminating })
 		if object.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey] == hash {
 			r.newest, r.updated = object, live(pods)
@@ -60,10 +60,10 @@ func (k *kubernetes) findReplicaSets(r *rollout) {
 	if r.newest != nil {
 		return
 	}
-	k.makeReplicaSet(r, hash, newest+1)
+	b.makeReplicaSet(r, hash, newest+1)
 }
 
-func (k *kubernetes) makeReplicaSet(r *rollout, hash string, revision int) {
+func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	template := r.Spec.Template.DeepCopy()
 	if template.Labels == nil {
 		template.Labels = map[string]string{}
@@ -72,7 +72,7 @@ func (k *kubernetes) makeReplicaSet(r *rollout, hash string, revision int) {
 	selector := r.Spec.Selector.DeepCopy()
 	selector = metav1.CloneSelectorAndAddLabel(selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	none := int32(0)
-	k.create(&appsv1.ReplicaSet{
+	b.create(&appsv1.ReplicaSet{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: r.Name + "-" + hash, Namespace: r.Namespace, Labels: template.Labels,
@@ -83,20 +83,20 @@ func (k *kubernetes) makeReplicaSet(r *rollout, hash string, revision int) {
 			Replicas: &none, MinReadySeconds: r.Spec.MinReadySeconds, Selector: selector, Template: *template,
 		},
 	})
-	r.newest = k.server.Get(Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
+	r.newest = b.server.Get(apiserver.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
 	r.made = true
-	annotated := k.server.Get(r.ref).DeepCopy()
+	annotated := b.server.Get(r.ref).DeepCopy()
 	annotations := annotated.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
 	annotations[revisionAnnotation] = strconv.Itoa(revision)
 	annotated.SetAnnotations(annotations)
-	_, _ = k.server.Update(apiserver.ByKubernetes, annotated) // an annotation is never refused
+	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // an annotation is never refused
 }
 
 // roll creates and deletes Pods within the limits of the strategy.
-func (k *kubernetes) roll(r *rollout) {
+func (b *Builtin) roll(r *rollout) {
 	if r.newest == nil {
 		return
 	}
@@ -111,14 +111,14 @@ func (k *kubernetes) roll(r *rollout) {
 	} else if len(r.old) > 0 || r.going > 0 && have == 0 { // Recreate: first all go
 		want = 0
 	}
-	template := k.template(r)
+	template := b.template(r)
 	for range min(want-have, want+surge-all) {
-		k.create(newPod(template, k.generated(r.newest.GetName()), r.newest))
+		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
 	}
 	for _, surplus := range byUselessness(r.updated)[:max(0, min(have-want, have))] {
-		k.drop(surplus)
+		b.drop(surplus)
 	}
-	now := k.server.Now()
+	now := b.server.Now()
 	isAvailable := func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }
 	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
 	for _, p := range byUselessness(r.old) {
@@ -128,11 +128,11 @@ func (k *kubernetes) roll(r *rollout) {
 			}
 			spare--
 		}
-		k.drop(p)
+		b.drop(p)
 	}
 }
 
-func (k *kubernetes) template(r *rollout) *corev1.PodTemplateSpec {
+func (b *Builtin) template(r *rollout) *corev1.PodTemplateSpec {
 	template := r.Spec.Template.DeepCopy()
 	if template.Labels == nil {
 		template.Labels = map[string]string{}
@@ -142,9 +142,9 @@ func (k *kubernetes) template(r *rollout) *corev1.PodTemplateSpec {
 }
 
 // reportRollout writes the status of what is there now.
-func (k *kubernetes) reportRollout(r *rollout) {
+func (b *Builtin) reportRollout(r *rollout) {
 	old := &r.Status
-	now := k.server.Now()
+	now := b.server.Now()
 	pods := append(append([]replica{}, r.updated...), r.old...)
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: r.Generation,
@@ -169,14 +169,14 @@ func (k *kubernetes) reportRollout(r *rollout) {
 		available.Status = corev1.ConditionTrue
 		available.Reason, available.Message = "MinimumReplicasAvailable", "Deployment has minimum availability."
 	}
-	k.setDeploymentCondition(&status, available, false)
-	k.judgeProgress(r, &status)
-	k.report(r.ref, &status)
+	b.setDeploymentCondition(&status, available, false)
+	b.judgeProgress(r, &status)
+	b.report(r.ref, &status)
 }
 
 // judgeProgress sets Progressing: a rollout that has not moved for the deadline
 // has failed, and one that was complete stays so.
-func (k *kubernetes) judgeProgress(r *rollout, status *appsv1.DeploymentStatus) {
+func (b *Builtin) judgeProgress(r *rollout, status *appsv1.DeploymentStatus) {
 	old, want := &r.Status, *r.Spec.Replicas
 	name := strconv.Quote(r.Name)
 	if r.newest != nil {
@@ -189,7 +189,7 @@ func (k *kubernetes) judgeProgress(r *rollout, status *appsv1.DeploymentStatus) 
 		status.AvailableReplicas > old.AvailableReplicas || status.Replicas-status.UpdatedReplicas < old.Replicas-old.UpdatedReplicas
 	deadline := current.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds) * time.Second)
 	set := func(value corev1.ConditionStatus, reason, message string, touch bool) {
-		k.setDeploymentCondition(status, appsv1.DeploymentCondition{
+		b.setDeploymentCondition(status, appsv1.DeploymentCondition{
 			Type: appsv1.DeploymentProgressing, Status: value, Reason: reason, Message: message,
 		}, touch)
 	}
@@ -202,12 +202,12 @@ func (k *kubernetes) judgeProgress(r *rollout, status *appsv1.DeploymentStatus) 
 	case moved:
 		set(corev1.ConditionTrue, "ReplicaSetUpdated", "ReplicaSet "+name+" is progressing.", true)
 	case current.Reason == "ProgressDeadlineExceeded":
-	case k.server.Now().After(deadline):
+	case b.server.Now().After(deadline):
 		set(corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet "+name+" has timed out progressing.", false)
 	}
 	now := findCondition(status.Conditions, appsv1.DeploymentProgressing)
 	if !wasComplete && !complete && now.Reason != "ProgressDeadlineExceeded" {
-		k.at(r.ref, now.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds+1)*time.Second))
+		b.at(r.ref, now.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds+1)*time.Second))
 	}
 }
 
@@ -222,8 +222,8 @@ func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentCond
 
 // setDeploymentCondition sets a condition. One that says the same keeps its
 // times, unless it is touched.
-func (k *kubernetes) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
-	condition.LastUpdateTime, condition.LastTransitionTime = k.now(), k.now()
+func (b *Builtin) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
+	condition.LastUpdateTime, condition.LastTransitionTime = b.now(), b.now()
 	for i, old := range status.Conditions {
 		if old.Type != condition.Type {
 			continue

@@ -1,7 +1,8 @@
-package simulate
+package controllers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,134 +20,134 @@ const crashes = 10
 
 // pod advances a Pod: scheduled, running, ready or done, and gone when it is to
 // go.
-func (k *kubernetes) pod(ref Ref) {
-	object := k.server.Get(ref)
+func (b *Builtin) pod(ref apiserver.Ref) {
+	object := b.server.Get(ref)
 	if object == nil {
 		return
 	}
 	if object.GetDeletionTimestamp() != nil {
 		if len(object.GetFinalizers()) == 0 {
-			k.server.Remove(apiserver.ByKubernetes, ref)
+			b.server.Remove(apiserver.ByKubernetes, ref)
 		}
 		return
 	}
-	pod := load[corev1.Pod](k, ref)
+	pod := load[corev1.Pod](b, ref)
 	if pod.Spec.NodeName == "" {
-		k.schedule(object, pod)
+		b.schedule(object, pod)
 		return
 	}
-	k.advance(object, pod)
-	k.startEphemeral(pod)
-	k.report(ref, &pod.Status)
+	b.advance(object, pod)
+	b.startEphemeral(pod)
+	b.report(ref, &pod.Status)
 }
 
 // schedule binds a Pod to the node, which is no change of its generation.
-func (k *kubernetes) schedule(object Object, pod *corev1.Pod) {
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	bound := object.DeepCopy()
 	bound.Object["spec"].(map[string]any)["nodeName"] = nodeName
 	bound.Object["status"] = apiserver.Encode(&pod.Status).Object
-	k.server.Replace(apiserver.ByKubernetes, bound)
+	b.server.Replace(apiserver.ByKubernetes, bound)
 }
 
-func (k *kubernetes) advance(object Object, pod *corev1.Pod) {
-	failing := k.faults.strikes(k.server, Fail, object)
+func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
+	failing := b.faults.Fails(object)
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 	case pod.Status.Phase == corev1.PodPending:
-		k.start(pod)
-	case k.faults.strikes(k.server, Hold, object):
+		b.start(pod)
+	case b.faults.Holds(object):
 	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
-		k.serve(pod, failing, k.faults.strikes(k.server, Flap, object))
+		b.serve(pod, failing, b.faults.Flaps(object))
 	case failing && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
-		k.crash(pod)
+		b.crash(pod)
 	case failing:
-		k.finish(pod, corev1.PodFailed, 1)
+		b.finish(pod, corev1.PodFailed, 1)
 	default:
-		k.end(pod)
+		b.end(pod)
 	}
 }
 
 // end ends a Pod that runs to its end, as what it runs does.
-func (k *kubernetes) end(pod *corev1.Pod) {
-	problem := k.run(pod)
-	if problem == "" {
-		k.finish(pod, corev1.PodSucceeded, 0)
+func (b *Builtin) end(pod *corev1.Pod) {
+	problem := b.run(pod)
+	if problem == nil {
+		b.finish(pod, corev1.PodSucceeded, 0)
 		return
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		k.crash(pod)
+		b.crash(pod)
 		return
 	}
-	k.finish(pod, corev1.PodFailed, 1)
-	pod.Status.ContainerStatuses[0].State.Terminated.Message = problem
+	b.finish(pod, corev1.PodFailed, 1)
+	pod.Status.ContainerStatuses[0].State.Terminated.Message = problem.Error()
 }
 
 // start runs the containers. Those of a Pod that ends by itself are ready at
 // once.
-func (k *kubernetes) start(pod *corev1.Pod) {
-	now := k.now()
+func (b *Builtin) start(pod *corev1.Pod) {
+	now := b.now()
 	status := &pod.Status
 	status.Phase = corev1.PodRunning
 	status.ObservedGeneration = pod.Generation
 	status.StartTime = &now
 	status.HostIP, status.HostIPs = "192.0.2.1", []corev1.HostIP{{IP: "192.0.2.1"}}
-	address := fmt.Sprintf("10.244.%d.%d", (k.server.Version()/250)%250, 1+k.server.Version()%250)
+	address := fmt.Sprintf("10.244.%d.%d", (b.server.Version()/250)%250, 1+b.server.Version()%250)
 	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
 	ready := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
 	for _, c := range pod.Spec.InitContainers {
-		s := k.running(c, true)
+		s := b.running(c, true)
 		if c.RestartPolicy == nil {
-			s.State = k.terminated(0, now)
+			s.State = b.terminated(0, now)
 			s.Started = new(bool)
 		}
 		status.InitContainerStatuses = append(status.InitContainerStatuses, s)
 	}
 	for _, c := range pod.Spec.Containers {
-		status.ContainerStatuses = append(status.ContainerStatuses, k.running(c, ready))
+		status.ContainerStatuses = append(status.ContainerStatuses, b.running(c, ready))
 	}
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
-	k.setReady(pod, ready)
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
+	b.setReady(pod, ready)
 }
 
-func (k *kubernetes) running(c corev1.Container, ready bool) corev1.ContainerStatus {
+func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
 	started := true
 	return corev1.ContainerStatus{
 		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64), Ready: ready, Started: &started,
-		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: k.now()}},
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: b.now()}},
 	}
 }
 
-func (k *kubernetes) terminated(exitCode int32, startedAt metav1.Time) corev1.ContainerState {
+func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.ContainerState {
 	reason := "Completed"
 	if exitCode != 0 {
 		reason = "Error"
 	}
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: exitCode, Reason: reason, StartedAt: startedAt, FinishedAt: k.now(),
+		ExitCode: exitCode, Reason: reason, StartedAt: startedAt, FinishedAt: b.now(),
 	}}
 }
 
 // serve makes a Pod ready that runs for ever, unless something is wrong.
-func (k *kubernetes) serve(pod *corev1.Pod, failing, flapping bool) {
+func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	if failing {
-		k.crash(pod)
+		b.crash(pod)
 		return
 	}
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
 		s.Ready = !flapping
 		if s.State.Running == nil {
-			*s = k.running(pod.Spec.Containers[i], !flapping)
+			*s = b.running(pod.Spec.Containers[i], !flapping)
 			s.RestartCount = crashes
 		}
 	}
-	k.setReady(pod, !flapping)
+	b.setReady(pod, !flapping)
 }
 
 // crash makes the containers restart and fail for ever.
-func (k *kubernetes) crash(pod *corev1.Pod) {
+func (b *Builtin) crash(pod *corev1.Pod) {
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
 		if s.State.Waiting != nil {
@@ -154,48 +155,48 @@ func (k *kubernetes) crash(pod *corev1.Pod) {
 		}
 		started := false
 		s.Ready, s.Started, s.RestartCount = false, &started, crashes
-		s.LastTerminationState = k.terminated(1, *pod.Status.StartTime)
+		s.LastTerminationState = b.terminated(1, *pod.Status.StartTime)
 		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 			Reason:  "CrashLoopBackOff",
 			Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s pod=%s", s.Name, pod.Name),
 		}}
 	}
-	k.setReady(pod, false)
+	b.setReady(pod, false)
 }
 
 // finish ends a Pod.
-func (k *kubernetes) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
+func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
 	pod.Status.Phase = phase
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
 		started := false
 		s.Ready, s.Started = false, &started
-		s.State = k.terminated(exitCode, *pod.Status.StartTime)
+		s.State = b.terminated(exitCode, *pod.Status.StartTime)
 	}
 	reason := "PodCompleted"
 	if phase == corev1.PodFailed {
 		reason = "PodFailed"
 	}
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason})
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
 }
 
-// evict fails a Pod as a node does that runs out of memory.
-func (k *kubernetes) evict(ref Ref) {
-	pod := load[corev1.Pod](k, ref)
+// Evict fails a Pod that still runs, as a node does that runs out of memory.
+func (b *Builtin) Evict(ref apiserver.Ref) {
+	pod := load[corev1.Pod](b, ref)
 	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return
 	}
 	pod.Status.Phase = corev1.PodFailed
 	pod.Status.Reason = "Evicted"
 	pod.Status.Message = "The node was low on resource: memory. "
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
-	k.report(ref, &pod.Status)
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
+	b.report(ref, &pod.Status)
 }
 
 // setReady sets both conditions of readiness.
-func (k *kubernetes) setReady(pod *corev1.Pod, ready bool) {
+func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
 	status, reason, message := corev1.ConditionTrue, "", ""
 	if !ready {
 		names := make([]string, len(pod.Spec.Containers))
@@ -205,13 +206,13 @@ func (k *kubernetes) setReady(pod *corev1.Pod, ready bool) {
 		status, reason = corev1.ConditionFalse, "ContainersNotReady"
 		message = "containers with unready status: [" + strings.Join(names, " ") + "]"
 	}
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: status, Reason: reason, Message: message})
-	k.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: status, Reason: reason, Message: message})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: status, Reason: reason, Message: message})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: status, Reason: reason, Message: message})
 }
 
 // setPodCondition sets a condition. One whose status stays keeps its time.
-func (k *kubernetes) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
-	condition.LastTransitionTime, condition.ObservedGeneration = k.now(), pod.Generation
+func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
+	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
 	for i, old := range pod.Status.Conditions {
 		if old.Type == condition.Type {
 			if old.Status == condition.Status {
@@ -222,4 +223,17 @@ func (k *kubernetes) setPodCondition(pod *corev1.Pod, condition corev1.PodCondit
 		}
 	}
 	pod.Status.Conditions = append(pod.Status.Conditions, condition)
+}
+
+// startEphemeral runs the ephemeral containers that do not run yet.
+func (b *Builtin) startEphemeral(pod *corev1.Pod) {
+	for _, c := range pod.Spec.EphemeralContainers {
+		known := slices.ContainsFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
+		if known || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		status := b.running(corev1.Container{Name: c.Name, Image: c.Image}, false)
+		status.Started = nil
+		pod.Status.EphemeralContainerStatuses = append(pod.Status.EphemeralContainerStatuses, status)
+	}
 }

@@ -1,12 +1,14 @@
-package simulate
+package controllers
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // daemonSet runs one Pod, for there is one node.
-func (k *kubernetes) daemonSet(ref Ref) {
-	d := load[appsv1.DaemonSet](k, ref)
+func (b *Builtin) daemonSet(ref apiserver.Ref) {
+	d := load[appsv1.DaemonSet](b, ref)
 	if d == nil {
 		return
 	}
@@ -14,28 +16,28 @@ func (k *kubernetes) daemonSet(ref Ref) {
 	isUpdated := func(r replica) bool {
 		return r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] == hash
 	}
-	pods := k.replicas(d.UID)
-	k.reportDaemonSet(d, ref, pods, isUpdated)
+	pods := b.replicas(d.UID)
+	b.reportDaemonSet(d, ref, pods, isUpdated)
 	if len(pods) == 0 {
-		pod := newPod(&d.Spec.Template, k.generated(d.Name), k.server.Get(ref))
+		pod := newPod(&d.Spec.Template, b.generated(d.Name), b.server.Get(ref))
 		pod.Labels[appsv1.ControllerRevisionHashLabelKey] = hash
-		k.create(pod)
+		b.create(pod)
 	}
 	for _, r := range pods {
 		outdated := !isUpdated(r) && d.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 		if !r.terminating && (outdated || r.isFinished()) {
-			k.drop(r)
+			b.drop(r)
 		}
 	}
-	k.awaitAvailable(ref, pods, d.Spec.MinReadySeconds)
+	b.awaitAvailable(ref, pods, d.Spec.MinReadySeconds)
 }
 
-func (k *kubernetes) reportDaemonSet(d *appsv1.DaemonSet, ref Ref, pods []replica, isUpdated func(replica) bool) {
+func (b *Builtin) reportDaemonSet(d *appsv1.DaemonSet, ref apiserver.Ref, pods []replica, isUpdated func(replica) bool) {
 	pods = live(pods)
-	now := k.server.Now()
+	now := b.server.Now()
 	isAvailable := func(r replica) bool { return r.isAvailable(now, d.Spec.MinReadySeconds) }
 	available := count(pods, isAvailable)
-	k.report(ref, &appsv1.DaemonSetStatus{
+	b.report(ref, &appsv1.DaemonSetStatus{
 		ObservedGeneration:     d.Generation,
 		DesiredNumberScheduled: 1,
 		CurrentNumberScheduled: int32(len(pods)),

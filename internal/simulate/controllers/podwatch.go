@@ -1,4 +1,4 @@
-package simulate
+package controllers
 
 import (
 	"slices"
@@ -34,31 +34,34 @@ func (p *podWatch) note(w apiserver.Write) {
 	p.pending = append(p.pending, w)
 }
 
-// hearOfPod tells the built-in controllers the next change of a Pod, if there is
-// one.
-func (k *kubernetes) hearOfPod() bool {
-	if k.pods == nil || len(k.pods.pending) == 0 {
+// HasNews reports whether there are changes of Pods to hear of.
+func (b *Builtin) HasNews() bool { return b.pods != nil && len(b.pods.pending) > 0 }
+
+// HearOfPod tells the controllers the next change of a Pod, and reports whether there
+// was one.
+func (b *Builtin) HearOfPod() bool {
+	if !b.HasNews() {
 		return false
 	}
-	heard := k.pods.Hear(k.pods.pending[0])
-	k.pods.pending = k.pods.pending[1:]
-	k.enqueueOwners(heard.Before, heard.After)
+	heard := b.pods.Hear(b.pods.pending[0])
+	b.pods.pending = b.pods.pending[1:]
+	b.enqueueOwners(heard.Before, heard.After)
 	return true
 }
 
-// hearOfPods tells them all.
-func (k *kubernetes) hearOfPods() bool {
+// HearOfPods tells them all changes, and reports whether there were any.
+func (b *Builtin) HearOfPods() bool {
 	done := false
-	for k.hearOfPod() {
+	for b.HearOfPod() {
 		done = true
 	}
 	return done
 }
 
 // ownedPods returns the Pods that have an owner, as its controller knows them.
-func (k *kubernetes) ownedPods(owner types.UID) []Object {
-	if k.pods != nil {
-		return k.pods.OwnedBy(owner)
+func (b *Builtin) ownedPods(owner types.UID) []apiserver.Object {
+	if b.pods != nil {
+		return b.pods.OwnedBy(owner)
 	}
-	return k.server.OwnedBy(owner)
+	return b.server.OwnedBy(owner)
 }
