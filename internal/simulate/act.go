@@ -9,19 +9,18 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
 // Enabled returns what may happen next without anybody's doing, in a World that
 // is late.
 func (w *World) Enabled() []Action {
 	var list []Action
-	for _, kind := range w.composite.late.kinds() {
+	for _, kind := range w.composite.PendingKinds() {
 		list = append(list, Action{Do: "deliver", Target: kind})
 	}
-	ready := w.composite.ready()
-	slices.SortFunc(ready, func(a, b *parent) int { return a.ref.Compare(b.ref) })
-	for _, p := range ready {
-		list = append(list, Action{Do: "sync", Target: p.ref.String()})
+	for _, p := range w.composite.Ready() {
+		list = append(list, Action{Do: "sync", Target: p.Ref.String()})
 	}
 	for _, ref := range w.builtin.Queued() {
 		list = append(list, Action{Do: "step", Target: ref.String()})
@@ -57,21 +56,21 @@ func (w *World) flush() {
 }
 
 func (w *World) do(a Action) bool {
-	l, k := w.composite.late, w.builtin
+	m, k := w.composite, w.builtin
 	switch a.Do {
 	case "calm":
 		return w.calm(a.Target)
 	case "deliver":
-		done := l.deliver(a.Target)
-		for a.Detail == "all" && l.deliver(a.Target) {
+		done := m.Deliver(a.Target)
+		for a.Detail == "all" && m.Deliver(a.Target) {
 			continue
 		}
 		return done
 	case "relist":
-		l.relist(a.Target)
+		m.Relist(a.Target)
 	case "restart":
 		w.tell("Metacontroller restarts")
-		l.restart()
+		m.Restart()
 	case "sync":
 		return w.sync(a)
 	case "step":
@@ -170,19 +169,17 @@ func (w *World) calm(number string) bool {
 
 func (w *World) sync(a Action) bool {
 	ref, found := w.find(a.Target)
-	p := w.composite.parents[ref]
-	if !found || p == nil || w.composite.cache.Get(ref) == nil {
+	if !found || !w.isParentKind(ref) || w.composite.Heard(ref) == nil {
 		return false
 	}
-	disturbance, err := parseDisturbance(a.Detail)
+	trouble, err := composite.ParseTrouble(a.Detail)
 	if err != nil {
 		return false
 	}
-	if behind := w.composite.late.behind(); behind != "" {
-		w.tell(fmt.Sprintf("sync of %s, not having heard that %s", ref, behind))
+	if unheard := w.unheard(); unheard != "" {
+		w.tell(fmt.Sprintf("sync of %s, not having heard that %s", ref, unheard))
 	}
-	w.composite.syncDisturbed(p, disturbance)
-	return true
+	return w.composite.Sync(ref, trouble)
 }
 
 // pass lets time pass, or makes it the time of the next timer.
@@ -207,7 +204,7 @@ func (w *World) pass(duration string) bool {
 func (w *World) find(target string) (Ref, bool) {
 	kind, name, _ := strings.Cut(target, "/")
 	var found []Ref
-	for _, object := range append(w.server.Objects(), w.composite.cache.Objects()...) {
+	for _, object := range append(w.server.Objects(), w.composite.HeardAll()...) {
 		if ref := RefOf(object); ref.Kind == kind && ref.Name == name {
 			found = append(found, ref)
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -166,14 +167,14 @@ func difference(paths []string, path string, before, after any) []string {
 
 // differenceOfLists compares items by their names or types where they have one.
 func differenceOfLists(paths []string, path string, old, now []any) []string {
-	key := mergeKey(old, now)
+	key := composite.MergeKey(old, now)
 	if isTyped(old) && isTyped(now) {
 		key = "type"
 	}
-	if key == "" || len(itemsByKey(key, old)) != len(old) || len(itemsByKey(key, now)) != len(now) {
+	if key == "" || len(composite.ItemsByKey(key, old)) != len(old) || len(composite.ItemsByKey(key, now)) != len(now) {
 		return append(paths, fmt.Sprintf("%s: %s -> %s", path, brief(old), brief(now)))
 	}
-	before, after := itemsByKey(key, old), itemsByKey(key, now)
+	before, after := composite.ItemsByKey(key, old), composite.ItemsByKey(key, now)
 	for _, name := range keysOf(before, after) {
 		paths = difference(paths, path+"["+name+"]", before[name], after[name])
 	}

@@ -1,6 +1,9 @@
 package simulate
 
-import "github.com/operetta-dev/operetta/internal/simulate/apiserver"
+import (
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
+)
 
 // What the player tells of is what the API server has stored.
 type (
@@ -10,6 +13,26 @@ type (
 	Ref = apiserver.Ref
 	// Write is a write to the API server that has changed something.
 	Write = apiserver.Write
+)
+
+// What it tells of Metacontroller.
+type (
+	// Call is the way to the hooks.
+	Call = composite.Call
+	// Strategy is how Metacontroller applies children.
+	Strategy = composite.Strategy
+	// Answer is what a sync or finalize hook has answered.
+	Answer = composite.Answer
+	// Refusal is a child that could not be created or updated.
+	Refusal = composite.Refusal
+	// Asked is a child that Metacontroller asks the API server to create or to update.
+	Asked = composite.Asked
+)
+
+// The strategies of Metacontroller.
+const (
+	DynamicApply    = composite.DynamicApply
+	ServerSideApply = composite.ServerSideApply
 )
 
 // RefOf returns the reference to an object.

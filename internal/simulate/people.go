@@ -25,9 +25,7 @@ func (w *World) create(text []byte) error {
 func (w *World) mend() {
 	w.faults.list = nil
 	w.server.SetQuota("")
-	for _, p := range w.composite.parents {
-		p.idle = 0 // it is worth trying again
-	}
+	w.composite.Retry()
 	w.builtin.CheckPods()
 	w.builtin.CheckAll()
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
 // Restore puts the parent, the children and the related objects of a sync
@@ -86,7 +87,7 @@ func (w *World) restore(by apiserver.Actor, content any, owner Object) (Object, 
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		labels[selectorLabel] = string(owner.GetUID())
+		labels[composite.SelectorLabel] = string(owner.GetUID())
 		object.SetLabels(labels)
 	}
 	stored, err := w.server.Create(by, object)

@@ -10,18 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/internal/simulate/controllers"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
-)
-
-// Strategy is how Metacontroller applies children.
-type Strategy string
-
-// The strategies of Metacontroller.
-const (
-	DynamicApply    Strategy = "dynamic-apply"
-	ServerSideApply Strategy = "server-side-apply"
 )
 
 // DefaultMaxSteps is how many steps [World.Play] plays before it gives up.
@@ -57,11 +49,12 @@ type World struct {
 	options   Options
 	clock     *clock
 	server    *apiserver.Server
-	composite *composite
+	composite *composite.Metacontroller
 	builtin   *controllers.Builtin
 	faults    *faults
-	events    []Event // of the present step
-	happened  int     // events in Steps
+	events    []Event      // of the present step
+	quiet     map[Ref]bool // of which another sync changes nothing, as Play has seen
+	happened  int          // events in Steps
 	recent    []apiserver.Write
 	foreign   map[Ref]bool
 	refusals  int // of what people have asked for
@@ -77,14 +70,10 @@ func New(options Options) *World {
 	w := &World{
 		options: options, clock: clock, server: s, faults: newFaults(options.Faults, s.Get), foreign: map[Ref]bool{},
 	}
-	w.composite = newComposite(s, options)
-	w.composite.failed = w.hookFailed
-	hear := w.composite.hear
-	if options.Late {
-		w.composite.late = newLate(w.composite)
-		hear = w.composite.late.note
-	}
-	s.Watch(hear)
+	w.composite = composite.New(s, composite.Options{
+		Controllers: options.Controllers, Call: options.Call, Apply: options.Apply, HookVersion: options.HookVersion,
+		Late: options.Late, Failed: w.hookFailed,
+	})
 	w.builtin = controllers.New(s, controllers.Options{Faults: w.faults, Program: w.run, Late: options.Late})
 	s.Watch(w.record)
 	return w
@@ -148,9 +137,9 @@ func (w *World) Delete(ref Ref) error { return w.server.Delete(apiserver.ByHand,
 
 // DeleteParents deletes all custom resources. Play then plays the teardown.
 func (w *World) DeleteParents() {
-	for _, p := range w.composite.ordered() {
-		if w.server.Get(p.ref) != nil {
-			_ = w.server.Delete(apiserver.ByHand, p.ref, "") // it is there
+	for _, p := range w.composite.Parents() {
+		if w.server.Get(p.Ref) != nil {
+			_ = w.server.Delete(apiserver.ByHand, p.Ref, "") // it is there
 		}
 	}
 }
@@ -211,15 +200,15 @@ func (w *World) Outcomes() []Outcome {
 	if len(w.Steps) > 0 {
 		after = w.Steps[len(w.Steps)-1].Time.Sub(w.Steps[0].Time)
 	}
-	for _, p := range w.composite.ordered() {
-		object := w.server.Get(p.ref)
+	for _, p := range w.composite.Parents() {
+		object := w.server.Get(p.Ref)
 		if object == nil {
 			continue
 		}
 		ready := Condition(object, operator.ConditionReady)
 		list = append(list, Outcome{
 			Parent: object, Ready: ready.Status, Reason: ready.Reason, Message: ready.Message,
-			Failure: p.failure, Quiet: p.quiet, Calls: p.calls, Children: len(w.server.OwnedBy(object.GetUID())),
+			Failure: p.Failure, Quiet: w.quiet[p.Ref], Calls: p.Calls, Children: len(w.server.OwnedBy(object.GetUID())),
 			After: after,
 		})
 	}
@@ -227,8 +216,8 @@ func (w *World) Outcomes() []Outcome {
 }
 
 // hookFailed notes the failure of a sync.
-func (w *World) hookFailed(p *parent, reason string) {
-	w.events = append(w.events, Event{Verb: Failed, Object: w.server.Get(p.ref), By: "Metacontroller", Detail: reason})
+func (w *World) hookFailed(parent Ref, reason string) {
+	w.events = append(w.events, Event{Verb: Failed, Object: w.server.Get(parent), By: "Metacontroller", Detail: reason})
 }
 
 func (w *World) describe(ref Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.Key()) }

@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"cmp"
@@ -12,44 +12,89 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// composite plays Metacontroller for all operators: it watches, claims, calls
-// the hooks and applies.
-type composite struct {
-	server *apiserver.Server
+// Strategy is how Metacontroller applies children.
+type Strategy string
+
+// The strategies of Metacontroller.
+const (
+	DynamicApply    Strategy = "dynamic-apply"
+	ServerSideApply Strategy = "server-side-apply"
+)
+
+// Options are what a Metacontroller needs.
+type Options struct {
+	// Controllers are the operators.
+	Controllers []metacontroller.Controller
+	// Call is the way to their hooks.
+	Call Call
+	// Apply is how children are applied.
+	Apply Strategy
+	// HookVersion is v1 or v2.
+	HookVersion string
+	// Late makes it hear of changes only by [Metacontroller.Deliver] and the like.
+	Late bool
+	// Failed is told of each sync that fails for another reason than the one before.
+	Failed func(parent apiserver.Ref, reason string)
+}
+
+// Metacontroller watches, claims, calls the hooks and applies, for all operators.
+type Metacontroller struct {
+	options Options
+	server  *apiserver.Server
 	// cache is what has been heard of the API server: all of it, unless it is late.
 	cache *apiserver.Cache
+	// watched are the kinds of which it hears late, as Pod, and pending what it has
+	// yet to hear of them. Without, it hears of all at once.
+	watched map[string]bool
+	pending map[string][]apiserver.Write
 	// api takes the writes.
 	api api
-	// late is nil where nothing is late.
-	late        *late
-	controllers []metacontroller.Controller
-	hooks       Call
-	strategy    Strategy
-	hookVersion string
 
-	parents   map[Ref]*parent
-	byUID     map[types.UID]*parent
-	applied   map[Ref]applyState // what server-side apply remembers
-	merged    map[Ref]mergedChild
+	parents   map[apiserver.Ref]*Parent
+	byUID     map[types.UID]*Parent
+	applied   map[apiserver.Ref]applyState // what server-side apply remembers
+	merged    map[apiserver.Ref]mergedChild
 	manifests map[string][]byte
 	requests  int // writes that were asked of the API server
-	failed    func(p *parent, reason string)
-	answered  func(p *parent, answer *response)
-	refused   func(p *parent, ref Ref, err error)
+	answered  func(p *Parent, answer *response)
+	refused   func(p *Parent, child apiserver.Ref, err error)
+}
+
+// New returns a Metacontroller that watches an API server from now on.
+func New(server *apiserver.Server, options Options) *Metacontroller {
+	m := &Metacontroller{
+		options: options, server: server, cache: apiserver.NewCache(SelectorLabel), api: server,
+		answered: func(*Parent, *response) {}, refused: func(*Parent, apiserver.Ref, error) {},
+		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
+		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, manifests: map[string][]byte{},
+	}
+	if options.Late {
+		m.watchLate()
+		server.Watch(m.note)
+	} else {
+		server.Watch(m.hear)
+	}
+	return m
 }
 
 // api are the writes of Metacontroller that the API server takes.
 type api interface {
-	Create(by apiserver.Actor, object Object) (Object, error)
-	Update(by apiserver.Actor, object Object) (Object, error)
-	UpdateStatus(by apiserver.Actor, ref Ref, status map[string]any) (Object, error)
-	Delete(by apiserver.Actor, ref Ref, uid types.UID) error
-	Apply(desired Object) (Object, error)
+	Create(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error)
+	Update(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error)
+	UpdateStatus(by apiserver.Actor, ref apiserver.Ref, status map[string]any) (apiserver.Object, error)
+	Delete(by apiserver.Actor, ref apiserver.Ref, uid types.UID) error
+	Apply(desired apiserver.Object) (apiserver.Object, error)
 }
 
-// parent is what Metacontroller knows of a custom resource.
-type parent struct {
-	ref        Ref
+// Parent is what Metacontroller knows of a custom resource.
+type Parent struct {
+	// Ref names it.
+	Ref apiserver.Ref
+	// Calls counts the calls of its hooks.
+	Calls int
+	// Failure is why its last sync failed, or empty.
+	Failure string
+
 	controller *metacontroller.Controller
 	selection  *selection
 	queued     bool
@@ -58,10 +103,7 @@ type parent struct {
 	// idle counts the timers in a row that led to nothing. A hook that asks to
 	// be called every minute for ever would keep a simulation busy for ever.
 	idle     int
-	calls    int
 	failures int
-	failure  string // of the last sync
-	quiet    bool   // another sync changes nothing, as Play has seen
 	answer   []byte // of the last sync or finalize hook
 }
 
@@ -82,7 +124,7 @@ const (
 const cacheFlushInterval = 30 * time.Minute
 
 // hear brings the cache up to a write, and queues whom that concerns.
-func (m *composite) hear(w apiserver.Write) {
+func (m *Metacontroller) hear(w apiserver.Write) {
 	if heard := m.cache.Hear(w); heard.Before != nil || heard.After != nil {
 		m.observe(heard)
 	}
@@ -90,7 +132,7 @@ func (m *composite) hear(w apiserver.Write) {
 
 // observe queues the parents whom a change concerns: the object itself, its
 // owner, whoever may adopt it and whoever has selected it, as it was or as it is.
-func (m *composite) observe(c apiserver.Write) {
+func (m *Metacontroller) observe(c apiserver.Write) {
 	if p := m.watch(c); p != nil {
 		switch {
 		case !onlyStatus(c):
@@ -104,9 +146,9 @@ func (m *composite) observe(c apiserver.Write) {
 	if object := cmp.Or(c.After, c.Before); apiserver.ControllerUID(object) != "" {
 		m.byUID[apiserver.ControllerUID(object)].queue()
 	} else {
-		m.byUID[types.UID(object.GetLabels()[selectorLabel])].queue()
+		m.byUID[types.UID(object.GetLabels()[SelectorLabel])].queue()
 	}
-	for _, object := range []Object{c.Before, c.After} {
+	for _, object := range []apiserver.Object{c.Before, c.After} {
 		for _, p := range m.parents {
 			if object != nil && !p.queued && m.selects(p, object) {
 				p.queue()
@@ -116,7 +158,7 @@ func (m *composite) observe(c apiserver.Write) {
 }
 
 // watch returns the parent that has changed, and notes a new one.
-func (m *composite) watch(c apiserver.Write) *parent {
+func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 	if p := m.parents[c.Ref]; p != nil {
 		if c.After != nil { // it may be another object of that name
 			m.byUID[c.After.GetUID()] = p
@@ -126,10 +168,10 @@ func (m *composite) watch(c apiserver.Write) *parent {
 	if c.After == nil {
 		return nil
 	}
-	for i := range m.controllers {
-		resource := m.controllers[i].Parent
+	for i := range m.options.Controllers {
+		resource := m.options.Controllers[i].Parent
 		if resource.APIVersion == c.Ref.APIVersion && resource.Kind == c.Ref.Kind {
-			p := &parent{ref: c.Ref, controller: &m.controllers[i]}
+			p := &Parent{Ref: c.Ref, controller: &m.options.Controllers[i]}
 			m.parents[c.Ref] = p
 			m.byUID[c.After.GetUID()] = p
 			return p
@@ -148,29 +190,30 @@ func onlyStatus(c apiserver.Write) bool {
 }
 
 // queue asks for a sync. There is nothing to ask for without a parent.
-func (p *parent) queue() {
+func (p *Parent) queue() {
 	if p != nil {
 		p.queued, p.byTimer, p.idle = true, false, 0
 	}
 }
 
 // after asks for a sync at a later time. The earliest of several counts.
-func (p *parent) after(now time.Time, delay time.Duration) {
+func (p *Parent) after(now time.Time, delay time.Duration) {
 	if at := now.Add(delay); p.due.IsZero() || at.Before(p.due) {
 		p.due = at
 	}
 }
 
-// ordered returns the parents in the order of their names.
-func (m *composite) ordered() []*parent {
-	return slices.SortedFunc(maps.Values(m.parents), func(a, b *parent) int { return a.ref.Compare(b.ref) })
+// Parents returns the custom resources that it has ever heard of, in the order of
+// kinds and names. They are not to be modified.
+func (m *Metacontroller) Parents() []*Parent {
+	return slices.SortedFunc(maps.Values(m.parents), func(a, b *Parent) int { return a.Ref.Compare(b.Ref) })
 }
 
-// step syncs every parent that is queued or due, once.
-func (m *composite) step() {
+// Step syncs every parent that is queued or due, once.
+func (m *Metacontroller) Step() {
 	now := m.server.Now()
-	var batch []*parent
-	for _, p := range m.ordered() {
+	var batch []*Parent
+	for _, p := range m.Parents() {
 		if !p.queued && !p.due.IsZero() && !p.due.After(now) {
 			p.queued, p.byTimer = true, true
 		}
@@ -186,26 +229,26 @@ func (m *composite) step() {
 }
 
 // sync syncs one parent, and asks for another attempt after a failure.
-func (m *composite) sync(p *parent) {
+func (m *Metacontroller) sync(p *Parent) {
 	now, version, byTimer := m.server.Now(), m.server.Version(), p.byTimer
 	p.queued, p.byTimer = false, false
 	if !p.due.After(now) {
 		p.due = time.Time{}
 	}
-	object := m.cache.Get(p.ref)
+	object := m.cache.Get(p.Ref)
 	if object == nil {
-		p.due, p.failure = time.Time{}, ""
+		p.due, p.Failure = time.Time{}, ""
 		return
 	}
 	if err := m.reconcile(p, object); err != nil {
-		if p.failure != err.Error() {
-			m.failed(p, err.Error())
+		if p.Failure != err.Error() {
+			m.options.Failed(p.Ref, err.Error())
 		}
-		p.failure = err.Error()
+		p.Failure = err.Error()
 		p.after(now, time.Second<<min(p.failures, 10))
 		p.failures++
 	} else {
-		p.failure, p.failures = "", 0
+		p.Failure, p.failures = "", 0
 	}
 	if byTimer && m.server.Version() == version {
 		p.idle++
@@ -214,15 +257,15 @@ func (m *composite) sync(p *parent) {
 	}
 }
 
-// nextTimer returns when a parent is due that is worth waiting for, or zero.
-func (m *composite) nextTimer() time.Time {
+// NextTimer returns when a parent is due that is worth waiting for, or zero.
+func (m *Metacontroller) NextTimer() time.Time {
 	var next time.Time
 	for _, p := range m.parents {
 		most := maxIdle
 		if p.failures > 0 {
 			most = maxIdleFailures
 		}
-		if p.due.IsZero() || p.idle >= most || m.cache.Get(p.ref) == nil {
+		if p.due.IsZero() || p.idle >= most || m.cache.Get(p.Ref) == nil {
 			continue
 		}
 		if next.IsZero() || p.due.Before(next) {
@@ -232,9 +275,9 @@ func (m *composite) nextTimer() time.Time {
 	return next
 }
 
-// isBusy reports whether a parent waits for its sync, or news for its delivery.
-func (m *composite) isBusy() bool {
-	if m.late != nil && m.late.isBehind() {
+// IsBusy reports whether a parent waits for its sync, or news for its delivery.
+func (m *Metacontroller) IsBusy() bool {
+	if len(m.PendingKinds()) > 0 {
 		return true
 	}
 	for _, p := range m.parents {
@@ -246,21 +289,11 @@ func (m *composite) isBusy() bool {
 }
 
 // updateMethod returns how a kind of child is updated.
-func (p *parent) updateMethod(ref Ref) metacontroller.UpdateMethod {
+func (p *Parent) updateMethod(ref apiserver.Ref) metacontroller.UpdateMethod {
 	for _, child := range p.controller.Children {
 		if child.APIVersion == ref.APIVersion && child.Kind == ref.Kind {
 			return child.Update
 		}
 	}
 	return metacontroller.OnDelete
-}
-
-func newComposite(s *apiserver.Server, options Options) *composite {
-	return &composite{
-		server: s, cache: apiserver.NewCache(selectorLabel), api: s, controllers: options.Controllers, hooks: options.Call,
-		strategy: options.Apply, hookVersion: options.HookVersion,
-		answered: func(*parent, *response) {}, refused: func(*parent, Ref, error) {},
-		parents: map[Ref]*parent{}, byUID: map[types.UID]*parent{},
-		applied: map[Ref]applyState{}, merged: map[Ref]mergedChild{}, manifests: map[string][]byte{},
-	}
 }

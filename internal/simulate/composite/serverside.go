@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ type applyState struct {
 
 // stateOf tells what the memory of an object would be. The resource version
 // counts only for kinds that have no generation.
-func stateOf(object Object, desired string) applyState {
+func stateOf(object apiserver.Object, desired string) applyState {
 	state := applyState{desired: desired, uid: object.GetUID(), generation: object.GetGeneration()}
 	if state.generation == 0 {
 		state.version = object.GetResourceVersion()
@@ -31,7 +31,7 @@ func stateOf(object Object, desired string) applyState {
 
 // applyOnServer applies a child with force, unless it is the one that was
 // applied last.
-func (m *composite) applyOnServer(p *parent, object, live, desired Object) error {
+func (m *Metacontroller) applyOnServer(p *Parent, object, live, desired apiserver.Object) error {
 	desired = desired.DeepCopy()
 	claim(desired, object)
 	apiserver.DropServerSet(desired)
@@ -39,7 +39,7 @@ func (m *composite) applyOnServer(p *parent, object, live, desired Object) error
 	if err != nil {
 		return err
 	}
-	ref := RefOf(desired)
+	ref := apiserver.RefOf(desired)
 	if live != nil {
 		state := stateOf(live, string(text))
 		if m.applied[ref] == state {

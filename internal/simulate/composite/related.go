@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ type selection struct {
 
 // related returns the objects that the parent's customize hook has selected. It
 // is asked once for each generation of the parent.
-func (m *composite) related(p *parent, object Object) ([]group, error) {
+func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, error) {
 	if !customizes(p.controller) {
 		return []group{}, nil
 	}
@@ -49,7 +49,7 @@ func (m *composite) related(p *parent, object Object) ([]group, error) {
 		if !known {
 			return nil, fmt.Errorf("discovery: can't find resource %s in apiVersion %s", rule.Resource, rule.APIVersion)
 		}
-		match, err := m.matcher(rule, p.ref.Namespace)
+		match, err := m.matcher(rule, p.Ref.Namespace)
 		if err != nil {
 			return nil, fmt.Errorf("customize hook: %s: %w", rule.Resource, err)
 		}
@@ -59,27 +59,27 @@ func (m *composite) related(p *parent, object Object) ([]group, error) {
 }
 
 // addMatches adds objects to the group of their kind, each once.
-func addMatches(groups []group, k apiserver.Kind, objects []Object, match func(Object) bool) []group {
+func addMatches(groups []group, k apiserver.Kind, objects []apiserver.Object, match func(apiserver.Object) bool) []group {
 	i := slices.IndexFunc(groups, func(g group) bool { return g.kind.Key() == k.Key() })
 	if i < 0 {
 		i = len(groups)
 		groups = append(groups, group{kind: k})
 	}
-	known := map[Ref]bool{}
+	known := map[apiserver.Ref]bool{}
 	for _, object := range groups[i].objects {
-		known[RefOf(object)] = true
+		known[apiserver.RefOf(object)] = true
 	}
 	for _, object := range objects {
-		if match(object) && !known[RefOf(object)] {
+		if match(object) && !known[apiserver.RefOf(object)] {
 			groups[i].objects = append(groups[i].objects, object)
 		}
 	}
-	slices.SortFunc(groups[i].objects, func(a, b Object) int { return RefOf(a).Compare(RefOf(b)) })
+	slices.SortFunc(groups[i].objects, func(a, b apiserver.Object) int { return apiserver.RefOf(a).Compare(apiserver.RefOf(b)) })
 	return groups
 }
 
 // matcher returns what a rule selects.
-func (m *composite) matcher(rule *metacontroller.Rule, parentNamespace string) (func(Object) bool, error) {
+func (m *Metacontroller) matcher(rule *metacontroller.Rule, parentNamespace string) (func(apiserver.Object) bool, error) {
 	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
 		return nil, fmt.Errorf("related rule cannot have both names and labelSelector/namespaceSelector specified")
 	}
@@ -94,12 +94,12 @@ func (m *composite) matcher(rule *metacontroller.Rule, parentNamespace string) (
 	if err != nil {
 		return nil, err
 	}
-	return func(object Object) bool {
+	return func(object apiserver.Object) bool {
 		namespace := object.GetNamespace()
 		switch {
 		case rule.Namespace != "" && namespace != "" && namespace != rule.Namespace,
 			namespaces != nil && !namespaces[namespace],
-			m.hookVersion == "v1" && namespace != parentNamespace,
+			m.options.HookVersion == "v1" && namespace != parentNamespace,
 			len(rule.Names) > 0 && !slices.Contains(rule.Names, object.GetName()):
 			return false
 		}
@@ -116,7 +116,7 @@ func selectorOf(wanted *metav1.LabelSelector) (labels.Selector, error) {
 
 // namespaces returns the names of the namespaces that a selector selects, or
 // nil for no selector.
-func (m *composite) namespaces(wanted *metav1.LabelSelector) (map[string]bool, error) {
+func (m *Metacontroller) namespaces(wanted *metav1.LabelSelector) (map[string]bool, error) {
 	if wanted == nil {
 		return nil, nil //nolint:nilnil // no selector selects nothing by it
 	}
@@ -135,7 +135,7 @@ func (m *composite) namespaces(wanted *metav1.LabelSelector) (map[string]bool, e
 
 // selects reports whether a parent's rules select an object. It is asked for
 // every change of every object, so that it must be cheap.
-func (m *composite) selects(p *parent, object Object) bool {
+func (m *Metacontroller) selects(p *Parent, object apiserver.Object) bool {
 	if p.selection == nil {
 		return false
 	}
@@ -147,7 +147,7 @@ func (m *composite) selects(p *parent, object Object) bool {
 		if !known || k.Kind != object.GetKind() {
 			continue
 		}
-		if match, err := m.matcher(rule, p.ref.Namespace); err == nil && match(object) {
+		if match, err := m.matcher(rule, p.Ref.Namespace); err == nil && match(object) {
 			return true
 		}
 	}

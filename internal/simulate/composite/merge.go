@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"fmt"
@@ -51,12 +51,12 @@ func mergeObject(live, last, desired map[string]any) {
 // mergeList merges lists that look like maps item by item, in the live order,
 // and replaces all others.
 func mergeList(live, last, desired []any) any {
-	key := mergeKey(live, last, desired)
+	key := MergeKey(live, last, desired)
 	if key == "" {
 		return desired
 	}
-	items := itemsByKey(key, live)
-	mergeObject(items, itemsByKey(key, last), itemsByKey(key, desired))
+	items := ItemsByKey(key, live)
+	mergeObject(items, ItemsByKey(key, last), ItemsByKey(key, desired))
 	merged := make([]any, 0, len(items))
 	taken := map[string]bool{}
 	for _, item := range live {
@@ -75,8 +75,9 @@ func mergeList(live, last, desired []any) any {
 	return merged
 }
 
-// mergeKey returns the key of the items, or nothing.
-func mergeKey(lists ...[]any) string {
+// MergeKey returns the member by which Metacontroller tells the items of lists apart,
+// or nothing.
+func MergeKey(lists ...[]any) string {
 	for _, key := range mergeKeys {
 		common, count := true, 0
 		for _, list := range lists {
@@ -97,10 +98,10 @@ func mergeKey(lists ...[]any) string {
 	return ""
 }
 
-// itemsByKey makes a map of a list. Of two items with one key the later stays,
+// ItemsByKey returns the items of a list by their keys. Of two items with one key the later stays,
 // which is how a Service's TCP port and its UDP port of the same number become
 // one.
-func itemsByKey(key string, list []any) map[string]any {
+func ItemsByKey(key string, list []any) map[string]any {
 	items := make(map[string]any, len(list))
 	for _, item := range list {
 		items[keyOf(key, item)] = item

@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"bytes"
@@ -38,12 +38,12 @@ type rules struct {
 // group holds the objects of a kind for a request.
 type group struct {
 	kind    apiserver.Kind
-	objects []Object
+	objects []apiserver.Object
 }
 
 // requestBody returns the body of a request. Without groups it is that of a
 // customize hook.
-func (m *composite) requestBody(p *parent, object Object, children, related []group, finalizing bool) []byte {
+func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"controller":`)
 	b.Write(m.manifest(p.controller))
@@ -62,7 +62,7 @@ func (m *composite) requestBody(p *parent, object Object, children, related []gr
 
 // writeGroups writes objects by kind and by key, in the order of the keys. Hook
 // version v1 knows an object by its name.
-func (m *composite) writeGroups(b *bytes.Buffer, groups []group) {
+func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
 	sortedGroups := slices.Clone(groups)
 	slices.SortFunc(sortedGroups, func(a, b group) int { return bytes.Compare([]byte(a.kind.Key()), []byte(b.kind.Key())) })
 	b.WriteByte('{')
@@ -75,9 +75,9 @@ func (m *composite) writeGroups(b *bytes.Buffer, groups []group) {
 			if j > 0 {
 				b.WriteByte(',')
 			}
-			ref := RefOf(object)
+			ref := apiserver.RefOf(object)
 			key := ref.Key()
-			if m.hookVersion == "v1" {
+			if m.options.HookVersion == "v1" {
 				key = ref.Name
 			}
 			fmt.Fprintf(b, "%q:", key)
@@ -89,14 +89,14 @@ func (m *composite) writeGroups(b *bytes.Buffer, groups []group) {
 }
 
 // manifest returns the CompositeController that Metacontroller sends along.
-func (m *composite) manifest(c *metacontroller.Controller) []byte {
+func (m *Metacontroller) manifest(c *metacontroller.Controller) []byte {
 	if text, made := m.manifests[c.Name()]; made {
 		return text
 	}
 	rule := func(r metacontroller.Resource) map[string]any {
 		return map[string]any{"apiVersion": r.APIVersion, "resource": r.Plural}
 	}
-	hook := map[string]any{"version": m.hookVersion}
+	hook := map[string]any{"version": m.options.HookVersion}
 	hooks := map[string]any{"sync": hook}
 	if c.OrderedTeardown {
 		hooks["finalize"] = hook
@@ -133,9 +133,9 @@ func customizes(c *metacontroller.Controller) bool {
 }
 
 // call calls a hook and decodes its answer as strictly as Metacontroller.
-func (m *composite) call(p *parent, hook metacontroller.HookName, body []byte, into any) ([]byte, error) {
-	p.calls++
-	status, answer, err := m.hooks(m.server.Now(), "/"+p.controller.Name()+"/"+string(hook), body)
+func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []byte, into any) ([]byte, error) {
+	p.Calls++
+	status, answer, err := m.options.Call(m.server.Now(), "/"+p.controller.Name()+"/"+string(hook), body)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s hook: %w", hook, err)
@@ -143,7 +143,7 @@ func (m *composite) call(p *parent, hook metacontroller.HookName, body []byte, i
 		return nil, fmt.Errorf("%s hook: %d: %s", hook, status, bytes.TrimSpace(answer))
 	}
 	strict, err := kjson.UnmarshalStrict(answer, into)
-	if err == nil && m.hookVersion != "v1" {
+	if err == nil && m.options.HookVersion != "v1" {
 		err = errors.Join(strict...)
 	}
 	if err != nil {

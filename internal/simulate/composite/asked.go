@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"fmt"
@@ -13,32 +13,32 @@ type Asked struct {
 	New bool
 	// Desired is what the hook wants, with what Metacontroller adds: the namespace,
 	// the label of the selector and the owner. It is what a server-side apply sends.
-	Desired Object
+	Desired apiserver.Object
 }
 
-// Ask calls a function at each child that Metacontroller asks for, before the API
-// server of this World has taken or refused it. An error of the function is the
-// refusal. The World applies as DynamicApply does.
-func (w *World) Ask(tell func(Asked) error) {
-	w.composite.api = &asking{api: w.composite.api, tell: tell, isParent: w.isParentKind}
+// Ask calls a function at each child that Metacontroller asks for by DynamicApply,
+// before the API server has taken or refused it. An error of the function is the
+// refusal.
+func (m *Metacontroller) Ask(tell func(Asked) error) {
+	m.api = &asking{api: m.api, tell: tell, isParent: func(ref apiserver.Ref) bool { return m.parents[ref] != nil }}
 }
 
 // asking tells of writes and goes on with them.
 type asking struct {
 	api
 	tell     func(Asked) error
-	isParent func(Ref) bool
+	isParent func(apiserver.Ref) bool
 }
 
-func (a *asking) Create(by apiserver.Actor, object Object) (Object, error) {
+func (a *asking) Create(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error) {
 	if err := a.asked(true, object); err != nil {
 		return nil, err
 	}
 	return a.api.Create(by, object)
 }
 
-func (a *asking) Update(by apiserver.Actor, object Object) (Object, error) {
-	if !a.isParent(RefOf(object)) {
+func (a *asking) Update(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error) {
+	if !a.isParent(apiserver.RefOf(object)) {
 		if err := a.asked(false, object); err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (a *asking) Update(by apiserver.Actor, object Object) (Object, error) {
 	return a.api.Update(by, object)
 }
 
-func (a *asking) asked(isNew bool, object Object) error {
+func (a *asking) asked(isNew bool, object apiserver.Object) error {
 	desired, err := lastApplied(object)
 	if err != nil || desired == nil {
 		return err // or an adoption, which changes the owner alone
@@ -56,7 +56,7 @@ func (a *asking) asked(isNew bool, object Object) error {
 }
 
 // Posted returns what Metacontroller sends to create a child by DynamicApply.
-func (a Asked) Posted() (Object, error) {
+func (a Asked) Posted() (apiserver.Object, error) {
 	wanted := a.wanted()
 	child := wanted.DeepCopy()
 	if err := setLastApplied(child, wanted); err != nil {
@@ -67,10 +67,12 @@ func (a Asked) Posted() (Object, error) {
 }
 
 // Put returns what Metacontroller sends to update a live child by DynamicApply.
-func (a Asked) Put(live Object) (Object, error) { return mergeChild(live, a.wanted()) }
+func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
+	return mergeChild(live, a.wanted())
+}
 
 // wanted is what the hook wants: the owner is added when a child is created.
-func (a Asked) wanted() Object {
+func (a Asked) wanted() apiserver.Object {
 	wanted := a.Desired.DeepCopy()
 	wanted.SetOwnerReferences(nil)
 	return wanted
@@ -78,12 +80,12 @@ func (a Asked) wanted() Object {
 
 // lastApplied returns what Metacontroller notes of a child that it has written, or
 // nil.
-func lastApplied(object Object) (Object, error) {
+func lastApplied(object apiserver.Object) (apiserver.Object, error) {
 	text := object.GetAnnotations()[metacontroller.LastAppliedAnnotation]
 	if text == "" {
 		return nil, nil
 	}
-	last, err := ParseObject([]byte(text))
+	last, err := apiserver.ParseObject([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
 	}

@@ -1,10 +1,23 @@
-package simulate
+package composite
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
+
+// parse reads a mapping from YAML.
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	encoded, err := yaml.YAMLToJSON([]byte(text))
+	require.NoError(t, err)
+	content, err := apiserver.ParseJSON(encoded)
+	require.NoError(t, err)
+	return content
+}
 
 func TestMerge(t *testing.T) {
 	for _, c := range []struct{ name, live, last, desired, want string }{

@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// disturbance is what goes wrong in one sync.
-type disturbance struct {
+// Trouble is what goes wrong in one sync. The zero value is nothing.
+type Trouble struct {
 	what string
 	n    int // of the write, counted from 1
 }
@@ -34,10 +34,11 @@ const (
 	unavailable = "503"
 )
 
-// parseDisturbance reads what follows "sync KIND/NAME", as in crash@2.
-func parseDisturbance(text string) (disturbance, error) {
+// ParseTrouble reads what follows "sync KIND/NAME", as in crash@2. The error says what
+// can be written.
+func ParseTrouble(text string) (Trouble, error) {
 	what, number, hasNumber := strings.Cut(text, "@")
-	d := disturbance{what: what}
+	d := Trouble{what: what}
 	switch what {
 	case "", loseStatus, unavailable:
 		if !hasNumber {
@@ -59,7 +60,7 @@ var errInjected = errors.New("made to fail")
 // disturbed is the API server as one disturbed sync meets it.
 type disturbed struct {
 	server *apiserver.Server
-	disturbance
+	Trouble
 
 	writes int
 	dead   bool
@@ -95,47 +96,56 @@ func (d *disturbed) died() error {
 	return fmt.Errorf("%w: Metacontroller dies after write %d of this sync", errInjected, d.n)
 }
 
-func (d *disturbed) Create(by apiserver.Actor, object Object) (made Object, err error) {
+func (d *disturbed) Create(by apiserver.Actor, object apiserver.Object) (made apiserver.Object, err error) {
 	err = d.write(false, func() error { made, err = d.server.Create(by, object); return err })
 	return made, err
 }
 
-func (d *disturbed) Update(by apiserver.Actor, object Object) (made Object, err error) {
+func (d *disturbed) Update(by apiserver.Actor, object apiserver.Object) (made apiserver.Object, err error) {
 	err = d.write(false, func() error { made, err = d.server.Update(by, object); return err })
 	return made, err
 }
 
-func (d *disturbed) UpdateStatus(by apiserver.Actor, ref Ref, status map[string]any) (made Object, err error) {
+func (d *disturbed) UpdateStatus(by apiserver.Actor, ref apiserver.Ref, status map[string]any) (made apiserver.Object, err error) {
 	err = d.write(true, func() error { made, err = d.server.UpdateStatus(by, ref, status); return err })
 	return made, err
 }
 
-func (d *disturbed) Delete(by apiserver.Actor, ref Ref, uid types.UID) error {
+func (d *disturbed) Delete(by apiserver.Actor, ref apiserver.Ref, uid types.UID) error {
 	return d.write(false, func() error { return d.server.Delete(by, ref, uid) })
 }
 
-func (d *disturbed) Apply(desired Object) (made Object, err error) {
+func (d *disturbed) Apply(desired apiserver.Object) (made apiserver.Object, err error) {
 	err = d.write(false, func() error { made, err = d.server.Apply(desired); return err })
 	return made, err
 }
 
-// syncDisturbed is sync with something that goes wrong.
-func (m *composite) syncDisturbed(p *parent, what disturbance) {
+// IsInjected reports whether an error was made to happen by a [Trouble].
+func IsInjected(err error) bool { return errors.Is(err, errInjected) }
+
+// Sync syncs a custom resource of which Metacontroller has heard, with something that
+// goes wrong. It reports whether there is one.
+func (m *Metacontroller) Sync(parent apiserver.Ref, what Trouble) bool {
+	p := m.parents[parent]
+	if p == nil || m.cache.Get(parent) == nil {
+		return false
+	}
 	if what.what == "" {
 		m.sync(p)
-		return
+		return true
 	}
-	whole, hooks := m.api, m.hooks
-	api := &disturbed{server: m.server, disturbance: what}
+	server, hooks := m.api, m.options.Call
+	api := &disturbed{server: m.server, Trouble: what}
 	m.api = api
 	if what.what == unavailable {
-		m.hooks = func(time.Time, string, []byte) (int, []byte, error) {
+		m.options.Call = func(time.Time, string, []byte) (int, []byte, error) {
 			return http.StatusServiceUnavailable, []byte("made to fail"), nil
 		}
 	}
 	m.sync(p)
-	m.api, m.hooks = whole, hooks
+	m.api, m.options.Call = server, hooks
 	if api.dead {
-		m.late.restart()
+		m.Restart()
 	}
+	return true
 }

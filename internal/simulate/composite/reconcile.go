@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func finalizerOf(c *metacontroller.Controller) string {
 
 // reconcile is one sync of a live parent. An error of a hook leaves the
 // children and the status untouched.
-func (m *composite) reconcile(p *parent, object Object) error {
+func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 	object, err := m.syncFinalizer(p, object)
 	if err != nil {
 		return fmt.Errorf("can't sync finalizer: %w", err)
@@ -65,7 +65,7 @@ func (m *composite) reconcile(p *parent, object Object) error {
 }
 
 // ask calls the sync hook, or finalize for a parent that is being deleted.
-func (m *composite) ask(p *parent, object Object, observed, related []group) (*response, error) {
+func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, related []group) (*response, error) {
 	hook, finalizing := metacontroller.SyncHook, false
 	if p.controller.OrderedTeardown && object.GetDeletionTimestamp() != nil {
 		hook, finalizing = metacontroller.FinalizeHook, true
@@ -89,21 +89,21 @@ func (m *composite) ask(p *parent, object Object, observed, related []group) (*r
 }
 
 // labelChildren puts the label of the generated selector on each child.
-func labelChildren(object Object, children []*unstructured.Unstructured) error {
+func labelChildren(object apiserver.Object, children []*unstructured.Unstructured) error {
 	for _, child := range children {
 		labels, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
 		if err != nil {
-			return fmt.Errorf("invalid labels on desired child %s: %w", RefOf(child), err)
+			return fmt.Errorf("invalid labels on desired child %s: %w", apiserver.RefOf(child), err)
 		}
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		if labels[selectorLabel] == "" {
-			labels[selectorLabel] = string(object.GetUID())
+		if labels[SelectorLabel] == "" {
+			labels[SelectorLabel] = string(object.GetUID())
 			child.SetLabels(labels)
 		}
-		if labels[selectorLabel] != string(object.GetUID()) {
-			return fmt.Errorf("labels on desired child %s don't match parent selector", RefOf(child))
+		if labels[SelectorLabel] != string(object.GetUID()) {
+			return fmt.Errorf("labels on desired child %s don't match parent selector", apiserver.RefOf(child))
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func labelChildren(object Object, children []*unstructured.Unstructured) error {
 
 // syncFinalizer makes the parent carry the finalizer where teardown has an
 // order. One that is being deleted gets none any more.
-func (m *composite) syncFinalizer(p *parent, object Object) (Object, error) {
+func (m *Metacontroller) syncFinalizer(p *Parent, object apiserver.Object) (apiserver.Object, error) {
 	has := slices.Contains(object.GetFinalizers(), finalizerOf(p.controller))
 	if has == p.controller.OrderedTeardown || !has && object.GetDeletionTimestamp() != nil {
 		return object, nil
@@ -119,7 +119,7 @@ func (m *composite) syncFinalizer(p *parent, object Object) (Object, error) {
 	return m.setFinalizer(p, object, p.controller.OrderedTeardown)
 }
 
-func (m *composite) setFinalizer(p *parent, object Object, wanted bool) (Object, error) {
+func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted bool) (apiserver.Object, error) {
 	name := finalizerOf(p.controller)
 	if slices.Contains(object.GetFinalizers(), name) == wanted {
 		return object, nil
@@ -143,7 +143,7 @@ func (m *composite) setFinalizer(p *parent, object Object, wanted bool) (Object,
 
 // isManaged reports whether the parent's children are created, updated and
 // deleted: while it lives, and while its own finalizer holds it.
-func (m *composite) isManaged(p *parent, object Object) bool {
+func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
 	if object.GetDeletionTimestamp() == nil {
 		return true
 	}
@@ -154,7 +154,7 @@ func (m *composite) isManaged(p *parent, object Object) bool {
 }
 
 // writeStatus replaces the parent's status as a whole.
-func (m *composite) writeStatus(object Object, status map[string]any) error {
+func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]any) error {
 	live, err := m.lookUp(object)
 	if err != nil {
 		return err
@@ -167,6 +167,6 @@ func (m *composite) writeStatus(object Object, status map[string]any) error {
 		return nil
 	}
 	m.requests++
-	_, err = m.api.UpdateStatus(apiserver.ByHook, RefOf(object), status)
+	_, err = m.api.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
 	return err
 }

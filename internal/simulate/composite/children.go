@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"encoding/json"
@@ -17,16 +17,16 @@ import (
 
 // manage deletes the observed children that are not desired, then creates and
 // updates those that are. A failure of one does not stop the others.
-func (m *composite) manage(p *parent, object Object, observed []group, desired []Object) error {
-	wanted := map[Ref]Object{}
+func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []group, desired []apiserver.Object) error {
+	wanted := map[apiserver.Ref]apiserver.Object{}
 	for _, child := range desired {
-		wanted[RefOf(child)] = child // the last of several counts
+		wanted[apiserver.RefOf(child)] = child // the last of several counts
 	}
-	live := map[Ref]Object{}
+	live := map[apiserver.Ref]apiserver.Object{}
 	var failures []error
 	for _, g := range observed {
 		for _, child := range g.objects {
-			ref := RefOf(child)
+			ref := apiserver.RefOf(child)
 			live[ref] = child
 			if wanted[ref] != nil || child.GetDeletionTimestamp() != nil {
 				continue
@@ -39,11 +39,11 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 			delete(m.merged, ref)
 		}
 	}
-	refs := make([]Ref, 0, len(wanted))
+	refs := make([]apiserver.Ref, 0, len(wanted))
 	for ref := range wanted {
 		refs = append(refs, ref)
 	}
-	slices.SortFunc(refs, Ref.Compare)
+	slices.SortFunc(refs, apiserver.Ref.Compare)
 	for _, ref := range refs {
 		if err := m.apply(p, object, live[ref], wanted[ref]); err != nil {
 			m.refused(p, ref, err)
@@ -57,17 +57,17 @@ func (m *composite) manage(p *parent, object Object, observed []group, desired [
 }
 
 // apply makes one child as it is desired, by the strategy of this installation.
-func (m *composite) apply(p *parent, object, live, desired Object) error {
+func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object) error {
 	if live != nil && live.GetDeletionTimestamp() != nil {
 		return nil // it has to be gone before it can come again
 	}
-	if m.strategy == ServerSideApply {
+	if m.options.Apply == ServerSideApply {
 		return m.applyOnServer(p, object, live, desired)
 	}
 	if live == nil {
 		return m.create(p, object, desired)
 	}
-	ref := RefOf(live)
+	ref := apiserver.RefOf(live)
 	if last := m.merged[ref]; last.live == live && reflect.DeepEqual(last.desired.Object, desired.Object) {
 		return nil // an object is replaced and never modified, so that the difference is nothing as it was
 	}
@@ -88,10 +88,10 @@ func (m *composite) apply(p *parent, object, live, desired Object) error {
 }
 
 // mergedChild is a live child that was as it was desired, or is not to be updated.
-type mergedChild struct{ live, desired Object }
+type mergedChild struct{ live, desired apiserver.Object }
 
 // create posts a child. One whose name is taken is given up on in silence.
-func (m *composite) create(p *parent, object, desired Object) error {
+func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) error {
 	child := desired.DeepCopy()
 	if err := setLastApplied(child, desired); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (m *composite) create(p *parent, object, desired Object) error {
 	claim(child, object)
 	_, err := m.api.Create(apiserver.ByHook, child)
 	if apierrors.IsAlreadyExists(err) {
-		m.refused(p, RefOf(desired), err)
+		m.refused(p, apiserver.RefOf(desired), err)
 		return nil
 	}
 	m.requests++
@@ -107,7 +107,7 @@ func (m *composite) create(p *parent, object, desired Object) error {
 }
 
 // mergeChild returns what Metacontroller would put in place of a live child.
-func mergeChild(live, desired Object) (Object, error) {
+func mergeChild(live, desired apiserver.Object) (apiserver.Object, error) {
 	desired = desired.DeepCopy()
 	unstructured.RemoveNestedField(desired.Object, "metadata", "annotations", metacontroller.LastAppliedAnnotation)
 	var last map[string]any
@@ -123,7 +123,7 @@ func mergeChild(live, desired Object) (Object, error) {
 	return merged, setLastApplied(merged, desired)
 }
 
-func setLastApplied(child, desired Object) error {
+func setLastApplied(child, desired apiserver.Object) error {
 	text, err := json.Marshal(desired.Object)
 	if err != nil {
 		return fmt.Errorf("can't marshal last applied config: %w", err)
@@ -138,7 +138,7 @@ func setLastApplied(child, desired Object) error {
 }
 
 // claim makes the parent the child's controller.
-func claim(child, parent Object) {
+func claim(child, parent apiserver.Object) {
 	owners := child.GetOwnerReferences()
 	for _, owner := range owners {
 		if owner.UID == parent.GetUID() {

@@ -1,4 +1,4 @@
-package simulate
+package composite
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// selectorLabel is what Metacontroller selects children by where it generates
+// SelectorLabel is what Metacontroller selects children by where it generates
 // the selector.
-const selectorLabel = "controller-uid"
+const SelectorLabel = "controller-uid"
 
 // claimChildren returns the parent's children, each declared kind as a group. A
 // child that has lost the label is released, one without an owner that has it
 // is adopted. The request shows an adopted one as it was before.
-func (m *composite) claimChildren(p *parent, object Object) ([]group, error) {
+func (m *Metacontroller) claimChildren(p *Parent, object apiserver.Object) ([]group, error) {
 	groups := make([]group, len(p.controller.Children))
 	for i, child := range p.controller.Children {
 		groups[i].kind = m.server.Kind(child.APIVersion, child.Kind)
@@ -29,7 +29,7 @@ func (m *composite) claimChildren(p *parent, object Object) ([]group, error) {
 		if g == nil || apiserver.ControllerUID(child) != object.GetUID() {
 			continue
 		}
-		if child.GetLabels()[selectorLabel] == string(object.GetUID()) {
+		if child.GetLabels()[SelectorLabel] == string(object.GetUID()) {
 			g.objects = append(g.objects, child)
 			continue
 		}
@@ -49,15 +49,15 @@ func (m *composite) claimChildren(p *parent, object Object) ([]group, error) {
 		}
 		g.objects = append(g.objects, orphan)
 		if err := m.adopt(orphan, object); err != nil {
-			return nil, fmt.Errorf("can't adopt %s: %w", RefOf(orphan), err)
+			return nil, fmt.Errorf("can't adopt %s: %w", apiserver.RefOf(orphan), err)
 		}
-		slices.SortFunc(g.objects, func(a, b Object) int { return RefOf(a).Compare(RefOf(b)) })
+		slices.SortFunc(g.objects, func(a, b apiserver.Object) int { return apiserver.RefOf(a).Compare(apiserver.RefOf(b)) })
 	}
 	return groups, nil
 }
 
 // groupOf returns the group of an object's kind, or nil.
-func groupOf(groups []group, object Object) *group {
+func groupOf(groups []group, object apiserver.Object) *group {
 	for i := range groups {
 		if groups[i].kind.APIVersion == object.GetAPIVersion() && groups[i].kind.Kind == object.GetKind() {
 			return &groups[i]
@@ -68,13 +68,13 @@ func groupOf(groups []group, object Object) *group {
 
 // adopt makes a parent the owner of an orphan, unless the parent is not there any
 // more: it and the orphan are looked up in the API server.
-func (m *composite) adopt(orphan, object Object) error {
-	parent := m.server.Get(RefOf(object))
+func (m *Metacontroller) adopt(orphan, object apiserver.Object) error {
+	parent := m.server.Get(apiserver.RefOf(object))
 	if parent == nil || parent.GetUID() != object.GetUID() {
-		return fmt.Errorf("original %s is gone", RefOf(object))
+		return fmt.Errorf("original %s is gone", apiserver.RefOf(object))
 	}
 	if parent.GetDeletionTimestamp() != nil {
-		return fmt.Errorf("%s has just been deleted", RefOf(object))
+		return fmt.Errorf("%s has just been deleted", apiserver.RefOf(object))
 	}
 	live, err := m.lookUp(orphan)
 	if err != nil {
@@ -89,8 +89,8 @@ func (m *composite) adopt(orphan, object Object) error {
 
 // lookUp returns an object as the API server has it. Another one of that name is
 // none.
-func (m *composite) lookUp(object Object) (Object, error) {
-	ref := RefOf(object)
+func (m *Metacontroller) lookUp(object apiserver.Object) (apiserver.Object, error) {
+	ref := apiserver.RefOf(object)
 	live := m.server.Get(ref)
 	if live == nil || live.GetUID() != object.GetUID() {
 		return nil, apierrors.NewNotFound(m.server.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
@@ -98,7 +98,7 @@ func (m *composite) lookUp(object Object) (Object, error) {
 	return live, nil
 }
 
-func (m *composite) release(child, object Object) error {
+func (m *Metacontroller) release(child, object apiserver.Object) error {
 	live, err := m.lookUp(child)
 	if err != nil {
 		return nil //nolint:nilerr // what is gone needs no release
@@ -113,7 +113,7 @@ func (m *composite) release(child, object Object) error {
 	}
 	m.requests++
 	if _, err := m.api.Update(apiserver.ByHook, released); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("can't release %s: %w", RefOf(child), err)
+		return fmt.Errorf("can't release %s: %w", apiserver.RefOf(child), err)
 	}
 	return nil
 }
