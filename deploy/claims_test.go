@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	claimed  = regexp.MustCompile("`(Test[A-Za-z]+)`")
+	claimed = regexp.MustCompile("`(Test[A-Za-z]+)`")
 	// law is what a subtest of every operator is named, which the page names with a colon.
 	law      = regexp.MustCompile("`TestOperators`: ([a-z][^,|`]*[a-z])")
 	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z]+)\(`)
