@@ -66,10 +66,10 @@ func (p plan) isMade(c *candidate) bool {
 }
 
 // examine tells of each Pod what the Pod itself tells.
-func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
-	candidates := make([]*candidate, len(world.matched))
+func examine(tool *PodBuggerTool, o observed) ([]*candidate, error) {
+	candidates := make([]*candidate, len(o.matched))
 	var jobName func(*observedPod) string
-	for i, pod := range world.matched {
+	for i, pod := range o.matched {
 		c := &candidate{pod: pod}
 		candidates[i] = c
 		target := tool.Spec.TargetContainer
@@ -91,12 +91,12 @@ func examine(tool *PodBuggerTool, world world) ([]*candidate, error) {
 				}
 			}
 			name := jobName(pod)
-			c.jobName, c.job = name, world.jobs[name]
-			if c.givenUp = c.job == nil && world.memory.has(pod.UID); c.givenUp {
+			c.jobName, c.job = name, o.jobs[name]
+			if c.givenUp = c.job == nil && o.memory.has(pod.UID); c.givenUp {
 				c.state, c.message = PodFailed, "its Job had failed before the Pod stopped matching: replace the Pod, or change what the container is made of, to try again"
 				continue
 			}
-			c.state, c.eligible, c.allowed = PodPending, true, world.allowed[pod.Name]
+			c.state, c.eligible, c.allowed = PodPending, true, o.allowed[pod.Name]
 		}
 	}
 	return candidates, nil
@@ -195,8 +195,8 @@ func holdBack(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
 			missing = append(missing, c)
 		}
 	}
-	observed := meta.FindStatusCondition(tool.Status.Conditions, operator.ConditionChildrenObserved)
-	isStuck := observed != nil && observed.Status == metav1.ConditionFalse && now.Sub(observed.LastTransitionTime.Time) >= operator.ChildGrace
+	since := meta.FindStatusCondition(tool.Status.Conditions, operator.ConditionChildrenObserved)
+	isStuck := since != nil && since.Status == metav1.ConditionFalse && now.Sub(since.LastTransitionTime.Time) >= operator.ChildGrace
 	from, to := operator.FirstBurst, len(missing)
 	if isStuck {
 		from, to = operator.StuckBurst-1, len(missing)-1
@@ -224,7 +224,7 @@ type progress struct {
 // follow tells how far each candidate is, and after what time to look again, or zero: a
 // Job that has succeeded says nothing more, and the Pod may lag behind it. One that has
 // yet to run, or whose container has, says so in an event of its own, which may be lost.
-func (p plan) follow(world world, now time.Time) ([]progress, time.Duration) {
+func (p plan) follow(o observed, now time.Time) ([]progress, time.Duration) {
 	list := make([]progress, len(p.candidates))
 	var look time.Duration
 	for i, c := range p.candidates {
@@ -232,7 +232,7 @@ func (p plan) follow(world world, now time.Time) ([]progress, time.Duration) {
 		var again time.Duration
 		switch {
 		case p.chosen[c] && c.job != nil:
-			list[i].state, list[i].message, again = c.followJob(world, now)
+			list[i].state, list[i].message, again = c.followJob(o, now)
 		case p.chosen[c]:
 			list[i].message = p.waits(c)
 		case c.eligible:
@@ -260,9 +260,9 @@ func (p plan) waits(c *candidate) string {
 }
 
 // followJob tells of a Pod what its Job tells, and after what time to look again.
-func (c *candidate) followJob(world world, now time.Time) (state PodState, message string, look time.Duration) {
+func (c *candidate) followJob(o observed, now time.Time) (state PodState, message string, look time.Duration) {
 	how, at, reason := c.job.end(now)
-	complaint := world.complaint(c.job)
+	complaint := o.complaint(c.job)
 	switch how {
 	case failed:
 		message = join(c.job.Ref()+" has failed: "+reason, complaint)
@@ -280,7 +280,7 @@ func (c *candidate) followJob(world world, now time.Time) (state PodState, messa
 	if !c.job.Metadata.CreationTimestamp.IsZero() {
 		look = c.job.left(now)
 	}
-	return c.state, join(c.job.Ref()+" is under way: "+world.activity(c.job), complaint), look
+	return c.state, join(c.job.Ref()+" is under way: "+o.activity(c.job), complaint), look
 }
 
 // join adds what kubectl said to a message, if it said something.

@@ -125,7 +125,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	jobName, err := jobNames(tool)
 	require.NoError(t, err)
 	uid := func(i int) types.UID { return types.UID(fmt.Sprintf("%04d", i)) }
-	w := world{jobs: map[string]*observedJob{}}
+	w := observed{jobs: map[string]*observedJob{}}
 	for i := range maxRemembered + 100 {
 		job := &observedJob{}
 		require.NoError(t, json.Unmarshal([]byte(`{"status": {"conditions": [{"type": "Failed", "status": "True"}]}}`), job))

@@ -17,23 +17,23 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if tool.Spec.Image == "" {
 		return result{}, errors.New("spec.image is missing: write the image of the debug container")
 	}
-	world, err := observe(tool, seen)
+	o, err := observe(tool, seen)
 	if err != nil {
 		return result{}, err
 	}
-	candidates, err := examine(tool, world)
+	candidates, err := examine(tool, o)
 	if err != nil {
 		return result{}, err
 	}
 	plan := decide(tool, candidates, seen.Now)
-	list, look := plan.follow(world, seen.Now)
+	list, look := plan.follow(o, seen.Now)
 
-	memory := world.memory
-	stay, err := memory.remember(tool, world, plan, seen.Now)
+	memory := o.memory
+	stay, err := memory.remember(tool, o, plan, seen.Now)
 	if err != nil {
 		return result{}, err
 	}
-	wanted := children(tool, world, plan, stay)
+	wanted := children(tool, o, plan, stay)
 	differs, err := seen.Compare(wanted)
 	if err != nil {
 		return result{}, err
@@ -56,7 +56,7 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 // children returns what the Jobs need, and the Jobs. One is created when its
 // access is seen to be there, for Metacontroller applies children in no
 // particular order; one that exists stays whatever has become of its access.
-func children(tool *PodBuggerTool, world world, plan plan, stay []*observedJob) []metacontroller.Object {
+func children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
 	for _, c := range plan.candidates {
@@ -75,5 +75,5 @@ func children(tool *PodBuggerTool, world world, plan plan, stay []*observedJob) 
 		jobs = append(jobs, metacontroller.Keep(job.Snapshot))
 	}
 	slices.Sort(names)
-	return append(access(tool, names, world.hasAccount), jobs...)
+	return append(access(tool, names, o.hasAccount), jobs...)
 }
