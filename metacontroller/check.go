@@ -85,7 +85,7 @@ func (r Resource) mistakes() []error {
 	if !versionPattern.MatchString(r.Version()) || strings.HasPrefix(r.APIVersion, "/") || group != "" && len(validation.IsDNS1123Subdomain(group)) > 0 {
 		all = append(all, fmt.Errorf("%s: APIVersion %q is no group and version: write it as in apps/v1", r.Kind, r.APIVersion))
 	}
-	if plural := pluralOf(r.Kind); r.Plural != plural {
+	if plural := PluralOf(r.Kind); r.Plural != plural {
 		all = append(all, fmt.Errorf("%s: Plural is %q: write %q", r.Kind, r.Plural, plural))
 	}
 	return all
@@ -96,9 +96,10 @@ var (
 	endsInHiss      = regexp.MustCompile(`(x|z|ch|sh)$`)
 )
 
-// pluralOf returns the name of a kind in URLs and in RBAC rules, which the guess of
-// apimachinery does not know of all English words.
-func pluralOf(kind string) string {
+// PluralOf returns the name of a kind in URLs and in RBAC rules, which is in lower case
+// and in the plural: [Check] wants this one as [Resource.Plural]. The guess of
+// apimachinery does not know all English words.
+func PluralOf(kind string) string {
 	switch lower := strings.ToLower(kind); {
 	case endsInVowelAndY.MatchString(lower):
 		return lower + "s"

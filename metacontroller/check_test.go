@@ -61,6 +61,6 @@ func TestPlurals(t *testing.T) {
 		"Pod": "pods", "Ingress": "ingresses", "NetworkPolicy": "networkpolicies", "Endpoints": "endpoints", "IngressClass": "ingressclasses",
 		"ModelBox": "modelboxes", "Gateway": "gateways", "RedisCache": "rediscaches", "Proxy": "proxies",
 	} {
-		require.Equal(t, plural, pluralOf(kind))
+		require.Equal(t, plural, PluralOf(kind))
 	}
 }

@@ -156,7 +156,7 @@ func check(c metacontroller.Controller, text []byte) (CRD, error) {
 		return CRD{}, fmt.Errorf("there is no status subresource, and without it Metacontroller does not start: add the marker")
 	}
 	for _, name := range spec.Names.ShortNames {
-		if owner, isTaken := ownerOf(name); isTaken {
+		if owner, isTaken := OwnerOf(name); isTaken {
 			return CRD{}, fmt.Errorf("the short name %s is that of %s: write another in the marker", name, owner)
 		}
 	}

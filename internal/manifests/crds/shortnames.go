@@ -13,8 +13,8 @@ import (
 //go:embed shortnames.txt
 var shortNamesText string
 
-// ownerOf returns the plural of the kind of Kubernetes that has a short name.
-func ownerOf(shortName string) (plural string, isTaken bool) {
+// OwnerOf returns the plural of the kind of Kubernetes that has a short name.
+func OwnerOf(shortName string) (plural string, isTaken bool) {
 	for line := range strings.Lines(shortNamesText) {
 		if name, plural, _ := strings.Cut(strings.TrimSpace(line), " "); name == shortName {
 			return plural, true
