@@ -13,7 +13,7 @@ import (
 func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 	r.World.Watch(func(w simulate.Write) {
 		write := metacontroller.Write{
-			Before: w.Before, After: w.After, By: w.By, Now: r.World.Now(), List: r.World.List,
+			Before: w.Before, After: w.After, By: string(w.By), Now: r.World.Now(), List: r.World.List,
 			Heard: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 				return r.World.Heard(simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
 			},

@@ -155,7 +155,7 @@ func (r *Run) count(w simulate.Write) {
 	case w.Before == nil:
 		r.made["made "+simulate.RefOf(w.After).String()]++
 	case w.After == nil:
-		r.made["gone "+w.By+" "+simulate.RefOf(w.Before).String()]++
+		r.made["gone "+string(w.By)+" "+simulate.RefOf(w.Before).String()]++
 	default:
 		if progress := simulate.Progress(w.After); progress != "" {
 			r.made[progress+" "+simulate.RefOf(w.After).String()] = 1

@@ -7,27 +7,28 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
 // Enabled returns what may happen next without anybody's doing, in a World that
 // is late.
 func (w *World) Enabled() []Action {
 	var list []Action
-	for _, kind := range w.composite.late.kinds() {
+	for _, kind := range w.composite.PendingKinds() {
 		list = append(list, Action{Do: "deliver", Target: kind})
 	}
-	ready := w.composite.ready()
-	slices.SortFunc(ready, func(a, b *parent) int { return a.ref.compare(b.ref) })
-	for _, p := range ready {
-		list = append(list, Action{Do: "sync", Target: p.ref.String()})
+	for _, p := range w.composite.Ready() {
+		list = append(list, Action{Do: "sync", Target: p.Ref.String()})
 	}
-	for _, ref := range w.kubernetes.queued() {
+	for _, ref := range w.builtin.Queued() {
 		list = append(list, Action{Do: "step", Target: ref.String()})
 	}
-	if len(w.kubernetes.pods.pending) > 0 {
+	if w.builtin.HasNews() {
 		list = append(list, Action{Do: "hear", Target: "Pod"})
 	}
-	if len(w.kubernetes.orphans) > 0 || len(w.kubernetes.cascades) > 0 {
+	if w.builtin.HasGarbage() {
 		list = append(list, Action{Do: "collect"})
 	}
 	if !w.nextTimer().IsZero() {
@@ -55,33 +56,33 @@ func (w *World) flush() {
 }
 
 func (w *World) do(a Action) bool {
-	l, k := w.composite.late, w.kubernetes
+	m, k := w.composite, w.builtin
 	switch a.Do {
 	case "calm":
 		return w.calm(a.Target)
 	case "deliver":
-		done := l.deliver(a.Target)
-		for a.Detail == "all" && l.deliver(a.Target) {
+		done := m.Deliver(a.Target)
+		for a.Detail == "all" && m.Deliver(a.Target) {
 			continue
 		}
 		return done
 	case "relist":
-		l.relist(a.Target)
+		m.Relist(a.Target)
 	case "restart":
 		w.tell("Metacontroller restarts")
-		l.restart()
+		m.Restart()
 	case "sync":
 		return w.sync(a)
 	case "step":
 		ref, found := w.find(a.Target)
-		return found && k.look(ref)
+		return found && k.Reconcile(ref)
 	case "hear":
 		if a.Detail == "all" {
-			return k.hearOfPods()
+			return k.HearOfPods()
 		}
-		return k.hearOfPod()
+		return k.HearOfPod()
 	case "collect":
-		return k.collectAll()
+		return k.Collect()
 	case "wait":
 		return w.pass(a.Target)
 	default:
@@ -98,8 +99,12 @@ func (w *World) doUnasked(a Action) bool {
 	switch a.Do {
 	case "quota":
 		w.tell("creations are refused: " + a.Target)
-		w.store.quota = map[string]bool{a.Target: a.Target != "off"}
-		w.kubernetes.requeue()
+		kind := a.Target
+		if kind == "off" {
+			kind = ""
+		}
+		w.server.SetQuota(kind)
+		w.builtin.CheckAll()
 		return true
 	case "mend":
 		w.mend()
@@ -111,15 +116,15 @@ func (w *World) doUnasked(a Action) bool {
 	}
 	switch a.Do {
 	case "edit":
-		return w.told(w.edit(ref, a.Detail))
+		return w.told(w.server.Patch(apiserver.ByUser, ref, []byte(a.Detail)))
 	case "delete":
-		return w.told(w.store.deleteCascading(byHand, ref, a.Detail))
+		return w.told(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
 	case "evict":
 		if ref.Kind != "Pod" {
 			return false
 		}
 		w.tell("evict " + ref.String())
-		w.kubernetes.evict(ref)
+		w.builtin.Evict(ref)
 		return true
 	case "fail", "hold":
 		w.strike(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
@@ -164,19 +169,17 @@ func (w *World) calm(number string) bool {
 
 func (w *World) sync(a Action) bool {
 	ref, found := w.find(a.Target)
-	p := w.composite.parents[ref]
-	if !found || p == nil || w.composite.cache.get(ref) == nil {
+	if !found || !w.isParentKind(ref) || w.composite.Heard(ref) == nil {
 		return false
 	}
-	disturbance, err := parseDisturbance(a.Detail)
+	trouble, err := composite.ParseTrouble(a.Detail)
 	if err != nil {
 		return false
 	}
-	if behind := w.composite.late.behind(); behind != "" {
-		w.tell(fmt.Sprintf("sync of %s, not having heard that %s", ref, behind))
+	if unheard := w.unheard(); unheard != "" {
+		w.tell(fmt.Sprintf("sync of %s, not having heard that %s", ref, unheard))
 	}
-	w.composite.syncDisturbed(p, disturbance)
-	return true
+	return w.composite.Sync(ref, trouble)
 }
 
 // pass lets time pass, or makes it the time of the next timer.
@@ -192,7 +195,7 @@ func (w *World) pass(duration string) bool {
 	} else if next.After(w.clock.now) {
 		w.clock.now = next
 	}
-	w.kubernetes.wake()
+	w.builtin.Wake()
 	return true
 }
 
@@ -201,15 +204,13 @@ func (w *World) pass(duration string) bool {
 func (w *World) find(target string) (Ref, bool) {
 	kind, name, _ := strings.Cut(target, "/")
 	var found []Ref
-	for _, cache := range []*cache{w.store.cache, w.composite.cache} {
-		for ref := range cache.objects {
-			if ref.Kind == kind && ref.Name == name {
-				found = append(found, ref)
-			}
+	for _, object := range append(w.server.Objects(), w.composite.HeardAll()...) {
+		if ref := RefOf(object); ref.Kind == kind && ref.Name == name {
+			found = append(found, ref)
 		}
 	}
 	if len(found) == 0 {
 		return Ref{}, false
 	}
-	return slices.MinFunc(found, Ref.compare), true
+	return slices.MinFunc(found, Ref.Compare), true
 }

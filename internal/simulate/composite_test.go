@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -142,7 +143,7 @@ func TestDriftIsMendedAndForeignFieldsStay(t *testing.T) {
 		edited := w.Get(ref("v1", "ConfigMap", "c")).DeepCopy()
 		edited.Object["data"] = map[string]any{"key": "wrong", "foreign": "x"}
 		edited.SetManagedFields(nil)
-		_, err := w.store.update(byUser, edited)
+		_, err := w.server.Update(apiserver.ByUser, edited)
 		require.NoError(t, err)
 		require.NoError(t, w.Play())
 		require.Equal(t, `{"foreign":"x","key":"1"}`, text(t, w.Get(ref("v1", "ConfigMap", "c")), "data"), strategy)
@@ -178,7 +179,7 @@ func TestOrphansAreAdoptedAndStraysReleased(t *testing.T) {
 
 	stray := w.Get(ref("v1", "ConfigMap", "c")).DeepCopy()
 	stray.SetLabels(nil)
-	_, err := w.store.update(byUser, stray)
+	_, err := w.server.Update(apiserver.ByUser, stray)
 	require.NoError(t, err)
 	require.NoError(t, w.Play())
 	require.False(t, w.IsChild(w.Get(ref("v1", "ConfigMap", "c"))), "it has lost the label, so it is let go")

@@ -22,33 +22,6 @@ func editToy(t *testing.T, w *World) {
 	apply(t, w, `{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, spec: {edited: true}}`)
 }
 
-// What is stored is stored again as it is, or an InPlace child would be written
-// for ever.
-func TestDefaultsAreFilledInOnce(t *testing.T) {
-	for _, content := range []map[string]any{
-		service("NodePort", port("a", 80, "TCP"), port("b", 443, "TCP")), deployment("d", "x", 2),
-		object("v1", "Pod", "p", map[string]any{"spec": podSpec("x", "Never")}),
-		job(map[string]any{}), statefulSet(map[string]any{}),
-	} {
-		t.Run(content["kind"].(string), func(t *testing.T) {
-			s := emptyStore()
-			first, err := put(t, s, parse(t, mustJSON(t, content)))
-			require.NoError(t, err)
-			before := mustJSON(t, first.Object)
-			second, err := s.update(byUser, first.DeepCopy())
-			require.NoError(t, err)
-			require.JSONEq(t, before, mustJSON(t, second.Object))
-		})
-	}
-}
-
-func TestNodePortsOfAServiceDiffer(t *testing.T) {
-	stored, err := put(t, emptyStore(), parse(t, mustJSON(t, service("NodePort", port("a", 80, "TCP"), port("b", 443, "TCP")))))
-	require.NoError(t, err)
-	ports := stored.Object["spec"].(map[string]any)["ports"].([]any)
-	require.NotEqual(t, ports[0].(map[string]any)["nodePort"], ports[1].(map[string]any)["nodePort"])
-}
-
 // Dynamic apply makes one port of two protocols the same entry, as soon as it
 // merges. The API server then refuses the list.
 func TestOnePortOfTwoProtocols(t *testing.T) {

@@ -3,12 +3,16 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -51,26 +55,26 @@ type Event struct {
 }
 
 // record notes a change as an event of the present step.
-func (w *World) record(c change) {
+func (w *World) record(c apiserver.Write) {
 	w.recent = append(w.recent, c)
-	by := string(c.by)
+	by := string(c.By)
 	switch {
-	case c.before == nil:
-		w.events = append(w.events, Event{Verb: Created, Object: c.after, By: by})
+	case c.Before == nil:
+		w.events = append(w.events, Event{Verb: Created, Object: c.After, By: by})
 		return
-	case c.after == nil:
-		delete(w.foreign, c.ref) // another of that name may be anybody's
-		w.events = append(w.events, Event{Verb: Deleted, Object: c.before, Before: c.before, By: by})
+	case c.After == nil:
+		delete(w.foreign, c.Ref) // another of that name may be anybody's
+		w.events = append(w.events, Event{Verb: Deleted, Object: c.Before, Before: c.Before, By: by})
 		return
-	case c.before.GetDeletionTimestamp() == nil && c.after.GetDeletionTimestamp() != nil:
-		w.addEvent(Event{Verb: Deleting, Object: c.after, Before: c.before, By: by})
+	case c.Before.GetDeletionTimestamp() == nil && c.After.GetDeletionTimestamp() != nil:
+		w.addEvent(Event{Verb: Deleting, Object: c.After, Before: c.Before, By: by})
 		return
 	}
-	if !sameBut(c.before, c.after, "metadata", "status") || len(metadataPaths(c.before, c.after)) > 0 {
-		w.addEvent(Event{Verb: Changed, Object: c.after, Before: c.before, By: by})
+	if !apiserver.SameBut(c.Before, c.After, "metadata", "status") || len(metadataPaths(c.Before, c.After)) > 0 {
+		w.addEvent(Event{Verb: Changed, Object: c.After, Before: c.Before, By: by})
 	}
-	if !equal(c.before.Object["status"], c.after.Object["status"]) {
-		w.addEvent(Event{Verb: Reported, Object: c.after, Before: c.before, By: by})
+	if !reflect.DeepEqual(c.Before.Object["status"], c.After.Object["status"]) {
+		w.addEvent(Event{Verb: Reported, Object: c.After, Before: c.Before, By: by})
 	}
 }
 
@@ -91,7 +95,7 @@ var hidden = []string{"resourceVersion", "generation", "managedFields", "uid", "
 
 // hiddenAnnotations are written with every change.
 var hiddenAnnotations = []string{
-	metacontroller.LastAppliedAnnotation, metacontroller.HashAnnotation, revisionAnnotation,
+	metacontroller.LastAppliedAnnotation, metacontroller.HashAnnotation, "deployment.kubernetes.io/revision",
 	"deprecated.daemonset.template.generation",
 }
 
@@ -132,7 +136,7 @@ func (e Event) Paths() []string {
 	if e.Verb == Reported {
 		return difference(nil, "status", e.Before.Object["status"], e.Object.Object["status"])
 	}
-	before, after := shallow(e.Before).Object, shallow(e.Object).Object
+	before, after := maps.Clone(e.Before.Object), maps.Clone(e.Object.Object)
 	for _, content := range []map[string]any{before, after} {
 		delete(content, "metadata")
 		delete(content, "status")
@@ -142,7 +146,7 @@ func (e Event) Paths() []string {
 
 // difference appends the fields in which two values differ.
 func difference(paths []string, path string, before, after any) []string {
-	if equal(before, after) {
+	if reflect.DeepEqual(before, after) {
 		return paths
 	}
 	old, oldIsMap := before.(map[string]any)
@@ -163,14 +167,14 @@ func difference(paths []string, path string, before, after any) []string {
 
 // differenceOfLists compares items by their names or types where they have one.
 func differenceOfLists(paths []string, path string, old, now []any) []string {
-	key := mergeKey(old, now)
+	key := composite.MergeKey(old, now)
 	if isTyped(old) && isTyped(now) {
 		key = "type"
 	}
-	if key == "" || len(itemsByKey(key, old)) != len(old) || len(itemsByKey(key, now)) != len(now) {
+	if key == "" || len(composite.ItemsByKey(key, old)) != len(old) || len(composite.ItemsByKey(key, now)) != len(now) {
 		return append(paths, fmt.Sprintf("%s: %s -> %s", path, brief(old), brief(now)))
 	}
-	before, after := itemsByKey(key, old), itemsByKey(key, now)
+	before, after := composite.ItemsByKey(key, old), composite.ItemsByKey(key, now)
 	for _, name := range keysOf(before, after) {
 		paths = difference(paths, path+"["+name+"]", before[name], after[name])
 	}

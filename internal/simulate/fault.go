@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // FaultKind is a kind of trouble.
@@ -99,10 +101,13 @@ type trouble struct {
 }
 
 // faults are all troubles of a simulation.
-type faults struct{ list []*trouble }
+type faults struct {
+	list []*trouble
+	get  func(Ref) Object
+}
 
-func newFaults(list []Fault) *faults {
-	f := &faults{}
+func newFaults(list []Fault, get func(Ref) Object) *faults {
+	f := &faults{get: get}
 	for _, fault := range list {
 		t := &trouble{Fault: fault}
 		switch fault.What {
@@ -121,15 +126,23 @@ func newFaults(list []Fault) *faults {
 	return f
 }
 
-// strikes reports whether a lasting fault strikes an object, or what controls
-// it.
-func (f *faults) strikes(s *store, what FaultKind, object Object) bool {
+// Fails reports whether an object never becomes ready.
+func (f *faults) Fails(object Object) bool { return f.strikes(Fail, object) }
+
+// Holds reports whether a running Pod becomes neither ready nor done.
+func (f *faults) Holds(object Object) bool { return f.strikes(Hold, object) }
+
+// Flaps reports whether a Pod is not ready for now.
+func (f *faults) Flaps(object Object) bool { return f.strikes(Flap, object) }
+
+// strikes reports whether a lasting fault strikes an object, or what controls it.
+func (f *faults) strikes(what FaultKind, object Object) bool {
 	struck := false
 	for _, t := range f.list {
 		if t.What != what || t.met && !t.active {
 			continue
 		}
-		for o := object; o != nil; o = controllerObject(s, o) {
+		for o := object; o != nil; o = f.controllerOf(o) {
 			if t.matches(o) {
 				t.met = true
 				struck = struck || t.active
@@ -139,12 +152,12 @@ func (f *faults) strikes(s *store, what FaultKind, object Object) bool {
 	return struck
 }
 
-func controllerObject(s *store, object Object) Object {
-	owner, found := controllerOf(object)
+func (f *faults) controllerOf(object Object) Object {
+	owner, found := apiserver.ControllerOf(object)
 	if !found {
 		return nil
 	}
-	return s.get(owner)
+	return f.get(owner)
 }
 
 // unmet returns the faults that found nothing to strike.

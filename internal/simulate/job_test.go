@@ -30,7 +30,7 @@ func TestJobs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := plain(t, jobs, job(c.spec), c.faults...)
 			require.Equal(t, c.want, Progress(w.Get(ref("batch/v1", "Job", "j"))))
-			require.Len(t, w.store.list("v1", "Pod"), c.pods)
+			require.Len(t, w.server.List("v1", "Pod"), c.pods)
 		})
 	}
 }
@@ -52,10 +52,10 @@ func TestJobReplacesAPodThatVanishes(t *testing.T) {
 	y.sync = func(request) any { return answer(true, job(nil)) }
 	w := y.world(t, func(o *Options) { o.Faults = []Fault{{What: Hold, Kind: "Job", Name: "j"}} })
 	require.NoError(t, w.Play())
-	first := w.store.list("v1", "Pod")[0]
+	first := w.server.List("v1", "Pod")[0]
 	require.NoError(t, w.Delete(RefOf(first)))
 	require.NoError(t, w.Play())
-	list := w.store.list("v1", "Pod")
+	list := w.server.List("v1", "Pod")
 	require.Len(t, list, 1)
 	require.NotEqual(t, first.GetName(), list[0].GetName())
 	require.Equal(t, "1 active, 1 failed", Progress(w.Get(ref("batch/v1", "Job", "j"))))

@@ -1,11 +1,12 @@
 package simulate
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // Of all that a Pod may run, one thing has an effect: `kubectl debug` in a Pod
@@ -69,67 +70,11 @@ func (d *debugCommand) read(words []string) {
 	}
 }
 
-// run runs what a Pod runs. It returns what the command says when it fails, or
-// nothing.
-func (k *kubernetes) run(pod *corev1.Pod) string {
+// run runs what a Pod runs. The error is what the command says when it fails.
+func (w *World) run(pod *corev1.Pod) error {
 	d := debugCommandOf(pod)
 	if d == nil {
-		return ""
+		return nil
 	}
-	object := k.store.get(d.target)
-	if object == nil {
-		return fmt.Sprintf("Error from server (NotFound): pods %q not found", d.target.Name)
-	}
-	target := &corev1.Pod{}
-	if err := decodeInto(object, target); err != nil {
-		return err.Error()
-	}
-	if problem := d.refusal(target); problem != "" {
-		return fmt.Sprintf("The Pod %q is invalid: spec.ephemeralContainers%s", d.target.Name, problem)
-	}
-	c := &d.container
-	defaultContainer((*corev1.Container)(&c.EphemeralContainerCommon))
-	changed := object.DeepCopy()
-	list, _ := changed.Object["spec"].(map[string]any)["ephemeralContainers"].([]any)
-	changed.Object["spec"].(map[string]any)["ephemeralContainers"] = append(list, mustEncode(c).Object)
-	changed.SetGeneration(object.GetGeneration() + 1)
-	if _, err := k.store.replace(byKubernetes, d.target, changed, object); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// refusal returns why the API server refuses the container, or nothing.
-func (d *debugCommand) refusal(pod *corev1.Pod) string {
-	c := &d.container
-	for _, other := range pod.Spec.EphemeralContainers {
-		if other.Name == c.Name {
-			return fmt.Sprintf(": Forbidden: existing ephemeral containers %q may not be changed", c.Name)
-		}
-	}
-	names := map[string]bool{}
-	for _, other := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-		names[other.Name] = true
-	}
-	index := len(pod.Spec.EphemeralContainers)
-	switch {
-	case names[c.Name]:
-		return fmt.Sprintf("[%d].name: Duplicate value: %q", index, c.Name)
-	case c.TargetContainerName != "" && !names[c.TargetContainerName]:
-		return fmt.Sprintf("[%d].targetContainerName: Not found: %q", index, c.TargetContainerName)
-	}
-	return ""
-}
-
-// startEphemeral runs the ephemeral containers that do not run yet.
-func (k *kubernetes) startEphemeral(pod *corev1.Pod) {
-	for _, c := range pod.Spec.EphemeralContainers {
-		known := slices.ContainsFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
-		if known || pod.Status.Phase != corev1.PodRunning {
-			continue
-		}
-		status := k.running(corev1.Container{Name: c.Name, Image: c.Image}, false)
-		status.Started = nil
-		pod.Status.EphemeralContainerStatuses = append(pod.Status.EphemeralContainerStatuses, status)
-	}
+	return w.server.AddEphemeralContainer(apiserver.ByKubernetes, d.target, d.container)
 }

@@ -80,7 +80,7 @@ func TestKubectlDebugIsRefused(t *testing.T) {
 func podsText(t *testing.T, w *World) string {
 	t.Helper()
 	all := ""
-	for _, pod := range w.store.list("v1", "Pod") {
+	for _, pod := range w.server.List("v1", "Pod") {
 		all += text(t, pod, "status", "containerStatuses")
 	}
 	return all
@@ -95,7 +95,7 @@ parent: {apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t, namespa
 related: {Pod.v1: {ns/web: {apiVersion: v1, kind: Pod, metadata: {name: web, namespace: ns, ownerReferences: [{apiVersion: v1, kind: X, name: x, uid: u}]}, spec: {containers: [{name: main, image: "x:1"}]}, status: {phase: Succeeded}}}}
 `)))
 	require.NoError(t, w.Play())
-	pod := w.Get(Ref{"v1", "Pod", "ns", "web"})
+	pod := w.Get(Ref{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "web"})
 	require.Equal(t, `"Succeeded"`, text(t, pod, "status", "phase"))
 	require.Empty(t, pod.GetOwnerReferences())
 	require.True(t, w.IsForeign(pod))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // Play plays until nothing changes any more, strikes the faults that wait for
@@ -16,9 +18,7 @@ import (
 // asks for no write, and answers the same bytes twice. The error says what keeps
 // changing, or which of that does not hold.
 func (w *World) Play() error {
-	for _, p := range w.composite.parents {
-		p.quiet = false
-	}
+	w.quiet = map[Ref]bool{}
 	for range w.options.MaxSteps {
 		busy := w.Step()
 		if err := w.checkRoom(); err != nil {
@@ -41,13 +41,13 @@ func (w *World) Play() error {
 // Step plays one step, and reports whether anything happened or is about to.
 func (w *World) Step() bool {
 	w.clock.now = w.clock.now.Add(time.Second)
-	w.kubernetes.steps++
-	w.composite.hearAll()
+	w.builtin.BeginStep()
+	w.composite.DeliverAll()
 	w.strikeDue(len(w.Steps) + 1)
-	w.composite.step()
-	w.kubernetes.step()
+	w.composite.Step()
+	w.builtin.Step()
 	w.flush()
-	return w.composite.isBusy() || w.kubernetes.isBusy()
+	return w.composite.IsBusy() || w.builtin.IsBusy()
 }
 
 // wait moves the clock to the next timer, if there is one.
@@ -66,7 +66,7 @@ func (w *World) wait() bool {
 // nextTimer returns when the next timer is due, or zero.
 func (w *World) nextTimer() time.Time {
 	var next time.Time
-	for _, at := range []time.Time{w.composite.nextTimer(), w.kubernetes.nextTimer()} {
+	for _, at := range []time.Time{w.composite.NextTimer(), w.builtin.NextTimer()} {
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -119,12 +119,12 @@ func (w *World) strike(t *trouble) {
 			w.hit(t.What, RefOf(object))
 		}
 	}
-	w.kubernetes.enqueuePods()
+	w.builtin.CheckPods()
 }
 
 func (w *World) hit(what FaultKind, ref Ref) {
 	if what == Evict {
-		w.kubernetes.evict(ref)
+		w.builtin.Evict(ref)
 		return
 	}
 	if err := w.Delete(ref); err != nil && !apierrors.IsNotFound(err) {
@@ -134,16 +134,16 @@ func (w *World) hit(what FaultKind, ref Ref) {
 
 // checkGone makes sure that nothing waits for its end.
 func (w *World) checkGone() error {
-	for _, p := range w.composite.ordered() {
-		object := w.store.get(p.ref)
+	for _, p := range w.composite.Parents() {
+		object := w.server.Get(p.Ref)
 		if object == nil || object.GetDeletionTimestamp() == nil {
 			continue
 		}
-		reason := p.failure
+		reason := p.Failure
 		if reason == "" {
 			reason = "the finalizers " + strings.Join(object.GetFinalizers(), ", ") + " hold it"
 		}
-		return fmt.Errorf("%s is being deleted and does not go: %s", w.describe(p.ref), reason)
+		return fmt.Errorf("%s is being deleted and does not go: %s", w.describe(p.Ref), reason)
 	}
 	return nil
 }
@@ -151,40 +151,41 @@ func (w *World) checkGone() error {
 // checkQuiet syncs every parent twice more, a second later.
 func (w *World) checkQuiet() error {
 	var failures []error
-	for _, p := range w.composite.ordered() {
-		object := w.store.get(p.ref)
-		if object == nil || p.failure != "" {
+	for _, p := range w.composite.Parents() {
+		object := w.server.Get(p.Ref)
+		if object == nil || p.Failure != "" {
 			continue
 		}
-		err := w.checkParent(p, object)
-		if p.quiet = err == nil; err != nil {
-			failures = append(failures, fmt.Errorf("%s is not quiet: %w", w.describe(p.ref), err))
+		err := w.checkParent(p.Ref)
+		if w.quiet[p.Ref] = err == nil; err != nil {
+			failures = append(failures, fmt.Errorf("%s is not quiet: %w", w.describe(p.Ref), err))
 		}
 	}
 	w.events = nil
 	return errors.Join(failures...)
 }
 
-func (w *World) checkParent(p *parent, object Object) error {
-	calls, due, idle, now := p.calls, p.due, p.idle, w.clock.now
-	defer func() { p.calls, p.due, p.idle, w.clock.now = calls, due, idle, now }()
+func (w *World) checkParent(parent Ref) error {
+	now := w.clock.now
+	defer func() { w.clock.now = now }()
 	w.clock.now = now.Add(time.Second) // what has the time in it changes
-	requests, seen := w.composite.requests, len(w.recent)
-	if err := w.composite.reconcile(p, object); err != nil {
+	requests, seen := w.composite.Requests(), len(w.recent)
+	first, err := w.composite.Resync(parent)
+	if err != nil {
 		return fmt.Errorf("another sync fails: %w", err)
 	}
-	if w.composite.requests != requests {
+	if w.composite.Requests() != requests {
 		if changes := w.changesOf(w.recent[seen:]); len(changes) > 0 {
 			return fmt.Errorf("another sync writes %s", strings.Join(changes, "; "))
 		}
 		return errors.New("another sync writes something that the API server drops, and so would every other")
 	}
-	first := p.answer
-	w.composite.hearAll()
-	if err := w.composite.reconcile(p, w.store.get(p.ref)); err != nil {
+	w.composite.DeliverAll()
+	second, err := w.composite.Resync(parent)
+	if err != nil {
 		return fmt.Errorf("another sync fails: %w", err)
 	}
-	if !bytes.Equal(first, p.answer) {
+	if !bytes.Equal(first, second) {
 		return errors.New("two syncs of the same world have different answers")
 	}
 	return nil
@@ -207,7 +208,7 @@ func (w *World) whatChanges() string {
 }
 
 // changesOf describes changes, each once.
-func (w *World) changesOf(list []change) []string {
+func (w *World) changesOf(list []apiserver.Write) []string {
 	var lines []string
 	add := func(line string) {
 		if !slices.Contains(lines, line) {
@@ -216,14 +217,14 @@ func (w *World) changesOf(list []change) []string {
 	}
 	for _, c := range list {
 		switch {
-		case c.before == nil:
-			add(c.ref.String() + " appears")
-		case c.after == nil:
-			add(c.ref.String() + " goes")
+		case c.Before == nil:
+			add(c.Ref.String() + " appears")
+		case c.After == nil:
+			add(c.Ref.String() + " goes")
 		default:
 			for _, verb := range []Verb{Changed, Reported} {
-				for _, path := range (Event{Verb: verb, Object: c.after, Before: c.before}).Paths() {
-					add(c.ref.String() + " " + path)
+				for _, path := range (Event{Verb: verb, Object: c.After, Before: c.Before}).Paths() {
+					add(c.Ref.String() + " " + path)
 				}
 			}
 		}

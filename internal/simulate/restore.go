@@ -8,6 +8,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
 // Restore puts the parent, the children and the related objects of a sync
@@ -15,18 +18,18 @@ import (
 // it does not tell, as the Pods of a Deployment, comes into being anew. A parent
 // that is being deleted is not any more, and related objects have no owner.
 func (w *World) Restore(request []byte) error {
-	content, err := parseJSON(request)
+	content, err := apiserver.ParseJSON(request)
 	if err != nil {
 		return fmt.Errorf("it is no JSON object: %w", err)
 	}
-	parent, err := w.restore(byUser, content["parent"], nil)
+	parent, err := w.restore(apiserver.ByUser, content["parent"], nil)
 	if err != nil {
 		return fmt.Errorf("the parent: %w", err)
 	}
-	if err := w.restoreAll(byUser, without(content["related"], content["children"]), nil); err != nil {
+	if err := w.restoreAll(apiserver.ByUser, without(content["related"], content["children"]), nil); err != nil {
 		return fmt.Errorf("the related object %w", err)
 	}
-	if err := w.restoreAll(byHook, content["children"], parent); err != nil {
+	if err := w.restoreAll(apiserver.ByHook, content["children"], parent); err != nil {
 		return fmt.Errorf("the child %w", err)
 	}
 	return nil
@@ -48,7 +51,7 @@ func without(content, other any) map[string]any {
 }
 
 // restoreAll stores the objects of a request's map of maps.
-func (w *World) restoreAll(by actor, content any, owner Object) error {
+func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error {
 	groups, _ := content.(map[string]any)
 	for _, kind := range keysOf(groups) {
 		objects, _ := groups[kind].(map[string]any)
@@ -66,7 +69,7 @@ func (w *World) restoreAll(by actor, content any, owner Object) error {
 }
 
 // restore stores an object with its status, and with its owner if it has one.
-func (w *World) restore(by actor, content any, owner Object) (Object, error) {
+func (w *World) restore(by apiserver.Actor, content any, owner Object) (Object, error) {
 	fields, ok := content.(map[string]any)
 	if !ok {
 		return nil, errors.New("it is no object")
@@ -79,20 +82,20 @@ func (w *World) restore(by actor, content any, owner Object) (Object, error) {
 	object.SetOwnerReferences(nil)
 	if owner != nil {
 		object.SetNamespace(owner.GetNamespace())
-		object.SetOwnerReferences([]metav1.OwnerReference{ownedBy(owner)})
+		object.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())})
 		labels := object.GetLabels()
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		labels[selectorLabel] = string(owner.GetUID())
+		labels[composite.SelectorLabel] = string(owner.GetUID())
 		object.SetLabels(labels)
 	}
-	stored, err := w.store.create(by, object)
+	stored, err := w.server.Create(by, object)
 	if err != nil {
 		return nil, err
 	}
 	if status, ok := fields["status"].(map[string]any); ok {
-		return w.store.updateStatus(by, RefOf(stored), status)
+		return w.server.UpdateStatus(by, RefOf(stored), status)
 	}
 	return stored, nil
 }

@@ -89,7 +89,7 @@ func (y *toy) world(t testing.TB, change ...func(*Options)) *World {
 	return w
 }
 
-var toyRef = Ref{"toys.example.com/v1", "Toy", "default", "t"}
+var toyRef = Ref{APIVersion: "toys.example.com/v1", Kind: "Toy", Namespace: "default", Name: "t"}
 
 // apply applies a document that is written in YAML.
 func apply(t testing.TB, w *World, text string) {
@@ -142,7 +142,9 @@ func deployment(name, image string, replicas any) map[string]any {
 }
 
 // ref returns the reference to an object in the default namespace.
-func ref(apiVersion, kind, name string) Ref { return Ref{apiVersion, kind, "default", name} }
+func ref(apiVersion, kind, name string) Ref {
+	return Ref{APIVersion: apiVersion, Kind: kind, Namespace: "default", Name: name}
+}
 
 // text returns an object's field as JSON, and "null" for none.
 func text(t testing.TB, object Object, path ...string) string {
@@ -177,4 +179,8 @@ func story(w *World) []string {
 		}
 	}
 	return lines
+}
+
+func named(apiVersion, kind, plural string) metacontroller.Resource {
+	return metacontroller.Resource{APIVersion: apiVersion, Kind: kind, Plural: plural}
 }

@@ -1,73 +1,37 @@
 package simulate
 
 import (
-	"errors"
 	"slices"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
-
-// Write is a write to the API server that has changed something. Its objects are
-// not to be modified.
-type Write struct {
-	// Before is nil where the object is new, and After where it is gone.
-	Before, After Object
-	// By is who wrote, in the words of [Event].
-	By string
-}
-
-// Answer is what a sync or finalize hook has answered.
-type Answer struct {
-	// Parent is the custom resource.
-	Parent Ref
-	// Children are those that are asked for, in the order of the answer.
-	Children []Ref
-}
-
-// Refusal is a child that could not be created or updated.
-type Refusal struct {
-	// Parent is the custom resource, Child what was asked for.
-	Parent, Child Ref
-	// Err is what the API server says.
-	Err error
-}
 
 // Watch calls functions at each write, at each answer and at each refusal of a
 // child. Any of them may be nil.
 func (w *World) Watch(write func(Write), answer func(Answer), refusal func(Refusal)) {
 	if write != nil {
-		w.store.observers = append(w.store.observers, func(c change) {
-			write(Write{Before: c.before, After: c.after, By: string(c.by)})
-		})
+		w.server.Watch(write)
 	}
-	if answer != nil {
-		w.composite.answered = func(p *parent, r *response) {
-			a := Answer{Parent: p.ref}
-			for _, child := range r.Children {
-				a.Children = append(a.Children, RefOf(child))
-			}
-			answer(a)
-		}
-	}
-	if refusal != nil {
-		w.composite.refused = func(p *parent, child Ref, err error) { refusal(Refusal{p.ref, child, err}) }
-	}
+	w.composite.Watch(answer, refusal)
 }
 
 // IsCaughtUp reports whether Metacontroller has heard of all and has synced
 // whatever that concerns, without a failure.
 func (w *World) IsCaughtUp() bool {
-	for _, p := range w.composite.parents {
-		if p.failure != "" {
+	for _, p := range w.composite.Parents() {
+		if p.Failure != "" {
 			return false
 		}
 	}
-	return !w.composite.isBusy()
+	return !w.composite.IsBusy()
 }
 
 // Syncs returns how often hooks have been called.
 func (w *World) Syncs() int {
 	calls := 0
-	for _, p := range w.composite.parents {
-		calls += p.calls
+	for _, p := range w.composite.Parents() {
+		calls += p.Calls
 	}
 	return calls
 }
@@ -75,16 +39,15 @@ func (w *World) Syncs() int {
 // Selected returns the objects that the customize hook of a custom resource has
 // selected, as they are in the API server. They are not to be modified.
 func (w *World) Selected(parent Object) []Object {
-	p := w.composite.parents[RefOf(parent)]
-	return slices.DeleteFunc(w.Objects(), func(object Object) bool { return p == nil || !w.composite.selects(p, object) })
+	return slices.DeleteFunc(w.Objects(), func(object Object) bool { return !w.composite.Selects(RefOf(parent), object) })
 }
 
 // Owned returns the objects that a custom resource controls, in the order of
 // kinds and names. They are not to be modified.
 func (w *World) Owned(parent Object) []Object {
 	var list []Object
-	for _, object := range w.store.ownedBy(parent.GetUID()) {
-		if ownerUID(object) == parent.GetUID() {
+	for _, object := range w.server.OwnedBy(parent.GetUID()) {
+		if apiserver.ControllerUID(object) == parent.GetUID() {
 			list = append(list, object)
 		}
 	}
@@ -94,8 +57,8 @@ func (w *World) Owned(parent Object) []Object {
 // Parents returns the custom resources there are, in the order of their names.
 func (w *World) Parents() []Object {
 	var list []Object
-	for _, p := range w.composite.ordered() {
-		if object := w.store.get(p.ref); object != nil {
+	for _, p := range w.composite.Parents() {
+		if object := w.server.Get(p.Ref); object != nil {
 			list = append(list, object)
 		}
 	}
@@ -104,10 +67,15 @@ func (w *World) Parents() []Object {
 
 // List returns the objects of a kind in the order of their names. They are not to
 // be modified.
-func (w *World) List(apiVersion, kind string) []Object { return w.store.list(apiVersion, kind) }
+func (w *World) List(apiVersion, kind string) []Object { return w.server.List(apiVersion, kind) }
 
 // Heard returns an object as Metacontroller knows it, or nil.
-func (w *World) Heard(ref Ref) Object { return w.composite.cache.get(ref) }
+func (w *World) Heard(ref Ref) Object { return w.composite.Heard(ref) }
 
 // IsInjected reports whether an error was made to happen by an [Action].
-func IsInjected(err error) bool { return errors.Is(err, errInjected) }
+func IsInjected(err error) bool { return composite.IsInjected(err) }
+
+// Ask calls a function at each child that Metacontroller asks for, before the API
+// server of this World has taken or refused it. An error of the function is the
+// refusal. The World applies as DynamicApply does.
+func (w *World) Ask(tell func(Asked) error) { w.composite.Ask(tell) }

@@ -96,10 +96,10 @@ func TestDeploymentRollsWithinItsLimits(t *testing.T) {
 		least, most := int64(100), int64(0)
 		for w.Step() || w.wait() {
 			var ready, all int64
-			for _, pod := range w.store.list("v1", "Pod") {
-				if r := replicaOf(pod); !r.terminating {
+			for _, pod := range w.server.List("v1", "Pod") {
+				if pod.GetDeletionTimestamp() == nil {
 					all++
-					if r.ready {
+					if Condition(pod, "Ready").Status == "True" {
 						ready++
 					}
 				}
@@ -108,10 +108,10 @@ func TestDeploymentRollsWithinItsLimits(t *testing.T) {
 		}
 		require.Equal(t, c.least, least, "ready with %v/%v", c.surge, c.unavailable)
 		require.Equal(t, c.most, most, "Pods with %v/%v", c.surge, c.unavailable)
-		for _, pod := range w.store.list("v1", "Pod") {
+		for _, pod := range w.server.List("v1", "Pod") {
 			require.Equal(t, "x:2", podImage(t, pod))
 		}
-		require.Equal(t, `"2"`, text(t, w.Get(ref("apps/v1", "Deployment", "web")), "metadata", "annotations", revisionAnnotation))
+		require.Equal(t, `"2"`, text(t, w.Get(ref("apps/v1", "Deployment", "web")), "metadata", "annotations", "deployment.kubernetes.io/revision"))
 	}
 }
 
@@ -127,12 +127,12 @@ func TestRecreateTakesAllDownFirst(t *testing.T) {
 	apply(t, w, `{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, spec: {x: 1}}`)
 	for w.Step() {
 		images := map[string]bool{}
-		for _, pod := range w.store.list("v1", "Pod") {
+		for _, pod := range w.server.List("v1", "Pod") {
 			images[podImage(t, pod)] = true
 		}
 		require.LessOrEqual(t, len(images), 1, "old and new Pods at once")
 	}
-	for _, pod := range w.store.list("v1", "Pod") {
+	for _, pod := range w.server.List("v1", "Pod") {
 		require.Equal(t, "x:2", podImage(t, pod))
 	}
 }
@@ -151,10 +151,10 @@ func TestScalingDown(t *testing.T) {
 	y.sync = func(r request) any { return answer(true, deployment("web", "x:1", 4-3*(r.generation()-1))) }
 	w := y.world(t)
 	require.NoError(t, w.Play())
-	require.Len(t, w.store.list("v1", "Pod"), 4)
+	require.Len(t, w.server.List("v1", "Pod"), 4)
 	apply(t, w, `{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, spec: {x: 1}}`)
 	require.NoError(t, w.Play())
-	require.Len(t, w.store.list("v1", "Pod"), 1)
+	require.Len(t, w.server.List("v1", "Pod"), 1)
 }
 
 func TestStatefulSetStartsInOrderAndRollsFromTheEnd(t *testing.T) {
@@ -265,5 +265,5 @@ func TestObjectInAnotherNamespaceThanItsOwnerIsCollected(t *testing.T) {
 	for range 5 {
 		w.Step()
 	}
-	require.Nil(t, w.Get(Ref{"v1", "ConfigMap", "elsewhere", "c"}))
+	require.Nil(t, w.Get(Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "elsewhere", Name: "c"}))
 }

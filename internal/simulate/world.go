@@ -9,17 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
+	"github.com/operetta-dev/operetta/internal/simulate/controllers"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
-)
-
-// Strategy is how Metacontroller applies children.
-type Strategy string
-
-// The strategies of Metacontroller.
-const (
-	DynamicApply    Strategy = "dynamic-apply"
-	ServerSideApply Strategy = "server-side-apply"
 )
 
 // DefaultMaxSteps is how many steps [World.Play] plays before it gives up.
@@ -52,17 +46,18 @@ type World struct {
 	// Steps are those in which something happened.
 	Steps []Step
 
-	options    Options
-	clock      *clock
-	store      *store
-	composite  *composite
-	kubernetes *kubernetes
-	faults     *faults
-	events     []Event // of the present step
-	happened   int     // events in Steps
-	recent     []change
-	foreign    map[Ref]bool
-	refusals   int // of what people have asked for
+	options   Options
+	clock     *clock
+	server    *apiserver.Server
+	composite *composite.Metacontroller
+	builtin   *controllers.Builtin
+	faults    *faults
+	events    []Event      // of the present step
+	quiet     map[Ref]bool // of which another sync changes nothing, as Play has seen
+	happened  int          // events in Steps
+	recent    []apiserver.Write
+	foreign   map[Ref]bool
+	refusals  int // of what people have asked for
 }
 
 // New returns an empty World.
@@ -71,22 +66,16 @@ func New(options Options) *World {
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	clock := &clock{now: start}
-	s := newStore(clock, newCatalogue(options.Controllers))
-	s.lenient = options.SkipValidation
-	f := newFaults(options.Faults)
+	s := apiserver.New(apiserver.Options{Now: clock.Now, Controllers: options.Controllers, SkipValidation: options.SkipValidation})
 	w := &World{
-		options: options, clock: clock, store: s, faults: f,
-		kubernetes: newKubernetes(s, f), foreign: map[Ref]bool{},
+		options: options, clock: clock, server: s, faults: newFaults(options.Faults, s.Get), foreign: map[Ref]bool{},
 	}
-	w.composite = newComposite(s, options)
-	w.composite.failed = w.hookFailed
-	hear := w.composite.observe
-	if options.Late {
-		w.composite.late = newLate(w.composite)
-		hear = w.composite.late.note
-		w.kubernetes.pods = &podCache{cache: newCache(), store: s}
-	}
-	s.observers = []func(change){hear, w.kubernetes.observe, w.record}
+	w.composite = composite.New(s, composite.Options{
+		Controllers: options.Controllers, Call: options.Call, Apply: options.Apply, HookVersion: options.HookVersion,
+		Late: options.Late, Failed: w.hookFailed,
+	})
+	w.builtin = controllers.New(s, controllers.Options{Faults: w.faults, Program: w.run, Late: options.Late})
+	s.Watch(w.record)
 	return w
 }
 
@@ -94,15 +83,15 @@ func New(options Options) *World {
 // a parent belongs to someone else. The error is that of the API server, also of
 // an edit that a rule of the CustomResourceDefinition refuses.
 func (w *World) Apply(text []byte) error {
-	if len(text) > maxRequest {
-		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxRequest))
+	if len(text) > apiserver.MaxRequest {
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", apiserver.MaxRequest))
 	}
 	object, err := ParseObject(text)
 	if err != nil {
 		return err
 	}
-	k := w.store.kinds.of(object.GetAPIVersion(), object.GetKind())
-	if k.cluster {
+	k := w.server.Kind(object.GetAPIVersion(), object.GetKind())
+	if k.IsCluster {
 		object.SetNamespace("")
 	} else {
 		object.SetNamespace(cmp.Or(object.GetNamespace(), "default"))
@@ -111,12 +100,12 @@ func (w *World) Apply(text []byte) error {
 		}
 	}
 	ref := RefOf(object)
-	live := w.store.get(ref)
+	live := w.server.Get(ref)
 	if live == nil {
 		if !w.isParentKind(ref) {
 			w.foreign[ref] = true
 		}
-		_, err = w.store.create(byUser, object)
+		_, err = w.server.Create(apiserver.ByUser, object)
 		return err
 	}
 	if object.GetFinalizers() == nil && live.GetFinalizers() != nil {
@@ -126,7 +115,7 @@ func (w *World) Apply(text []byte) error {
 		object.SetOwnerReferences(live.GetOwnerReferences())
 	}
 	unstructured.RemoveNestedField(object.Object, "metadata", "resourceVersion")
-	_, err = w.store.update(byUser, object)
+	_, err = w.server.Update(apiserver.ByUser, object)
 	return err
 }
 
@@ -136,7 +125,7 @@ func (w *World) addNamespace(name string) error {
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
 	}}
 	w.foreign[RefOf(namespace)] = true
-	_, err := w.store.create(byKubernetes, namespace)
+	_, err := w.server.Create(apiserver.ByKubernetes, namespace)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -144,26 +133,26 @@ func (w *World) addNamespace(name string) error {
 }
 
 // Delete deletes an object by hand. An error means that it is not there.
-func (w *World) Delete(ref Ref) error { return w.store.delete(byHand, ref, "") }
+func (w *World) Delete(ref Ref) error { return w.server.Delete(apiserver.ByHand, ref, "") }
 
 // DeleteParents deletes all custom resources. Play then plays the teardown.
 func (w *World) DeleteParents() {
-	for _, p := range w.composite.ordered() {
-		if w.store.get(p.ref) != nil {
-			_ = w.store.delete(byHand, p.ref, "") // it is there
+	for _, p := range w.composite.Parents() {
+		if w.server.Get(p.Ref) != nil {
+			_ = w.server.Delete(apiserver.ByHand, p.Ref, "") // it is there
 		}
 	}
 }
 
 // Get returns an object, which is not to be modified, or nil.
-func (w *World) Get(ref Ref) Object { return w.store.get(ref) }
+func (w *World) Get(ref Ref) Object { return w.server.Get(ref) }
 
 // Now returns the time inside the World.
 func (w *World) Now() time.Time { return w.clock.now }
 
 // Objects returns all objects in the order of kinds and names. They are not to
 // be modified.
-func (w *World) Objects() []Object { return sorted(w.store.objects) }
+func (w *World) Objects() []Object { return w.server.Objects() }
 
 // UnmetFaults returns the faults that found nothing to strike, as KIND/NAME.
 func (w *World) UnmetFaults() []string { return w.faults.unmet() }
@@ -174,7 +163,7 @@ func (w *World) IsOfParent(object Object) bool { return w.isParentKind(RefOf(obj
 // IsChild reports whether an object is, or was, owned by a custom resource that
 // is played.
 func (w *World) IsChild(object Object) bool {
-	owner, found := controllerOf(object)
+	owner, found := apiserver.ControllerOf(object)
 	return found && w.isParentKind(owner)
 }
 
@@ -211,15 +200,15 @@ func (w *World) Outcomes() []Outcome {
 	if len(w.Steps) > 0 {
 		after = w.Steps[len(w.Steps)-1].Time.Sub(w.Steps[0].Time)
 	}
-	for _, p := range w.composite.ordered() {
-		object := w.store.get(p.ref)
+	for _, p := range w.composite.Parents() {
+		object := w.server.Get(p.Ref)
 		if object == nil {
 			continue
 		}
 		ready := Condition(object, operator.ConditionReady)
 		list = append(list, Outcome{
 			Parent: object, Ready: ready.Status, Reason: ready.Reason, Message: ready.Message,
-			Failure: p.failure, Quiet: p.quiet, Calls: p.calls, Children: len(w.store.ownedBy(object.GetUID())),
+			Failure: p.Failure, Quiet: w.quiet[p.Ref], Calls: p.Calls, Children: len(w.server.OwnedBy(object.GetUID())),
 			After: after,
 		})
 	}
@@ -227,8 +216,8 @@ func (w *World) Outcomes() []Outcome {
 }
 
 // hookFailed notes the failure of a sync.
-func (w *World) hookFailed(p *parent, reason string) {
-	w.events = append(w.events, Event{Verb: Failed, Object: w.store.get(p.ref), By: "Metacontroller", Detail: reason})
+func (w *World) hookFailed(parent Ref, reason string) {
+	w.events = append(w.events, Event{Verb: Failed, Object: w.server.Get(parent), By: "Metacontroller", Detail: reason})
 }
 
-func (w *World) describe(ref Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.key()) }
+func (w *World) describe(ref Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.Key()) }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // toJSON reads YAML.
@@ -18,7 +20,7 @@ func toJSON(t testing.TB, text string) []byte {
 // parse reads an object, or any mapping, from YAML.
 func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
-	content, err := parseJSON(toJSON(t, text))
+	content, err := apiserver.ParseJSON(toJSON(t, text))
 	require.NoError(t, err)
 	return content
 }

@@ -1,0 +1,173 @@
+package apiserver
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// admission is an object on its way into the store. Both objects are of the
+// kind's Go type; old is nil where the object is new.
+type admission struct {
+	server   *Server
+	ref      Ref
+	new, old any
+}
+
+// admit gives an object the form in which the server stores it: what its type
+// does not know is dropped, quantities are canonical, defaults are filled in.
+// Errors are those of the API server.
+func (s *Server) admit(k Kind, object, old Object) (Object, error) {
+	if k.definition != nil {
+		return s.admitCustom(k, object, old)
+	}
+	ref := RefOf(object)
+	problems := checkMetadata(object)
+	if k.typed == nil || len(problems) > 0 {
+		return object, invalid(ref, problems)
+	}
+	a := &admission{server: s, ref: ref, new: k.typed()}
+	if err := Decode(object, a.new); err != nil {
+		return nil, apierrors.NewBadRequest(k.Kind + " in version " + object.GroupVersionKind().Version +
+			" cannot be handled as a " + k.Kind + ": " + err.Error())
+	}
+	if old != nil {
+		a.old = k.typed()
+		if err := Decode(old, a.old); err != nil {
+			return nil, err
+		}
+	}
+	if k.admit != nil {
+		if err := invalid(ref, k.admit(a)); err != nil {
+			return nil, err
+		}
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a.new)
+	if err != nil {
+		return nil, err
+	}
+	stored := &unstructured.Unstructured{Object: content}
+	keepMetadata(stored, object)
+	return stored, nil
+}
+
+// admitCustom is admit for a custom resource: what its definition does not know
+// is dropped, and its defaults and rules are those of the definition.
+func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
+	definition, err := k.definition()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	if s.lenient {
+		definition.Complete(object.Object)
+		return object, invalid(RefOf(object), checkMetadata(object))
+	}
+	var before map[string]any
+	if old != nil {
+		before = old.Object
+	}
+	_, problems := definition.Admit(context.Background(), object.Object, before)
+	return object, invalid(RefOf(object), problems)
+}
+
+// admitStatus gives a custom resource the form in which the server stores it
+// when its status has been written. It shares all but the status with object.
+func (s *Server) admitStatus(k Kind, object, old Object) (Object, error) {
+	if k.definition == nil {
+		return object, nil
+	}
+	definition, err := k.definition()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	object = shallow(object)
+	object.Object["status"] = runtime.DeepCopyJSONValue(object.Object["status"])
+	_, problems := definition.AdmitStatus(context.Background(), object.Object, old.Object)
+	if s.lenient {
+		problems = nil
+	}
+	return object, invalid(RefOf(object), problems)
+}
+
+// keepMetadata keeps members whose Go form would not survive as they are.
+func keepMetadata(stored, object Object) {
+	if fields, found := object.Object["metadata"].(map[string]any)["managedFields"]; found {
+		stored.Object["metadata"].(map[string]any)["managedFields"] = fields
+	}
+}
+
+func invalid(ref Ref, problems field.ErrorList) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(ref.groupKind(), ref.Name, problems)
+}
+
+// checkMetadata checks the name, labels and annotations.
+func checkMetadata(object Object) field.ErrorList {
+	path := field.NewPath("metadata")
+	var problems field.ErrorList
+	for _, message := range validation.IsDNS1123Subdomain(object.GetName()) {
+		problems = append(problems, field.Invalid(path.Child("name"), object.GetName(), message))
+	}
+	problems = append(problems, metav1validation.ValidateLabels(object.GetLabels(), path.Child("labels"))...)
+	size := 0
+	for key, value := range object.GetAnnotations() {
+		size += len(key) + len(value)
+	}
+	if size > maxAnnotations {
+		problems = append(problems, field.TooLong(path.Child("annotations"), "", maxAnnotations))
+	}
+	controllers := 0
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Controller != nil && *owner.Controller {
+			controllers++
+		}
+	}
+	if controllers > 1 {
+		problems = append(problems, field.Invalid(path.Child("ownerReferences"), "",
+			"Only one reference can have Controller set to true"))
+	}
+	return problems
+}
+
+// maxAnnotations is the size that all annotations of an object may have.
+const maxAnnotations = 256 << 10
+
+// checkSelector checks that a workload selects the Pods of its template, and
+// selects as it always did.
+func checkSelector(now, old *metav1.LabelSelector, podLabels map[string]string) field.ErrorList {
+	path := field.NewPath("spec")
+	if now == nil || len(now.MatchLabels)+len(now.MatchExpressions) == 0 {
+		return field.ErrorList{field.Required(path.Child("selector"), "")}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(now)
+	if err != nil {
+		return field.ErrorList{field.Invalid(path.Child("selector"), now, "invalid label selector")}
+	}
+	var problems field.ErrorList
+	if !selector.Matches(labels.Set(podLabels)) {
+		problems = append(problems, field.Invalid(path.Child("template", "metadata", "labels"), podLabels,
+			"`selector` does not match template `labels`"))
+	}
+	if old != nil {
+		problems = append(problems, unchanged(path.Child("selector"), now, old)...)
+	}
+	return problems
+}
+
+// unchanged checks an immutable field.
+func unchanged(path *field.Path, now, old any) field.ErrorList {
+	if equality.Semantic.DeepEqual(now, old) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, now, "field is immutable")}
+}

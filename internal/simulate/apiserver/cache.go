@@ -1,0 +1,130 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Cache holds objects by all that they are looked up by: those of a [Server], or
+// those that a watch has told of. Its objects are not to be modified.
+type Cache struct {
+	objects map[Ref]*stored
+	byKind  map[schema.GroupVersionKind]map[Ref]*stored
+	byOwner map[types.UID]map[Ref]*stored
+	label   string // of which the values are indexed
+	byLabel map[string]map[Ref]*stored
+}
+
+// stored is an object as one write has left it. It is replaced and never modified.
+type stored struct {
+	object Object
+	json   json.RawMessage // made when it is first asked for
+	// applied are the fields that were applied on the server, and that nobody else has
+	// written since.
+	applied map[string]any
+}
+
+func (s *stored) JSON() json.RawMessage {
+	if s.json == nil {
+		text, err := json.Marshal(s.object.Object)
+		if err != nil {
+			panic(err) // it was JSON when it came
+		}
+		s.json = text
+	}
+	return s.json
+}
+
+// NewCache returns an empty cache, in which objects can be looked up by the values
+// of one label, if it is not empty.
+func NewCache(label string) *Cache {
+	return &Cache{
+		objects: map[Ref]*stored{},
+		byKind:  map[schema.GroupVersionKind]map[Ref]*stored{},
+		byOwner: map[types.UID]map[Ref]*stored{},
+		label:   label,
+		byLabel: map[string]map[Ref]*stored{},
+	}
+}
+
+// Get returns an object, or nil.
+func (c *Cache) Get(ref Ref) Object {
+	if s := c.objects[ref]; s != nil {
+		return s.object
+	}
+	return nil
+}
+
+// JSON returns an object's JSON, which is made once for each object that is held.
+func (c *Cache) JSON(object Object) json.RawMessage {
+	if s := c.objects[RefOf(object)]; s != nil && s.object == object {
+		return s.JSON()
+	}
+	return (&stored{object: object}).JSON()
+}
+
+// Objects returns all objects in the order of kinds and names.
+func (c *Cache) Objects() []Object { return sorted(c.objects) }
+
+// List returns all objects of a kind in the order of their names.
+func (c *Cache) List(apiVersion, kind string) []Object {
+	return sorted(c.byKind[schema.FromAPIVersionAndKind(apiVersion, kind)])
+}
+
+// OwnedBy returns the objects that have an owner of that UID.
+func (c *Cache) OwnedBy(uid types.UID) []Object { return sorted(c.byOwner[uid]) }
+
+// Labelled returns the objects of which the indexed label has that value.
+func (c *Cache) Labelled(value string) []Object { return sorted(c.byLabel[value]) }
+
+// Hear makes an object what a write has left, and returns the write as the cache
+// sees it: between what it knew and what it knows now. By is empty.
+func (c *Cache) Hear(w Write) Write {
+	heard := Write{Ref: w.Ref, Before: c.Get(w.Ref), After: w.After, stored: w.stored}
+	if heard.Before != nil {
+		c.remove(w.Ref, heard.Before)
+	}
+	if w.stored != nil {
+		c.add(w.Ref, w.stored)
+	}
+	return heard
+}
+
+func sorted(objects map[Ref]*stored) []Object {
+	list := make([]Object, 0, len(objects))
+	for _, ref := range slices.SortedFunc(maps.Keys(objects), Ref.Compare) {
+		list = append(list, objects[ref].object)
+	}
+	return list
+}
+
+func (c *Cache) add(ref Ref, s *stored) {
+	c.objects[ref] = s
+	insert(c.byKind, s.object.GroupVersionKind(), ref, s)
+	for _, owner := range s.object.GetOwnerReferences() {
+		insert(c.byOwner, owner.UID, ref, s)
+	}
+	if value := s.object.GetLabels()[c.label]; value != "" {
+		insert(c.byLabel, value, ref, s)
+	}
+}
+
+func (c *Cache) remove(ref Ref, object Object) {
+	delete(c.objects, ref)
+	delete(c.byKind[object.GroupVersionKind()], ref)
+	for _, owner := range object.GetOwnerReferences() {
+		delete(c.byOwner[owner.UID], ref)
+	}
+	delete(c.byLabel[object.GetLabels()[c.label]], ref)
+}
+
+func insert[K comparable](index map[K]map[Ref]*stored, key K, ref Ref, s *stored) {
+	if index[key] == nil {
+		index[key] = map[Ref]*stored{}
+	}
+	index[key][ref] = s
+}

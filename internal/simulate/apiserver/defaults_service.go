@@ -1,0 +1,260 @@
+package apiserver
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The node ports that a server gives out. The lower ones are left to those who
+// name a port; they may name any.
+const (
+	firstNodePort = 30086
+	lastNodePort  = 32767
+	leastNodePort = 30000
+)
+
+func admitService(a *admission) field.ErrorList {
+	service := a.new.(*corev1.Service)
+	var old *corev1.Service
+	if a.old != nil {
+		old = a.old.(*corev1.Service)
+		inherit(service, old)
+	} else {
+		service.Status = corev1.ServiceStatus{}
+	}
+	spec := &service.Spec
+	defaultServiceSpec(spec)
+	if problems := checkService(service); len(problems) > 0 {
+		return problems
+	}
+	if spec.Type == corev1.ServiceTypeExternalName {
+		return nil
+	}
+	a.allocateAddress(spec)
+	if old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
+		if problems := unchanged(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, old.Spec.ClusterIPs); len(problems) > 0 {
+			return field.ErrorList{field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, "may not change once set")}
+		}
+	}
+	return a.allocateNodePorts(spec)
+}
+
+func defaultServiceSpec(spec *corev1.ServiceSpec) {
+	set(&spec.SessionAffinity, corev1.ServiceAffinityNone)
+	if spec.SessionAffinity == corev1.ServiceAffinityNone {
+		spec.SessionAffinityConfig = nil
+	} else if c := spec.SessionAffinityConfig; c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil {
+		seconds := corev1.DefaultClientIPServiceAffinitySeconds
+		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: &seconds}}
+	}
+	set(&spec.Type, corev1.ServiceTypeClusterIP)
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		set(&port.Protocol, corev1.ProtocolTCP)
+		if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
+			port.TargetPort = intstr.FromInt32(port.Port)
+		}
+	}
+	if spec.Type == corev1.ServiceTypeExternalName {
+		return
+	}
+	point(&spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster)
+	if isExternal(spec) {
+		set(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
+	}
+	if spec.Type == corev1.ServiceTypeLoadBalancer {
+		point(&spec.AllocateLoadBalancerNodePorts, true)
+	}
+	if spec.ClusterIP == corev1.ClusterIPNone && len(spec.Selector) == 0 {
+		point(&spec.IPFamilyPolicy, corev1.IPFamilyPolicyRequireDualStack)
+		if spec.IPFamilies == nil {
+			spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+		}
+	}
+	point(&spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
+	if spec.IPFamilies == nil {
+		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
+	}
+}
+
+func isExternal(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer || len(spec.ExternalIPs) > 0
+}
+
+func hasNodePorts(spec *corev1.ServiceSpec) bool {
+	allocates := spec.AllocateLoadBalancerNodePorts == nil || *spec.AllocateLoadBalancerNodePorts
+	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer && allocates
+}
+
+// mayHaveNodePorts reports whether ports of a type can have node ports, even if the
+// server gives it none by itself.
+func mayHaveNodePorts(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
+}
+
+// addsNoNodePort reports whether all node ports are among those that there were.
+func addsNoNodePort(spec, was *corev1.ServiceSpec) bool {
+	before := portsOf(was)
+	return !slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
+}
+
+// inherit hands what was allocated on to an update that does not name it, and
+// drops from it what its new type does not have.
+func inherit(service, old *corev1.Service) {
+	spec, was := &service.Spec, &old.Spec
+	set(&spec.Type, corev1.ServiceTypeClusterIP)
+	if spec.Type != corev1.ServiceTypeExternalName && was.Type != corev1.ServiceTypeExternalName {
+		set(&spec.ClusterIP, was.ClusterIP)
+		if spec.ClusterIPs == nil {
+			spec.ClusterIPs = slices.Clone(was.ClusterIPs)
+		}
+	}
+	if spec.Type == corev1.ServiceTypeExternalName && spec.ClusterIP == was.ClusterIP {
+		spec.ClusterIP, spec.ClusterIPs, spec.IPFamilies, spec.IPFamilyPolicy = "", nil, nil, nil
+	}
+	if hasNodePorts(spec) && hasNodePorts(was) {
+		inheritNodePorts(spec, was)
+	}
+	if mayHaveNodePorts(was) && !mayHaveNodePorts(spec) && addsNoNodePort(spec, was) {
+		for i := range spec.Ports {
+			spec.Ports[i].NodePort = 0
+		}
+	}
+	if spec.Type != corev1.ServiceTypeLoadBalancer {
+		if was.Type == corev1.ServiceTypeLoadBalancer {
+			spec.AllocateLoadBalancerNodePorts = nil
+		}
+		service.Status.LoadBalancer = corev1.LoadBalancerStatus{}
+	}
+	if isExternal(was) && !isExternal(spec) && spec.ExternalTrafficPolicy == was.ExternalTrafficPolicy {
+		spec.ExternalTrafficPolicy = ""
+	}
+}
+
+// inheritNodePorts hands node ports on by the names of the ports.
+func inheritNodePorts(spec, was *corev1.ServiceSpec) {
+	byName := map[string]int32{}
+	for _, port := range was.Ports {
+		byName[port.Name] = port.NodePort
+	}
+	named := portsOf(spec)
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		if number := byName[port.Name]; port.NodePort == 0 && !slices.Contains(named, number) {
+			port.NodePort = number
+		}
+	}
+}
+
+func portsOf(spec *corev1.ServiceSpec) []int32 {
+	ports := make([]int32, len(spec.Ports))
+	for i := range spec.Ports {
+		ports[i] = spec.Ports[i].NodePort
+	}
+	return ports
+}
+
+// allocateAddress gives the Service an address of its own. A real server takes
+// a random one.
+func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
+	if spec.ClusterIP == "" && len(spec.ClusterIPs) > 0 {
+		spec.ClusterIP = spec.ClusterIPs[0]
+	}
+	if spec.ClusterIP == "" {
+		a.server.addresses++
+		spec.ClusterIP = fmt.Sprintf("10.96.%d.%d", 1+a.server.addresses/250, 1+a.server.addresses%250)
+	}
+	if spec.ClusterIPs == nil {
+		spec.ClusterIPs = []string{spec.ClusterIP}
+	}
+	spec.ClusterIPs[0] = spec.ClusterIP
+}
+
+// allocateNodePorts refuses ports that another Service holds, and gives out the
+// lowest free ones where none is named. A real server takes random ones.
+func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList {
+	if !hasNodePorts(spec) {
+		return nil
+	}
+	mine := map[int64]bool{}
+	for i := range spec.Ports {
+		number := int64(spec.Ports[i].NodePort)
+		if number == 0 {
+			continue
+		}
+		path := specPath.Child("ports").Index(i).Child("nodePort")
+		if holder, held := a.server.nodePorts[number]; held && holder != a.ref {
+			return field.ErrorList{field.Invalid(path, number, "provided port is already allocated")}
+		}
+		if number < leastNodePort || number > lastNodePort {
+			return field.ErrorList{field.Invalid(path, number, "provided port is not in the valid range. The range of valid ports is 30000-32767")}
+		}
+		mine[number] = true
+	}
+	next := int64(firstNodePort)
+	for i := range spec.Ports {
+		if spec.Ports[i].NodePort != 0 {
+			continue
+		}
+		for ; mine[next] || a.isHeld(next); next++ {
+		}
+		mine[next] = true
+		spec.Ports[i].NodePort = int32(next)
+	}
+	return nil
+}
+
+func (a *admission) isHeld(port int64) bool {
+	holder, held := a.server.nodePorts[port]
+	return held && holder != a.ref
+}
+
+func checkService(service *corev1.Service) field.ErrorList {
+	spec := &service.Spec
+	ports := specPath.Child("ports")
+	var problems field.ErrorList
+	for _, message := range validation.IsDNS1123Label(service.Name) {
+		problems = append(problems, field.Invalid(field.NewPath("metadata", "name"), service.Name, message))
+	}
+	if len(spec.Ports) == 0 && spec.ClusterIP != corev1.ClusterIPNone && spec.Type != corev1.ServiceTypeExternalName {
+		problems = append(problems, field.Required(ports, ""))
+	}
+	if spec.ClusterIP == corev1.ClusterIPNone && isExternal(spec) {
+		problems = append(problems, field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIP,
+			"may not be set to 'None' for "+string(spec.Type)+" services"))
+	}
+	names, numbers, nodePorts := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i, port := range spec.Ports {
+		path := ports.Index(i)
+		if len(spec.Ports) > 1 && port.Name == "" {
+			problems = append(problems, field.Required(path.Child("name"), ""))
+		}
+		if port.Name != "" && names[port.Name] {
+			problems = append(problems, field.Duplicate(path.Child("name"), port.Name))
+		}
+		names[port.Name] = true
+		number := fmt.Sprintf("%d/%s", port.Port, port.Protocol)
+		if numbers[number] {
+			problems = append(problems, field.Duplicate(path, number))
+		}
+		numbers[number] = true
+		for _, message := range validation.IsValidPortNum(int(port.Port)) {
+			problems = append(problems, field.Invalid(path.Child("port"), port.Port, message))
+		}
+		nodePort := fmt.Sprintf("%d/%s", port.NodePort, port.Protocol)
+		if port.NodePort != 0 && nodePorts[nodePort] {
+			problems = append(problems, field.Duplicate(path.Child("nodePort"), port.NodePort))
+		}
+		nodePorts[nodePort] = true
+		if port.NodePort != 0 && !isExternal(spec) {
+			problems = append(problems, field.Forbidden(path.Child("nodePort"),
+				"may not be used when `type` is '"+string(spec.Type)+"'"))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,137 @@
+package apiserver
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var (
+	specPath     = field.NewPath("spec")
+	templateSpec = field.NewPath("spec", "template", "spec")
+)
+
+func admitDeployment(a *admission) field.ErrorList {
+	d := a.new.(*appsv1.Deployment)
+	spec := &d.Spec
+	point(&spec.Replicas, 1)
+	point(&spec.RevisionHistoryLimit, 10)
+	point(&spec.ProgressDeadlineSeconds, 600)
+	set(&spec.Strategy.Type, appsv1.RollingUpdateDeploymentStrategyType)
+	if spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType {
+		point(&spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
+		point(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
+		point(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
+	}
+	defaultPodSpec(&spec.Template.Spec)
+	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyAlways)
+	if spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && spec.Strategy.RollingUpdate != nil {
+		problems = append(problems, field.Forbidden(specPath.Child("strategy", "rollingUpdate"),
+			"may not be specified when strategy `type` is 'Recreate'"))
+	}
+	if *spec.ProgressDeadlineSeconds <= spec.MinReadySeconds {
+		problems = append(problems, field.Invalid(specPath.Child("progressDeadlineSeconds"),
+			*spec.ProgressDeadlineSeconds, "must be greater than minReadySeconds"))
+	}
+	if a.old == nil {
+		d.Status = appsv1.DeploymentStatus{}
+		return append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
+	}
+	old := a.old.(*appsv1.Deployment)
+	return append(problems, checkSelector(spec.Selector, old.Spec.Selector, spec.Template.Labels)...)
+}
+
+func admitReplicaSet(a *admission) field.ErrorList {
+	rs := a.new.(*appsv1.ReplicaSet)
+	point(&rs.Spec.Replicas, 1)
+	defaultPodSpec(&rs.Spec.Template.Spec)
+	return nil
+}
+
+func admitStatefulSet(a *admission) field.ErrorList {
+	stateful := a.new.(*appsv1.StatefulSet)
+	spec := &stateful.Spec
+	set(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
+	if spec.UpdateStrategy.Type == "" {
+		spec.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
+		point(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
+	}
+	if spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType && spec.UpdateStrategy.RollingUpdate != nil {
+		point(&spec.UpdateStrategy.RollingUpdate.Partition, 0)
+	}
+	point(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
+	set(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	set(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	point(&spec.Replicas, 1)
+	point(&spec.RevisionHistoryLimit, 10)
+	defaultPodSpec(&spec.Template.Spec)
+	for i := range spec.VolumeClaimTemplates {
+		defaultClaim(&spec.VolumeClaimTemplates[i])
+		set(&spec.VolumeClaimTemplates[i].APIVersion, "v1")
+		set(&spec.VolumeClaimTemplates[i].Kind, "PersistentVolumeClaim")
+	}
+	problems := checkSelector(spec.Selector, nil, spec.Template.Labels)
+	// The volumes of the claim templates exist only in the Pods.
+	withClaims := spec.Template.Spec.DeepCopy()
+	for i := range spec.VolumeClaimTemplates {
+		withClaims.Volumes = append(withClaims.Volumes, corev1.Volume{Name: spec.VolumeClaimTemplates[i].Name})
+	}
+	problems = append(problems, checkPodSpec(withClaims, templateSpec, corev1.RestartPolicyAlways)...)
+	if a.old == nil {
+		stateful.Status = appsv1.StatefulSetStatus{}
+		return problems
+	}
+	return append(problems, checkStatefulSetUpdate(spec, &a.old.(*appsv1.StatefulSet).Spec)...)
+}
+
+func checkStatefulSetUpdate(spec, old *appsv1.StatefulSetSpec) field.ErrorList {
+	munged := spec.DeepCopy()
+	munged.Replicas = old.Replicas
+	munged.Template = old.Template
+	munged.UpdateStrategy = old.UpdateStrategy
+	munged.MinReadySeconds = old.MinReadySeconds
+	munged.Ordinals = old.Ordinals
+	munged.RevisionHistoryLimit = old.RevisionHistoryLimit
+	munged.PersistentVolumeClaimRetentionPolicy = old.PersistentVolumeClaimRetentionPolicy
+	if equality.Semantic.DeepEqual(munged, old) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(specPath, "updates to statefulset spec for fields other than 'replicas', "+
+		"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "+
+		"'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")}
+}
+
+func admitDaemonSet(a *admission) field.ErrorList {
+	d := a.new.(*appsv1.DaemonSet)
+	spec := &d.Spec
+	set(&spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
+	if spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType {
+		point(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
+		point(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
+		point(&spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
+	}
+	point(&spec.RevisionHistoryLimit, 10)
+	defaultPodSpec(&spec.Template.Spec)
+	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyAlways)
+	templates := 1
+	if a.old == nil {
+		d.Status = appsv1.DaemonSetStatus{}
+		problems = append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
+	} else {
+		old := a.old.(*appsv1.DaemonSet)
+		templates, _ = strconv.Atoi(old.Annotations[appsv1.DeprecatedTemplateGeneration])
+		if !equality.Semantic.DeepEqual(spec.Template, old.Spec.Template) {
+			templates++
+		}
+		problems = append(problems, checkSelector(spec.Selector, old.Spec.Selector, spec.Template.Labels)...)
+	}
+	if d.Annotations == nil {
+		d.Annotations = map[string]string{}
+	}
+	d.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.Itoa(templates)
+	return problems
+}

@@ -1,0 +1,21 @@
+// Package apiserver models the part of a Kubernetes API server that operators
+// notice: it stores objects, tells watches of each write, and refuses what a real
+// one refuses.
+//
+// It has identities, generations, optimistic locking, finalizers, graceful deletion
+// of Pods, deletion with a cascade, the defaults of the built-in kinds, the
+// allocation of cluster IPs and node ports, and the refusals that workloads meet:
+// immutable fields, selectors that do not match, ports that are taken, malformed
+// names and labels. A custom resource is held to its CustomResourceDefinition by
+// package crd; without one it is stored as it is written.
+//
+// Server-side apply is modelled simply. There is one applier, Metacontroller, and it
+// applies with force. It owns the fields that it has applied and that nobody else
+// has changed since; a field that it no longer applies is removed, and gets its
+// default where it has one. Lists are merged by the keys of the built-in kinds.
+// managedFields names only the applier's fields, and is absent under dynamic apply.
+//
+// There are no namespaces to delete, permissions, admission webhooks or priorities,
+// no protection of claims that are in use, and most of the validation of built-in
+// kinds is left out. The only quota is [Server.SetQuota].
+package apiserver

@@ -1,0 +1,113 @@
+package apiserver
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
+)
+
+// Object is a Kubernetes object of any kind. Its numbers are int64 and float64.
+type Object = *unstructured.Unstructured
+
+// Ref names an object.
+type Ref struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Namespace is empty for a kind that has none.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// RefOf returns the reference to an object.
+func RefOf(object Object) Ref {
+	return Ref{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}
+}
+
+// String returns the short form, as in Deployment/web.
+func (r Ref) String() string { return r.Kind + "/" + r.Name }
+
+// Key returns the object's namespace and name, as in default/web, or its name alone
+// where it has no namespace.
+func (r Ref) Key() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}
+
+// Compare orders references by API version, kind, namespace and name.
+func (r Ref) Compare(other Ref) int {
+	return cmp.Or(strings.Compare(r.APIVersion, other.APIVersion), strings.Compare(r.Kind, other.Kind),
+		strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
+}
+
+func (r Ref) groupKind() schema.GroupKind {
+	return schema.FromAPIVersionAndKind(r.APIVersion, r.Kind).GroupKind()
+}
+
+// ParseObject reads an object from JSON. The error says what it lacks.
+func ParseObject(text []byte) (Object, error) {
+	content, err := ParseJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is no JSON object: %w", err)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	switch {
+	case object.GetAPIVersion() == "" || object.GetKind() == "":
+		return nil, fmt.Errorf("it has no apiVersion or no kind")
+	case name == "":
+		return nil, fmt.Errorf("the %s has no metadata.name", object.GetKind())
+	}
+	return object, nil
+}
+
+// ParseJSON reads a JSON object. Its numbers are int64 and float64.
+func ParseJSON(text []byte) (map[string]any, error) {
+	content := map[string]any{}
+	err := kjson.UnmarshalCaseSensitivePreserveInts(text, &content)
+	return content, err
+}
+
+// Decode fills in a typed object. The error says which field does not fit.
+func Decode(object Object, into any) error {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
+}
+
+// Encode returns the untyped form of a typed object. It panics for what no Go type
+// of Kubernetes is made of.
+func Encode(typed any) Object {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		panic(err)
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
+// ControllerOf returns the reference to an object's controller, if it has one.
+func ControllerOf(object Object) (Ref, bool) {
+	if object == nil {
+		return Ref{}, false
+	}
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil {
+		return Ref{}, false
+	}
+	return Ref{owner.APIVersion, owner.Kind, object.GetNamespace(), owner.Name}, true
+}
+
+// ControllerUID returns the UID of an object's controller, or nothing.
+func ControllerUID(object Object) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		return owner.UID
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package apiserver
+
+import "fmt"
+
+// A few bytes can ask for a cluster of any size: a number of replicas, a custom
+// resource that comes to no rest. So there is room for so much and no more.
+const (
+	// maxObjects is how many objects there may be at once.
+	maxObjects = 10_000
+	// maxText is how much text, roughly, they may hold together.
+	maxText = 128 << 20
+	// MaxRequest is how many bytes an object may have that the server is sent.
+	MaxRequest = 3 << 20
+)
+
+// Full returns the error by which the simulation ends, once there was no room.
+func (s *Server) Full() error { return s.full }
+
+// Overflow notes that there is no room, and returns Full.
+func (s *Server) Overflow(format string, args ...any) error {
+	if s.full == nil {
+		s.full = fmt.Errorf("the simulated cluster is full: "+format+": simulate something smaller", args...)
+	}
+	return s.full
+}
+
+// HasRoomFor reports whether there is room for the Pods of a workload.
+func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
+	if pods > maxObjects {
+		_ = s.Overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is looked for after every step
+	}
+	return s.full == nil
+}
+
+// makeRoom refuses an object for which there is no room.
+func (s *Server) makeRoom(ref Ref) error {
+	if s.full == nil && len(s.held.objects) >= maxObjects {
+		return s.Overflow("%s is one more than %d objects", ref, maxObjects)
+	}
+	return s.full
+}
+
+// weigh notes how much text comes with an object, and goes with the one in whose
+// place it is.
+func (s *Server) weigh(ref Ref, object, old Object) {
+	if object != nil {
+		s.text += textOf(object.Object)
+	}
+	if old != nil {
+		s.text -= textOf(old.Object)
+	}
+	if s.text > maxText {
+		_ = s.Overflow("with %s its objects have more than %d MiB", ref, maxText>>20) // it is looked for after every step
+	}
+}
+
+// textOf returns how much text a value holds, with a few bytes for each part.
+func textOf(value any) int {
+	const part = 8
+	switch value := value.(type) {
+	case map[string]any:
+		total := part
+		for key, member := range value {
+			total += len(key) + textOf(member)
+		}
+		return total
+	case []any:
+		total := part
+		for _, item := range value {
+			total += textOf(item)
+		}
+		return total
+	case string:
+		return part + len(value)
+	default:
+		return part
+	}
+}

@@ -1,0 +1,115 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Actor is who writes, in the words of a report.
+type Actor string
+
+// The actors.
+const (
+	ByUser       Actor = "applied"
+	ByHand       Actor = "deleted by hand"
+	ByHook       Actor = "the hook"
+	ByKubernetes Actor = "Kubernetes"
+)
+
+// Write is a write that has changed something. Its objects are not to be modified.
+type Write struct {
+	// By is who wrote.
+	By Actor
+	// Ref names the object.
+	Ref Ref
+	// Before is nil where the object is new, and After where it is gone.
+	Before, After Object
+
+	stored *stored // After
+}
+
+// JSON returns the JSON of After, which is not nil.
+func (w Write) JSON() json.RawMessage { return w.stored.JSON() }
+
+// Server is the part of the API server that matters. The objects that it returns are
+// not to be modified.
+type Server struct {
+	held      *Cache
+	now       func() time.Time
+	lenient   bool // custom resources are not validated
+	kinds     *catalogue
+	nodePorts map[int64]Ref
+	quota     string // the kind that only people may create, or empty
+	addresses int
+	version   int64 // the newest resource version
+	uids      int
+	text      int   // of all objects
+	full      error // once there was no room
+	watchers  []func(Write)
+}
+
+// Options are what a Server needs.
+type Options struct {
+	// Now is the clock.
+	Now func() time.Time
+	// Controllers are the operators, whose kinds it knows beside the built-in ones.
+	Controllers []metacontroller.Controller
+	// SkipValidation makes it take custom resources that their
+	// CustomResourceDefinition refuses.
+	SkipValidation bool
+}
+
+// New returns a Server without objects.
+func New(options Options) *Server {
+	return &Server{
+		held: NewCache(""), now: options.Now, lenient: options.SkipValidation,
+		kinds: newCatalogue(options.Controllers), nodePorts: map[int64]Ref{},
+	}
+}
+
+// Now returns the time.
+func (s *Server) Now() time.Time { return s.now() }
+
+// Version returns the newest resource version: it grows with each write.
+func (s *Server) Version() int64 { return s.version }
+
+// Kind returns a kind. One that is not known is taken for a namespaced custom
+// resource.
+func (s *Server) Kind(apiVersion, kind string) Kind { return s.kinds.of(apiVersion, kind) }
+
+// Resource returns the kind of a plural name, and whether it is known.
+func (s *Server) Resource(apiVersion, plural string) (Kind, bool) {
+	return s.kinds.ofResource(apiVersion, plural)
+}
+
+// Get returns an object, or nil.
+func (s *Server) Get(ref Ref) Object { return s.held.Get(ref) }
+
+// JSON returns an object's JSON.
+func (s *Server) JSON(object Object) json.RawMessage { return s.held.JSON(object) }
+
+// Objects returns all objects in the order of kinds and names.
+func (s *Server) Objects() []Object { return s.held.Objects() }
+
+// List returns all objects of a kind in the order of their names.
+func (s *Server) List(apiVersion, kind string) []Object { return s.held.List(apiVersion, kind) }
+
+// OwnedBy returns the objects that have an owner of that UID.
+func (s *Server) OwnedBy(uid types.UID) []Object { return s.held.OwnedBy(uid) }
+
+// Watch calls a function at each write from now on, behind those that watch already.
+func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }
+
+// Latest returns an object as a watch tells of it that has just begun: as a write
+// without a writer.
+func (s *Server) Latest(ref Ref) Write {
+	return Write{Ref: ref, After: s.Get(ref), stored: s.held.objects[ref]}
+}
+
+// SetQuota makes the server refuse objects of a kind, unless a person creates
+// them. An empty kind ends it.
+func (s *Server) SetQuota(kind string) { s.quota = kind }

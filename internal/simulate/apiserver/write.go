@@ -1,0 +1,229 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Create stores a new object. Errors are those of the API server.
+func (s *Server) Create(by Actor, object Object) (Object, error) {
+	kind := s.kinds.of(object.GetAPIVersion(), object.GetKind())
+	object = object.DeepCopy()
+	if kind.IsCluster {
+		object.SetNamespace("")
+	} else if object.GetNamespace() == "" {
+		object.SetNamespace(metav1.NamespaceDefault)
+	}
+	ref := RefOf(object)
+	if s.held.objects[ref] != nil {
+		return nil, apierrors.NewAlreadyExists(kind.GroupResource(), ref.Name)
+	}
+	if ref.Kind == s.quota && by != ByUser {
+		return nil, apierrors.NewForbidden(kind.GroupResource(), ref.Name, errors.New("exceeded quota"))
+	}
+	if err := s.makeRoom(ref); err != nil {
+		return nil, err
+	}
+	object.SetUID(s.nextUID())
+	object.SetCreationTimestamp(metav1.NewTime(s.Now()))
+	for _, field := range []string{"resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+		delete(object.Object["metadata"].(map[string]any), field)
+	}
+	delete(object.Object, "status")
+	if kind.generation {
+		object.SetGeneration(1)
+	}
+	object, err := s.admit(kind, object, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.put(by, ref, object, nil)
+	return s.Get(ref), nil
+}
+
+// Update replaces all of an object but its status and the metadata that the
+// server sets. A resource version that is not the newest is a conflict.
+func (s *Server) Update(by Actor, object Object) (Object, error) {
+	ref := RefOf(object)
+	kind := s.kinds.of(ref.APIVersion, ref.Kind)
+	old := s.Get(ref)
+	if old == nil {
+		return nil, apierrors.NewNotFound(kind.GroupResource(), ref.Name)
+	}
+	if version := object.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
+		return nil, apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf(
+			"the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	object = object.DeepCopy()
+	KeepServerSet(object, old)
+	object, err := s.admit(kind, object, old)
+	if err != nil {
+		return nil, err
+	}
+	if kind.generation && !SameBut(object, old, "metadata", "status") {
+		object.SetGeneration(old.GetGeneration() + 1)
+	}
+	return s.replace(by, ref, object, old), nil
+}
+
+// UpdateStatus replaces an object's status.
+func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object, error) {
+	old := s.Get(ref)
+	if old == nil {
+		return nil, apierrors.NewNotFound(s.kinds.of(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	}
+	object := shallow(old)
+	object.Object["status"] = status
+	object, err := s.admitStatus(s.kinds.of(ref.APIVersion, ref.Kind), object, old)
+	if err != nil {
+		return nil, err
+	}
+	return s.replace(by, ref, object, old), nil
+}
+
+// Replace stores the successor of an object as it is, without defaults and rules: as
+// the subresources do by which built-in controllers write. It returns nil where
+// the object is not there.
+func (s *Server) Replace(by Actor, object Object) Object {
+	ref := RefOf(object)
+	old := s.Get(ref)
+	if old == nil {
+		return nil
+	}
+	return s.replace(by, ref, object, old)
+}
+
+// replace stores the successor of an object, unless they are the same. An
+// object that is being deleted goes with its last finalizer.
+func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
+	if old.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && !isGraceful(object) {
+		s.Remove(by, ref)
+		return object
+	}
+	if reflect.DeepEqual(object.Object, old.Object) {
+		return old
+	}
+	s.put(by, ref, object, old)
+	return s.Get(ref)
+}
+
+// cascades are the ways of deletion in which the owner goes last, by the word
+// that kubectl has for them.
+var cascades = map[string]string{
+	"orphan": metav1.FinalizerOrphanDependents, "foreground": metav1.FinalizerDeleteDependents,
+}
+
+// DeleteCascading deletes an object with kubectl's --cascade: orphan and foreground
+// make it go last, without one what it owns goes after it.
+func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
+	old := s.Get(ref)
+	if finalizer := cascades[cascade]; finalizer != "" && old != nil && old.GetDeletionTimestamp() == nil {
+		held := shallow(old)
+		held.Object["metadata"] = runtime.DeepCopyJSONValue(held.Object["metadata"])
+		held.SetFinalizers(append(held.GetFinalizers(), finalizer))
+		s.put(by, ref, held, old)
+	}
+	return s.Delete(by, ref, "")
+}
+
+// Delete asks for an object's end. One with finalizers, and a Pod that has a
+// node, is only marked.
+func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
+	old := s.Get(ref)
+	kind := s.kinds.of(ref.APIVersion, ref.Kind)
+	switch {
+	case old == nil:
+		return apierrors.NewNotFound(kind.GroupResource(), ref.Name)
+	case uid != "" && old.GetUID() != uid:
+		return apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s)", uid, old.GetUID()))
+	case old.GetDeletionTimestamp() != nil:
+		return nil
+	case len(old.GetFinalizers()) == 0 && !isGraceful(old):
+		s.Remove(by, ref)
+		return nil
+	}
+	object := shallow(old)
+	object.Object["metadata"] = runtime.DeepCopyJSONValue(object.Object["metadata"])
+	now := metav1.NewTime(s.Now())
+	object.SetDeletionTimestamp(&now)
+	var grace int64
+	if isGraceful(old) {
+		grace = 30
+	}
+	object.SetDeletionGracePeriodSeconds(&grace)
+	if object.GetGeneration() > 0 {
+		object.SetGeneration(object.GetGeneration() + 1)
+	}
+	s.put(by, ref, object, old)
+	return nil
+}
+
+// Remove takes an object away at once, as a kubelet does with a Pod that has ended.
+func (s *Server) Remove(by Actor, ref Ref) {
+	before := s.Get(ref)
+	s.weigh(ref, nil, before)
+	s.unindex(ref, before)
+	s.version++
+	s.notify(Write{By: by, Ref: ref, Before: before})
+}
+
+func (s *Server) put(by Actor, ref Ref, object, old Object) {
+	s.version++
+	metadata := maps.Clone(object.Object["metadata"].(map[string]any))
+	metadata["resourceVersion"] = strconv.FormatInt(s.version, 10)
+	object = shallow(object)
+	object.Object["metadata"] = metadata
+	written := &stored{object: object}
+	s.weigh(ref, object, old)
+	if old != nil {
+		written.applied = s.stillApplied(by, ref, old, object)
+		s.unindex(ref, old)
+	}
+	s.index(ref, written)
+	s.notify(Write{By: by, Ref: ref, Before: old, After: object, stored: written})
+}
+
+// stillApplied returns the applied fields that Metacontroller still owns after a write.
+func (s *Server) stillApplied(by Actor, ref Ref, old, object Object) map[string]any {
+	owned := s.held.objects[ref].applied
+	if owned == nil || by == ByHook {
+		return owned
+	}
+	left, _ := disown("", owned, old.Object, object.Object)
+	return left.(map[string]any)
+}
+
+// index files an object, and the node ports that it holds.
+func (s *Server) index(ref Ref, written *stored) {
+	s.held.add(ref, written)
+	for _, port := range nodePortsOf(written.object) {
+		s.nodePorts[port] = ref
+	}
+}
+
+func (s *Server) unindex(ref Ref, object Object) {
+	s.held.remove(ref, object)
+	for _, port := range nodePortsOf(object) {
+		delete(s.nodePorts, port)
+	}
+}
+
+func (s *Server) notify(w Write) {
+	for _, tell := range s.watchers {
+		tell(w)
+	}
+}
+
+// nextUID returns a UID that is the same in every run.
+func (s *Server) nextUID() types.UID {
+	s.uids++
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", s.uids))
+}

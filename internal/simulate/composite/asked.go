@@ -1,0 +1,93 @@
+package composite
+
+import (
+	"fmt"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Asked is a child that Metacontroller asks the API server to create or to update.
+type Asked struct {
+	// New is set where it is created.
+	New bool
+	// Desired is what the hook wants, with what Metacontroller adds: the namespace,
+	// the label of the selector and the owner. It is what a server-side apply sends.
+	Desired apiserver.Object
+}
+
+// Ask calls a function at each child that Metacontroller asks for by DynamicApply,
+// before the API server has taken or refused it. An error of the function is the
+// refusal.
+func (m *Metacontroller) Ask(tell func(Asked) error) {
+	m.api = &asking{api: m.api, tell: tell, isParent: func(ref apiserver.Ref) bool { return m.parents[ref] != nil }}
+}
+
+// asking tells of writes and goes on with them.
+type asking struct {
+	api
+	tell     func(Asked) error
+	isParent func(apiserver.Ref) bool
+}
+
+func (a *asking) Create(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error) {
+	if err := a.asked(true, object); err != nil {
+		return nil, err
+	}
+	return a.api.Create(by, object)
+}
+
+func (a *asking) Update(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error) {
+	if !a.isParent(apiserver.RefOf(object)) {
+		if err := a.asked(false, object); err != nil {
+			return nil, err
+		}
+	}
+	return a.api.Update(by, object)
+}
+
+func (a *asking) asked(isNew bool, object apiserver.Object) error {
+	desired, err := lastApplied(object)
+	if err != nil || desired == nil {
+		return err // or an adoption, which changes the owner alone
+	}
+	desired.SetOwnerReferences(object.GetOwnerReferences())
+	return a.tell(Asked{New: isNew, Desired: desired})
+}
+
+// Posted returns what Metacontroller sends to create a child by DynamicApply.
+func (a Asked) Posted() (apiserver.Object, error) {
+	wanted := a.wanted()
+	child := wanted.DeepCopy()
+	if err := setLastApplied(child, wanted); err != nil {
+		return nil, err
+	}
+	child.SetOwnerReferences(a.Desired.GetOwnerReferences())
+	return child, nil
+}
+
+// Put returns what Metacontroller sends to update a live child by DynamicApply.
+func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
+	return mergeChild(live, a.wanted())
+}
+
+// wanted is what the hook wants: the owner is added when a child is created.
+func (a Asked) wanted() apiserver.Object {
+	wanted := a.Desired.DeepCopy()
+	wanted.SetOwnerReferences(nil)
+	return wanted
+}
+
+// lastApplied returns what Metacontroller notes of a child that it has written, or
+// nil.
+func lastApplied(object apiserver.Object) (apiserver.Object, error) {
+	text := object.GetAnnotations()[metacontroller.LastAppliedAnnotation]
+	if text == "" {
+		return nil, nil
+	}
+	last, err := apiserver.ParseObject([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
+	}
+	return last, nil
+}

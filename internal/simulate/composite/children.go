@@ -1,0 +1,153 @@
+package composite
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// manage deletes the observed children that are not desired, then creates and
+// updates those that are. A failure of one does not stop the others.
+func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []group, desired []apiserver.Object) error {
+	wanted := map[apiserver.Ref]apiserver.Object{}
+	for _, child := range desired {
+		wanted[apiserver.RefOf(child)] = child // the last of several counts
+	}
+	live := map[apiserver.Ref]apiserver.Object{}
+	var failures []error
+	for _, g := range observed {
+		for _, child := range g.objects {
+			ref := apiserver.RefOf(child)
+			live[ref] = child
+			if wanted[ref] != nil || child.GetDeletionTimestamp() != nil {
+				continue
+			}
+			m.requests++
+			if err := m.api.Delete(apiserver.ByHook, ref, child.GetUID()); err != nil && !apierrors.IsNotFound(err) {
+				failures = append(failures, fmt.Errorf("can't delete %s: %w", ref, err))
+			}
+			delete(m.applied, ref)
+			delete(m.merged, ref)
+		}
+	}
+	refs := make([]apiserver.Ref, 0, len(wanted))
+	for ref := range wanted {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, apiserver.Ref.Compare)
+	for _, ref := range refs {
+		if err := m.apply(p, object, live[ref], wanted[ref]); err != nil {
+			m.refused(p, ref, err)
+			failures = append(failures, err)
+		}
+		if m.server.Full() != nil {
+			break
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// apply makes one child as it is desired, by the strategy of this installation.
+func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object) error {
+	if live != nil && live.GetDeletionTimestamp() != nil {
+		return nil // it has to be gone before it can come again
+	}
+	if m.options.Apply == ServerSideApply {
+		return m.applyOnServer(p, object, live, desired)
+	}
+	if live == nil {
+		return m.create(p, object, desired)
+	}
+	ref := apiserver.RefOf(live)
+	if last := m.merged[ref]; last.live == live && reflect.DeepEqual(last.desired.Object, desired.Object) {
+		return nil // an object is replaced and never modified, so that the difference is nothing as it was
+	}
+	merged, err := mergeChild(live, desired)
+	if err != nil {
+		return err
+	}
+	if reflect.DeepEqual(merged.Object, live.Object) || p.updateMethod(ref) != metacontroller.InPlace {
+		m.merged[ref] = mergedChild{live, desired}
+		return nil
+	}
+	m.requests++
+	_, err = m.api.Update(apiserver.ByHook, merged)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// mergedChild is a live child that was as it was desired, or is not to be updated.
+type mergedChild struct{ live, desired apiserver.Object }
+
+// create posts a child. One whose name is taken is given up on in silence.
+func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) error {
+	child := desired.DeepCopy()
+	if err := setLastApplied(child, desired); err != nil {
+		return err
+	}
+	claim(child, object)
+	_, err := m.api.Create(apiserver.ByHook, child)
+	if apierrors.IsAlreadyExists(err) {
+		m.refused(p, apiserver.RefOf(desired), err)
+		return nil
+	}
+	m.requests++
+	return err
+}
+
+// mergeChild returns what Metacontroller would put in place of a live child.
+func mergeChild(live, desired apiserver.Object) (apiserver.Object, error) {
+	desired = desired.DeepCopy()
+	unstructured.RemoveNestedField(desired.Object, "metadata", "annotations", metacontroller.LastAppliedAnnotation)
+	var last map[string]any
+	if text := live.GetAnnotations()[metacontroller.LastAppliedAnnotation]; text != "" {
+		object, err := apiserver.ParseJSON([]byte(text))
+		if err != nil {
+			return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
+		}
+		last = object
+	}
+	merged := &unstructured.Unstructured{Object: merge(live.Object, last, desired.Object)}
+	apiserver.KeepServerSet(merged, live)
+	return merged, setLastApplied(merged, desired)
+}
+
+func setLastApplied(child, desired apiserver.Object) error {
+	text, err := json.Marshal(desired.Object)
+	if err != nil {
+		return fmt.Errorf("can't marshal last applied config: %w", err)
+	}
+	annotations := child.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[metacontroller.LastAppliedAnnotation] = string(text)
+	child.SetAnnotations(annotations)
+	return nil
+}
+
+// claim makes the parent the child's controller.
+func claim(child, parent apiserver.Object) {
+	owners := child.GetOwnerReferences()
+	for _, owner := range owners {
+		if owner.UID == parent.GetUID() {
+			return
+		}
+	}
+	yes := true
+	child.SetOwnerReferences(append(owners, metav1.OwnerReference{
+		APIVersion: parent.GetAPIVersion(), Kind: parent.GetKind(), Name: parent.GetName(), UID: parent.GetUID(),
+		Controller: &yes, BlockOwnerDeletion: &yes,
+	}))
+}

@@ -1,0 +1,119 @@
+package composite
+
+import (
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// SelectorLabel is what Metacontroller selects children by where it generates
+// the selector.
+const SelectorLabel = "controller-uid"
+
+// claimChildren returns the parent's children, each declared kind as a group. A
+// child that has lost the label is released, one without an owner that has it
+// is adopted. The request shows an adopted one as it was before.
+func (m *Metacontroller) claimChildren(p *Parent, object apiserver.Object) ([]group, error) {
+	groups := make([]group, len(p.controller.Children))
+	for i, child := range p.controller.Children {
+		groups[i].kind = m.server.Kind(child.APIVersion, child.Kind)
+	}
+	deleting := object.GetDeletionTimestamp() != nil
+	for _, child := range m.cache.OwnedBy(object.GetUID()) {
+		g := groupOf(groups, child)
+		if g == nil || apiserver.ControllerUID(child) != object.GetUID() {
+			continue
+		}
+		if child.GetLabels()[SelectorLabel] == string(object.GetUID()) {
+			g.objects = append(g.objects, child)
+			continue
+		}
+		if !deleting {
+			if err := m.release(child, object); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if deleting {
+		return groups, nil
+	}
+	for _, orphan := range m.cache.Labelled(string(object.GetUID())) {
+		g := groupOf(groups, orphan)
+		if g == nil || apiserver.ControllerUID(orphan) != "" || orphan.GetNamespace() != object.GetNamespace() || orphan.GetDeletionTimestamp() != nil {
+			continue
+		}
+		g.objects = append(g.objects, orphan)
+		if err := m.adopt(orphan, object); err != nil {
+			return nil, fmt.Errorf("can't adopt %s: %w", apiserver.RefOf(orphan), err)
+		}
+		slices.SortFunc(g.objects, func(a, b apiserver.Object) int { return apiserver.RefOf(a).Compare(apiserver.RefOf(b)) })
+	}
+	return groups, nil
+}
+
+// groupOf returns the group of an object's kind, or nil.
+func groupOf(groups []group, object apiserver.Object) *group {
+	for i := range groups {
+		if groups[i].kind.APIVersion == object.GetAPIVersion() && groups[i].kind.Kind == object.GetKind() {
+			return &groups[i]
+		}
+	}
+	return nil
+}
+
+// adopt makes a parent the owner of an orphan, unless the parent is not there any
+// more: it and the orphan are looked up in the API server.
+func (m *Metacontroller) adopt(orphan, object apiserver.Object) error {
+	parent := m.server.Get(apiserver.RefOf(object))
+	if parent == nil || parent.GetUID() != object.GetUID() {
+		return fmt.Errorf("original %s is gone", apiserver.RefOf(object))
+	}
+	if parent.GetDeletionTimestamp() != nil {
+		return fmt.Errorf("%s has just been deleted", apiserver.RefOf(object))
+	}
+	live, err := m.lookUp(orphan)
+	if err != nil {
+		return err
+	}
+	adopted := live.DeepCopy()
+	claim(adopted, object)
+	m.requests++
+	_, err = m.api.Update(apiserver.ByHook, adopted)
+	return err
+}
+
+// lookUp returns an object as the API server has it. Another one of that name is
+// none.
+func (m *Metacontroller) lookUp(object apiserver.Object) (apiserver.Object, error) {
+	ref := apiserver.RefOf(object)
+	live := m.server.Get(ref)
+	if live == nil || live.GetUID() != object.GetUID() {
+		return nil, apierrors.NewNotFound(m.server.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	}
+	return live, nil
+}
+
+func (m *Metacontroller) release(child, object apiserver.Object) error {
+	live, err := m.lookUp(child)
+	if err != nil {
+		return nil //nolint:nilerr // what is gone needs no release
+	}
+	released := live.DeepCopy()
+	owners := slices.DeleteFunc(released.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		return owner.UID == object.GetUID()
+	})
+	released.SetOwnerReferences(owners)
+	if len(owners) == 0 {
+		unstructured.RemoveNestedField(released.Object, "metadata", "ownerReferences")
+	}
+	m.requests++
+	if _, err := m.api.Update(apiserver.ByHook, released); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("can't release %s: %w", apiserver.RefOf(child), err)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package composite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Call is the way to the hooks: it posts a body to a path such as
+// /modelbox/sync, and returns the status and body of the response. Now is the
+// time inside the simulation, for a server whose clock can be set. The error is
+// that of the transport.
+type Call func(now time.Time, path string, body []byte) (status int, answer []byte, err error)
+
+// response is what a sync or finalize hook answers.
+type response struct {
+	Status             map[string]any               `json:"status"`
+	Children           []*unstructured.Unstructured `json:"children"`
+	ResyncAfterSeconds float64                      `json:"resyncAfterSeconds"`
+	Finalized          bool                         `json:"finalized"`
+}
+
+// rules is what a customize hook answers.
+type rules struct {
+	RelatedResources []*metacontroller.Rule `json:"relatedResources"`
+}
+
+// group holds the objects of a kind for a request.
+type group struct {
+	kind    apiserver.Kind
+	objects []apiserver.Object
+}
+
+// requestBody returns the body of a request. Without groups it is that of a
+// customize hook.
+func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, children, related []group, finalizing bool) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"controller":`)
+	b.Write(m.manifest(p.controller))
+	b.WriteString(`,"parent":`)
+	b.Write(m.cache.JSON(object))
+	if children != nil {
+		b.WriteString(`,"children":`)
+		m.writeGroups(&b, children)
+		b.WriteString(`,"related":`)
+		m.writeGroups(&b, related)
+		fmt.Fprintf(&b, `,"finalizing":%t`, finalizing)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// writeGroups writes objects by kind and by key, in the order of the keys. Hook
+// version v1 knows an object by its name.
+func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
+	sortedGroups := slices.Clone(groups)
+	slices.SortFunc(sortedGroups, func(a, b group) int { return bytes.Compare([]byte(a.kind.Key()), []byte(b.kind.Key())) })
+	b.WriteByte('{')
+	for i, g := range sortedGroups {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(b, "%q:{", g.kind.Key())
+		for j, object := range g.objects {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			ref := apiserver.RefOf(object)
+			key := ref.Key()
+			if m.options.HookVersion == "v1" {
+				key = ref.Name
+			}
+			fmt.Fprintf(b, "%q:", key)
+			b.Write(m.cache.JSON(object))
+		}
+		b.WriteByte('}')
+	}
+	b.WriteByte('}')
+}
+
+// manifest returns the CompositeController that Metacontroller sends along.
+func (m *Metacontroller) manifest(c *metacontroller.Controller) []byte {
+	if text, made := m.manifests[c.Name()]; made {
+		return text
+	}
+	rule := func(r metacontroller.Resource) map[string]any {
+		return map[string]any{"apiVersion": r.APIVersion, "resource": r.Plural}
+	}
+	hook := map[string]any{"version": m.options.HookVersion}
+	hooks := map[string]any{"sync": hook}
+	if c.OrderedTeardown {
+		hooks["finalize"] = hook
+	}
+	if customizes(c) {
+		hooks["customize"] = hook
+	}
+	watched := rule(c.Parent)
+	watched["ignoreStatusChanges"] = true
+	children := []any{}
+	for _, child := range c.Children {
+		declared := rule(child.Resource)
+		declared["updateStrategy"] = map[string]any{"method": child.Update}
+		children = append(children, declared)
+	}
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": "metacontroller.k8s.io/v1alpha1",
+		"kind":       "CompositeController",
+		"metadata":   map[string]any{"name": "operetta-" + c.Name(), "generation": 1},
+		"spec": map[string]any{
+			"parentResource": watched, "childResources": children, "generateSelector": true, "hooks": hooks,
+		},
+		"status": map[string]any{},
+	})
+	if err != nil {
+		panic(err) // it is made of strings
+	}
+	m.manifests[c.Name()] = text
+	return text
+}
+
+func customizes(c *metacontroller.Controller) bool {
+	return slices.Contains(c.Hooks(), metacontroller.CustomizeHook)
+}
+
+// call calls a hook and decodes its answer as strictly as Metacontroller.
+func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []byte, into any) ([]byte, error) {
+	p.Calls++
+	status, answer, err := m.options.Call(m.server.Now(), "/"+p.controller.Name()+"/"+string(hook), body)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s hook: %w", hook, err)
+	case status != http.StatusOK:
+		return nil, fmt.Errorf("%s hook: %d: %s", hook, status, bytes.TrimSpace(answer))
+	}
+	strict, err := kjson.UnmarshalStrict(answer, into)
+	if err == nil && m.options.HookVersion != "v1" {
+		err = errors.Join(strict...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s hook: its answer cannot be read: %w", hook, err)
+	}
+	return answer, nil
+}
+
+// checkResponse refuses what ends the whole process of Metacontroller.
+func checkResponse(r *response) error {
+	for i, child := range r.Children {
+		if child == nil {
+			return fmt.Errorf("children[%d] is null: Metacontroller crashes", i)
+		}
+		if child.GetName() == "" {
+			return fmt.Errorf("children[%d], a %s, has no name", i, child.GetKind())
+		}
+	}
+	return nil
+}

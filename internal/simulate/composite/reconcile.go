@@ -1,0 +1,172 @@
+package composite
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// finalizerOf returns the finalizer of an operator's CompositeController.
+func finalizerOf(c *metacontroller.Controller) string {
+	return "metacontroller.io/compositecontroller-operetta-" + c.Name()
+}
+
+// reconcile is one sync of a live parent. An error of a hook leaves the
+// children and the status untouched.
+func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
+	object, err := m.syncFinalizer(p, object)
+	if err != nil {
+		return fmt.Errorf("can't sync finalizer: %w", err)
+	}
+	observed, err := m.claimChildren(p, object)
+	if err != nil {
+		return err
+	}
+	related, err := m.related(p, object)
+	if err != nil {
+		return err
+	}
+	answer, err := m.ask(p, object, observed, related)
+	if err != nil {
+		return err
+	}
+	if answer.ResyncAfterSeconds > 0 {
+		p.after(m.server.Now(), time.Duration(answer.ResyncAfterSeconds*float64(time.Second)))
+	}
+	if answer.Finalized {
+		if object, err = m.setFinalizer(p, object, false); err != nil {
+			return fmt.Errorf("can't remove finalizer: %w", err)
+		}
+	}
+	if err := labelChildren(object, answer.Children); err != nil {
+		return err
+	}
+	var failure error
+	if m.isManaged(p, object) {
+		if err := m.manage(p, object, observed, answer.Children); err != nil {
+			failure = fmt.Errorf("can't reconcile children: %w", err)
+		}
+	}
+	if err := m.writeStatus(object, answer.Status); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil // and what went wrong with the children is lost
+		}
+		return fmt.Errorf("can't update status: %w", err)
+	}
+	return failure
+}
+
+// ask calls the sync hook, or finalize for a parent that is being deleted.
+func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, related []group) (*response, error) {
+	hook, finalizing := metacontroller.SyncHook, false
+	if p.controller.OrderedTeardown && object.GetDeletionTimestamp() != nil {
+		hook, finalizing = metacontroller.FinalizeHook, true
+	}
+	var answer response
+	body, err := m.call(p, hook, m.requestBody(p, object, observed, related, finalizing), &answer)
+	if err != nil {
+		return nil, err
+	}
+	p.answer = body
+	if err := checkResponse(&answer); err != nil {
+		return nil, err
+	}
+	defer func() { m.answered(p, &answer) }()
+	for _, child := range answer.Children {
+		if child.GetNamespace() == "" && !m.server.Kind(child.GetAPIVersion(), child.GetKind()).IsCluster {
+			child.SetNamespace(object.GetNamespace())
+		}
+	}
+	return &answer, nil
+}
+
+// labelChildren puts the label of the generated selector on each child.
+func labelChildren(object apiserver.Object, children []*unstructured.Unstructured) error {
+	for _, child := range children {
+		labels, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
+		if err != nil {
+			return fmt.Errorf("invalid labels on desired child %s: %w", apiserver.RefOf(child), err)
+		}
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		if labels[SelectorLabel] == "" {
+			labels[SelectorLabel] = string(object.GetUID())
+			child.SetLabels(labels)
+		}
+		if labels[SelectorLabel] != string(object.GetUID()) {
+			return fmt.Errorf("labels on desired child %s don't match parent selector", apiserver.RefOf(child))
+		}
+	}
+	return nil
+}
+
+// syncFinalizer makes the parent carry the finalizer where teardown has an
+// order. One that is being deleted gets none any more.
+func (m *Metacontroller) syncFinalizer(p *Parent, object apiserver.Object) (apiserver.Object, error) {
+	has := slices.Contains(object.GetFinalizers(), finalizerOf(p.controller))
+	if has == p.controller.OrderedTeardown || !has && object.GetDeletionTimestamp() != nil {
+		return object, nil
+	}
+	return m.setFinalizer(p, object, p.controller.OrderedTeardown)
+}
+
+func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted bool) (apiserver.Object, error) {
+	name := finalizerOf(p.controller)
+	if slices.Contains(object.GetFinalizers(), name) == wanted {
+		return object, nil
+	}
+	live, err := m.lookUp(object)
+	if err != nil || slices.Contains(live.GetFinalizers(), name) == wanted {
+		return live, err
+	}
+	successor := live.DeepCopy()
+	finalizers := slices.DeleteFunc(successor.GetFinalizers(), func(other string) bool { return other == name })
+	if wanted {
+		finalizers = append(finalizers, name)
+	}
+	successor.SetFinalizers(finalizers)
+	if len(finalizers) == 0 {
+		unstructured.RemoveNestedField(successor.Object, "metadata", "finalizers")
+	}
+	m.requests++
+	return m.api.Update(apiserver.ByHook, successor)
+}
+
+// isManaged reports whether the parent's children are created, updated and
+// deleted: while it lives, and while its own finalizer holds it.
+func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
+	if object.GetDeletionTimestamp() == nil {
+		return true
+	}
+	finalizers := object.GetFinalizers()
+	return p.controller.OrderedTeardown && slices.Contains(finalizers, finalizerOf(p.controller)) &&
+		!slices.Contains(finalizers, metav1.FinalizerDeleteDependents) &&
+		!slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
+}
+
+// writeStatus replaces the parent's status as a whole.
+func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]any) error {
+	live, err := m.lookUp(object)
+	if err != nil {
+		return err
+	}
+	if status == nil {
+		status = map[string]any{}
+	}
+	status["observedGeneration"] = object.GetGeneration()
+	if old, _ := live.Object["status"].(map[string]any); old != nil && reflect.DeepEqual(old, status) {
+		return nil
+	}
+	m.requests++
+	_, err = m.api.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
+	return err
+}

@@ -1,0 +1,155 @@
+package composite
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// rulesKept is how long Metacontroller keeps the answer of a customize hook.
+const rulesKept = 20 * time.Minute
+
+// selection is a parent's rules, and for which parent they were asked.
+type selection struct {
+	uid        types.UID
+	generation int64
+	asked      time.Time
+	rules      []*metacontroller.Rule
+}
+
+// related returns the objects that the parent's customize hook has selected. It
+// is asked once for each generation of the parent.
+func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, error) {
+	if !customizes(p.controller) {
+		return []group{}, nil
+	}
+	now := m.server.Now()
+	s := p.selection
+	if s == nil || s.uid != object.GetUID() || s.generation != object.GetGeneration() || now.Sub(s.asked) >= rulesKept {
+		var answer rules
+		if _, err := m.call(p, metacontroller.CustomizeHook, m.requestBody(p, object, nil, nil, false), &answer); err != nil {
+			return nil, err
+		}
+		s = &selection{object.GetUID(), object.GetGeneration(), now, answer.RelatedResources}
+		p.selection = s
+	}
+	var groups []group
+	for _, rule := range s.rules {
+		if rule == nil {
+			return nil, fmt.Errorf("customize hook: a rule is null: Metacontroller crashes")
+		}
+		k, known := m.server.Resource(rule.APIVersion, rule.Resource)
+		if !known {
+			return nil, fmt.Errorf("discovery: can't find resource %s in apiVersion %s", rule.Resource, rule.APIVersion)
+		}
+		match, err := m.matcher(rule, p.Ref.Namespace)
+		if err != nil {
+			return nil, fmt.Errorf("customize hook: %s: %w", rule.Resource, err)
+		}
+		groups = addMatches(groups, k, m.cache.List(k.APIVersion, k.Kind), match)
+	}
+	return groups, nil
+}
+
+// addMatches adds objects to the group of their kind, each once.
+func addMatches(groups []group, k apiserver.Kind, objects []apiserver.Object, match func(apiserver.Object) bool) []group {
+	i := slices.IndexFunc(groups, func(g group) bool { return g.kind.Key() == k.Key() })
+	if i < 0 {
+		i = len(groups)
+		groups = append(groups, group{kind: k})
+	}
+	known := map[apiserver.Ref]bool{}
+	for _, object := range groups[i].objects {
+		known[apiserver.RefOf(object)] = true
+	}
+	for _, object := range objects {
+		if match(object) && !known[apiserver.RefOf(object)] {
+			groups[i].objects = append(groups[i].objects, object)
+		}
+	}
+	slices.SortFunc(groups[i].objects, func(a, b apiserver.Object) int { return apiserver.RefOf(a).Compare(apiserver.RefOf(b)) })
+	return groups
+}
+
+// matcher returns what a rule selects.
+func (m *Metacontroller) matcher(rule *metacontroller.Rule, parentNamespace string) (func(apiserver.Object) bool, error) {
+	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
+		return nil, fmt.Errorf("related rule cannot have both names and labelSelector/namespaceSelector specified")
+	}
+	if rule.Namespace != "" && rule.NamespaceSelector != nil {
+		return nil, fmt.Errorf("related rule cannot have both namespace and namespaceSelector specified")
+	}
+	selector, err := selectorOf(rule.LabelSelector)
+	if err != nil {
+		return nil, err
+	}
+	namespaces, err := m.namespaces(rule.NamespaceSelector)
+	if err != nil {
+		return nil, err
+	}
+	return func(object apiserver.Object) bool {
+		namespace := object.GetNamespace()
+		switch {
+		case rule.Namespace != "" && namespace != "" && namespace != rule.Namespace,
+			namespaces != nil && !namespaces[namespace],
+			m.options.HookVersion == "v1" && namespace != parentNamespace,
+			len(rule.Names) > 0 && !slices.Contains(rule.Names, object.GetName()):
+			return false
+		}
+		return selector.Matches(labels.Set(object.GetLabels()))
+	}, nil
+}
+
+func selectorOf(wanted *metav1.LabelSelector) (labels.Selector, error) {
+	if wanted == nil {
+		return labels.Everything(), nil
+	}
+	return metav1.LabelSelectorAsSelector(wanted)
+}
+
+// namespaces returns the names of the namespaces that a selector selects, or
+// nil for no selector.
+func (m *Metacontroller) namespaces(wanted *metav1.LabelSelector) (map[string]bool, error) {
+	if wanted == nil {
+		return nil, nil //nolint:nilnil // no selector selects nothing by it
+	}
+	selector, err := selectorOf(wanted)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, namespace := range m.cache.List("v1", "Namespace") {
+		if selector.Matches(labels.Set(namespace.GetLabels())) {
+			names[namespace.GetName()] = true
+		}
+	}
+	return names, nil
+}
+
+// selects reports whether a parent's rules select an object. It is asked for
+// every change of every object, so that it must be cheap.
+func (m *Metacontroller) selects(p *Parent, object apiserver.Object) bool {
+	if p.selection == nil {
+		return false
+	}
+	for _, rule := range p.selection.rules {
+		if rule == nil || rule.APIVersion != object.GetAPIVersion() {
+			continue
+		}
+		k, known := m.server.Resource(rule.APIVersion, rule.Resource)
+		if !known || k.Kind != object.GetKind() {
+			continue
+		}
+		if match, err := m.matcher(rule, p.Ref.Namespace); err == nil && match(object) {
+			return true
+		}
+	}
+	return false
+}

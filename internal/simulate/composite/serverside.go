@@ -1,0 +1,63 @@
+package composite
+
+import (
+	"encoding/json"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// applyState is what Metacontroller remembers of a child that it has applied on
+// the server: it does not compare the child with anything else.
+type applyState struct {
+	desired    string
+	uid        types.UID
+	generation int64
+	version    string
+}
+
+// stateOf tells what the memory of an object would be. The resource version
+// counts only for kinds that have no generation.
+func stateOf(object apiserver.Object, desired string) applyState {
+	state := applyState{desired: desired, uid: object.GetUID(), generation: object.GetGeneration()}
+	if state.generation == 0 {
+		state.version = object.GetResourceVersion()
+	}
+	return state
+}
+
+// applyOnServer applies a child with force, unless it is the one that was
+// applied last.
+func (m *Metacontroller) applyOnServer(p *Parent, object, live, desired apiserver.Object) error {
+	desired = desired.DeepCopy()
+	claim(desired, object)
+	apiserver.DropServerSet(desired)
+	text, err := json.Marshal(desired.Object)
+	if err != nil {
+		return err
+	}
+	ref := apiserver.RefOf(desired)
+	if live != nil {
+		state := stateOf(live, string(text))
+		if m.applied[ref] == state {
+			return nil
+		}
+		if p.updateMethod(ref) != metacontroller.InPlace {
+			m.applied[ref] = state
+			return nil
+		}
+	}
+	m.requests++
+	patched, err := m.api.Apply(desired)
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m.applied[ref] = stateOf(patched, string(text))
+	return nil
+}

@@ -1,0 +1,118 @@
+package composite
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// watchLate makes Metacontroller hear of changes by watches, one for each kind. Each
+// tells them in order, and none when another does.
+func (m *Metacontroller) watchLate() {
+	m.pending = map[string][]apiserver.Write{}
+	m.watched = map[string]bool{"Namespace": true}
+	for _, controller := range m.options.Controllers {
+		m.watched[controller.Parent.Kind] = true
+		for _, child := range controller.Children {
+			m.watched[child.Kind] = true
+		}
+		for _, related := range controller.Related {
+			m.watched[related.Kind] = true
+		}
+	}
+}
+
+// note puts a change behind those that wait for their delivery.
+func (m *Metacontroller) note(w apiserver.Write) {
+	if !m.watched[w.Ref.Kind] {
+		return
+	}
+	m.pending[w.Ref.Kind] = append(m.pending[w.Ref.Kind], w)
+	if w.Ref.Kind == "Namespace" {
+		m.Deliver(w.Ref.Kind)
+	}
+}
+
+// PendingKinds returns the kinds of which there is something to deliver, in order.
+func (m *Metacontroller) PendingKinds() []string {
+	var kinds []string
+	for kind, list := range m.pending {
+		if len(list) > 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// Pending returns the changes of a kind that it has yet to hear of, in their order.
+func (m *Metacontroller) Pending(kind string) []apiserver.Write { return m.pending[kind] }
+
+// Deliver tells it the next change of a kind, and reports whether there was one.
+func (m *Metacontroller) Deliver(kind string) bool {
+	list := m.pending[kind]
+	if len(list) == 0 {
+		return false
+	}
+	m.pending[kind] = list[1:]
+	m.hear(list[0])
+	return true
+}
+
+// DeliverAll tells it all changes there are.
+func (m *Metacontroller) DeliverAll() {
+	for _, kind := range m.PendingKinds() {
+		for m.Deliver(kind) {
+			continue
+		}
+	}
+}
+
+// Heard returns an object as Metacontroller knows it, or nil.
+func (m *Metacontroller) Heard(ref apiserver.Ref) apiserver.Object { return m.cache.Get(ref) }
+
+// HeardAll returns all objects that Metacontroller knows, in the order of kinds and
+// names.
+func (m *Metacontroller) HeardAll() []apiserver.Object { return m.cache.Objects() }
+
+// Relist ends the watch of a kind and lists what there is now: states in between
+// are never seen.
+func (m *Metacontroller) Relist(kind string) {
+	delete(m.pending, kind)
+	changed := map[apiserver.Ref]bool{}
+	for _, object := range append(m.cache.Objects(), m.server.Objects()...) {
+		if ref := apiserver.RefOf(object); ref.Kind == kind && m.cache.Get(ref) != m.server.Get(ref) {
+			changed[ref] = true
+		}
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(changed), apiserver.Ref.Compare) {
+		m.hear(m.server.Latest(ref))
+	}
+}
+
+// Restart makes Metacontroller begin anew: it lists all, and remembers nothing.
+func (m *Metacontroller) Restart() {
+	m.applied = map[apiserver.Ref]applyState{}
+	for _, p := range m.parents {
+		p.selection, p.due, p.failures, p.queued, p.byTimer, p.idle = nil, time.Time{}, 0, false, false, 0
+	}
+	for kind := range m.watched {
+		m.Relist(kind)
+	}
+	for ref, p := range m.parents {
+		if m.cache.Get(ref) != nil {
+			p.queue()
+		}
+	}
+}
+
+// Ready returns the custom resources that can be synced now, in the order of kinds
+// and names.
+func (m *Metacontroller) Ready() []*Parent {
+	now := m.server.Now()
+	return slices.DeleteFunc(m.Parents(), func(p *Parent) bool {
+		return !p.queued && (p.due.IsZero() || p.due.After(now))
+	})
+}

@@ -1,0 +1,268 @@
+package controllers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// Builtin are the built-in controllers, the scheduler, the kubelets and the garbage
+// collector. Each object advances by one visible stage per step.
+type Builtin struct {
+	server  *apiserver.Server
+	faults  Faults
+	run     Program
+	steps   int
+	queue   map[apiserver.Ref]int // the first step in which an object is reconciled
+	timers  map[apiserver.Ref]time.Time
+	orphans []types.UID // owners that are gone, since the last step
+	// cascades are the owners that wait for the garbage collector.
+	cascades map[apiserver.Ref]bool
+	serial   int // of the Pods with generated names
+	lost     map[types.UID]int32
+	retries  map[apiserver.Ref]time.Time // when a Job may start its next Pod
+	pods     *podWatch                   // nil where nothing is late
+}
+
+// Faults say what goes wrong with an object, or with what controls it.
+type Faults interface {
+	// Fails reports whether it never becomes ready.
+	Fails(object apiserver.Object) bool
+	// Holds reports whether a running Pod becomes neither ready nor done.
+	Holds(object apiserver.Object) bool
+	// Flaps reports whether a Pod is not ready for now.
+	Flaps(object apiserver.Object) bool
+}
+
+// Program is what a Pod that runs to its end does to the cluster. The error is what
+// it says when it fails.
+type Program func(pod *corev1.Pod) error
+
+// Options are what the controllers need.
+type Options struct {
+	// Faults are what goes wrong.
+	Faults Faults
+	// Program is what Pods do.
+	Program Program
+	// Late makes the controllers hear of Pods only by [Builtin.HearOfPod].
+	Late bool
+}
+
+// New returns the controllers of a cluster, which watch its API server from now on.
+func New(server *apiserver.Server, options Options) *Builtin {
+	b := &Builtin{
+		server: server, faults: options.Faults, run: options.Program,
+		queue: map[apiserver.Ref]int{}, timers: map[apiserver.Ref]time.Time{}, lost: map[types.UID]int32{},
+		retries: map[apiserver.Ref]time.Time{}, cascades: map[apiserver.Ref]bool{},
+	}
+	if options.Late {
+		b.pods = &podWatch{Cache: apiserver.NewCache("")}
+	}
+	server.Watch(b.observe)
+	return b
+}
+
+// controllers returns the built-in controllers in the order of a step: Pods
+// first, so that their owners see in the same step what has become of them.
+func (b *Builtin) controllers() []struct {
+	kind      string
+	reconcile func(apiserver.Ref)
+} {
+	return []struct {
+		kind      string
+		reconcile func(apiserver.Ref)
+	}{
+		{"Pod", b.pod},
+		{"PersistentVolumeClaim", b.claim},
+		{"Service", b.service},
+		{"StatefulSet", b.statefulSet},
+		{"DaemonSet", b.daemonSet},
+		{"Deployment", b.deployment},
+		{"Job", b.job},
+	}
+}
+
+// observe queues what a change concerns. What somebody else has written in this
+// step is looked at in the next, so that the hook sees it bare once.
+func (b *Builtin) observe(c apiserver.Write) {
+	if b.pods != nil {
+		b.pods.note(c)
+	}
+	if c.After != nil {
+		first := b.steps
+		if c.By != apiserver.ByKubernetes {
+			first++
+		}
+		b.enqueue(c.Ref, first)
+		if c.After.GetDeletionTimestamp() != nil && hasCascade(c.After) {
+			b.cascades[c.Ref] = true
+		}
+		b.findLostOwner(c.After)
+	} else {
+		b.orphans = append(b.orphans, c.Before.GetUID())
+		delete(b.timers, c.Ref)
+		delete(b.retries, c.Ref)
+		b.countLost(c.Before)
+	}
+	b.enqueueOwners(c.Before, c.After)
+}
+
+func (b *Builtin) enqueueOwners(objects ...apiserver.Object) {
+	for _, object := range objects {
+		if owner, found := apiserver.ControllerOf(object); found {
+			b.enqueue(b.root(owner), b.steps)
+		}
+	}
+}
+
+// root returns the Deployment behind a ReplicaSet, and every other owner as it
+// is.
+func (b *Builtin) root(owner apiserver.Ref) apiserver.Ref {
+	if owner.Kind == "ReplicaSet" {
+		if deployment, found := apiserver.ControllerOf(b.server.Get(owner)); found {
+			return deployment
+		}
+	}
+	return owner
+}
+
+func (b *Builtin) enqueue(ref apiserver.Ref, first int) {
+	if known, queued := b.queue[ref]; !queued || first < known {
+		b.queue[ref] = first
+	}
+}
+
+// CheckPods makes the kubelet look at all Pods again, for other faults.
+func (b *Builtin) CheckPods() {
+	for _, pod := range b.server.List("v1", "Pod") {
+		b.enqueue(apiserver.RefOf(pod), b.steps)
+	}
+}
+
+// BeginStep begins a step: what is written from now on by others than these
+// controllers is theirs in the next one.
+func (b *Builtin) BeginStep() { b.steps++ }
+
+// Step lets every controller reconcile what concerns it.
+func (b *Builtin) Step() {
+	orphans := b.orphans
+	b.orphans = nil
+	b.Wake()
+	for _, controller := range b.controllers() {
+		b.HearOfPods()
+		var batch []apiserver.Ref
+		for ref, first := range b.queue {
+			if ref.Kind == controller.kind && first <= b.steps {
+				batch = append(batch, ref)
+			}
+		}
+		slices.SortFunc(batch, apiserver.Ref.Compare)
+		for _, ref := range batch {
+			delete(b.queue, ref)
+		}
+		for _, ref := range batch {
+			if b.server.Full() == nil {
+				controller.reconcile(ref)
+			}
+		}
+	}
+	b.collect(orphans)
+	b.letAllGo()
+	maps.DeleteFunc(b.queue, func(ref apiserver.Ref, _ int) bool { return !b.isControlled(ref.Kind) })
+}
+
+func (b *Builtin) isControlled(kind string) bool {
+	for _, controller := range b.controllers() {
+		if controller.kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// IsBusy reports whether there is something to look at in the next step.
+func (b *Builtin) IsBusy() bool {
+	return len(b.queue) > 0 || b.HasGarbage() || b.HasNews()
+}
+
+// NextTimer returns when something is due, or zero.
+func (b *Builtin) NextTimer() time.Time {
+	var next time.Time
+	for _, due := range b.timers {
+		if next.IsZero() || due.Before(next) {
+			next = due
+		}
+	}
+	return next
+}
+
+// at asks for a look at a later time.
+func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
+	if known, set := b.timers[ref]; !set || due.Before(known) {
+		b.timers[ref] = due
+	}
+}
+
+func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }
+
+// load decodes an object that is not being deleted, or returns nil.
+func load[T any](b *Builtin, ref apiserver.Ref) *T {
+	object := b.server.Get(ref)
+	if object == nil || object.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	typed := new(T)
+	if err := apiserver.Decode(object, typed); err != nil {
+		panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
+	}
+	return typed
+}
+
+// report writes a status.
+func (b *Builtin) report(ref apiserver.Ref, status any) {
+	if b.server.Get(ref) == nil {
+		return
+	}
+	if _, err := b.server.UpdateStatus(apiserver.ByKubernetes, ref, apiserver.Encode(status).Object); err != nil {
+		panic(err) // it has just been there
+	}
+}
+
+// create stores an object that a controller makes. One that is refused is not
+// made, and its absence shows in the owner's numbers.
+func (b *Builtin) create(typed any) {
+	if b.server.Full() == nil {
+		_, _ = b.server.Create(apiserver.ByKubernetes, apiserver.Encode(typed))
+	}
+}
+
+// generated returns a name with an end that no other has.
+func (b *Builtin) generated(prefix string) string {
+	b.serial++
+	return fmt.Sprintf("%s-%s", prefix, rand.SafeEncodeString(fmt.Sprintf("%05d", b.serial)))
+}
+
+// newPod returns a Pod of a template.
+func newPod(template *corev1.PodTemplateSpec, name string, owner apiserver.Object) *corev1.Pod {
+	pod := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: owner.GetNamespace(),
+			Labels: maps.Clone(template.Labels), Annotations: maps.Clone(template.Annotations),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())},
+		},
+	}
+	template.Spec.DeepCopyInto(&pod.Spec)
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	return pod
+}

@@ -1,0 +1,241 @@
+package controllers
+
+import (
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+// rollout is a Deployment with its ReplicaSets and Pods.
+type rollout struct {
+	*appsv1.Deployment
+
+	ref     apiserver.Ref
+	newest  apiserver.Object // the ReplicaSet of the present template
+	made    bool             // in this step
+	updated []replica
+	old     []replica
+	going   int32 // Pods on their way out
+}
+
+// deployment rolls a Deployment forward by one stage.
+func (b *Builtin) deployment(ref apiserver.Ref) {
+	d := load[appsv1.Deployment](b, ref)
+	if d == nil || !b.server.HasRoomFor(ref, *d.Spec.Replicas) {
+		return
+	}
+	r := &rollout{Deployment: d, ref: ref}
+	b.findReplicaSets(r)
+	b.reportRollout(r)
+	b.roll(r)
+	b.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
+}
+
+// findReplicaSets finds the Pods of the present template and those of others,
+// and makes the present ReplicaSet where there is none.
+func (b *Builtin) findReplicaSets(r *rollout) {
+	hash := templateHash(&r.Spec.Template)
+	newest := 0
+	for _, object := range b.server.OwnedBy(r.UID) {
+		if object.GetKind() != "ReplicaSet" {
+			continue
+		}
+		revision, _ := strconv.Atoi(object.GetAnnotations()[revisionAnnotation])
+		newest = max(newest, revision)
+		pods := b.replicas(object.GetUID())
+		r.going += count(pods, func(p replica) bool { return p.terminating })
+		if object.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey] == hash {
+			r.newest, r.updated = object, live(pods)
+		} else {
+			r.old = append(r.old, live(pods)...)
+		}
+	}
+	if r.newest != nil {
+		return
+	}
+	b.makeReplicaSet(r, hash, newest+1)
+}
+
+func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
+	template := r.Spec.Template.DeepCopy()
+	if template.Labels == nil {
+		template.Labels = map[string]string{}
+	}
+	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
+	selector := r.Spec.Selector.DeepCopy()
+	selector = metav1.CloneSelectorAndAddLabel(selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
+	none := int32(0)
+	b.create(&appsv1.ReplicaSet{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: r.Name + "-" + hash, Namespace: r.Namespace, Labels: template.Labels,
+			Annotations:     map[string]string{revisionAnnotation: strconv.Itoa(revision)},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(r, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+		},
+		Spec: appsv1.ReplicaSetSpec{
+			Replicas: &none, MinReadySeconds: r.Spec.MinReadySeconds, Selector: selector, Template: *template,
+		},
+	})
+	r.newest = b.server.Get(apiserver.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
+	r.made = true
+	annotated := b.server.Get(r.ref).DeepCopy()
+	annotations := annotated.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[revisionAnnotation] = strconv.Itoa(revision)
+	annotated.SetAnnotations(annotations)
+	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // an annotation is never refused
+}
+
+// roll creates and deletes Pods within the limits of the strategy.
+func (b *Builtin) roll(r *rollout) {
+	if r.newest == nil {
+		return
+	}
+	want, have := *r.Spec.Replicas, int32(len(r.updated))
+	all := have + int32(len(r.old))
+	surge, unavailable := want, want
+	if strategy := r.Spec.Strategy.RollingUpdate; strategy != nil {
+		surge, unavailable = share(strategy.MaxSurge, want, true), share(strategy.MaxUnavailable, want, false)
+		if surge == 0 && unavailable == 0 {
+			unavailable = 1
+		}
+	} else if len(r.old) > 0 || r.going > 0 && have == 0 { // Recreate: first all go
+		want = 0
+	}
+	template := b.template(r)
+	for range min(want-have, want+surge-all) {
+		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
+	}
+	for _, surplus := range byUselessness(r.updated)[:max(0, min(have-want, have))] {
+		b.drop(surplus)
+	}
+	now := b.server.Now()
+	isAvailable := func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }
+	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
+	for _, p := range byUselessness(r.old) {
+		if isAvailable(p) {
+			if spare <= 0 {
+				break
+			}
+			spare--
+		}
+		b.drop(p)
+	}
+}
+
+func (b *Builtin) template(r *rollout) *corev1.PodTemplateSpec {
+	template := r.Spec.Template.DeepCopy()
+	if template.Labels == nil {
+		template.Labels = map[string]string{}
+	}
+	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = r.newest.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]
+	return template
+}
+
+// reportRollout writes the status of what is there now.
+func (b *Builtin) reportRollout(r *rollout) {
+	old := &r.Status
+	now := b.server.Now()
+	pods := append(append([]replica{}, r.updated...), r.old...)
+	status := appsv1.DeploymentStatus{
+		ObservedGeneration: r.Generation,
+		Replicas:           int32(len(pods)),
+		UpdatedReplicas:    int32(len(r.updated)),
+		ReadyReplicas:      count(pods, func(p replica) bool { return p.ready }),
+		AvailableReplicas:  count(pods, func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }),
+		Conditions:         append([]appsv1.DeploymentCondition{}, old.Conditions...),
+	}
+	status.TerminatingReplicas = &r.going
+	status.UnavailableReplicas = max(0, max(status.Replicas, *r.Spec.Replicas)-status.AvailableReplicas)
+
+	needed := *r.Spec.Replicas
+	if strategy := r.Spec.Strategy.RollingUpdate; strategy != nil {
+		needed -= share(strategy.MaxUnavailable, needed, false)
+	}
+	available := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse,
+		Reason: "MinimumReplicasUnavailable", Message: "Deployment does not have minimum availability.",
+	}
+	if status.AvailableReplicas >= needed {
+		available.Status = corev1.ConditionTrue
+		available.Reason, available.Message = "MinimumReplicasAvailable", "Deployment has minimum availability."
+	}
+	b.setDeploymentCondition(&status, available, false)
+	b.judgeProgress(r, &status)
+	b.report(r.ref, &status)
+}
+
+// judgeProgress sets Progressing: a rollout that has not moved for the deadline
+// has failed, and one that was complete stays so.
+func (b *Builtin) judgeProgress(r *rollout, status *appsv1.DeploymentStatus) {
+	old, want := &r.Status, *r.Spec.Replicas
+	name := strconv.Quote(r.Name)
+	if r.newest != nil {
+		name = strconv.Quote(r.newest.GetName())
+	}
+	current := findCondition(old.Conditions, appsv1.DeploymentProgressing)
+	wasComplete := current.Reason == "NewReplicaSetAvailable" && status.Replicas == status.UpdatedReplicas && !r.made
+	complete := status.UpdatedReplicas == want && status.Replicas == want && status.AvailableReplicas == want
+	moved := status.UpdatedReplicas > old.UpdatedReplicas || status.ReadyReplicas > old.ReadyReplicas ||
+		status.AvailableReplicas > old.AvailableReplicas || status.Replicas-status.UpdatedReplicas < old.Replicas-old.UpdatedReplicas
+	deadline := current.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds) * time.Second)
+	set := func(value corev1.ConditionStatus, reason, message string, touch bool) {
+		b.setDeploymentCondition(status, appsv1.DeploymentCondition{
+			Type: appsv1.DeploymentProgressing, Status: value, Reason: reason, Message: message,
+		}, touch)
+	}
+	switch {
+	case r.made:
+		set(corev1.ConditionTrue, "NewReplicaSetCreated", "Created new replica set "+name, true)
+	case wasComplete:
+	case complete:
+		set(corev1.ConditionTrue, "NewReplicaSetAvailable", "ReplicaSet "+name+" has successfully progressed.", false)
+	case moved:
+		set(corev1.ConditionTrue, "ReplicaSetUpdated", "ReplicaSet "+name+" is progressing.", true)
+	case current.Reason == "ProgressDeadlineExceeded":
+	case b.server.Now().After(deadline):
+		set(corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet "+name+" has timed out progressing.", false)
+	}
+	now := findCondition(status.Conditions, appsv1.DeploymentProgressing)
+	if !wasComplete && !complete && now.Reason != "ProgressDeadlineExceeded" {
+		b.at(r.ref, now.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds+1)*time.Second))
+	}
+}
+
+func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentConditionType) appsv1.DeploymentCondition {
+	for _, c := range list {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return appsv1.DeploymentCondition{}
+}
+
+// setDeploymentCondition sets a condition. One that says the same keeps its
+// times, unless it is touched.
+func (b *Builtin) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
+	condition.LastUpdateTime, condition.LastTransitionTime = b.now(), b.now()
+	for i, old := range status.Conditions {
+		if old.Type != condition.Type {
+			continue
+		}
+		if old.Status == condition.Status {
+			condition.LastTransitionTime = old.LastTransitionTime
+			if old.Reason == condition.Reason && !touch {
+				return
+			}
+		}
+		status.Conditions[i] = condition
+		return
+	}
+	status.Conditions = append(status.Conditions, condition)
+}

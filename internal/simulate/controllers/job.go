@@ -1,0 +1,215 @@
+package controllers
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// jobRun is a Job with its Pods.
+type jobRun struct {
+	*batchv1.Job
+
+	ref                       apiserver.Ref
+	active                    []replica
+	succeeded, failed, ending int32
+	restarts                  int64
+}
+
+// job starts the next Pods of a Job, and finishes it.
+func (b *Builtin) job(ref apiserver.Ref) {
+	j := load[batchv1.Job](b, ref)
+	if j == nil {
+		return
+	}
+	if finished, at := finishedJob(j); finished {
+		b.expire(j, ref, at)
+		return
+	}
+	run := b.runOf(j, ref)
+	if !*j.Spec.Suspend {
+		j.Status.Conditions = slices.DeleteFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobSuspended })
+	}
+	if !*j.Spec.Suspend && j.Status.StartTime == nil {
+		now := b.now()
+		j.Status.StartTime = &now
+	}
+	switch reason, message := b.failureOf(run); {
+	case reason != "":
+		b.failJob(run, reason, message)
+	case *j.Spec.Suspend:
+		b.suspend(run)
+	case run.isComplete():
+		b.setJobCondition(j, batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods")
+		if len(run.active) == 0 && run.ending == 0 {
+			now := b.now()
+			j.Status.CompletionTime = &now
+			b.setJobCondition(j, batchv1.JobComplete, "CompletionsReached", "Reached expected number of succeeded pods")
+		}
+	default:
+		b.startPods(run)
+	}
+	b.reportJob(run)
+}
+
+func (b *Builtin) runOf(j *batchv1.Job, ref apiserver.Ref) *jobRun {
+	run := &jobRun{Job: j, ref: ref, failed: b.lost[j.UID]}
+	for _, r := range b.replicas(j.UID) {
+		switch {
+		case r.phase == string(corev1.PodSucceeded):
+			run.succeeded++
+		case r.phase == string(corev1.PodFailed):
+			run.failed++
+		case r.terminating:
+			run.ending++
+		default:
+			run.active = append(run.active, r)
+		}
+		containers, _, _ := unstructured.NestedSlice(r.object.Object, "status", "containerStatuses")
+		for _, c := range containers {
+			restarts, _ := c.(map[string]any)["restartCount"].(int64)
+			run.restarts += restarts
+		}
+	}
+	return run
+}
+
+// wanted returns how many Pods have to succeed.
+func (run *jobRun) wanted() int32 {
+	if run.Spec.Completions == nil {
+		return 1
+	}
+	return *run.Spec.Completions
+}
+
+func (run *jobRun) isComplete() bool { return run.succeeded >= run.wanted() }
+
+// failureOf returns why the Job has failed for good, or nothing.
+func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
+	for _, c := range run.Status.Conditions {
+		if c.Type == batchv1.JobFailureTarget {
+			return c.Reason, c.Message
+		}
+	}
+	limit := *run.Spec.BackoffLimit
+	crashing := run.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure &&
+		run.restarts > 0 && run.restarts >= int64(limit)
+	if run.failed > limit || crashing {
+		return batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit"
+	}
+	if run.Spec.ActiveDeadlineSeconds == nil || run.Status.StartTime == nil {
+		return "", ""
+	}
+	deadline := run.Status.StartTime.Add(time.Duration(*run.Spec.ActiveDeadlineSeconds) * time.Second)
+	if b.server.Now().Before(deadline) {
+		b.at(run.ref, deadline)
+		return "", ""
+	}
+	return batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline"
+}
+
+// failJob ends the Pods that still run, and then the Job.
+func (b *Builtin) failJob(run *jobRun, reason, message string) {
+	b.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
+	for _, r := range run.active {
+		b.drop(r)
+	}
+	if len(run.active) == 0 && run.ending == 0 {
+		b.setJobCondition(run.Job, batchv1.JobFailed, reason, message)
+	}
+}
+
+func (b *Builtin) suspend(run *jobRun) {
+	for _, r := range run.active {
+		b.drop(r)
+	}
+	run.Status.StartTime = nil
+	b.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")
+}
+
+// startPods starts Pods up to the parallelism, after a failure with a delay
+// that grows.
+func (b *Builtin) startPods(run *jobRun) {
+	now := b.server.Now()
+	missing := min(*run.Spec.Parallelism, run.wanted()-run.succeeded) - int32(len(run.active))
+	if *run.Spec.PodReplacementPolicy == batchv1.Failed {
+		missing -= run.ending
+	}
+	if missing <= 0 || !b.server.HasRoomFor(run.ref, missing) {
+		return
+	}
+	if run.failed > run.Status.Failed {
+		b.retries[run.ref] = now.Add(10 * time.Second << min(run.failed-1, 5))
+	}
+	if retry := b.retries[run.ref]; retry.After(now) {
+		b.at(run.ref, retry)
+		return
+	}
+	for range missing {
+		b.create(newPod(&run.Spec.Template, b.generated(run.Name), b.server.Get(run.ref)))
+	}
+}
+
+func (b *Builtin) reportJob(run *jobRun) {
+	status := &run.Status
+	status.Active, status.Succeeded, status.Failed = int32(len(run.active)), run.succeeded, run.failed
+	ready := count(run.active, func(r replica) bool { return r.ready })
+	status.Ready, status.Terminating = &ready, &run.ending
+	status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	b.report(run.ref, status)
+}
+
+func finishedJob(j *batchv1.Job) (bool, time.Time) {
+	for _, c := range j.Status.Conditions {
+		if c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed {
+			return true, c.LastTransitionTime.Time
+		}
+	}
+	return false, time.Time{}
+}
+
+// expire deletes a finished Job when its time is over.
+func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) {
+	if j.Spec.TTLSecondsAfterFinished == nil {
+		return
+	}
+	end := finished.Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
+	if b.server.Now().Before(end) {
+		b.at(ref, end)
+		return
+	}
+	_ = b.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it was there a moment ago
+}
+
+// countLost counts a Job's Pod that has gone before it was done as failed.
+func (b *Builtin) countLost(object apiserver.Object) {
+	owner, found := apiserver.ControllerOf(object)
+	if !found || owner.Kind != "Job" || object.GetKind() != "Pod" || replicaOf(object).isFinished() {
+		return
+	}
+	if job := b.server.Get(owner); job != nil && job.GetDeletionTimestamp() == nil {
+		suspended, _, _ := unstructured.NestedBool(job.Object, "spec", "suspend")
+		if !suspended {
+			b.lost[job.GetUID()]++
+		}
+	}
+}
+
+func (b *Builtin) setJobCondition(j *batchv1.Job, kind batchv1.JobConditionType, reason, message string) {
+	for _, c := range j.Status.Conditions {
+		if c.Type == kind {
+			return
+		}
+	}
+	now := b.now()
+	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
+		Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message,
+		LastProbeTime: now, LastTransitionTime: metav1.NewTime(now.Time),
+	})
+}

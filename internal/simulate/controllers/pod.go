@@ -1,0 +1,239 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// nodeName is the only node. It has room for everything.
+const nodeName = "node-1"
+
+// crashes is the number of restarts after which a crashing container is looked
+// at: more than any usual backoffLimit.
+const crashes = 10
+
+// pod advances a Pod: scheduled, running, ready or done, and gone when it is to
+// go.
+func (b *Builtin) pod(ref apiserver.Ref) {
+	object := b.server.Get(ref)
+	if object == nil {
+		return
+	}
+	if object.GetDeletionTimestamp() != nil {
+		if len(object.GetFinalizers()) == 0 {
+			b.server.Remove(apiserver.ByKubernetes, ref)
+		}
+		return
+	}
+	pod := load[corev1.Pod](b, ref)
+	if pod.Spec.NodeName == "" {
+		b.schedule(object, pod)
+		return
+	}
+	b.advance(object, pod)
+	b.startEphemeral(pod)
+	b.report(ref, &pod.Status)
+}
+
+// schedule binds a Pod to the node, which is no change of its generation.
+func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+	bound := object.DeepCopy()
+	bound.Object["spec"].(map[string]any)["nodeName"] = nodeName
+	bound.Object["status"] = apiserver.Encode(&pod.Status).Object
+	b.server.Replace(apiserver.ByKubernetes, bound)
+}
+
+func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
+	failing := b.faults.Fails(object)
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case pod.Status.Phase == corev1.PodPending:
+		b.start(pod)
+	case b.faults.Holds(object):
+	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
+		b.serve(pod, failing, b.faults.Flaps(object))
+	case failing && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+		b.crash(pod)
+	case failing:
+		b.finish(pod, corev1.PodFailed, 1)
+	default:
+		b.end(pod)
+	}
+}
+
+// end ends a Pod that runs to its end, as what it runs does.
+func (b *Builtin) end(pod *corev1.Pod) {
+	problem := b.run(pod)
+	if problem == nil {
+		b.finish(pod, corev1.PodSucceeded, 0)
+		return
+	}
+	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		b.crash(pod)
+		return
+	}
+	b.finish(pod, corev1.PodFailed, 1)
+	pod.Status.ContainerStatuses[0].State.Terminated.Message = problem.Error()
+}
+
+// start runs the containers. Those of a Pod that ends by itself are ready at
+// once.
+func (b *Builtin) start(pod *corev1.Pod) {
+	now := b.now()
+	status := &pod.Status
+	status.Phase = corev1.PodRunning
+	status.ObservedGeneration = pod.Generation
+	status.StartTime = &now
+	status.HostIP, status.HostIPs = "192.0.2.1", []corev1.HostIP{{IP: "192.0.2.1"}}
+	address := fmt.Sprintf("10.244.%d.%d", (b.server.Version()/250)%250, 1+b.server.Version()%250)
+	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
+	ready := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
+	for _, c := range pod.Spec.InitContainers {
+		s := b.running(c, true)
+		if c.RestartPolicy == nil {
+			s.State = b.terminated(0, now)
+			s.Started = new(bool)
+		}
+		status.InitContainerStatuses = append(status.InitContainerStatuses, s)
+	}
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, b.running(c, ready))
+	}
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
+	b.setReady(pod, ready)
+}
+
+func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
+	started := true
+	return corev1.ContainerStatus{
+		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64), Ready: ready, Started: &started,
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: b.now()}},
+	}
+}
+
+func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.ContainerState {
+	reason := "Completed"
+	if exitCode != 0 {
+		reason = "Error"
+	}
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: exitCode, Reason: reason, StartedAt: startedAt, FinishedAt: b.now(),
+	}}
+}
+
+// serve makes a Pod ready that runs for ever, unless something is wrong.
+func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
+	if failing {
+		b.crash(pod)
+		return
+	}
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		s.Ready = !flapping
+		if s.State.Running == nil {
+			*s = b.running(pod.Spec.Containers[i], !flapping)
+			s.RestartCount = crashes
+		}
+	}
+	b.setReady(pod, !flapping)
+}
+
+// crash makes the containers restart and fail for ever.
+func (b *Builtin) crash(pod *corev1.Pod) {
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		if s.State.Waiting != nil {
+			continue
+		}
+		started := false
+		s.Ready, s.Started, s.RestartCount = false, &started, crashes
+		s.LastTerminationState = b.terminated(1, *pod.Status.StartTime)
+		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			Reason:  "CrashLoopBackOff",
+			Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s pod=%s", s.Name, pod.Name),
+		}}
+	}
+	b.setReady(pod, false)
+}
+
+// finish ends a Pod.
+func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
+	pod.Status.Phase = phase
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		started := false
+		s.Ready, s.Started = false, &started
+		s.State = b.terminated(exitCode, *pod.Status.StartTime)
+	}
+	reason := "PodCompleted"
+	if phase == corev1.PodFailed {
+		reason = "PodFailed"
+	}
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
+}
+
+// Evict fails a Pod that still runs, as a node does that runs out of memory.
+func (b *Builtin) Evict(ref apiserver.Ref) {
+	pod := load[corev1.Pod](b, ref)
+	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return
+	}
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.Reason = "Evicted"
+	pod.Status.Message = "The node was low on resource: memory. "
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
+	b.report(ref, &pod.Status)
+}
+
+// setReady sets both conditions of readiness.
+func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
+	status, reason, message := corev1.ConditionTrue, "", ""
+	if !ready {
+		names := make([]string, len(pod.Spec.Containers))
+		for i, c := range pod.Spec.Containers {
+			names[i] = c.Name
+		}
+		status, reason = corev1.ConditionFalse, "ContainersNotReady"
+		message = "containers with unready status: [" + strings.Join(names, " ") + "]"
+	}
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: status, Reason: reason, Message: message})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: status, Reason: reason, Message: message})
+}
+
+// setPodCondition sets a condition. One whose status stays keeps its time.
+func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
+	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
+	for i, old := range pod.Status.Conditions {
+		if old.Type == condition.Type {
+			if old.Status == condition.Status {
+				condition.LastTransitionTime = old.LastTransitionTime
+			}
+			pod.Status.Conditions[i] = condition
+			return
+		}
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions, condition)
+}
+
+// startEphemeral runs the ephemeral containers that do not run yet.
+func (b *Builtin) startEphemeral(pod *corev1.Pod) {
+	for _, c := range pod.Spec.EphemeralContainers {
+		known := slices.ContainsFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
+		if known || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		status := b.running(corev1.Container{Name: c.Name, Image: c.Image}, false)
+		status.Started = nil
+		pod.Status.EphemeralContainerStatuses = append(pod.Status.EphemeralContainerStatuses, status)
+	}
+}

@@ -1,0 +1,89 @@
+package controllers
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// Queued returns what the controllers are to reconcile, in the order of kinds and names.
+func (b *Builtin) Queued() []apiserver.Ref {
+	var refs []apiserver.Ref
+	for ref := range b.queue {
+		if b.isControlled(ref.Kind) {
+			refs = append(refs, ref)
+		}
+	}
+	slices.SortFunc(refs, apiserver.Ref.Compare)
+	return refs
+}
+
+// Reconcile lets the controller of one object reconcile it, and reports whether it was
+// queued.
+func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
+	if _, queued := b.queue[ref]; !queued || b.server.Full() != nil {
+		return false
+	}
+	delete(b.queue, ref)
+	for _, controller := range b.controllers() {
+		if controller.kind == ref.Kind {
+			controller.reconcile(ref)
+		}
+	}
+	return true
+}
+
+// Wake queues what is due by now.
+func (b *Builtin) Wake() {
+	now := b.server.Now()
+	for ref, due := range b.timers {
+		if !due.After(now) {
+			delete(b.timers, ref)
+			b.enqueue(ref, b.steps)
+		}
+	}
+}
+
+// CheckAll makes every controller look at all that is its: what was refused before
+// may not be any more.
+func (b *Builtin) CheckAll() {
+	for _, object := range b.server.Objects() {
+		if ref := apiserver.RefOf(object); b.isControlled(ref.Kind) {
+			b.enqueue(ref, b.steps)
+		}
+	}
+}
+
+// HasGarbage reports whether there is something to do for the garbage collector.
+func (b *Builtin) HasGarbage() bool { return len(b.orphans) > 0 || len(b.cascades) > 0 }
+
+// Collect lets the garbage collector do what there is to do, and reports whether
+// there was anything.
+func (b *Builtin) Collect() bool {
+	orphans := b.orphans
+	b.orphans = nil
+	b.collect(orphans)
+	return b.letAllGo() || len(orphans) > 0
+}
+
+func hasCascade(object apiserver.Object) bool {
+	finalizers := object.GetFinalizers()
+	return slices.Contains(finalizers, metav1.FinalizerOrphanDependents) || slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
+}
+
+// letAllGo works on the owners that go last.
+func (b *Builtin) letAllGo() bool {
+	refs := make([]apiserver.Ref, 0, len(b.cascades))
+	for ref := range b.cascades {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, apiserver.Ref.Compare)
+	for _, ref := range refs {
+		if !b.letGo(ref) {
+			delete(b.cascades, ref)
+		}
+	}
+	return len(refs) > 0
+}

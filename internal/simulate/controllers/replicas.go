@@ -1,0 +1,133 @@
+package controllers
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// replica is what the owner of a Pod looks at.
+type replica struct {
+	object      apiserver.Object
+	phase       string
+	ready       bool
+	since       time.Time // since when it is ready, or not
+	terminating bool
+}
+
+func (r replica) name() string       { return r.object.GetName() }
+func (r replica) ref() apiserver.Ref { return apiserver.RefOf(r.object) }
+
+func (r replica) isFinished() bool { return r.phase == "Succeeded" || r.phase == "Failed" }
+
+// isAvailable reports whether it has been ready for long enough.
+func (r replica) isAvailable(now time.Time, minReady int32) bool {
+	return r.ready && !now.Before(r.since.Add(time.Duration(minReady)*time.Second))
+}
+
+// replicas returns the Pods that an owner controls, as far as has been heard.
+func (b *Builtin) replicas(owner types.UID) []replica {
+	var list []replica
+	for _, object := range b.ownedPods(owner) {
+		if object.GetKind() == "Pod" && apiserver.ControllerUID(object) == owner {
+			list = append(list, replicaOf(object))
+		}
+	}
+	return list
+}
+
+func replicaOf(object apiserver.Object) replica {
+	r := replica{object: object, terminating: object.GetDeletionTimestamp() != nil}
+	status, _ := object.Object["status"].(map[string]any)
+	r.phase, _ = status["phase"].(string)
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		if condition, _ := c.(map[string]any); condition["type"] == string(corev1.PodReady) {
+			r.ready = condition["status"] == string(corev1.ConditionTrue) && !r.terminating
+			text, _ := condition["lastTransitionTime"].(string)
+			r.since, _ = time.Parse(time.RFC3339, text)
+		}
+	}
+	return r
+}
+
+// count returns how many satisfy a condition.
+func count(list []replica, is func(replica) bool) int32 {
+	var n int32
+	for _, r := range list {
+		if is(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// live returns those that neither go nor have ended.
+func live(list []replica) []replica {
+	return slices.DeleteFunc(slices.Clone(list), func(r replica) bool { return r.terminating || r.isFinished() })
+}
+
+// byUselessness puts those first that are missed the least: not ready before
+// ready, then the younger.
+func byUselessness(list []replica) []replica {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b replica) int {
+		if a.ready != b.ready {
+			if b.ready {
+				return -1
+			}
+			return 1
+		}
+		made := func(r replica) int64 { return r.object.GetCreationTimestamp().Unix() }
+		return cmp.Or(cmp.Compare(made(b), made(a)), strings.Compare(b.name(), a.name()))
+	})
+	return list
+}
+
+// awaitAvailable asks for a look when the next ready Pod becomes available.
+func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica, minReady int32) {
+	for _, r := range list {
+		if r.ready && !r.isAvailable(b.server.Now(), minReady) {
+			b.at(ref, r.since.Add(time.Duration(minReady)*time.Second))
+		}
+	}
+}
+
+// drop deletes a Pod.
+func (b *Builtin) drop(r replica) {
+	_ = b.server.Delete(apiserver.ByKubernetes, r.ref(), r.object.GetUID()) // it was there a moment ago
+}
+
+// templateHash returns a short hash of a template, good for a label.
+func templateHash(template *corev1.PodTemplateSpec) string {
+	text, err := json.Marshal(template)
+	if err != nil {
+		panic(err) // it was JSON when it came
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write(text)
+	return rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
+}
+
+// share returns a number of Pods, or a share of all.
+func share(value *intstr.IntOrString, all int32, roundUp bool) int32 {
+	if value == nil {
+		return 0
+	}
+	n, err := intstr.GetScaledValueFromIntOrPercent(value, int(all), roundUp)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}

@@ -1,0 +1,189 @@
+package controllers
+
+import (
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// statefulSet creates, replaces or deletes the next Pod of a StatefulSet, or
+// all at once where it manages them in parallel.
+func (b *Builtin) statefulSet(ref apiserver.Ref) {
+	s := load[appsv1.StatefulSet](b, ref)
+	if s == nil || !b.server.HasRoomFor(ref, *s.Spec.Replicas) {
+		return
+	}
+	revision := s.Name + "-" + templateHash(&s.Spec.Template)
+	pods := map[int]replica{}
+	for _, r := range b.replicas(s.UID) {
+		if ordinal, err := strconv.Atoi(strings.TrimPrefix(r.name(), s.Name+"-")); err == nil {
+			pods[ordinal] = r
+		}
+	}
+	b.reportStatefulSet(s, ref, pods, revision)
+	if b.fill(s, ref, pods, revision) {
+		b.shrink(s, pods)
+		b.rollStatefulSet(s, pods, revision)
+	}
+	b.keepClaims(s, ref)
+	list := []replica{}
+	for _, r := range pods {
+		list = append(list, r)
+	}
+	b.awaitAvailable(ref, list, s.Spec.MinReadySeconds)
+}
+
+// ordinals returns the first ordinal and the one behind the last.
+func ordinals(s *appsv1.StatefulSet) (first, end int) {
+	if s.Spec.Ordinals != nil {
+		first = int(s.Spec.Ordinals.Start)
+	}
+	return first, first + int(*s.Spec.Replicas)
+}
+
+// fill creates Pods that are missing, and reports whether none is missing and,
+// where they are managed in order, each is available.
+func (b *Builtin) fill(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) bool {
+	parallel := s.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
+	whole := true
+	first, end := ordinals(s)
+	for i := first; i < end; i++ {
+		r, found := pods[i]
+		switch {
+		case !found:
+			b.createOrdinal(s, ref, i, revision)
+		case r.isFinished() && !r.terminating:
+			b.drop(r)
+		case parallel && !r.terminating, r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds):
+			continue
+		}
+		whole = false
+		if !parallel {
+			return false
+		}
+	}
+	return whole
+}
+
+func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordinal int, revision string) {
+	name := s.Name + "-" + strconv.Itoa(ordinal)
+	pod := newPod(&s.Spec.Template, name, b.server.Get(ref))
+	pod.Labels["apps.kubernetes.io/pod-index"] = strconv.Itoa(ordinal)
+	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
+	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = revision
+	pod.Spec.Hostname, pod.Spec.Subdomain = name, s.Spec.ServiceName
+	for i := range s.Spec.VolumeClaimTemplates {
+		template := &s.Spec.VolumeClaimTemplates[i]
+		claim := template.DeepCopy()
+		claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+		claim.Name, claim.Namespace = template.Name+"-"+name, s.Namespace
+		if claim.Labels == nil {
+			claim.Labels = map[string]string{}
+		}
+		for key, value := range s.Spec.Selector.MatchLabels {
+			claim.Labels[key] = value
+		}
+		b.create(claim) // it is there already after the first time
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
+		}})
+	}
+	b.create(pod)
+}
+
+// shrink deletes Pods that are too many, the last first.
+func (b *Builtin) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
+	first, end := ordinals(s)
+	last := -1
+	for ordinal, r := range pods {
+		if ordinal >= first && ordinal < end {
+			continue
+		}
+		if r.terminating && s.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
+			return
+		}
+		last = max(last, ordinal)
+	}
+	if last >= 0 {
+		b.drop(pods[last])
+	}
+}
+
+// rollStatefulSet deletes the last Pod of an older revision, to be made anew, when
+// all behind it are available.
+func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
+	if s.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType {
+		return
+	}
+	first, end := ordinals(s)
+	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		first = max(first, int(*rolling.Partition))
+	}
+	for i := end - 1; i >= first; i-- {
+		if r := pods[i]; r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] != revision {
+			b.drop(r)
+			return
+		} else if !r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
+			return
+		}
+	}
+}
+
+// keepClaims makes the claims go with the StatefulSet where its retention
+// policy wants that, and stay where it does not.
+func (b *Builtin) keepClaims(s *appsv1.StatefulSet, ref apiserver.Ref) {
+	goes := s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	owner := metav1.OwnerReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: s.Name, UID: s.UID}
+	first, end := ordinals(s)
+	for _, template := range s.Spec.VolumeClaimTemplates {
+		for i := first; i < end; i++ {
+			claim := b.server.Get(apiserver.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
+			if claim == nil || len(claim.GetOwnerReferences()) > 0 == goes {
+				continue
+			}
+			claim = claim.DeepCopy()
+			claim.SetOwnerReferences(nil)
+			if goes {
+				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
+			}
+			_, _ = b.server.Update(apiserver.ByKubernetes, claim) // owners are never refused
+		}
+	}
+}
+
+func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) {
+	none := int32(0)
+	status := appsv1.StatefulSetStatus{
+		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: &none,
+	}
+	if status.CurrentRevision == "" {
+		status.CurrentRevision = revision
+	}
+	for _, r := range pods {
+		status.Replicas++
+		if r.ready {
+			status.ReadyReplicas++
+		}
+		if r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
+			status.AvailableReplicas++
+		}
+		switch r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] {
+		case revision:
+			status.UpdatedReplicas++
+		case status.CurrentRevision:
+			status.CurrentReplicas++
+		}
+	}
+	if status.UpdatedReplicas == *s.Spec.Replicas && status.ReadyReplicas == *s.Spec.Replicas {
+		status.CurrentRevision = revision
+	}
+	if status.CurrentRevision == revision {
+		status.CurrentReplicas = status.UpdatedReplicas
+	}
+	b.report(ref, &status)
+}

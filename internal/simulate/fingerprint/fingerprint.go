@@ -1,0 +1,79 @@
+// Package fingerprint makes a number of what there is in a simulation, which is the
+// same for simulations that go on in the same way.
+package fingerprint
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// What differs between simulations that go on in the same way.
+var (
+	uidForm     = regexp.MustCompile(`00000000-0000-4000-8000-\d{12}`)
+	timeForm    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+	versionForm = regexp.MustCompile(`"resourceVersion":"\d+",?`)
+	addressForm = regexp.MustCompile(`10\.244\.\d+\.\d+`)
+	tokenForm   = regexp.MustCompile(`kube-api-access-\d+`)
+)
+
+// Printer writes down what there is, without UIDs, resource versions, addresses and
+// points in time.
+type Printer struct {
+	text strings.Builder
+	now  time.Time
+	uids map[string]string
+}
+
+// New returns a Printer for which it is now that time.
+func New(now time.Time) *Printer { return &Printer{now: now, uids: map[string]string{}} }
+
+// Write writes what a write has left.
+func (p *Printer) Write(w apiserver.Write) {
+	if w.After == nil {
+		p.Line(w.Ref.String() + " is gone")
+		return
+	}
+	p.Line(string(w.JSON()))
+}
+
+// Line writes a line of text.
+func (p *Printer) Line(text string) {
+	text = versionForm.ReplaceAllString(text, "")
+	text = addressForm.ReplaceAllString(text, "IP")
+	text = tokenForm.ReplaceAllString(text, "kube-api-access")
+	text = uidForm.ReplaceAllStringFunc(text, func(uid string) string {
+		if p.uids[uid] == "" {
+			p.uids[uid] = fmt.Sprint("uid-", len(p.uids))
+		}
+		return p.uids[uid]
+	})
+	text = timeForm.ReplaceAllStringFunc(text, func(at string) string {
+		parsed, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			return at
+		}
+		return p.After(parsed)
+	})
+	p.text.WriteString(text)
+	p.text.WriteByte('\n')
+}
+
+// After returns how long something is from now.
+func (p *Printer) After(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	return at.Sub(p.now).String()
+}
+
+// Sum returns the number.
+func (p *Printer) Sum() uint64 {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(p.text.String()))
+	return hash.Sum64()
+}

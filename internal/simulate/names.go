@@ -1,0 +1,48 @@
+package simulate
+
+import (
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
+)
+
+// What the player tells of is what the API server has stored.
+type (
+	// Object is a Kubernetes object of any kind. Its numbers are int64 and float64.
+	Object = apiserver.Object
+	// Ref names an object.
+	Ref = apiserver.Ref
+	// Write is a write to the API server that has changed something.
+	Write = apiserver.Write
+)
+
+// What it tells of Metacontroller.
+type (
+	// Call is the way to the hooks.
+	Call = composite.Call
+	// Strategy is how Metacontroller applies children.
+	Strategy = composite.Strategy
+	// Answer is what a sync or finalize hook has answered.
+	Answer = composite.Answer
+	// Refusal is a child that could not be created or updated.
+	Refusal = composite.Refusal
+	// Asked is a child that Metacontroller asks the API server to create or to update.
+	Asked = composite.Asked
+)
+
+// The strategies of Metacontroller.
+const (
+	DynamicApply    = composite.DynamicApply
+	ServerSideApply = composite.ServerSideApply
+)
+
+// RefOf returns the reference to an object.
+func RefOf(object Object) Ref { return apiserver.RefOf(object) }
+
+// ParseObject reads an object from JSON. The error says what it lacks.
+func ParseObject(text []byte) (Object, error) { return apiserver.ParseObject(text) }
+
+// MergePatch returns an object with a merge patch (RFC 7386) applied. Neither is
+// changed, and the result shares what the patch does not touch.
+func MergePatch(object, patch map[string]any) map[string]any {
+	return apiserver.MergePatch(object, patch)
+}
