@@ -163,6 +163,7 @@ func TestFinalizeNeverRefuses(t *testing.T) {
 		"a failing hook is done without any":   {fails, string(ask(true, "", "")), `{"status":{"old":true},"children":[],"finalized":true}`},
 		"a broken spec is the hook's to judge": {creates, broken, `{"status":{},"children":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"finalized":false}`},
 		"the default lets everything go":       {byDefault, string(ask(true, "", pod)), `{"status":{"old":true},"children":[],"finalized":false}`},
+		"the default reads no spec":            {byDefault, broken, `{"status":{"old":true},"children":[],"finalized":false}`},
 		"the default is done when all is gone": {byDefault, string(ask(true, "", "")), `{"status":{"old":true},"children":[],"finalized":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {

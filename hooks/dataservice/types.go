@@ -389,6 +389,10 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=component
 	Components []ComponentStatus `json:"components,omitempty"`
+	// VolumesGivenUp is set in a deletion that has given up telling StatefulSets that
+	// their volumes go with them.
+	// +optional
+	VolumesGivenUp bool `json:"volumesGivenUp,omitempty"`
 	// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
 	// Stalled while a rollout has failed for good, and VolumesDeleted while the
 	// volumes of a DataService that is deleted have yet to be told to go with it.

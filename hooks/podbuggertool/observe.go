@@ -72,8 +72,8 @@ type observedJob struct {
 	} `json:"status"`
 }
 
-// world is what the hook sees beside the tool.
-type world struct {
+// observed is what the hook sees beside the tool.
+type observed struct {
 	matched []*observedPod
 	helpers map[types.UID][]*observedPod // Pods of the tool's own Jobs, by the Job's UID, the newest first
 	jobs    map[string]*observedJob
@@ -83,8 +83,8 @@ type world struct {
 	allowed    map[string]bool // names of Pods that Jobs may change
 }
 
-func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
-	w := world{jobs: map[string]*observedJob{}, helpers: map[types.UID][]*observedPod{}}
+func observe(tool *PodBuggerTool, seen metacontroller.Observed) (observed, error) {
+	w := observed{jobs: map[string]*observedJob{}, helpers: map[types.UID][]*observedPod{}}
 	selector, err := selector(tool)
 	if err != nil {
 		return w, err
@@ -127,7 +127,7 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (world, error) {
 // help adds a Pod to those of the Job that controls it. Anybody may give a Pod the
 // labels of another one's, but the reference to its controller is the Job
 // controller's to write: what a Pod without it says is not believed.
-func (w *world) help(pod *observedPod) {
+func (w *observed) help(pod *observedPod) {
 	for _, owner := range pod.Metadata.OwnerReferences {
 		if owner.Controller {
 			w.helpers[owner.UID] = append(w.helpers[owner.UID], pod)
@@ -232,7 +232,7 @@ func (j *observedJob) left(now time.Time) time.Duration {
 }
 
 // activity tells what a Job that is under way is at.
-func (w *world) activity(job *observedJob) string {
+func (w *observed) activity(job *observedJob) string {
 	for _, pod := range w.helpers[job.UID] {
 		if !pod.Status.IsDone() {
 			return pod.Status.Activity()
@@ -243,7 +243,7 @@ func (w *world) activity(job *observedJob) string {
 
 // complaint returns what kubectl said when it failed last, in one line, or
 // nothing.
-func (w *world) complaint(job *observedJob) string {
+func (w *observed) complaint(job *observedJob) string {
 	for _, pod := range w.helpers[job.UID] {
 		if ended := pod.Status.Failed(); ended != nil {
 			return cmp.Or(firstLine(ended.State.Terminated.Message), ended.State.Terminated.Reason)

@@ -164,28 +164,28 @@ func (p *observedPod) phaseRank() int {
 	}
 }
 
-// sortByDispensability sorts the Pods that go first before those that stay. It is
+// sortByDeletionOrder sorts the Pods that go first before those that stay. It is
 // the order of a ReplicaSet (ActivePodsWithRanks in Kubernetes'
 // pkg/controller/controller_utils.go) with two differences: of two Pods that only
 // their age would tell apart, the one of an older template goes; and a Pod that
 // goes counts no more as a neighbor of the others on its node, so that those that
 // stay are spread as far as they can be. Where one that goes is already gone, the
 // others that go are the same.
-func sortByDispensability(pods []*observedPod) {
+func sortByDeletionOrder(pods []*observedPod) {
 	onNode := map[string]int{}
 	for _, pod := range pods {
 		onNode[pod.Spec.NodeName]++
 		pod.neighbors = 0
 	}
-	slices.SortFunc(pods, byDispensability)
+	slices.SortFunc(pods, byDeletionOrder)
 	for _, pod := range pods {
 		pod.neighbors = onNode[pod.Spec.NodeName]
 		onNode[pod.Spec.NodeName]--
 	}
-	slices.SortFunc(pods, byDispensability)
+	slices.SortFunc(pods, byDeletionOrder)
 }
 
-func byDispensability(a, b *observedPod) int {
+func byDeletionOrder(a, b *observedPod) int {
 	return cmp.Or(
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(a.phaseRank(), b.phaseRank()),
