@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/operetta-dev/operetta/internal/manifests/crds"
+	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -145,7 +145,7 @@ func (k *Kind) complete(project project) error {
 	if k.ShortName == "" {
 		k.ShortName = k.freeShortName(project)
 	}
-	if owner, isTaken := crds.OwnerOf(k.ShortName); isTaken {
+	if owner, isTaken := crd.OwnerOfShortName(k.ShortName); isTaken {
 		return fmt.Errorf("the short name %s is that of %s: write another with --short-name", k.ShortName, owner)
 	}
 	if !shortPattern.MatchString(k.ShortName) {
@@ -168,7 +168,7 @@ func (k Kind) freeShortName(project project) string {
 	}
 	for length := 1; length < len(k.Kind); length++ {
 		name := strings.ToLower(k.Kind[:length] + capitals)
-		_, isTaken := crds.OwnerOf(name)
+		_, isTaken := crd.OwnerOfShortName(name)
 		if len(name) > 1 && !isTaken && !slices.Contains(project.shortNames, name) {
 			return name
 		}
