@@ -3,30 +3,19 @@ package deploy
 
 import (
 	"embed"
-	"strings"
-	"sync"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 //go:embed crds
 var files embed.FS
 
 // CRD returns the CustomResourceDefinition of a kind as `make generate` has
-// written it, or nil where there is none yet. A kind is named in lower case, as
-// its file is. The bytes are the same at every call, and are not to be changed.
-func CRD(kind string) []byte { return crds()[kind] }
+// written it, or nil where there is none yet, see [metacontroller.CRDs].
+var CRD = metacontroller.CRDs(files, "crds")
 
-// crds reads the files once: a file system hands out a copy at every reading.
-var crds = sync.OnceValue(func() map[string][]byte {
-	byKind := map[string][]byte{}
-	entries, err := files.ReadDir("crds")
-	if err != nil {
-		return nil // a folder that is embedded can be read
-	}
-	for _, entry := range entries {
-		kind, isYAML := strings.CutSuffix(entry.Name(), ".yaml")
-		if text, err := files.ReadFile("crds/" + entry.Name()); err == nil && isYAML && kind != "kustomization" {
-			byKind[kind] = text
-		}
-	}
-	return byKind
-})
+// Server has the manifests of the webhook server and its namespace, which those of
+// another module are made from.
+//
+//go:embed kustomization.yaml namespace.yaml server
+var Server embed.FS

@@ -22,7 +22,7 @@ func TestShortNamesOfKubernetes(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(served), 20)
-	text, err := os.ReadFile("../internal/manifests/crds/shortnames.txt")
+	text, err := os.ReadFile("../internal/crd/shortnames.txt")
 	require.NoError(t, err)
 	known := map[string]string{}
 	for line := range strings.Lines(string(text)) {

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/operetta-dev/operetta/internal/crd"
 )
 
 // Check looks for what is wrong with the declarations of a program's operators, and
@@ -16,7 +18,7 @@ import (
 // line for each mistake, which says what to write instead.
 func Check(controllers ...Controller) error {
 	var all []error
-	kinds := map[string]string{}
+	kinds, shortNames := map[string]string{}, map[string]string{}
 	for _, c := range controllers {
 		for _, err := range c.mistakes() {
 			all = append(all, fmt.Errorf("%s: %w", c.Parent.Kind, err))
@@ -26,6 +28,12 @@ func Check(controllers ...Controller) error {
 			all = append(all, fmt.Errorf("%s: %s and %s have one name, which routes and files have from the kind: give one of the kinds another", c.Parent.Kind, other, key))
 		}
 		kinds[c.Name()] = key
+		for _, name := range crd.NamesIn(c.CRD).ShortNames {
+			if other, twice := shortNames[name]; twice {
+				all = append(all, fmt.Errorf("%s: the short name %s is that of %s, too: give one of the kinds another", c.Parent.Kind, name, other))
+			}
+			shortNames[name] = c.Parent.Kind
+		}
 	}
 	return errors.Join(all...)
 }
@@ -35,6 +43,7 @@ func (c Controller) mistakes() []error {
 	var all []error
 	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
 	all = append(all, c.Parent.mistakes()...)
+	all = append(all, c.mistakesInCRD()...)
 	if !strings.Contains(c.Parent.Group(), ".") {
 		wrong("Parent.APIVersion %q has no group with a domain: write one such as example.com/v1", c.Parent.APIVersion)
 	}
@@ -70,6 +79,23 @@ func (c Controller) mistakes() []error {
 	return all
 }
 
+// mistakesInCRD returns what is wrong with the names in the CustomResourceDefinition, as
+// far as they can be read at a glance: the program starts with this.
+func (c Controller) mistakesInCRD() []error {
+	var all []error
+	names := crd.NamesIn(c.CRD)
+	if names.Kind != "" && names.Kind != c.Parent.Kind || names.Plural != "" && names.Plural != c.Parent.Plural {
+		all = append(all, fmt.Errorf("CRD is that of the kind %s with the plural %s: write that of %s with the plural %s",
+			names.Kind, names.Plural, c.Parent.Kind, c.Parent.Plural))
+	}
+	for _, name := range names.ShortNames {
+		if owner, isTaken := crd.OwnerOfShortName(name); isTaken {
+			all = append(all, fmt.Errorf("CRD has the short name %s, which is that of %s: write another", name, owner))
+		}
+	}
+	return all
+}
+
 var (
 	kindPattern    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 	versionPattern = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
@@ -85,7 +111,7 @@ func (r Resource) mistakes() []error {
 	if !versionPattern.MatchString(r.Version()) || strings.HasPrefix(r.APIVersion, "/") || group != "" && len(validation.IsDNS1123Subdomain(group)) > 0 {
 		all = append(all, fmt.Errorf("%s: APIVersion %q is no group and version: write it as in apps/v1", r.Kind, r.APIVersion))
 	}
-	if plural := pluralOf(r.Kind); r.Plural != plural {
+	if plural := PluralOf(r.Kind); r.Plural != plural {
 		all = append(all, fmt.Errorf("%s: Plural is %q: write %q", r.Kind, r.Plural, plural))
 	}
 	return all
@@ -96,9 +122,10 @@ var (
 	endsInHiss      = regexp.MustCompile(`(x|z|ch|sh)$`)
 )
 
-// pluralOf returns the name of a kind in URLs and in RBAC rules, which the guess of
-// apimachinery does not know of all English words.
-func pluralOf(kind string) string {
+// PluralOf returns the name of a kind in URLs and in RBAC rules, which is in lower case
+// and in the plural: [Check] wants this one as [Resource.Plural]. The guess of
+// apimachinery does not know all English words.
+func PluralOf(kind string) string {
 	switch lower := strings.ToLower(kind); {
 	case endsInVowelAndY.MatchString(lower):
 		return lower + "s"

@@ -39,6 +39,10 @@ func TestCheck(t *testing.T) {
 		"part of what changes": {func(c *Controller) { c.Children[0].Reads = reflect.TypeFor[Controller]() }, `Reads is for kinds with the update method OnDelete`},
 		"contested and unseen": {func(c *Controller) { c.Customize, c.Related = Hook{}, nil }, `is Contested, and there is no Customize hook`},
 		"no customize":         {func(c *Controller) { c.Customize, c.Children[0].Contested = Hook{}, false }, `there is no Customize hook that selects any`},
+		"CRD of another kind":  {func(c *Controller) { c.CRD = []byte("spec:\n  names: {kind: Game, plural: games}\n") }, `CRD is that of the kind Game with the plural games: write that of Toy with the plural toys`},
+		"rc as a short name": {func(c *Controller) {
+			c.CRD = []byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty, rc]}\n")
+		}, `CRD has the short name rc, which is that of replicationcontrollers: write another`},
 		"teardown of no order": {func(c *Controller) { c.OrderedTeardown = true }, `there is no Finalize hook for the order`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,11 +60,21 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, 1, strings.Count(err.Error(), "\n"), "each mistake has a line: %s", err)
 }
 
+func TestShortNamesAreDistinct(t *testing.T) {
+	one, other := toys(), toys()
+	one.CRD = []byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty]}\n")
+	other.Parent.Kind, other.Parent.Plural = "Tyre", "tyres"
+	other.CRD = []byte("spec:\n  names: {kind: Tyre, plural: tyres, shortNames: [ty]}\n")
+	require.EqualError(t, Check(one, other), "Tyre: the short name ty is that of Toy, too: give one of the kinds another")
+	other.CRD = nil
+	require.NoError(t, Check(one, other))
+}
+
 func TestPlurals(t *testing.T) {
 	for kind, plural := range map[string]string{
 		"Pod": "pods", "Ingress": "ingresses", "NetworkPolicy": "networkpolicies", "Endpoints": "endpoints", "IngressClass": "ingressclasses",
 		"ModelBox": "modelboxes", "Gateway": "gateways", "RedisCache": "rediscaches", "Proxy": "proxies",
 	} {
-		require.Equal(t, plural, pluralOf(kind))
+		require.Equal(t, plural, PluralOf(kind))
 	}
 }

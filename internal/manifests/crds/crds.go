@@ -21,6 +21,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -72,9 +73,9 @@ func (m module) definition(c metacontroller.Controller, printed map[string][]byt
 			return CRD{}, fmt.Errorf("its type is declared in %s, and the Controller carries no CRD: set the field CRD there", c.ParentType().PkgPath())
 		}
 		text := bytes.TrimPrefix(c.CRD, []byte(manifests.Header))
-		crd, err := check(c, text)
-		crd.YAML = text
-		return crd, err
+		definition, err := check(c, text)
+		definition.YAML = text
+		return definition, err
 	}
 	name := fmt.Sprintf("%s_%s.yaml", c.Parent.Group(), c.Parent.Plural)
 	text, ok := printed[name]
@@ -116,11 +117,11 @@ func run(ctx context.Context, dir string, packages []string) (map[string][]byte,
 
 // finish checks a definition against the declaration and cuts its text.
 func (m module) finish(c metacontroller.Controller, text []byte) (CRD, error) {
-	crd, err := check(c, text)
+	definition, err := check(c, text)
 	if err == nil {
-		crd.YAML, err = m.cut(c, text)
+		definition.YAML, err = m.cut(c, text)
 	}
-	return crd, err
+	return definition, err
 }
 
 // check checks a definition against the declaration.
@@ -156,7 +157,7 @@ func check(c metacontroller.Controller, text []byte) (CRD, error) {
 		return CRD{}, fmt.Errorf("there is no status subresource, and without it Metacontroller does not start: add the marker")
 	}
 	for _, name := range spec.Names.ShortNames {
-		if owner, isTaken := ownerOf(name); isTaken {
+		if owner, isTaken := crd.OwnerOfShortName(name); isTaken {
 			return CRD{}, fmt.Errorf("the short name %s is that of %s: write another in the marker", name, owner)
 		}
 	}

@@ -1,0 +1,177 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"go/token"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Kind is what a new kind is called.
+type Kind struct {
+	// Kind is its name, in UpperCamelCase.
+	Kind string
+	// Group and Version are those of its API. Without a group it has that of the
+	// project's other kinds, if they have one.
+	Group, Version string
+	// ShortName is what kubectl takes for it. Without one it is made from the kind.
+	ShortName string
+}
+
+// file is a file of a new kind and the template that it is made from.
+type file struct{ path, template string }
+
+// files are those that each kind has. NAME stands for the kind in lower case.
+var files = []file{
+	{"hooks/NAME/types.go", "kind/types.go.tmpl"},
+	{"hooks/NAME/NAME.go", "kind/kind.go.tmpl"},
+	{"hooks/NAME/sync.go", "kind/sync.go.tmpl"},
+	{"hooks/NAME/observe.go", "kind/observe.go.tmpl"},
+	{"hooks/NAME/children.go", "kind/children.go.tmpl"},
+	{"hooks/NAME/status.go", "kind/status.go.tmpl"},
+	{"hooks/NAME/promises.go", "kind/promises.go.tmpl"},
+	{"deploy/samples/NAME.yaml", "kind/sample.yaml.tmpl"},
+	{"testdata/NAME/sync/available-replicas-are-ready.in.yaml", "kind/sync.yaml.tmpl"},
+	{"testdata/NAME/customize/selects-the-service-by-name.in.yaml", "kind/customize.yaml.tmpl"},
+}
+
+// customary are those that a kind has where the project's other kinds have them.
+var customary = []file{
+	{"hooks/NAME/testdata/rules.yaml", "kind/rules.yaml.tmpl"},
+	{"hooks/testdata/explore/NAME.yaml", "kind/explore.yaml.tmpl"},
+	{"docs/NAME.md", "kind/page.md.tmpl"},
+}
+
+// data is what the templates of a kind are filled with.
+type data struct {
+	Kind, Group, Version, ShortName             string
+	Name, Plural, A, Category, Module, NameRule string
+}
+
+// NewKind returns what adds a kind to a project: its package, a sample, cases, and a
+// line in hooks/hooks.go. The error says what to write instead.
+func NewKind(root string, kind Kind) (Plan, error) {
+	p := newPlan(root)
+	project, err := readProject(root)
+	if err != nil {
+		return p, err
+	}
+	if err := kind.complete(project); err != nil {
+		return p, err
+	}
+	if p.changed[listPath], err = project.list.with(project.module, kind.name()); err != nil {
+		return p, err
+	}
+	for _, f := range customary {
+		if project.hasFor(f.path) {
+			if err := p.addKindFile(f, kind, project); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, p.addKind(kind, project)
+}
+
+// addKind adds the files that each kind has.
+func (p Plan) addKind(kind Kind, project project) error {
+	for _, f := range files {
+		if err := p.addKindFile(f, kind, project); err != nil {
+			return err
+		}
+	}
+	return p.check()
+}
+
+func (p Plan) addKindFile(f file, kind Kind, project project) error {
+	return p.render(strings.ReplaceAll(f.path, "NAME", kind.name()), f.template, data{
+		Kind: kind.Kind, Group: kind.Group, Version: kind.Version, ShortName: kind.ShortName,
+		Name: kind.name(), Plural: metacontroller.PluralOf(kind.Kind), A: article(kind.Kind),
+		Category: project.category, Module: project.module,
+		NameRule: "metadata.name also names a Service: write at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit",
+	})
+}
+
+// name returns the kind in lower case, as packages, routes and files have it.
+func (k Kind) name() string { return strings.ToLower(k.Kind) }
+
+func article(kind string) string {
+	if strings.ContainsRune("AEIO", rune(kind[0])) {
+		return "An"
+	}
+	return "A"
+}
+
+var (
+	kindPattern    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$`)
+	versionPattern = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
+	shortPattern   = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+)
+
+// occupied are names in lower case that a package of a kind cannot have, because it
+// imports another of that name or the go command passes over its folder.
+var occupied = []string{"deploy", "hooks", "internal", "main", "metacontroller", "operator", "testdata", "vendor"}
+
+// declared are names that the package of a kind has already.
+var declared = []string{"Controller", "Spec", "Status"}
+
+// complete checks what the kind is called, and fills in what was left out.
+func (k *Kind) complete(project project) error {
+	switch {
+	case !kindPattern.MatchString(k.Kind) || len(k.Kind) > 63:
+		return fmt.Errorf("%q is no name of a kind: write it in UpperCamelCase, as in RedisCache", k.Kind)
+	case token.IsKeyword(k.name()) || slices.Contains(occupied, k.name()) || slices.Contains(declared, k.Kind):
+		return fmt.Errorf("no package can be called %s for the kind %s: choose another kind, such as My%s", k.name(), k.Kind, k.Kind)
+	case slices.Contains(project.kinds, k.name()):
+		return fmt.Errorf("the kind %s is there already, in hooks/%s: choose another, or edit that", k.Kind, k.name())
+	}
+	if k.Group == "" {
+		k.Group = project.group
+	}
+	switch {
+	case k.Group == "":
+		return errors.New("the API group is missing: write one with --group, in a domain of yours, such as --group cache.example.com")
+	case !strings.Contains(k.Group, ".") || len(validation.IsDNS1123Subdomain(k.Group)) > 0:
+		return fmt.Errorf("%q is no API group of yours: write a name in a domain of yours, such as --group cache.example.com", k.Group)
+	case !versionPattern.MatchString(k.Version):
+		return fmt.Errorf("%q is no version: write one such as --version v1alpha1 or --version v1", k.Version)
+	}
+	if k.ShortName == "" {
+		k.ShortName = k.freeShortName(project)
+	}
+	if owner, isTaken := crd.OwnerOfShortName(k.ShortName); isTaken {
+		return fmt.Errorf("the short name %s is that of %s: write another with --short-name", k.ShortName, owner)
+	}
+	if !shortPattern.MatchString(k.ShortName) {
+		return fmt.Errorf("%q is no short name: write lower-case letters and digits with --short-name", k.ShortName)
+	}
+	if slices.Contains(project.shortNames, k.ShortName) {
+		return fmt.Errorf("the short name %s is that of another kind in hooks/: write another with --short-name", k.ShortName)
+	}
+	return nil
+}
+
+// freeShortName makes a short name: the capitals of the kind, with as many letters of its
+// first word as it takes for one that is free.
+func (k Kind) freeShortName(project project) string {
+	capitals := ""
+	for _, r := range k.Kind[1:] {
+		if 'A' <= r && r <= 'Z' {
+			capitals += string(r)
+		}
+	}
+	for length := 1; length < len(k.Kind); length++ {
+		name := strings.ToLower(k.Kind[:length] + capitals)
+		_, isTaken := crd.OwnerOfShortName(name)
+		if len(name) > 1 && !isTaken && !slices.Contains(project.shortNames, name) {
+			return name
+		}
+	}
+	return k.name()
+}

@@ -1,0 +1,100 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// project is what is read of a project that gets a kind.
+type project struct {
+	root     string
+	module   string   // its path
+	list     list     // hooks/hooks.go
+	kinds    []string // in lower case
+	group    string   // that of all kinds, if they have one
+	category string   // that kubectl get takes for all kinds
+
+	shortNames []string
+}
+
+var (
+	modulePattern    = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)"?`)
+	groupPattern     = regexp.MustCompile(`(?m)^// \+groupName=(\S+)$`)
+	shortNamePattern = regexp.MustCompile(`(?m)^// \+kubebuilder:resource:.*\bshortName=([a-z0-9;{}]+)`)
+	categoryPattern  = regexp.MustCompile(`(?m)^// \+kubebuilder:resource:.*\bcategories=([-a-z0-9]+)`)
+)
+
+// readProject reads the project in a folder. The error says what a project needs.
+func readProject(root string) (project, error) {
+	p := project{root: root}
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, fmt.Errorf("%s has no go.mod: run this in the root of a project, or start one with --module example.com/acme/operators DIR", root)
+	}
+	if err != nil {
+		return p, fmt.Errorf("reading the project: %w", err)
+	}
+	found := modulePattern.FindSubmatch(text)
+	if found == nil {
+		return p, fmt.Errorf("%s names no module", filepath.Join(root, "go.mod"))
+	}
+	p.module = string(found[1])
+	p.category = path.Base(p.module)
+	if p.list, err = readList(root); err != nil {
+		return p, err
+	}
+	entries, err := os.ReadDir(filepath.Join(root, "hooks"))
+	if err != nil {
+		return p, fmt.Errorf("reading the project: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && entry.Name() != "testdata" {
+			p.kinds = append(p.kinds, entry.Name())
+		}
+	}
+	return p, p.readKinds()
+}
+
+// readKinds reads what the project's kinds have in common, from the markers of their types.
+func (p *project) readKinds() error {
+	var groups []string
+	for _, kind := range p.kinds {
+		text, err := os.ReadFile(filepath.Join(p.root, "hooks", kind, "types.go"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("reading the project: %w", err)
+		}
+		if group := groupPattern.FindSubmatch(text); group != nil {
+			groups = append(groups, string(group[1]))
+		}
+		if names := shortNamePattern.FindSubmatch(text); names != nil {
+			p.shortNames = append(p.shortNames, strings.FieldsFunc(string(names[1]), func(r rune) bool { return strings.ContainsRune("{;}", r) })...)
+		}
+		if category := categoryPattern.FindSubmatch(text); category != nil {
+			p.category = string(category[1])
+		}
+	}
+	slices.Sort(groups)
+	if groups = slices.Compact(groups); len(groups) == 1 {
+		p.group = groups[0]
+	}
+	return nil
+}
+
+// hasFor reports whether each kind of the project has a file, whose path has NAME for
+// the kind.
+func (p project) hasFor(path string) bool {
+	return len(p.kinds) > 0 && !slices.ContainsFunc(p.kinds, func(kind string) bool {
+		_, err := os.Stat(filepath.Join(p.root, strings.ReplaceAll(path, "NAME", kind)))
+		return err != nil
+	})
+}

@@ -1,0 +1,100 @@
+// Package scaffold writes the files that a new kind or a new module of operators begins
+// with: a kind that works, to be changed into the one that is wanted. Nothing is written
+// when anything is refused.
+package scaffold
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// The delimiters are not those of Go's templates, which Go code has, too: [[.Kind]].
+//
+//go:embed kind module
+var templates embed.FS
+
+// Plan is what is to be written, by path below the project's root.
+type Plan struct {
+	root    string
+	created map[string][]byte
+	changed map[string][]byte
+}
+
+// newPlan returns an empty plan for a project.
+func newPlan(root string) Plan {
+	return Plan{root: root, created: map[string][]byte{}, changed: map[string][]byte{}}
+}
+
+// render adds a file that is made from a template. Go files are formatted.
+func (p Plan) render(path, name string, data any) error {
+	text, err := templates.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("reading a template: %w", err)
+	}
+	parsed, err := template.New(name).Delims("[[", "]]").Option("missingkey=error").Parse(string(text))
+	if err != nil {
+		return fmt.Errorf("reading a template: %w", err)
+	}
+	var b bytes.Buffer
+	if err := parsed.Execute(&b, data); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	content := b.Bytes()
+	if strings.HasSuffix(path, ".go") {
+		if content, err = format.Source(content); err != nil {
+			return fmt.Errorf("formatting %s: %w", path, err)
+		}
+	}
+	p.created[path] = content
+	return nil
+}
+
+// check refuses to write over a file.
+func (p Plan) check() error {
+	var taken []string
+	for _, path := range slices.Sorted(maps.Keys(p.created)) {
+		if _, err := os.Lstat(filepath.Join(p.root, path)); !errors.Is(err, fs.ErrNotExist) {
+			taken = append(taken, path)
+		}
+	}
+	if len(taken) > 0 {
+		return fmt.Errorf("%s: there already: remove what is in the way, or choose another name", strings.Join(taken, ", "))
+	}
+	return nil
+}
+
+// Write writes all files, and returns the paths of those that it created and of those
+// that it changed. It refuses to write over a file, and then writes none. After another
+// error some may have been written.
+func (p Plan) Write() (created, changed []string, err error) {
+	if err := p.check(); err != nil {
+		return nil, nil, err
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.created)) {
+		full := filepath.Join(p.root, path)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			return created, nil, fmt.Errorf("making a folder: %w", err)
+		}
+		if err := os.WriteFile(full, p.created[path], 0o644); err != nil {
+			return created, nil, fmt.Errorf("writing a new file: %w", err)
+		}
+		created = append(created, path)
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.changed)) {
+		if err := os.WriteFile(filepath.Join(p.root, path), p.changed[path], 0o644); err != nil {
+			return created, changed, fmt.Errorf("adding a line: %w", err)
+		}
+		changed = append(changed, path)
+	}
+	return created, changed, nil
+}

@@ -1,0 +1,138 @@
+package operetta_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// newProject is a folder in which commands run.
+type newProject struct {
+	*testing.T
+
+	dir string
+}
+
+// run runs a command that must succeed, and returns its output.
+func (p newProject) run(name string, args ...string) string {
+	p.Helper()
+	command := exec.Command(name, args...)
+	command.Dir = p.dir
+	output, err := command.CombinedOutput()
+	require.NoError(p, err, "%s %v: %s", name, args, output)
+	return string(output)
+}
+
+// build builds the project's program again, with what is generated.
+func (p newProject) build(pkg string) {
+	p.Helper()
+	p.run("go", "build", "-mod=mod", "-trimpath", "-ldflags=-s -w", "-o", "bin/program", pkg)
+}
+
+// adopt gives a new module the requirements of this one, which have all that go mod tidy
+// would find.
+func (p newProject) adopt(t *testing.T) {
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	for from, change := range map[string]func([]byte) []byte{
+		"go.sum": func(text []byte) []byte { return text },
+		"go.mod": func(text []byte) []byte {
+			return regexp.MustCompile(`(?m)^module .*$`).ReplaceAll(text, []byte("module example.com/acme/operators"))
+		},
+	} {
+		text, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(p.dir, from), change(text), 0o600))
+	}
+	p.run("go", "mod", "edit", "-require=github.com/operetta-dev/operetta@v0.0.0", "-replace=github.com/operetta-dev/operetta="+root)
+}
+
+// TestNewModule starts a module, adds a second kind to it, and does with it what the
+// last lines of both commands say.
+func TestNewModule(t *testing.T) {
+	t.Parallel()
+	p := newProject{t, filepath.Join(t.TempDir(), "acme")}
+	(newProject{t, "."}).run("go", "build", "-trimpath", "-ldflags=-s -w", "-o", p.dir+"-operetta", "./cmd/operetta")
+	(newProject{t, "."}).run(p.dir+"-operetta", "new", "--module", "example.com/acme/operators", p.dir)
+	p.run(p.dir+"-operetta", "new", "RedisCache")
+	p.adopt(t)
+	require.Empty(t, p.run("gofmt", "-l", "."))
+
+	p.build(".")
+	installation := strings.Fields(`--prefix acme-operators- --namespace acme-operators-system --service acme-operators`)
+	p.run("bin/program", append([]string{"generate"}, installation...)...)
+	p.build(".") // with the CRDs
+	require.Empty(t, p.run("bin/program", append([]string{"generate", "--check"}, installation...)...))
+	text, err := os.ReadFile(filepath.Join(p.dir, "deploy/controllers/rediscache.yaml"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "  name: acme-operators-rediscache\n")
+	require.Contains(t, string(text), "namespace: acme-operators-system\n")
+
+	p.run("go", "test", "-mod=mod", "-trimpath", "-short", "-vet=all", "./hooks", "-run", "^TestOperators$", "-update")
+	p.run("go", "test", "-mod=mod", "-trimpath", "-short", "./hooks", "-count=1") // against what was written
+	for sample, outcome := range map[string]string{"webapp": "= WebApp default/hello: Ready and quiet", "rediscache": "= RedisCache default/hello: Ready and quiet"} {
+		sample = "deploy/samples/" + sample + ".yaml"
+		require.Contains(t, p.run("bin/program", "simulate", sample), outcome)
+		require.Equal(t, 2, strings.Count(p.run("bin/program", "explore", sample, "--schedules", "10"), "schedules: 10, found: 0"))
+	}
+}
+
+// TestNewKindHere adds a kind to a copy of this repository, where every kind owes more
+// than elsewhere.
+func TestNewKindHere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles the whole repository in another folder: make cover")
+	}
+	p := newProject{t, t.TempDir()}
+	require.NoError(t, copyRepository(p.dir))
+	p.build("./cmd/operetta")
+	p.run("bin/program", "new", "Gadget", "--group", "gadget.operetta.dev")
+	p.build("./cmd/operetta")
+	p.run("bin/program", "generate", "--packages", "./hooks/...")
+	p.boundInQuota(t, "gadgets.gadget.operetta.dev")
+	t.Setenv("OPERETTA_TEST_KIND", "gadget")
+	p.run("go", "test", "-trimpath", "-short", "./hooks", "-run", "^TestOperators$", "-update")
+	p.run("go", "test", "-trimpath", "-short", "-count=1", "./hooks/gadget", "./hooks", "./deploy")
+}
+
+// boundInQuota writes what a person has to decide: how many of a kind a namespace may have.
+func (p newProject) boundInQuota(t *testing.T, plural string) {
+	path := filepath.Join(p.dir, "docs/security.md")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const first = "    count/builds.ci.zt.vapi.cc:"
+	require.Contains(t, string(text), first)
+	text = []byte(strings.Replace(string(text), first, "    count/"+plural+": \"20\"\n"+first, 1))
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+}
+
+// copyRepository copies what is needed to build and test the operators.
+func copyRepository(to string) error {
+	for _, name := range []string{"cmd", "deploy", "docs", "hooks", "internal", "metacontroller", "operator", "operettatest", "testdata"} {
+		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(name)); err != nil {
+			return err
+		}
+	}
+	for _, pattern := range []string{"*.go", "go.*", "*.md", "Makefile"} {
+		names, err := fs.Glob(os.DirFS("."), pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(to, name), text, 0o600)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
