@@ -111,6 +111,19 @@ func (w *World) Condition(ref, conditionType string) Condition {
 	return ConditionOf(w.MustGet(ref), conditionType)
 }
 
+// Failure returns why the last sync of a custom resource failed, or nothing: its hook
+// answered with an error, or the API server refused a child.
+func (w *World) Failure(ref string) string {
+	w.t.Helper()
+	for _, outcome := range w.world.Outcomes() {
+		if named(outcome.Parent, ref) {
+			return outcome.Failure
+		}
+	}
+	w.t.Fatalf("there is no custom resource %s", ref)
+	return ""
+}
+
 // RequireCondition fails the test where a condition does not have this status and
 // reason, as in "True Ready".
 func (w *World) RequireCondition(ref, conditionType, want string) {
