@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/internal/simulate/controllers"
@@ -23,6 +24,9 @@ const DefaultMaxSteps = 200
 type Options struct {
 	// Controllers are the operators. Their parents are what is played.
 	Controllers []metacontroller.Controller
+	// Installation names their CompositeControllers. It is that of Operetta where it is
+	// empty.
+	Installation manifests.Installation
 	// Call is the way to their hooks.
 	Call Call
 	// Apply is DynamicApply where it is empty.
@@ -63,6 +67,7 @@ type World struct {
 // New returns an empty World.
 func New(options Options) *World {
 	options.Apply = cmp.Or(options.Apply, DynamicApply)
+	options.Installation = cmp.Or(options.Installation, manifests.Operetta())
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	clock := &clock{now: start}
@@ -71,7 +76,7 @@ func New(options Options) *World {
 		options: options, clock: clock, server: s, faults: newFaults(options.Faults, s.Get), foreign: map[Ref]bool{},
 	}
 	w.composite = composite.New(s, composite.Options{
-		Controllers: options.Controllers, Call: options.Call, Apply: options.Apply, HookVersion: options.HookVersion,
+		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply, HookVersion: options.HookVersion,
 		Late: options.Late, Failed: w.hookFailed,
 	})
 	w.builtin = controllers.New(s, controllers.Options{Faults: w.faults, Program: w.run, Late: options.Late})

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -25,6 +26,8 @@ const (
 type Options struct {
 	// Controllers are the operators.
 	Controllers []metacontroller.Controller
+	// Installation names and prints their CompositeControllers.
+	Installation manifests.Installation
 	// Call is the way to their hooks.
 	Call Call
 	// Apply is how children are applied.
