@@ -56,5 +56,10 @@ func (w Write) Object() *unstructured.Unstructured {
 	return w.Before
 }
 
+// IsDeletion reports whether an object has been deleted that was not being deleted.
+func (w Write) IsDeletion() bool {
+	return w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
+}
+
 // Is reports whether an object of a kind has been written.
 func (w Write) Is(kind string) bool { return w.Object().GetKind() == kind }

@@ -120,16 +120,57 @@ func (c *Conditions) List() []metav1.Condition {
 	return c.list
 }
 
-// Settle sets ChildrenObserved and ChildrenUpdated and, unless what is observed is
-// what is asked for, Ready=False with one of the reasons above. It reports whether
-// all is settled, so that the rest of Ready is the operator's to judge, and after
-// what time to look again (zero for not at all): a child that a foreign object, a
-// quota or an admission webhook keeps away gives no sign of it, nor does one whose
-// update is refused. Either is a person's to mend, and sets Stalled. So does a child
-// that is not asked for because another controller has its name, and at once.
-func (c *Conditions) Settle(diff metacontroller.Difference) (settled bool, resync time.Duration) {
+// PendingChildren is the part of a status that says which children are waited for. It is
+// for people to read and for the next sync to remember: since when they are waited for
+// stands in the conditions.
+type PendingChildren struct {
+	// MissingChildren are those that have been asked for and are not there, the first 32.
+	// +optional
+	// +listType=atomic
+	MissingChildren []string `json:"missingChildren,omitempty"`
+	// OutdatedChildren are those that have been asked to change and have not, the first 32.
+	// +optional
+	// +listType=atomic
+	OutdatedChildren []string `json:"outdatedChildren,omitempty"`
+}
+
+// maxPending is how many children a [PendingChildren] has of each sort. Of more than
+// that, the first are the next that come.
+const maxPending = 32
+
+// ChildrenReport is what [Conditions.ReportChildren] found.
+type ChildrenReport struct {
+	// Settled is set when what is observed is what is asked for, so that the rest is the
+	// operator's to judge.
+	Settled bool
+	// Judgement is for where it is not settled.
+	Judgement Judgement
+	// Pending is for the status, to be handed in by the next sync.
+	Pending PendingChildren
+	// ResyncAfter is after what time to look again, zero for not at all: a child that a
+	// foreign object, a quota or an admission webhook keeps away gives no sign of it,
+	// nor does one whose update is refused.
+	ResyncAfter time.Duration
+}
+
+// With returns what the conditions are to say: the operator's own judgement where the
+// children are settled or it has failed, and otherwise that of the children.
+func (r ChildrenReport) With(own Judgement) Judgement {
+	if r.Settled || own.State == Failed && r.Judgement.State != Failed {
+		return own
+	}
+	return r.Judgement
+}
+
+// ReportChildren sets ChildrenObserved and ChildrenUpdated and, unless what is observed is
+// what is asked for, judges that with one of the reasons above. A child that does not
+// come, or does not change, within [ChildGrace] is a person's to mend: that has failed.
+// So has, at once, one that is not asked for because another controller has its name.
+// The pending children are those of the old status.
+func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending PendingChildren) ChildrenReport {
 	asked := asked(diff)
-	missing, updating := c.wait(ConditionChildrenObserved, asked), c.wait(ConditionChildrenUpdated, diff.NotUpdated)
+	missing := c.wait(ConditionChildrenObserved, asked, pending.MissingChildren)
+	updating := c.wait(ConditionChildrenUpdated, diff.NotUpdated, pending.OutdatedChildren)
 	switch {
 	case len(diff.Missing) == 0:
 		c.Set(ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "every child that is asked for exists")
@@ -138,24 +179,28 @@ func (c *Conditions) Settle(diff metacontroller.Difference) (settled bool, resyn
 		// Its event comes when the name is free, unless that is lost.
 		missing.again = lookAgain(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
 	}
+	var judgement Judgement
 	switch {
 	case missing.isOver, len(diff.Taken) > 0:
-		message := blocked(diff, missing.isOver)
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonChildBlocked, message)
-		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonChildBlocked, message)
+		judgement = Judgement{Failed, ReasonChildBlocked, blocked(diff, missing.isOver)}
 	case updating.isOver:
-		message := listed(diff.NotUpdated) + " is still not as the newest spec asks for: the API server may be refusing the update " +
-			"for a node port that is taken, a field that cannot change, a quota or an admission webhook; " + events(diff)
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdateBlocked, message)
-		c.Set(ConditionStalled, metav1.ConditionTrue, ReasonUpdateBlocked, message)
+		judgement = Judgement{Failed, ReasonUpdateBlocked, refused(diff)}
 	case len(diff.Missing) > 0:
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonCreating, "being created: "+listed(diff.Missing))
+		judgement = Judgement{Working, ReasonCreating, "being created: " + listed(diff.Missing)}
 	case len(diff.Outdated) > 0:
-		c.Set(ConditionReady, metav1.ConditionFalse, ReasonUpdating, "not yet as the newest spec asks for: "+listed(diff.Outdated))
+		judgement = Judgement{Working, ReasonUpdating, "not updated yet: " + listed(diff.Outdated)}
 	default:
-		return true, 0
+		return ChildrenReport{Settled: true}
 	}
-	return false, Soonest(missing.again, updating.again)
+	return ChildrenReport{
+		Judgement:   judgement,
+		Pending:     PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)},
+		ResyncAfter: Soonest(missing.again, updating.again),
+	}
+}
+
+func firstOf(children []string) []string {
+	return slices.Clone(children[:min(len(children), maxPending)])
 }
 
 // waiting tells how it is about children that something is waited for.
@@ -165,12 +210,12 @@ type waiting struct {
 }
 
 // wait sets a condition that remembers since when children have been waited for,
-// if there are any.
-func (c *Conditions) wait(conditionType string, children []string) waiting {
+// if there are any. The old ones are those that were waited for before.
+func (c *Conditions) wait(conditionType string, children, old []string) waiting {
 	if len(children) == 0 {
 		return waiting{}
 	}
-	since := c.since(conditionType, children)
+	since := c.since(conditionType, children, old)
 	left := ChildGrace - c.now.Sub(since.Time)
 	if left > 0 {
 		c.set(conditionType, metav1.ConditionFalse, "Asked", "asked for: "+listed(children), since)
@@ -193,22 +238,21 @@ func lookAgain(blocked time.Duration) time.Duration {
 }
 
 // since returns since when children have been waited for. The old condition
-// tells, unless there is nothing left of all that it names: then the ones of now
+// tells, unless none of the old children is among them any more: then the ones of now
 // have only just been asked for. So has a change by a newer spec.
-func (c *Conditions) since(conditionType string, children []string) metav1.Time {
-	old := meta.FindStatusCondition(c.old, conditionType)
-	if old == nil || old.Status != metav1.ConditionFalse || old.Reason == reasonNameTaken ||
-		conditionType == ConditionChildrenUpdated && old.ObservedGeneration != c.generation {
+func (c *Conditions) since(conditionType string, children, old []string) metav1.Time {
+	condition := meta.FindStatusCondition(c.old, conditionType)
+	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken ||
+		conditionType == ConditionChildrenUpdated && condition.ObservedGeneration != c.generation {
 		return c.now
 	}
-	_, names, _ := strings.Cut(old.Message, ": ")
-	names, _, _ = strings.Cut(names, " and ")
-	for _, name := range strings.Split(names, ", ") {
-		if slices.Contains(children, name) {
-			return old.LastTransitionTime
-		}
+	isWaitedFor := func(name string) bool { return slices.Contains(children, name) }
+	switch {
+	case slices.ContainsFunc(old, isWaitedFor):
+	case len(old) > 0, condition.ObservedGeneration != c.generation: // a kind may not keep which they were
+		return c.now
 	}
-	return c.now
+	return condition.LastTransitionTime
 }
 
 // Soonest returns the shortest of some times after which to look again, as

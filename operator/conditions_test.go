@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -35,29 +36,31 @@ func TestConditionKeepsItsTimeWhileItsStatusStays(t *testing.T) {
 	require.Equal(t, noon.Add(time.Hour), list[0].LastTransitionTime.Time)
 }
 
-func TestSettle(t *testing.T) {
-	absent := func(message string, age time.Duration) []metav1.Condition {
+func TestReportChildren(t *testing.T) {
+	absent := func(age time.Duration) []metav1.Condition {
 		return []metav1.Condition{{
-			Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Asked", Message: message,
+			Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Asked", Message: "asked for: some", ObservedGeneration: 1,
 			LastTransitionTime: metav1.NewTime(noon.Add(-age)),
 		}}
 	}
 	many := []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e"}
 	for name, test := range map[string]struct {
 		old     []metav1.Condition
+		pending []string
 		diff    metacontroller.Difference
 		reason  string // of Ready, none when settled
 		message string
 		resync  time.Duration
 	}{
-		"all there":           {diff: metacontroller.Difference{}},
-		"outdated":            {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not yet as the newest spec asks for: Pod/a"},
-		"just asked for":      {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
-		"within grace":        {old: absent("asked for: Pod/a", 20*time.Second), diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
-		"blocked":             {old: absent("asked for: Pod/a", 30*time.Second), diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 30 * time.Second},
-		"many blocked":        {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Minute), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: time.Minute},
-		"blocked for an hour": {old: absent("asked for: Pod/0, Pod/1, Pod/b and 2 more", time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more does not appear: an object of that name that belongs to someone else may be in the way, or the API server refuses it for a quota, an admission webhook or an invalid field; the events of this object tell more", resync: 10 * time.Minute},
-		"others appeared":     {old: absent("asked for: Pod/x, Pod/y", time.Minute), diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
+		"all there":      {diff: metacontroller.Difference{}},
+		"outdated":       {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not updated yet: Pod/a"},
+		"just asked for": {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
+		"within grace":   {old: absent(20 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
+		"blocked":        {old: absent(30 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 30 * time.Second},
+		"many blocked":   {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: time.Minute},
+		// A status of a version before, or one whose kind does not keep it, has none.
+		"nothing pending": {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 10 * time.Minute},
+		"others appeared": {old: absent(time.Minute), pending: []string{"Pod/x", "Pod/y"}, diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
 			diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second,
@@ -65,10 +68,14 @@ func TestSettle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conditions := NewConditions(test.old, 1, noon)
-			settled, resync := conditions.Settle(test.diff)
-			require.Equal(t, test.reason == "", settled)
-			require.Equal(t, test.resync, resync)
+			report := conditions.ReportChildren(test.diff, PendingChildren{MissingChildren: test.pending})
+			require.Equal(t, test.reason == "", report.Settled)
+			require.Equal(t, test.resync, report.ResyncAfter)
+			require.Equal(t, test.diff.Missing, report.Pending.MissingChildren)
 			require.NotNil(t, conditions.Find(ConditionChildrenObserved))
+			if !report.Settled {
+				conditions.Judge(report.Judgement)
+			}
 			if ready := conditions.Find(ConditionReady); test.reason == "" {
 				require.Nil(t, ready)
 			} else {
@@ -83,11 +90,14 @@ func TestSettle(t *testing.T) {
 // TestUpdateThatIsNotTaken follows a child whose update the API server refuses.
 func TestUpdateThatIsNotTaken(t *testing.T) {
 	refused := metacontroller.Difference{Outdated: []string{"Service/a"}, NotUpdated: []string{"Service/a"}, EventFlags: "-n default --for boxes.example.com/a"}
+	var pending PendingChildren
 	at := func(old []metav1.Condition, generation int64, later time.Duration, diff metacontroller.Difference) ([]metav1.Condition, time.Duration) {
 		conditions := NewConditions(old, generation, noon.Add(later))
-		settled, resync := conditions.Settle(diff)
-		require.False(t, settled)
-		return conditions.List(), resync
+		report := conditions.ReportChildren(diff, pending)
+		require.False(t, report.Settled)
+		conditions.Judge(report.Judgement)
+		pending = report.Pending
+		return conditions.List(), report.ResyncAfter
 	}
 	told := func(list []metav1.Condition, conditionType string) string {
 		for _, condition := range list {
@@ -111,8 +121,8 @@ func TestUpdateThatIsNotTaken(t *testing.T) {
 	require.Equal(t, "False UpdateBlocked", told(blocked, ConditionReady))
 	require.Equal(t, "True UpdateBlocked", told(blocked, ConditionStalled))
 	require.Equal(t, "False Outdated", told(blocked, ConditionChildrenUpdated))
-	require.Equal(t, "Service/a is still not as the newest spec asks for: the API server may be refusing the update for a node port that is taken, "+
-		"a field that cannot change, a quota or an admission webhook; `kubectl events -n default --for boxes.example.com/a` tells more", blocked[0].Message)
+	require.Equal(t, "Service/a not updated after 30s: the API server may refuse the update for a node port that is taken, "+
+		"a field that cannot change, a quota or an admission webhook; see `kubectl events -n default --for boxes.example.com/a`", blocked[0].Message)
 
 	again, _ := at(blocked, 1, time.Hour, refused)
 	require.Equal(t, blocked, again, "it says the same as long as it is so")
@@ -145,13 +155,13 @@ func TestATimeYetToComeIsNow(t *testing.T) {
 		LastTransitionTime: metav1.NewTime(now.AddDate(10, 0, 0)),
 	}}
 	c := NewConditions(old, 1, now)
-	_, resync := c.Settle(metacontroller.Difference{Missing: []string{"Pod/a"}})
-	require.Equal(t, ChildGrace, resync)
+	report := c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, PendingChildren{})
+	require.Equal(t, ChildGrace, report.ResyncAfter)
 	require.Equal(t, metav1.NewTime(now), c.Find(ConditionChildrenObserved).LastTransitionTime)
 	require.Equal(t, now.AddDate(10, 0, 0), old[0].LastTransitionTime.Time, "what was given is not written")
 
 	c = NewConditions(c.List(), 1, now.Add(ChildGrace))
-	c.Settle(metacontroller.Difference{Missing: []string{"Pod/a"}})
+	c.Judge(c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, report.Pending).Judgement)
 	require.Equal(t, ReasonChildBlocked, c.Find(ConditionReady).Reason)
 	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
 }
@@ -167,14 +177,15 @@ func TestConditionWithoutATimeBeginsNow(t *testing.T) {
 	require.True(t, old[0].LastTransitionTime.IsZero(), "the parent is not changed")
 }
 
-// TestSettleTellsATakenName at once, and counts the time that a child does not
+// TestReportChildrenTellsATakenName at once, and counts the time that a child does not
 // appear from when it has been asked for.
-func TestSettleTellsATakenName(t *testing.T) {
+func TestReportChildrenTellsATakenName(t *testing.T) {
 	settle := func(old []metav1.Condition, at time.Duration, diff metacontroller.Difference) (*Conditions, time.Duration) {
 		c := NewConditions(old, 1, noon.Add(at))
-		settled, resync := c.Settle(diff)
-		require.False(t, settled)
-		return c, resync
+		report := c.ReportChildren(diff, PendingChildren{})
+		require.False(t, report.Settled)
+		c.Judge(report.Judgement)
+		return c, report.ResyncAfter
 	}
 	taken := metacontroller.Difference{Missing: []string{"Service/a"}, Taken: []metacontroller.Taken{{Ref: "Service/a", By: "Other/b"}}}
 	c, resync := settle(nil, 0, taken)
@@ -191,7 +202,7 @@ func TestSettleTellsATakenName(t *testing.T) {
 	require.Equal(t, ReasonCreating, c.Find(ConditionReady).Reason, "it is asked for since now")
 	require.Nil(t, c.Find(ConditionStalled))
 	c, _ = settle(c.List(), time.Hour+ChildGrace, metacontroller.Difference{Missing: []string{"Service/a"}})
-	require.Contains(t, c.Find(ConditionReady).Message, "Service/a does not appear")
+	require.Contains(t, c.Find(ConditionReady).Message, "Service/a not created after 30s")
 
 	both := metacontroller.Difference{Missing: []string{"Service/a", "Pod/c"}, Taken: taken.Taken}
 	c, resync = settle(nil, 0, both)
@@ -199,5 +210,27 @@ func TestSettleTellsATakenName(t *testing.T) {
 	require.Equal(t, "asked for: Pod/c", c.Find(ConditionChildrenObserved).Message)
 	require.Equal(t, ChildGrace, resync)
 	c, _ = settle(c.List(), time.Hour, both)
-	require.Contains(t, c.Find(ConditionReady).Message, message+"; Pod/c does not appear")
+	require.Contains(t, c.Find(ConditionReady).Message, message+"; Pod/c not created after 30s")
+}
+
+// TestAFourthBlockedChildDoesNotBeginAnew: three of five that were missing appear, and the
+// time of the others goes on. When none of them is missing any more, it begins anew.
+func TestAFourthBlockedChildDoesNotBeginAnew(t *testing.T) {
+	first := NewConditions(nil, 1, noon)
+	before := first.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e"}}, PendingChildren{})
+	second := NewConditions(first.List(), 1, noon.Add(ChildGrace))
+	late := second.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/d"}}, before.Pending)
+	require.Equal(t, ReasonChildBlocked, late.Judgement.Reason)
+	third := NewConditions(first.List(), 1, noon.Add(ChildGrace))
+	other := third.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/f"}}, before.Pending)
+	require.Equal(t, ReasonCreating, other.Judgement.Reason)
+}
+
+func TestPendingChildrenAreBounded(t *testing.T) {
+	var many []string
+	for n := range 500 {
+		many = append(many, fmt.Sprintf("Pod/web-%d", n))
+	}
+	report := NewConditions(nil, 1, noon).ReportChildren(metacontroller.Difference{Missing: many, Outdated: many, NotUpdated: many}, PendingChildren{})
+	require.Equal(t, PendingChildren{MissingChildren: many[:32], OutdatedChildren: many[:32]}, report.Pending)
 }

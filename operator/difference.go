@@ -8,6 +8,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// graceText is [ChildGrace] in a message.
+var graceText = ChildGrace.String()
+
 // asked returns those of the Missing that are asked for.
 func asked(d metacontroller.Difference) []string {
 	if len(d.Taken) == 0 {
@@ -29,26 +32,36 @@ func blocked(d metacontroller.Difference, isOver bool) string {
 		parts = append(parts, listed(taken)+", and is not taken over: choose another name, or delete what has it")
 	}
 	if missing := asked(d); isOver {
-		parts = append(parts, listed(missing)+" does not appear: an object of that name that belongs to someone else may be in the way, "+
-			"or the API server refuses it for a quota, an admission webhook or an invalid field; "+events(d))
+		parts = append(parts, listed(missing)+" not created after "+graceText+": the name may be taken, a quota or an admission webhook may refuse it, "+
+			"or a field may be invalid; "+events(d))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// refused tells which children do not change, and why that may be.
+func refused(d metacontroller.Difference) string {
+	return listed(d.NotUpdated) + " not updated after " + graceText + ": the API server may refuse the update for a node port that is taken, " +
+		"a field that cannot change, a quota or an admission webhook; " + events(d)
 }
 
 // events tells where the API server's refusals are to be read: Metacontroller
 // reports them as events of the parent.
 func events(d metacontroller.Difference) string {
 	if d.EventFlags == "" {
-		return "the events of this object tell more"
+		return "see the events of this object"
 	}
-	return "`kubectl events " + d.EventFlags + "` tells more"
+	return "see `kubectl events " + d.EventFlags + "`"
 }
 
-// listed names up to three children and counts the rest.
-func listed(refs []string) string {
+// listed names the first children.
+func listed(refs []string) string { return Listed(refs, ", ") }
+
+// Listed joins the first three of some texts by a separator, and counts the others, as
+// in "a, b, c and 2 more". Messages do not grow with what they tell of.
+func Listed(texts []string, separator string) string {
 	const most = 3
-	if len(refs) <= most {
-		return strings.Join(refs, ", ")
+	if len(texts) <= most {
+		return strings.Join(texts, separator)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(refs[:most], ", "), len(refs)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], separator), len(texts)-most)
 }

@@ -3,6 +3,8 @@ package operator
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -30,4 +32,17 @@ func JoinName(most int, parts ...string) string {
 	sum := sha256.Sum256([]byte(whole))
 	kept := strings.TrimRight(whole[:most-hashLength-1], "-._")
 	return kept + "-" + hex.EncodeToString(sum[:])[:hashLength]
+}
+
+// HashOf returns a hash of a value's JSON: 64 hexadecimal digits, the same for equal
+// content in every process. Its first 16 in an annotation of a template have Pods
+// replaced when their configuration changes. An error means that the value has no form in
+// JSON.
+func HashOf(value any) (string, error) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "", fmt.Errorf("cannot be encoded: %w", err)
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:]), nil
 }

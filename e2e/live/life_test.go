@@ -92,7 +92,7 @@ func TestForeignObject(t *testing.T) {
 		w.apply(`{apiVersion: v1, kind: Service, metadata: {name: box}, spec: {ports: [{port: 1}]}}`)
 		w.apply(modelBox(`image: "nginx:1", ports: [{port: 80}]`))
 		w.eventually("the foreign object is named", func() error {
-			if ready := w.condition("modelbox", "box", "Ready"); !strings.HasPrefix(ready, "False ChildBlocked: Service/box does not appear") {
+			if ready := w.condition("modelbox", "box", "Ready"); !strings.HasPrefix(ready, "False ChildBlocked: Service/box not created after 30s") {
 				return fmt.Errorf("Ready is %s", ready)
 			}
 			return nil

@@ -1,14 +1,10 @@
 package build
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -78,12 +74,11 @@ func hashOf(build *Build) (string, error) {
 			step.Name, step.Image, step.Command, step.Args, step.Script, step.Env, step.EnvFrom, step.VolumeMounts,
 		})
 	}
-	encoded, err := json.Marshal(hashed)
+	hash, err := operator.HashOf(hashed)
 	if err != nil {
-		return "", fmt.Errorf("the spec cannot be encoded: %w", err)
+		return "", fmt.Errorf("the spec: %w", err)
 	}
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:])[:hashLength], nil
+	return hash[:hashLength], nil
 }
 
 // steps returns the steps, of which a build without steps has one.
@@ -195,11 +190,11 @@ func clone(build *Build) corev1.Container {
 	return corev1.Container{
 		Name:    cloneStep,
 		Image:   image,
-		Command: []string{"/bin/sh", "-c", literal(cloneScript)},
+		Command: []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
 		Env: []corev1.EnvVar{
-			{Name: "REPOSITORY", Value: literal(git.URL)},
-			{Name: revisionVariable, Value: literal(git.Revision)},
-			{Name: "SUB_PATH", Value: literal(git.SubPath)},
+			{Name: "REPOSITORY", Value: operator.Literal(git.URL)},
+			{Name: revisionVariable, Value: operator.Literal(git.Revision)},
+			{Name: "SUB_PATH", Value: operator.Literal(git.SubPath)},
 			{Name: "WORKSPACE", Value: workspacePath},
 			{Name: "CREDENTIALS", Value: credentialsPath},
 			{Name: "HOME", Value: "/tmp"},
@@ -230,31 +225,12 @@ func container(build *Build, step Step) corev1.Container {
 		SecurityContext: step.SecurityContext,
 	}
 	if step.Script != "" {
-		made.Command, made.Args = []string{"/bin/sh", "-ec"}, []string{literal(step.Script)}
+		made.Command, made.Args = []string{"/bin/sh", "-ec"}, []string{operator.Literal(step.Script)}
 	}
 	if step.Resources != nil {
 		made.Resources = *step.Resources
 	}
 	return made
-}
-
-// literal writes a text so that the kubelet hands it on as it is: in commands,
-// arguments and values of variables it would read $$ as $, and $(NAME) as the
-// value of a variable.
-func literal(text string) string {
-	var escaped strings.Builder
-	for i := range len(text) {
-		if text[i] == '$' && i+1 < len(text) && (text[i+1] == '$' || text[i+1] == '(') {
-			escaped.WriteByte('$')
-		}
-		escaped.WriteByte(text[i])
-	}
-	return escaped.String()
-}
-
-// meant is the reverse of [literal].
-func meant(text string) string {
-	return strings.ReplaceAll(text, "$$", "$")
 }
 
 // trustWorkspace makes Git accept a repository that another user has cloned:

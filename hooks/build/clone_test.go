@@ -182,27 +182,3 @@ func TestCloneShowsItsCredentialsToOneHost(t *testing.T) {
 	require.Error(t, err)
 	require.False(t, asked, "the password was shown to another host")
 }
-
-// TestLiteral expands as the kubelet does, see k8s.io/kubernetes
-// third_party/forked/golang/expansion.
-func TestLiteral(t *testing.T) {
-	expand := func(text string) string {
-		var expanded strings.Builder
-		for i := 0; i < len(text); i++ {
-			if text[i] == '$' && i+1 < len(text) && (text[i+1] == '$' || text[i+1] == '(') {
-				if text[i+1] == '(' {
-					expanded.WriteString("EXPANDED")
-				}
-				i++
-				if text[i] == '(' {
-					continue
-				}
-			}
-			expanded.WriteByte(text[i])
-		}
-		return expanded.String()
-	}
-	for _, text := range []string{"", "$", "$$", "$$$", "echo $HOME", "$(HOME)", "$$(HOME)", "a$(b)$$c$", cloneScript} {
-		require.Equal(t, text, expand(literal(text)))
-	}
-}

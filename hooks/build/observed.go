@@ -80,7 +80,7 @@ func (j *observedJob) revision() string {
 	for _, container := range j.Spec.Template.Spec.InitContainers {
 		for _, variable := range container.Env {
 			if container.Name == cloneStep && variable.Name == revisionVariable {
-				return shown(meant(variable.Value), maxRevision)
+				return shown(operator.Unliteral(variable.Value), maxRevision)
 			}
 		}
 	}

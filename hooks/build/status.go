@@ -28,8 +28,8 @@ const (
 // report tells how far the newest build is, and when to look again.
 func report(s situation, p plan, differs metacontroller.Difference) (Status, time.Duration) {
 	conditions := operator.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
-	settled, resync := conditions.Settle(differs)
-	p.lookAgain(resync)
+	children := conditions.ReportChildren(differs, s.build.Status.PendingChildren)
+	p.lookAgain(children.ResyncAfter)
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
@@ -38,20 +38,25 @@ func report(s situation, p plan, differs metacontroller.Difference) (Status, tim
 		Active:   p.active,
 		History:  s.known,
 	}
-	j := verdict{metav1.ConditionUnknown, reasonPending, "the build has not begun"}
+	v := verdict{metav1.ConditionUnknown, reasonPending, "the build has not begun"}
 	ended, job := s.known.of(s.hash), s.there.job(s.hash)
 	switch {
 	case ended != nil:
 		status.tell(ended)
-		j = s.verdictOf(ended)
+		v = s.verdictOf(ended)
 	case job != nil:
 		status.StartTime = job.Status.StartTime
-		status.Phase, j = s.progress(p, job)
+		status.Phase, v = s.progress(p, job)
 	case p.waits != "":
-		j = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
+		v = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}
-	j.judge(conditions, settled || p.waits != "")
-	status.Conditions = conditions.List()
+	conditions.Set(conditionSucceeded, v.succeeded, v.reason, v.message)
+	judgement := children.With(v.judgement())
+	if p.waits != "" { // for what is in the way, which the children do not tell
+		judgement = v.judgement()
+	}
+	conditions.Judge(judgement)
+	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	return status, p.again
 }
 
@@ -125,18 +130,8 @@ func runningStep(pod *observedPod) string {
 	return ""
 }
 
-// judge sets the conditions. Where a child is missing, Ready says so already.
-func (v verdict) judge(conditions *operator.Conditions, settled bool) {
-	conditions.Set(conditionSucceeded, v.succeeded, v.reason, v.message)
-	if !settled {
-		return
-	}
-	ready := v.succeeded
-	if ready == metav1.ConditionUnknown {
-		ready = metav1.ConditionFalse
-	}
-	conditions.Set(operator.ConditionReady, ready, v.reason, v.message)
-	if v.succeeded == metav1.ConditionFalse {
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, v.reason, v.message)
-	}
+// judgement returns what Ready says: True once the build has succeeded.
+func (v verdict) judgement() operator.Judgement {
+	state := map[metav1.ConditionStatus]operator.State{metav1.ConditionTrue: operator.Done, metav1.ConditionFalse: operator.Failed}[v.succeeded]
+	return operator.Judgement{State: state, Reason: v.reason, Message: v.message}
 }

@@ -2,7 +2,6 @@ package dataservice
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -190,11 +189,7 @@ func (d *teardown) status() Status {
 	}
 	message := "everything has gone"
 	if len(first) > 0 {
-		const most = 3
-		message = "has yet to go: " + strings.Join(first[:min(most, len(first))], ", ")
-		if len(first) > most {
-			message += fmt.Sprintf(" and %d more", len(first)-most)
-		}
+		message = "has yet to go: " + operator.Listed(first, ", ")
 	}
 	for _, conditionType := range []string{operator.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {
 		d.conditions.Set(conditionType, metav1.ConditionFalse, string(PhaseDeleting), message)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -38,63 +37,37 @@ type observedWorkload struct {
 		} `json:"persistentVolumeClaimRetentionPolicy"`
 	} `json:"spec"`
 	Status struct {
-		ObservedGeneration     int64  `json:"observedGeneration"`
-		UpdateRevision         string `json:"updateRevision"`
-		Replicas               int32  `json:"replicas"`
-		ReadyReplicas          int32  `json:"readyReplicas"`
-		UpdatedReplicas        int32  `json:"updatedReplicas"`
-		DesiredNumberScheduled int32  `json:"desiredNumberScheduled"`
-		CurrentNumberScheduled int32  `json:"currentNumberScheduled"`
-		NumberReady            int32  `json:"numberReady"`
-		UpdatedNumberScheduled int32  `json:"updatedNumberScheduled"`
-		Conditions             []struct {
-			Type    string                 `json:"type"`
-			Status  corev1.ConditionStatus `json:"status"`
-			Reason  string                 `json:"reason"`
-			Message string                 `json:"message"`
-		} `json:"conditions"`
+		operator.WorkloadStatus
+
+		UpdateRevision string `json:"updateRevision"`
 	} `json:"status"`
 }
 
-// counts returns how many Pods are wanted, there, ready and of the newest
-// template.
-func (w *observedWorkload) counts() (wanted, there, ready, updated int32) {
-	s := &w.Status
-	if w.Kind == daemonSetKind.Kind {
-		return s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberReady, s.UpdatedNumberScheduled
-	}
-	wanted = 1
-	if w.Spec.Replicas != nil {
-		wanted = *w.Spec.Replicas
-	}
-	return wanted, s.Replicas, s.ReadyReplicas, s.UpdatedReplicas
+// rollout returns how far its own controller is.
+func (w *observedWorkload) rollout() operator.Rollout {
+	return operator.RolloutOf(w.Kind, w.Metadata.Generation, w.Spec.Replicas, &w.Status.WorkloadStatus)
 }
 
 // isReady reports whether its own controller has done all that was asked of it.
 // A DaemonSet on no node serves nobody.
 func (w *observedWorkload) isReady() bool {
-	wanted, there, ready, updated := w.counts()
-	if w.Kind == daemonSetKind.Kind && wanted == 0 {
+	r := w.rollout()
+	if w.Kind == daemonSetKind.Kind && r.Wanted == 0 {
 		return false
 	}
-	return w.isSeen() && ready >= wanted && updated >= wanted && there == wanted
+	return r.IsObserved() && r.Ready >= r.Wanted && r.Updated >= r.Wanted && r.Existing == r.Wanted
 }
-
-// isSeen reports whether its controller has looked at its newest generation.
-func (w *observedWorkload) isSeen() bool { return w.Status.ObservedGeneration >= w.Metadata.Generation }
 
 // serves reports whether it has as many ready Pods as wanted, old ones included.
 func (w *observedWorkload) serves() bool {
-	wanted, _, ready, _ := w.counts()
-	return ready >= wanted
+	r := w.rollout()
+	return r.Ready >= r.Wanted
 }
 
 // stalled tells why its controller has given up on a rollout, or nothing.
 func (w *observedWorkload) stalled() string {
-	for _, condition := range w.Status.Conditions {
-		if condition.Type == "Progressing" && condition.Status == corev1.ConditionFalse && condition.Reason == "ProgressDeadlineExceeded" {
-			return fmt.Sprintf("%s: %s", w.Ref(), condition.Message)
-		}
+	if deadline := w.rollout().Deadline; deadline != "" {
+		return fmt.Sprintf("%s: %s", w.Ref(), deadline)
 	}
 	return ""
 }
@@ -243,7 +216,7 @@ func (o observed) trouble(key, app string) string {
 // replace, or nil: in order, each Pod has to be ready before one is updated, and
 // this one never will be.
 func (o observed) leftBehind(w *observedWorkload) *observedPod {
-	if w.Kind != statefulSetKind.Kind || w.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement || !w.isSeen() {
+	if w.Kind != statefulSetKind.Kind || w.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement || !w.rollout().IsObserved() {
 		return nil
 	}
 	i := slices.IndexFunc(o.pods, func(pod observedPod) bool {

@@ -52,7 +52,7 @@ func decide(p *product, there observed, seen metacontroller.Observed) (*plan, er
 		if !u.runsHere() {
 			continue
 		}
-		if err := plan.judge(part, seen, taken); err != nil {
+		if err := plan.examine(part, seen, taken); err != nil {
 			return nil, err
 		}
 	}
@@ -60,9 +60,9 @@ func decide(p *product, there observed, seen metacontroller.Observed) (*plan, er
 	return plan, nil
 }
 
-// judge looks at what is there of a component, and asks for it unless it has to
+// examine looks at what is there of a component, and asks for it unless it has to
 // wait.
-func (p *plan) judge(part *part, seen metacontroller.Observed, taken map[string]bool) error {
+func (p *plan) examine(part *part, seen metacontroller.Observed, taken map[string]bool) error {
 	made, err := p.objects(part.unit)
 	if err != nil {
 		return err
@@ -192,8 +192,7 @@ func (p *part) isScaledAway() bool {
 	if p.workload == nil {
 		return false
 	}
-	wanted, _, _, _ := p.workload.counts()
-	return wanted == 0 && (p.said.replica == nil || *p.said.replica != 0)
+	return p.workload.rollout().Wanted == 0 && (p.said.replica == nil || *p.said.replica != 0)
 }
 
 // formerNames returns the names of an older spec that objects of a component

@@ -69,7 +69,7 @@ func (k *keeper) workload(w metacontroller.Write) string {
 			}
 		}
 		k.started[owner+name] = true
-	case w.By == "the hook" && w.Before != nil && parent != nil && parent.GetDeletionTimestamp() != nil && isGoing(w):
+	case w.By == "the hook" && w.IsDeletion() && parent != nil && parent.GetDeletionTimestamp() != nil:
 		broken = k.tooEarly(w, name, owner)
 	}
 	available, _, _ := unstructured.NestedInt64(object.Object, "status", "readyReplicas")
@@ -104,10 +104,6 @@ func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 		}
 	}
 	return ""
-}
-
-func isGoing(w metacontroller.Write) bool {
-	return w.After == nil || w.Before.GetDeletionTimestamp() == nil && w.After.GetDeletionTimestamp() != nil
 }
 
 // twoDatabases tells of two running databases that one Service sends to.

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -30,7 +28,7 @@ const (
 // report tells how far each component is, and when to look again.
 func report(p *plan, now time.Time) (Status, time.Duration) {
 	conditions := operator.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
-	settled, resync := conditions.Settle(p.differs)
+	children := conditions.ReportChildren(p.differs, p.ds.Status.PendingChildren)
 	var status Status
 	ready, all := 0, 0
 	for _, part := range p.parts {
@@ -46,14 +44,16 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 	status.Ready = fmt.Sprintf("%d/%d", ready, all)
 	status.Phase = p.phase()
 
-	p.judgeSome(conditions, conditionMiddlewareReady, func(part *part) bool { return part.isMiddleware })
-	p.judgeSome(conditions, conditionServicesReady, func(part *part) bool { return !part.isMiddleware })
-	if settled {
-		p.judgeSome(conditions, operator.ConditionReady, func(*part) bool { return true })
+	for _, partial := range []struct {
+		conditionType string
+		isMiddleware  bool
+	}{{conditionMiddlewareReady, true}, {conditionServicesReady, false}} {
+		j := p.judgeSome(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
+		conditions.SetJudged(partial.conditionType, j)
 	}
-	p.judgeStalled(conditions)
-	status.Conditions = conditions.List()
-	return status, resync
+	conditions.Judge(children.With(p.judge()))
+	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
+	return status, children.ResyncAfter
 }
 
 // tell tells of one component.
@@ -64,8 +64,8 @@ func (p *plan) tell(part *part) ComponentStatus {
 		return status
 	}
 	if part.workload != nil {
-		wanted, _, ready, _ := part.workload.counts()
-		status.Ready = fmt.Sprintf("%d/%d", ready, wanted)
+		rollout := part.workload.rollout()
+		status.Ready = fmt.Sprintf("%d/%d", rollout.Ready, rollout.Wanted)
 	}
 	status.Message = p.why(part)
 	return status
@@ -94,17 +94,18 @@ func (p *plan) why(part *part) string {
 	case len(part.differs.Missing) > 0:
 		return part.differs.Missing[0] + " is being created"
 	}
-	wanted, _, ready, updated := part.workload.counts()
-	reason := fmt.Sprintf("%d of %d Pods are ready", ready, wanted)
+	rollout := part.workload.rollout()
+	isReady := rollout.Ready >= rollout.Wanted
+	reason := fmt.Sprintf("%d of %d Pods are ready", rollout.Ready, rollout.Wanted)
 	switch {
-	case len(part.differs.Outdated) > 0 && part.workload.isSeen() && ready >= wanted:
+	case len(part.differs.Outdated) > 0 && rollout.IsObserved() && isReady:
 		reason = part.differs.Outdated[0] + " is being updated"
-	case !part.workload.isSeen():
-		reason = "its controller has not looked at the newest generation yet"
-	case ready >= wanted && updated < wanted:
-		reason = fmt.Sprintf("%d of %d Pods are updated", updated, wanted)
-	case ready >= wanted:
-		reason = "old Pods are on their way out"
+	case !rollout.IsObserved():
+		reason = fmt.Sprintf("status.observedGeneration (%d) is behind metadata.generation (%d)", rollout.ObservedGeneration, rollout.Generation)
+	case isReady && rollout.Updated < rollout.Wanted:
+		reason = fmt.Sprintf("%d of %d Pods are updated", rollout.Updated, rollout.Wanted)
+	case isReady:
+		reason = "old Pods are terminating"
 	}
 	if trouble := p.there.trouble(part.key, part.name); trouble != "" {
 		reason += "; " + trouble
@@ -120,8 +121,29 @@ func deletePod(pod *observedPod) string {
 	return fmt.Sprintf("delete %s, for its StatefulSet waits for it to be ready before it makes it anew", pod.Ref())
 }
 
-// judgeSome sets a condition about some of the components.
-func (p *plan) judgeSome(conditions *operator.Conditions, conditionType string, isMeant func(*part) bool) {
+// judge tells how all components are, of children that are as they are asked for. A
+// rollout that has failed for good comes first.
+func (p *plan) judge() operator.Judgement {
+	for _, part := range p.parts {
+		reason, message := "", ""
+		if part.refused != "" {
+			reason, message = reasonTooLarge, part.refused
+		} else if part.workload != nil {
+			if pod := p.there.leftBehind(part.workload); pod != nil {
+				reason, message = reasonLeftBehind, deletePod(pod)
+			} else if message = part.workload.stalled(); message != "" {
+				reason, message = reasonStalled, message+" "+part.name+": "+p.why(part)
+			}
+		}
+		if reason != "" {
+			return operator.Judgement{State: operator.Failed, Reason: reason, Message: message}
+		}
+	}
+	return p.judgeSome(func(*part) bool { return true })
+}
+
+// judgeSome tells how some of the components are.
+func (p *plan) judgeSome(isMeant func(*part) bool) operator.Judgement {
 	var notReady []string
 	isHeld, count := false, 0
 	for _, part := range p.parts {
@@ -134,46 +156,19 @@ func (p *plan) judgeSome(conditions *operator.Conditions, conditionType string, 
 			isHeld = isHeld || part.isHeld()
 		}
 	}
-	const most = 3
 	switch {
 	case count == 0:
-		conditions.Set(conditionType, metav1.ConditionTrue, reasonReady, "there is none")
+		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: "there is none"}
 	case len(notReady) == 0 && count == 1:
-		conditions.Set(conditionType, metav1.ConditionTrue, reasonReady, "the one component is ready")
+		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: "the one component is ready"}
 	case len(notReady) == 0:
-		conditions.Set(conditionType, metav1.ConditionTrue, reasonReady, fmt.Sprintf("all %d components are ready", count))
-	default:
-		message := strings.Join(notReady[:min(most, len(notReady))], "; ")
-		if len(notReady) > most {
-			message += fmt.Sprintf("; and %d more", len(notReady)-most)
-		}
-		reason := reasonNotReady
-		if isHeld {
-			reason = reasonStarting
-		}
-		conditions.Set(conditionType, metav1.ConditionFalse, reason, message)
+		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: fmt.Sprintf("all %d components are ready", count)}
 	}
-}
-
-// judgeStalled says when a rollout has failed for good.
-func (p *plan) judgeStalled(conditions *operator.Conditions) {
-	for _, part := range p.parts {
-		if part.refused != "" {
-			conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, part.refused)
-			return
-		}
-		if part.workload == nil {
-			continue
-		}
-		if pod := p.there.leftBehind(part.workload); pod != nil {
-			conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonLeftBehind, deletePod(pod))
-			return
-		}
-		if why := part.workload.stalled(); why != "" {
-			conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonStalled, why)
-			return
-		}
+	reason := reasonNotReady
+	if isHeld {
+		reason = reasonStarting
 	}
+	return operator.Judgement{State: operator.Working, Reason: reason, Message: operator.Listed(notReady, "; ")}
 }
 
 // phase sums it up. Degraded is a product that has been ready and misses Pods

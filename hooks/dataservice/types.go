@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // DataService runs a whole product: middleware, a registry, business services,
@@ -394,6 +396,8 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	operator.PendingChildren `json:",inline"`
 }
 
 // ComponentStatus is what has been observed of a component.

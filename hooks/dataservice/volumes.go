@@ -75,7 +75,7 @@ func (d *teardown) withVolumes(child leftChild) metacontroller.Object {
 		return nil
 	}
 	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	if there.Spec.Retention.WhenDeleted == goes && there.isSeen() {
+	if there.Spec.Retention.WhenDeleted == goes && there.rollout().IsObserved() {
 		return nil
 	}
 	return metacontroller.KeepWith(child.Snapshot, string(goes), "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")

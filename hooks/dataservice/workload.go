@@ -1,9 +1,6 @@
 package dataservice
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -190,12 +187,11 @@ func configHash(configs []configMap) (string, error) {
 	if len(hashed) == 0 {
 		return "", nil
 	}
-	encoded, err := json.Marshal(hashed)
+	hash, err := operator.HashOf(hashed)
 	if err != nil {
-		return "", fmt.Errorf("the configuration cannot be encoded: %w", err)
+		return "", fmt.Errorf("the configuration: %w", err)
 	}
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:8]), nil
+	return hash[:16], nil
 }
 
 // environment returns the variables, each once: those of the user replace

@@ -30,7 +30,7 @@ func children(box *ModelBox, seen observed) ([]metacontroller.Object, error) {
 	}
 	deployment := deployment(box)
 	if observed := seen.deployment; box.Spec.Replicas == nil && observed != nil {
-		if err := operator.PreserveReplicas(deployment, observed.Snapshot, &observed.Spec.Replicas); err != nil {
+		if err := operator.PreserveReplicas(deployment, observed.Snapshot, observed.Spec.Replicas); err != nil {
 			return nil, err
 		}
 	}

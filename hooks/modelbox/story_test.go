@@ -41,7 +41,7 @@ func TestNodePortThatIsTaken(t *testing.T) {
 		apply(t, world, box+"30011}]}}")
 		state, message := ready()
 		require.Equal(t, "False UpdateBlocked", state)
-		require.Contains(t, message, "Service/web is still not as the newest spec asks for: the API server may be refusing the update for a node port that is taken")
+		require.Contains(t, message, "Service/web not updated after 30s: the API server may refuse the update for a node port that is taken")
 		require.Contains(t, message, "`kubectl events -n default --for modelboxes.model.github.com/web`")
 		require.Equal(t, "True", simulate.Condition(world.Outcomes()[0].Parent, "Stalled").Status)
 

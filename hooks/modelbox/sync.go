@@ -21,12 +21,16 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 		return result, err
 	}
 	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
-	settled, resync := conditions.Settle(differs)
-	judge(conditions, settled, observed)
+	children := conditions.ReportChildren(differs, box.Status.PendingChildren)
+	judgement := children.Judgement
+	if children.Settled {
+		judgement = observed.deployment.Rollout().Judge()
+	}
+	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
 
 	result.Status = report(box, observed)
-	result.Status.Conditions = conditions.List()
+	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), children.Pending
 	result.Children = withoutBlockedService(wanted, observed.service)
-	result.ResyncAfter = resync
+	result.ResyncAfter = children.ResyncAfter
 	return result, nil
 }

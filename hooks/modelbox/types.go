@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // ModelBox runs one model server: a Deployment, and a Service in front of it
@@ -323,6 +325,8 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	operator.PendingChildren `json:",inline"`
 }
 
 // NodePort is a port of the Service and its port on every node.

@@ -52,15 +52,10 @@ func watch() func(metacontroller.Write) string {
 			}
 			began := phase != "" && phase != "Pending" && made[w.Object().GetUID()] == owner.UID
 			ran[owner.UID] = ran[owner.UID] || began
-			ours[owner.UID] = ours[owner.UID] || w.By == "the hook" && isDeletion(w)
+			ours[owner.UID] = ours[owner.UID] || w.By == "the hook" && w.IsDeletion()
 		}
 		return ""
 	}
-}
-
-// isDeletion reports whether a write deletes an object, which was not being deleted.
-func isDeletion(w metacontroller.Write) bool {
-	return w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
 }
 
 // namesPod reports whether a MyJob's status names its Pod.

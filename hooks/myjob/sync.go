@@ -45,11 +45,12 @@ func asked(job *MyJob, seen metacontroller.Observed, conditions *operator.Condit
 	if err != nil {
 		return result{}, err
 	}
-	_, resync := conditions.Settle(differs)
+	report := conditions.ReportChildren(differs, job.Status.PendingChildren)
+	conditions.Judge(report.Judgement)
 	return result{
-		Status:      Status{Phase: PhasePending, Conditions: conditions.List()},
+		Status:      Status{Phase: PhasePending, Conditions: conditions.List(), PendingChildren: report.Pending},
 		Children:    wanted,
-		ResyncAfter: resync,
+		ResyncAfter: report.ResyncAfter,
 	}, nil
 }
 
@@ -57,8 +58,7 @@ func asked(job *MyJob, seen metacontroller.Observed, conditions *operator.Condit
 // become a child: it is nothing that the hook may delete, nor tell the end of.
 func blocked(pod *observedPod, conditions *operator.Conditions) result {
 	message := pod.Ref() + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"
-	conditions.Set(operator.ConditionReady, metav1.ConditionFalse, operator.ReasonChildBlocked, message)
-	conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, operator.ReasonChildBlocked, message)
+	conditions.Judge(operator.Judgement{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: message})
 	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: "+pod.Ref())
 	return result{
 		Status:   Status{Phase: PhasePending, Conditions: conditions.List()},
@@ -73,10 +73,9 @@ func unknown(job *MyJob, conditions *operator.Conditions) result {
 	const message = "the status says that it has completed and not how, and the Pod is gone: create a new MyJob to run it again"
 	status := job.Status
 	status.Reason = "ResultUnknown"
-	conditions.Set(operator.ConditionReady, metav1.ConditionFalse, status.Reason, message)
-	conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, status.Reason, message)
+	conditions.Judge(operator.Judgement{State: operator.Failed, Reason: status.Reason, Message: message})
 	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
-	status.Conditions = conditions.List()
+	status.Conditions, status.PendingChildren = conditions.List(), operator.PendingChildren{}
 	return result{Status: status}
 }
 
@@ -86,7 +85,7 @@ func watched(job *MyJob, pod *observedPod, conditions *operator.Conditions, now 
 	if pod == nil {
 		left := operator.ChildGrace - absence(conditions, job, now)
 		if left > 0 {
-			conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "Running", "the Pod is running, though not observed at the moment")
+			conditions.Judge(running("the Pod is running, though not observed at the moment"))
 			status.Conditions = conditions.List()
 			return result{Status: status, ResyncAfter: left}
 		}
@@ -101,9 +100,13 @@ func watched(job *MyJob, pod *observedPod, conditions *operator.Conditions, now 
 		pod.conclude(&status, now)
 		return completed(job, status, pod, conditions, now)
 	}
-	conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "Running", "the Pod has not finished: "+pod.Status.Activity())
+	conditions.Judge(running("the Pod has not finished: " + pod.Status.Activity()))
 	status.Conditions = conditions.List()
 	return result{Status: status, Children: []metacontroller.Object{metacontroller.Keep(pod.Snapshot)}}
+}
+
+func running(message string) operator.Judgement {
+	return operator.Judgement{State: operator.Working, Reason: "Running", Message: message}
 }
 
 // absence returns how long a Pod that has been seen has been missing.
@@ -125,14 +128,13 @@ func completed(job *MyJob, status Status, pod *observedPod, conditions *operator
 	}
 	if status.Result == ResultSucceeded {
 		conditions.Set("Complete", metav1.ConditionTrue, status.Reason, outcome)
-		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, "Succeeded", outcome)
+		conditions.Judge(operator.Judgement{State: operator.Done, Reason: "Succeeded", Message: outcome})
 	} else {
 		conditions.Set("Failed", metav1.ConditionTrue, status.Reason, outcome)
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, status.Reason, outcome)
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, status.Reason, outcome)
+		conditions.Judge(operator.Judgement{State: operator.Failed, Reason: status.Reason, Message: outcome})
 	}
 	conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
-	status.Conditions = conditions.List()
+	status.Conditions, status.PendingChildren = conditions.List(), operator.PendingChildren{}
 	answer := result{Status: status}
 	if pod == nil {
 		return answer

@@ -6,6 +6,8 @@ package myjob
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // MyJob runs one Pod to completion, once.
@@ -122,4 +124,6 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	operator.PendingChildren `json:",inline"`
 }

@@ -245,7 +245,7 @@ func (s story) isBlockedByTheAccount() {
 	for _, condition := range []string{"Ready", "Stalled"} {
 		text := simulate.Condition(s.Get(ref("apps.jicki.cn/v1alpha1", "PodBuggerTool", "toolbox")), condition)
 		require.Equal(s.t, "ChildBlocked", text.Reason)
-		require.Contains(s.t, text.Message, "ServiceAccount/podbuggertool-toolbox does not appear: an object of that name that belongs to someone else may be in the way")
+		require.Contains(s.t, text.Message, "ServiceAccount/podbuggertool-toolbox not created after 30s: the name may be taken")
 		require.NotContains(s.t, text.Message, "Role")
 	}
 }

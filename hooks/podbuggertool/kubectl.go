@@ -3,6 +3,8 @@ package podbuggertool
 import (
 	"slices"
 	"strings"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // arguments returns the arguments of kubectl that add the container to a Pod,
@@ -34,15 +36,10 @@ func arguments(tool *PodBuggerTool, pod string) []string {
 		args = append(append(args, "--"), words...)
 	}
 	for i := range args {
-		args[i] = literal(args[i])
+		args[i] = operator.Literal(args[i])
 	}
 	return args
 }
-
-// literal returns a word that the kubelet turns into the one that is meant: it
-// takes $(NAME) for a variable of the Job's container, and two dollar signs for
-// one.
-func literal(word string) string { return strings.ReplaceAll(word, "$", "$$") }
 
 // pair returns NAME=VALUE in the form from which kubectl reads just that. It
 // takes a text with one equals sign as it is, but for quotes at its end, and one

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -54,9 +52,8 @@ func report(candidates []*candidate) Status {
 	return status
 }
 
-// judge sets Ready and Stalled. Where the children are not settled, Ready is
-// False already and tells why.
-func judge(conditions *operator.Conditions, settled, isStuck bool, status *Status) {
+// judge tells how the Pods are, of children that are as they are asked for.
+func judge(status *Status, isStuck bool) operator.Judgement {
 	wanted := status.Injected + status.Pending + status.Failed
 	message := fmt.Sprintf("%d of %d running Pods have the container", status.Injected, wanted)
 	if status.Outdated > 0 {
@@ -68,27 +65,21 @@ func judge(conditions *operator.Conditions, settled, isStuck bool, status *Statu
 			message += fmt.Sprintf(": Pod/%s: %s", status.Pods[i].Name, status.Pods[i].Message)
 		}
 	}
-	if isStuck {
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, "ContainerFailed", message)
-	}
 	if status.Failed > 0 {
 		first := status.Pods[0] // the failed ones come first
 		message += fmt.Sprintf(", and %d cannot get it: Pod/%s: %s", status.Failed, first.Name, first.Message)
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, "InjectionFailed", message)
 	}
 	switch {
-	case !settled:
 	case status.Failed > 0:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "InjectionFailed", message)
+		return operator.Judgement{State: operator.Failed, Reason: "InjectionFailed", Message: message}
 	case isStuck:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "ContainerFailed", message)
+		return operator.Judgement{State: operator.Failed, Reason: "ContainerFailed", Message: message}
 	case status.NotRunning > 0:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "ContainerNotRunning", message)
+		return operator.Judgement{State: operator.Working, Reason: "ContainerNotRunning", Message: message}
 	case status.Pending > 0:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, "Injecting", message)
+		return operator.Judgement{State: operator.Working, Reason: "Injecting", Message: message}
 	case wanted == 0:
-		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, "NothingToDo", "no running Pod matches")
-	default:
-		conditions.Set(operator.ConditionReady, metav1.ConditionTrue, "Injected", message)
+		return operator.Judgement{State: operator.Done, Reason: "NothingToDo", Message: "no running Pod matches"}
 	}
+	return operator.Judgement{State: operator.Done, Reason: "Injected", Message: message}
 }

@@ -40,18 +40,18 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	conditions := operator.NewConditions(tool.Status.Conditions, tool.Generation, seen.Now)
-	settled, resync := conditions.Settle(differs)
+	reported := conditions.ReportChildren(differs, tool.Status.PendingChildren)
 	status := report(candidates)
 	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.stuck })
-	judge(conditions, settled, isStuck, &status)
+	conditions.Judge(reported.With(judge(&status, isStuck)))
 	if len(memory.pods) > 0 {
 		status.FailedPods, status.Recipe = memory.pods, memory.recipe
 	}
 	if len(stay) > 0 {
 		look = operator.Soonest(look, time.Second) // for the request that shows the status
 	}
-	status.Conditions = conditions.List()
-	return result{Status: status, Children: wanted, ResyncAfter: operator.Soonest(look, resync)}, nil
+	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
+	return result{Status: status, Children: wanted, ResyncAfter: operator.Soonest(look, reported.ResyncAfter)}, nil
 }
 
 // children returns what the Jobs need, and the Jobs. One is created when its

@@ -6,6 +6,8 @@ package podbuggertool
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // PodBuggerTool puts a debug container, as an ephemeral container, into the
@@ -263,4 +265,6 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	operator.PendingChildren `json:",inline"`
 }

@@ -3,6 +3,7 @@ package podset_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,38 @@ func TestRefusedPodsCostLittle(t *testing.T) {
 	require.LessOrEqual(t, sums[0], 50, sums)
 	for _, sum := range sums[1:] {
 		require.LessOrEqual(t, sum, 6, sums)
+	}
+}
+
+// TestPodsThatAreGoneBeforeTheyAreSeenAreNotMadeForEver: something deletes each Pod so
+// soon that the hook never sees one, and the events of that call it four times a second.
+func TestPodsThatAreGoneBeforeTheyAreSeenAreNotMadeForEver(t *testing.T) {
+	for name, seen := range map[string]string{"gone": "{}", "being deleted": terminatingPodsOf(numbers(1000, 1010)...)} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+			var batches []batch
+			status := "{}"
+			var last answer
+			for now := began; now.Before(began.Add(20 * time.Minute)); now = now.Add(time.Second / 4) {
+				last = askAt(t, now, `{"size":50}`, status, seen)
+				status = last.status(t)
+				batches = append(batches, batch{now, len(last.fresh)})
+			}
+			sums := perMinute(batches, began, 20)
+			total := 0
+			for _, sum := range sums {
+				total += sum
+			}
+			require.LessOrEqual(t, total, 800, sums)
+			for tenth := 10; tenth < 20; tenth++ {
+				require.LessOrEqual(t, sums[tenth], 80, sums)
+			}
+			require.Equal(t, "ChildBlocked", last.condition("Ready").Reason)
+			require.Positive(t, last.Resync, "for the next attempt")
+			require.Empty(t, last.fresh)
+			edited := askAt(t, batches[len(batches)-1].at, `{"size":50}`, strings.ReplaceAll(status, `"type":"ChildrenObserved"`, `"type":"ChildrenObserved","observedGeneration":7`), seen)
+			require.Len(t, edited.fresh, 2, "an edit of the spec asks at once")
+		})
 	}
 }
 

@@ -29,10 +29,13 @@ type plan struct {
 	later   int       // Pods that are missing too, and are made in a later sync
 	excess  int       // Pods that go because there are too many
 	rolled  int       // Pods that go because their template is outdated
-	retry   time.Time // when the next failed Pod is due to be replaced, if later than now
+	retry   time.Time // when Pods are made next that are not made now, if later than now
 	lost    *Lost     // Pods that something else has deleted
 	// waits is why no Pods are made that are missing, or nothing.
 	waits string
+	// held is set where the fresh Pods are not asked for in this sync: none of those that
+	// were asked for before has appeared, and the next attempt is at retry.
+	held bool
 }
 
 // freshPod is a Pod to be made.
@@ -70,7 +73,21 @@ func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
 	}
 	p.makeFresh(replacements, rest, bounds.burst, there, pending)
+	if p.stuck && len(p.fresh) > 0 {
+		p.hold(set, now)
+	}
 	return p
+}
+
+// hold leaves the fresh Pods to the next attempt, unless there is one now.
+func (p *plan) hold(set *PodSet, now time.Time) {
+	isNow, next := operator.Attempt(set.Status.Conditions, set.Generation, now)
+	if p.held = !isNow; !p.held {
+		return
+	}
+	if due := now.Add(next); p.retry.IsZero() || due.Before(p.retry) {
+		p.retry = due
+	}
 }
 
 // wait says why no Pods are made, if there are reasons: until some time because too

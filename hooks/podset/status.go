@@ -4,22 +4,16 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
-const conditionProgressing = "Progressing"
-
 // Reasons of Ready and Progressing.
 const (
 	reasonReady            = "Ready"
-	reasonComplete         = "Complete"
 	reasonScaling          = "Scaling"
 	reasonRollingOut       = "RollingOut"
 	reasonReplacing        = "Replacing"
-	reasonStarting         = "Starting"
 	reasonPodsNotReady     = "PodsNotReady"
 	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
 	reasonTooLarge         = "TooLarge"
@@ -66,35 +60,33 @@ func report(s situation, differs metacontroller.Difference) (Status, time.Durati
 	}
 	status.Lost, status.Released = plan.lost, int32(plan.excess+plan.rolled)
 	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
-	settled, resync := conditions.Settle(differs)
-	reason, message := activity(s)
+	children := conditions.ReportChildren(differs, set.Status.PendingChildren)
+	resync := children.ResyncAfter
+	own, left := judge(s)
 	if plan.later > 0 {
-		tellLater(conditions, plan.later, message)
+		children.Judgement.Message = withLater(children.Judgement, own.Message, plan.later)
 		if !plan.stuck {
 			resync = operator.Soonest(resync, nextBurst)
 		}
 	}
-	left := judge(conditions, judgement{
-		reason: reason, message: message, settled: settled,
-		deadline: there.lastChange().Add(progressDeadline).Sub(now), idle: plan.isIdle() && !there.lastChange().IsZero(),
-	})
-	status.Conditions = conditions.List()
+	conditions.Judge(own, operator.ConditionProgressing)
+	if !children.Settled { // Progressing says what is done meanwhile
+		conditions.Judge(children.Judgement)
+	}
+	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	return status, operator.Soonest(resync, left, plan.retry.Sub(now))
 }
 
-// tellLater says of Pods that have not been asked for yet how far the PodSet is or,
+// withLater says of Pods that have not been asked for yet how far the PodSet is or,
 // where those that have been do not appear, what the others wait for.
-func tellLater(conditions *operator.Conditions, later int, message string) {
-	ready := conditions.Find(operator.ConditionReady)
-	switch {
-	case ready == nil:
-	case ready.Reason == operator.ReasonCreating:
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, ready.Reason, message)
-	case ready.Reason == operator.ReasonChildBlocked:
-		message = fmt.Sprintf("%s; %d more Pods are asked for as these appear", ready.Message, later)
-		conditions.Set(operator.ConditionReady, metav1.ConditionFalse, operator.ReasonChildBlocked, message)
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, operator.ReasonChildBlocked, message)
+func withLater(children operator.Judgement, activity string, later int) string {
+	switch children.Reason {
+	case operator.ReasonCreating:
+		return activity
+	case operator.ReasonChildBlocked:
+		return fmt.Sprintf("%s; %d more Pods are asked for as these appear", children.Message, later)
 	}
+	return children.Message
 }
 
 // activity tells what is being done, or why the Pods are not ready. The reason
@@ -157,44 +149,23 @@ func (o observed) lastChange() time.Time {
 	return last
 }
 
-// judgement is what Ready, Progressing and Stalled follow from.
-type judgement struct {
-	reason, message string
-	settled         bool          // nothing that was asked for is missing
-	deadline        time.Duration // what is left of the time to make progress
-	idle            bool          // there is nothing to do but to wait for Pods
-}
-
-// judge sets the conditions, and returns when the deadline passes, if it is yet
-// to.
-func judge(conditions *operator.Conditions, j judgement) time.Duration {
-	if j.settled {
-		status := metav1.ConditionFalse
-		if j.reason == reasonReady {
-			status = metav1.ConditionTrue
-		}
-		conditions.Set(operator.ConditionReady, status, j.reason, j.message)
-	}
+// judge tells how the Pods are, and after what time the PodSet has made no progress for
+// too long, or zero.
+func judge(s situation) (judgement operator.Judgement, left time.Duration) {
+	reason, message := activity(s)
+	change := s.there.lastChange()
+	left = change.Add(progressDeadline).Sub(s.now)
+	isIdle := s.plan.isIdle() && !change.IsZero() // there is nothing to do but to wait for Pods
 	switch {
-	case j.reason == reasonReady:
-		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonComplete, "there is nothing to change")
-		return 0
-	case j.reason == reasonTooLarge:
-		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonTooLarge, j.message)
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonTooLarge, j.message)
-		return 0
-	case j.idle && j.deadline <= 0 && (j.reason == reasonRollingOut || j.reason == reasonPodsNotReady):
-		conditions.Set(conditionProgressing, metav1.ConditionFalse, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)
-		conditions.Set(operator.ConditionStalled, metav1.ConditionTrue, reasonDeadlineExceeded, "no Pod has become ready for ten minutes: "+j.message)
-		return 0
+	case reason == reasonReady:
+		return operator.Judgement{State: operator.Done, Reason: reason, Message: message}, 0
+	case reason == reasonTooLarge:
+		return operator.Judgement{State: operator.Failed, Reason: reason, Message: message}, 0
+	case isIdle && left <= 0 && (reason == reasonRollingOut || reason == reasonPodsNotReady):
+		return operator.Judgement{State: operator.Failed, Reason: reasonDeadlineExceeded, Message: "no Pod has become ready for ten minutes: " + message}, 0
 	}
-	reason := j.reason
-	if reason == reasonPodsNotReady {
-		reason = reasonStarting
+	if !isIdle {
+		left = 0
 	}
-	conditions.Set(conditionProgressing, metav1.ConditionTrue, reason, j.message)
-	if !j.idle {
-		return 0
-	}
-	return j.deadline
+	return operator.Judgement{State: operator.Working, Reason: reason, Message: message}, left
 }

@@ -166,7 +166,7 @@ func TestBadTemplateStopsTheRollAndCanBeTakenBack(t *testing.T) {
 	s.edit("{size: 3, " + template("good") + "}")
 	before := s.uids()
 	s.edit("{size: 3, " + template("bad") + "}")
-	s.requireReady("False", "RollingOut")
+	s.requireReady("False", "ProgressDeadlineExceeded")
 	require.Equal(t, 2, s.fewestReady)
 	require.Len(t, s.pods(ofImage("good")), 2)
 	require.Equal(t, "True ProgressDeadlineExceeded", s.condition("Stalled"))
@@ -192,7 +192,7 @@ func TestGoodTemplateMendsWhatWasBadFromTheStart(t *testing.T) {
 	}
 	s := tell(t, faults...)
 	s.edit("{size: 3, " + template("bad") + "}")
-	s.requireReady("False", "PodsNotReady")
+	s.requireReady("False", "ProgressDeadlineExceeded")
 	require.Equal(t, "True ProgressDeadlineExceeded", s.condition("Stalled"))
 	s.edit("{size: 3, " + template("good") + "}")
 	require.Equal(t, []string{"web-3", "web-4", "web-5"}, s.pods(isReady))

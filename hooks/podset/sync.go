@@ -32,7 +32,11 @@ func sync(set *PodSet, seen metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	status, resync := report(situation{set, there, bounds, plan, seen.Now}, differs)
-	return result{Status: status, Children: append(plan.kept(), fresh...), ResyncAfter: resync}, nil
+	children := plan.kept()
+	if !plan.held {
+		children = append(children, fresh...)
+	}
+	return result{Status: status, Children: children, ResyncAfter: resync}, nil
 }
 
 // check refuses what the schema would, for a request that has not passed it:

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // PodSet keeps a number of identical Pods.
@@ -120,6 +122,8 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	operator.PendingChildren `json:",inline"`
 }
 
 // Lost is how many Pods have been deleted by something else, and since when they are

@@ -145,7 +145,7 @@ func TestSimulateEditsAndForeigners(t *testing.T) {
 	foreign := write(t, "foreign.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: sentiment}\nspec: {ports: [{port: 1}]}\n")
 	code, _, stderr := operetta(t, "", "simulate", foreign, sample)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "ChildBlocked: Service/sentiment does not appear")
+	require.Contains(t, stderr, "ChildBlocked: Service/sentiment not created after 30s")
 }
 
 func TestVersionAndHelp(t *testing.T) {

@@ -1,0 +1,39 @@
+package operator
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRolloutIsJudged(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, object string
+		want         Judgement
+	}{
+		"default of one replica": {"Deployment", `{"status":{"replicas":1,"readyReplicas":1,"updatedReplicas":1,"availableReplicas":1}}`, Judgement{Done, "Available", "1 of 1 replicas are available"}},
+		"not observed":           {"StatefulSet", `{"metadata":{"generation":4},"spec":{"replicas":0},"status":{"observedGeneration":3}}`, Judgement{Working, "RollingOut", "status.observedGeneration (3) is behind metadata.generation (4)"}},
+		"to be updated":          {"Deployment", `{"spec":{"replicas":3},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"availableReplicas":3}}`, Judgement{Working, "RollingOut", "1 of 3 replicas are updated"}},
+		"old ones are left":      {"Deployment", `{"spec":{"replicas":1},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"availableReplicas":3}}`, Judgement{Working, "RollingOut", "old replicas still there: 2"}},
+		"scaled down":            {"StatefulSet", `{"spec":{"replicas":0},"status":{"replicas":1,"updatedReplicas":1}}`, Judgement{Working, "RollingOut", "1 of 1 replicas are to go"}},
+		"not available":          {"StatefulSet", `{"spec":{"replicas":2},"status":{"replicas":2,"readyReplicas":2,"updatedReplicas":2,"availableReplicas":1}}`, Judgement{Working, "ReplicasUnavailable", "1 of 2 replicas are available"}},
+		"of a DaemonSet":         {"DaemonSet", `{"status":{"desiredNumberScheduled":2,"currentNumberScheduled":2,"numberReady":2,"updatedNumberScheduled":2,"numberAvailable":2}}`, Judgement{Done, "Available", "2 of 2 replicas are available"}},
+		"given up":               {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Failed, "ProgressDeadlineExceeded", "timed out"}},
+		"without room":           {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"True"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Hindered, "ReplicaFailure", "quota"}},
+		"done in spite of it":    {"Deployment", `{"spec":{"replicas":0},"status":{"conditions":[{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Done, "Available", "0 of 0 replicas are available"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w Workload
+			require.NoError(t, json.Unmarshal([]byte(test.object), &w))
+			w.Kind = test.kind
+			require.Equal(t, test.want, w.Rollout().Judge())
+		})
+	}
+}
+
+func TestListed(t *testing.T) {
+	require.Equal(t, "", Listed(nil, ", "))
+	require.Equal(t, "a, b, c", Listed([]string{"a", "b", "c"}, ", "))
+	require.Equal(t, "a; b; c and 2 more", Listed([]string{"a", "b", "c", "d", "e"}, "; "))
+}
