@@ -6,8 +6,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// run runs the operators' programs in a Pod.
-func (w *World) run(pod *corev1.Pod) error {
+// runProgram runs the operators' programs in a Pod.
+func (w *World) runProgram(pod *corev1.Pod) error {
 	for _, controller := range w.options.Controllers {
 		if controller.Program == nil {
 			continue

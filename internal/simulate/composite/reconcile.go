@@ -133,12 +133,11 @@ func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted
 	if wanted {
 		finalizers = append(finalizers, name)
 	}
-	successor.SetFinalizers(finalizers)
 	if len(finalizers) == 0 {
-		unstructured.RemoveNestedField(successor.Object, "metadata", "finalizers")
+		finalizers = nil // no empty list
 	}
-	m.requests++
-	return m.api.Update(apiserver.ByHook, successor)
+	successor.SetFinalizers(finalizers)
+	return m.sendUpdate(successor)
 }
 
 // isManaged reports whether the parent's children are created, updated and
@@ -166,7 +165,8 @@ func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]
 	if old, _ := live.Object["status"].(map[string]any); old != nil && reflect.DeepEqual(old, status) {
 		return nil
 	}
-	m.requests++
-	_, err = m.api.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
+	_, err = m.send(true, func() (apiserver.Object, error) {
+		return m.server.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
+	})
 	return err
 }
