@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -44,8 +46,12 @@ var (
 )
 
 // typeOf returns the apiVersion and kind of a desired object, and fills them in where
-// both are missing and its Go type is one of k8s.io/api: that says them already.
+// both are missing and its Go type is one of k8s.io/api: that says them already. The
+// claim templates of a StatefulSet are completed, too.
 func typeOf(object Object) (apiVersion, kind string) {
+	if set, isStatefulSet := object.(*appsv1.StatefulSet); isStatefulSet {
+		completeClaims(set.Spec.VolumeClaimTemplates)
+	}
 	apiVersion, kind = object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 	if apiVersion != "" || kind != "" {
 		return apiVersion, kind
@@ -57,6 +63,24 @@ func typeOf(object Object) (apiVersion, kind string) {
 	apiVersion, kind = groupVersionOf(t.Elem().PkgPath()), t.Elem().Name()
 	object.GetObjectKind().SetGroupVersionKind(apischema.FromAPIVersionAndKind(apiVersion, kind))
 	return apiVersion, kind
+}
+
+// completeClaims fills in what the API server adds to the claim templates of a
+// StatefulSet. Metacontroller merges the list as a whole, so that what is left out would
+// be taken away again at every sync.
+func completeClaims(claims []corev1.PersistentVolumeClaim) {
+	for i := range claims {
+		claim := &claims[i]
+		if claim.APIVersion == "" && claim.Kind == "" {
+			claim.APIVersion, claim.Kind = PersistentVolumeClaim.APIVersion, PersistentVolumeClaim.Kind
+		}
+		if claim.Spec.VolumeMode == nil {
+			claim.Spec.VolumeMode = new(corev1.PersistentVolumeFilesystem)
+		}
+		if claim.Status.Phase == "" {
+			claim.Status.Phase = corev1.ClaimPending
+		}
+	}
 }
 
 const typesOfKubernetes = "k8s.io/api/"

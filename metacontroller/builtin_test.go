@@ -87,3 +87,24 @@ func TestAnswerHasTheKindThatTheTypeTells(t *testing.T) {
 		})
 	}
 }
+
+func TestClaimTemplatesAreCompleted(t *testing.T) {
+	block := corev1.PersistentVolumeBlock
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{
+		{ObjectMeta: metav1.ObjectMeta{Name: "data"}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "raw"}, Spec: corev1.PersistentVolumeClaimSpec{VolumeMode: &block}},
+	}
+	require.NoError(t, Stamp(set))
+	require.JSONEq(t, `[
+		{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},"spec":{"volumeMode":"Filesystem"},"status":{"phase":"Pending"}},
+		{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"raw"},"spec":{"volumeMode":"Block"},"status":{"phase":"Pending"}}]`,
+		claimsOf(t, set))
+}
+
+// claimsOf returns the claim templates of a StatefulSet as they are sent.
+func claimsOf(t *testing.T, set *appsv1.StatefulSet) string {
+	wire, err := appendObject(nil, set)
+	require.NoError(t, err)
+	return string(lookup(wire, "spec", "volumeClaimTemplates"))
+}

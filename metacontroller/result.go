@@ -9,7 +9,8 @@ import (
 
 // Object is a desired child: a pointer to a Kubernetes type with its name filled in,
 // or what [Keep] returns. The apiVersion and kind of a type of k8s.io/api are filled in
-// where they are missing, those of other types are the hook's to set. Its namespace
+// where they are missing, those of other types are the hook's to set. The claim templates
+// of a StatefulSet are completed as the API server does it. Its namespace
 // may be left out, its status is ignored.
 type Object interface {
 	runtime.Object
