@@ -26,8 +26,11 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
 # GOGC=400 stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
 
+# The types are below hooks/: to look there alone is faster.
+GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/...
+
 # The operators that `make unit KIND=...` can test alone.
-KINDS         := $(patsubst hooks/%/,%,$(wildcard hooks/*/))
+KINDS         := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
 
 .DEFAULT_GOAL := help
 
@@ -102,7 +105,8 @@ load: ## Send the built binary more than it can take, within the memory limit th
 cover: ## The thorough tests, of which those of the hooks and the protocol must reach enough of both
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/...,./operator/... -coverprofile=coverage.out ./hooks/... ./metacontroller/... ./operator/...
 	@$(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
-	@$(GOTEST) -short $(RACE) -run '^(TestCallsShareNothing|TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./hooks ./internal/cli
+	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
+	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
@@ -121,10 +125,12 @@ explore: build ## Play schedules with late caches, lost writes, edits and faults
 	GOGC=400 bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
 
 .PHONY: fuzz
-fuzz: ## Fuzz every hook, FUZZTIME=30s each
-	@for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' hooks/fuzz_test.go); do \
-	    OPERETTA_TEST_THOROUGH=1 $(GO) test ./hooks -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
+fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, and what users may write onto children
+	@for kind in $(KINDS); do \
+	    echo "== $$kind"; OPERETTA_TEST_KIND=$$kind OPERETTA_TEST_THOROUGH=1 \
+	    $(GO) test ./hooks -run '^$$' -fuzz '^FuzzHooks$$' -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
 	done
+	@$(GO) test ./hooks -run '^$$' -fuzz '^FuzzForgedChildren$$' -fuzztime $(or $(FUZZTIME),30s)
 
 .PHONY: bench
 bench: ## Benchmark the hooks; BASE=<revision> compares with that one
@@ -143,12 +149,12 @@ endif
 
 .PHONY: generate
 generate: ## Write the CRDs, CompositeControllers, RBAC and the README's table
-	$(GO) run ./internal/manifests/generate
+	$(GENERATE)
 
 .PHONY: verify
 verify: ## Fail when what is generated, formatted or tidied differs from what is committed
-	$(GO) run ./internal/manifests/generate --check
-	@unformatted="$$(gofmt -l cmd hooks internal metacontroller e2e)"; test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
+	$(GENERATE) --check
+	@unformatted="$$(gofmt -l $$(git ls-files "*.go"))"; test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	@large="$$(git ls-files -z | xargs -0 -r -I{} find {} -maxdepth 0 -size +512k 2>/dev/null)"; test -z "$$large" || { echo "no file of over 512 KiB belongs here: $$large"; exit 1; }
 	$(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
@@ -156,7 +162,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 
 .PHONY: golden
 golden: ## Rewrite the expected outputs below testdata; read the diff
-	$(GO) test ./hooks -run '^TestGolden$$' -update
+	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	@git --no-pager diff --stat -- testdata
 
 .PHONY: clean

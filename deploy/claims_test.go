@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,7 +12,9 @@ import (
 )
 
 var (
-	claimed  = regexp.MustCompile("`(Test[A-Za-z]+)`")
+	claimed = regexp.MustCompile("`(Test[A-Za-z]+)`")
+	// law is what a subtest of every operator is named, which the page names with a colon.
+	law      = regexp.MustCompile("`TestOperators`: ([a-z][^,|`]*[a-z])")
 	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z]+)\(`)
 )
 
@@ -35,5 +38,20 @@ func TestClaimsAreShown(t *testing.T) {
 	require.NotEmpty(t, names)
 	for _, name := range names {
 		require.True(t, tests[name[1]], "docs/security.md names %s, and there is no such test", name[1])
+	}
+	var kit strings.Builder
+	for _, pattern := range []string{"../operettatest/*.go", "../internal/laws/*.go"} {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			kit.Write(text)
+		}
+	}
+	laws := law.FindAllStringSubmatch(string(page), -1)
+	require.NotEmpty(t, laws)
+	for _, name := range laws {
+		require.Contains(t, kit.String(), strconv.Quote(name[1]), "docs/security.md names the subtest %q of TestOperators, and there is none", name[1])
 	}
 }

@@ -12,8 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -30,7 +33,7 @@ const editsOfAKind = 40
 func TestChildrenAreAccepted(t *testing.T) {
 	server := realAPIServer(t)
 	for _, controller := range hooks.All() {
-		if !selected(controller.Name()) {
+		if !testenv.Selected(controller.Name()) {
 			continue
 		}
 		t.Run(controller.Name(), func(t *testing.T) {
@@ -128,25 +131,25 @@ func keyOf(asked simulate.Asked) string {
 // addCases adds what the answers to the cases ask to create.
 func (a *acceptance) addCases(t *testing.T, controller metacontroller.Controller) {
 	for _, c := range cases(t) {
-		if c.controller.Name() != controller.Name() || c.hook != metacontroller.SyncHook {
+		if c.Controller.Name() != controller.Name() || c.Hook != metacontroller.SyncHook {
 			continue
 		}
-		if unknown, refusals := admitted(t, c); len(unknown)+len(refusals) > 0 {
+		if unknown, refusals := laws.Admitted(t, c); len(unknown)+len(refusals) > 0 {
 			continue // it cannot come to the hook
 		}
 		a.specs++
-		answer, err := c.call()
+		answer, err := c.Call()
 		if err != nil {
-			a.findings = append(a.findings, c.name+": the hook answers with an error: "+err.Error())
+			a.findings = append(a.findings, c.Name+": the hook answers with an error: "+err.Error())
 			continue
 		}
 		observed := map[string]bool{}
-		for _, child := range observedIn(parsed(t, c.request), "children") {
-			observed[refOf(child)] = true
+		for _, child := range laws.ObservedIn(laws.Parsed(t, c.Request), "children") {
+			observed[corpus.Ref(child)] = true
 		}
-		for _, child := range childrenOf(t, answer.Body) {
-			if !observed[refOf(child)] { // of which a case tells no more than what it is about
-				a.add(written{name: c.name}, simulate.Asked{New: true, Desired: completed(child)})
+		for _, child := range laws.ChildrenOf(t, answer.Body) {
+			if !observed[corpus.Ref(child)] { // of which a case tells no more than what it is about
+				a.add(written{name: c.Name}, simulate.Asked{New: true, Desired: completed(child)})
 			}
 		}
 	}
@@ -162,9 +165,9 @@ func completed(child map[string]any) simulate.Object {
 // addSamples adds what samples come to ask for until they are at rest.
 func (a *acceptance) addSamples(t *testing.T, controller metacontroller.Controller) {
 	for _, sample := range samples(t) {
-		if sample.controller.Name() == controller.Name() {
-			spec := written{name: sample.name, objects: readDocuments(t, sample.name)}
-			require.True(t, a.play(spec, nil), sample.name)
+		if sample.Controller.Name() == controller.Name() {
+			spec := written{name: sample.Name, objects: sample.Objects()}
+			require.True(t, a.play(spec, nil), sample.Name)
 		}
 	}
 }
@@ -207,7 +210,7 @@ func (a *acceptance) addEdits(t *testing.T, controller metacontroller.Controller
 		}
 		name := fmt.Sprintf("%s: %s = %s", s.Name, edit.Path, shortened(edit.Patch))
 		a.play(written{name: name, objects: s.WithParent(edit.Object)}, nil)
-		a.play(written{name: name + ", edited", before: s.Objects, objects: [][]byte{encoded(t, edit.Object)}}, nil)
+		a.play(written{name: name + ", edited", before: s.Objects, objects: [][]byte{laws.Encoded(t, edit.Object)}}, nil)
 	}
 	return base
 }
@@ -224,7 +227,7 @@ func editsToTry(t *testing.T, s *explore.Scenario, controller metacontroller.Con
 	all := slices.Concat(edits, extremes)
 	oneOf := uint32(max(1, len(all)/editsOfAKind))
 	return slices.DeleteFunc(all, func(edit explore.Edit) bool {
-		return !sampled(edit.Path+shortened(edit.Patch), oneOf)
+		return !testenv.Sampled(edit.Path+shortened(edit.Patch), oneOf)
 	})
 }
 

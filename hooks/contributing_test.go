@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // fenced finds the blocks of the guide whose first line names a file.
@@ -17,8 +19,8 @@ var fenced = regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) ([a-z/]+\\.(?:go|y
 // TestGuideBuildsAndPlays builds the kind of the contributing guide, from the
 // guide, and plays its sample to Ready.
 func TestGuideBuildsAndPlays(t *testing.T) {
-	if onlyKind() != "" {
-		t.Skipf("only %s is tested", onlyKind())
+	if testenv.Kind() != "" {
+		t.Skipf("only %s is tested", testenv.Kind())
 	}
 	t.Parallel()
 	root, err := filepath.Abs("..")

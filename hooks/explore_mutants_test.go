@@ -12,7 +12,9 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // mutants are ways to break an answer, each of which a law is there to find.
@@ -39,7 +41,7 @@ var mutants = []struct {
 	}},
 	{"Ready as soon as there is a child", "modelbox", "Ready is True only while it is", func(request, answer map[string]any) int {
 		for _, condition := range answer["status"].(map[string]any)["conditions"].([]any) {
-			if c := condition.(map[string]any); c["type"] == "Ready" && len(observedIn(request, "children")) > 0 {
+			if c := condition.(map[string]any); c["type"] == "Ready" && len(laws.ObservedIn(request, "children")) > 0 {
 				c["status"] = "True"
 			}
 		}
@@ -82,7 +84,7 @@ func TestExploreFindsMutants(t *testing.T) {
 		t.Skip("it takes long: make cover")
 	}
 	for _, mutant := range mutants {
-		if !selected(mutant.scenario) {
+		if !testenv.Selected(mutant.scenario) {
 			continue
 		}
 		t.Run(mutant.name, func(t *testing.T) {
@@ -143,7 +145,7 @@ func TestScopes(t *testing.T) {
 			edit Build/hello {"spec":{"source":{"git":{"revision":"last"}}}}`, 6},
 		{"podset", "podset", "", `edit PodSet/cache {"spec":{"size":1}}`, 5},
 	} {
-		if !selected(scope.scenario) {
+		if !testenv.Selected(scope.scenario) {
 			continue
 		}
 		t.Run(scope.name, func(t *testing.T) {
@@ -167,7 +169,7 @@ func TestScopes(t *testing.T) {
 
 // TestEditsAreAdmitted wants valid values of most fields of each kind's spec.
 func TestEditsAreAdmitted(t *testing.T) {
-	if testing.Short() && onlyKind() == "" {
+	if testing.Short() && testenv.Kind() == "" {
 		t.Skip("it takes long: make cover")
 	}
 	for _, name := range scenarioNames(t) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/explore"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // found are schedules that have broken a law once, as short as they were made.
@@ -129,7 +130,7 @@ var found = []struct {
 // TestFound plays what was found once.
 func TestFound(t *testing.T) {
 	for _, story := range found {
-		if !selected(story.scenario) {
+		if !testenv.Selected(story.scenario) {
 			continue
 		}
 		t.Run(story.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/explore"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // scenariosDir holds a small custom resource of each kind, to be explored.
@@ -32,7 +33,7 @@ func scenarioNames(t testing.TB) []string {
 	require.NoError(t, err)
 	var names []string
 	for _, entry := range entries {
-		if name := strings.TrimSuffix(entry.Name(), ".yaml"); selected(name) {
+		if name := strings.TrimSuffix(entry.Name(), ".yaml"); testenv.Selected(name) {
 			names = append(names, name)
 		}
 	}
@@ -43,7 +44,7 @@ func scenarioNames(t testing.TB) []string {
 func TestEachKindIsExplored(t *testing.T) {
 	names := scenarioNames(t)
 	for _, controller := range hooks.All() {
-		if !selected(controller.Name()) {
+		if !testenv.Selected(controller.Name()) {
 			continue
 		}
 		require.Contains(t, names, controller.Name())
@@ -56,14 +57,14 @@ func TestEachKindIsExplored(t *testing.T) {
 func TestExplore(t *testing.T) {
 	seeds := 4
 	switch {
-	case thorough():
+	case testenv.Thorough():
 		seeds = 8
 	case testing.Short():
 		seeds = 1
 	}
 	for i, name := range scenarioNames(t) {
 		for j, apply := range strategies {
-			if inner() && (i+j)%2 > 0 {
+			if testenv.Inner() && (i+j)%2 > 0 {
 				continue // one strategy for each kind: make cover takes both
 			}
 			t.Run(name+"/"+string(apply), func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestExplore(t *testing.T) {
 // TestSeedDecidesAll plays schedules twice, and once more as they were written
 // down.
 func TestSeedDecidesAll(t *testing.T) {
-	if testing.Short() && onlyKind() == "" {
+	if testing.Short() && testenv.Kind() == "" {
 		t.Skip("it takes long: make cover")
 	}
 	for _, name := range scenarioNames(t) {

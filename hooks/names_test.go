@@ -8,7 +8,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -21,9 +23,7 @@ type sharing struct {
 }
 
 func share(t *testing.T, apply simulate.Strategy, controllers ...metacontroller.Controller) sharing {
-	return sharing{t, simulate.New(simulate.Options{
-		Controllers: controllers, Call: simulate.Direct(controllers...), Apply: apply, MaxSteps: enoughSteps,
-	})}
+	return sharing{t, laws.NewWorld(controllers, apply, "v2")}
 }
 
 // apply applies a custom resource.
@@ -88,7 +88,7 @@ func modelBox(name string) string {
 // once, and gets it when the first is gone. Under server-side apply the two would
 // take it from each other for ever.
 func TestTwoOfOneNameComeToRest(t *testing.T) {
-	if !selected("dataservice") && !selected("modelbox") {
+	if !testenv.Selected("dataservice") && !testenv.Selected("modelbox") {
 		t.Skip("it is about other kinds")
 	}
 	t.Parallel()
@@ -160,7 +160,7 @@ func TestTwoThatComeTogetherComeToRest(t *testing.T) {
 // TestTheftNeverEnds shows what the others are about: hooks that do not look who
 // has a name never come to rest under server-side apply.
 func TestTheftNeverEnds(t *testing.T) {
-	if !selected("dataservice") && !selected("modelbox") {
+	if !testenv.Selected("dataservice") && !testenv.Selected("modelbox") {
 		t.Skip("it is about other kinds")
 	}
 	t.Parallel()

@@ -21,8 +21,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/server"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -53,7 +56,7 @@ type edge struct {
 
 func newEdge(t *testing.T) edge {
 	return edge{t, server.New(server.Options{
-		Controllers: hooks.All(), Now: func() time.Time { return standardNow }, Log: slog.New(slog.DiscardHandler),
+		Controllers: hooks.All(), Now: func() time.Time { return corpus.StandardNow }, Log: slog.New(slog.DiscardHandler),
 		MaxBodyBytes: server.DefaultMaxBodyBytes, MaxInFlight: server.DefaultMaxInFlight(),
 	}).Hooks()}
 }
@@ -73,15 +76,15 @@ func (e edge) refuse(controller metacontroller.Controller, hook metacontroller.H
 // withParents returns a function that refuses a case with another spec and name
 // of the parent. The customize hook, where there is one, answers all the same.
 // There are thousands of specs, so the request around them is encoded once.
-func (e edge) withParents(x exchange) func(what any, name string, spec any) string {
+func (e edge) withParents(x corpus.Case) func(what any, name string, spec any) string {
 	const here = `"the spec stands here"`
-	request := parsed(e, x.request)
+	request := laws.Parsed(e, x.Request)
 	parent := request["parent"].(map[string]any)
 	parent["spec"] = json.RawMessage(here)
 	parent["metadata"].(map[string]any)["name"] = "the-name-stands-here"
-	bodies := map[metacontroller.HookName][]byte{metacontroller.SyncHook: encoded(e, request)}
-	if slices.Contains(x.controller.Hooks(), metacontroller.CustomizeHook) {
-		bodies[metacontroller.CustomizeHook] = encoded(e, map[string]any{"parent": parent})
+	bodies := map[metacontroller.HookName][]byte{metacontroller.SyncHook: laws.Encoded(e, request)}
+	if slices.Contains(x.Controller.Hooks(), metacontroller.CustomizeHook) {
+		bodies[metacontroller.CustomizeHook] = laws.Encoded(e, map[string]any{"parent": parent})
 	}
 	return func(what any, name string, spec any) (refusal string) {
 		text, err := json.Marshal(spec)
@@ -93,10 +96,10 @@ func (e edge) withParents(x exchange) func(what any, name string, spec any) stri
 			}
 			body = bytes.Replace(body, []byte("the-name-stands-here"), []byte(name), 1)
 			if hook == metacontroller.SyncHook {
-				refusal = e.refuse(x.controller, hook, body, what)
+				refusal = e.refuse(x.Controller, hook, body, what)
 				continue
 			}
-			requireRules(e, exchange{controller: x.controller, hook: hook, now: x.now, request: body}, what)
+			laws.RequireRules(e, corpus.Case{Controller: x.Controller, Hook: hook, Now: x.Now, Request: body}, what)
 		}
 		return refusal
 	}
@@ -104,21 +107,21 @@ func (e edge) withParents(x exchange) func(what any, name string, spec any) stri
 
 // peopled returns the case of each operator with the most observed children,
 // which a wrong answer would delete.
-func peopled(t *testing.T) []exchange {
-	most := map[string]exchange{}
+func peopled(t *testing.T) []corpus.Case {
+	most := map[string]corpus.Case{}
 	counts := map[string]int{}
 	for _, e := range cases(t) {
-		answer, err := e.call()
-		if name := e.controller.Name(); err == nil && e.hook == metacontroller.SyncHook && answer.Observed > counts[name] {
+		answer, err := e.Call()
+		if name := e.Controller.Name(); err == nil && e.Hook == metacontroller.SyncHook && answer.Observed > counts[name] {
 			most[name], counts[name] = e, answer.Observed
 		}
 	}
 	for _, controller := range hooks.All() {
-		if selected(controller.Name()) {
+		if testenv.Selected(controller.Name()) {
 			require.Contains(t, most, controller.Name(), "the operator has no case with observed children")
 		}
 	}
-	return slices.SortedFunc(maps.Values(most), func(a, b exchange) int { return strings.Compare(a.name, b.name) })
+	return slices.SortedFunc(maps.Values(most), func(a, b corpus.Case) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // TestWhatTheSchemaRefusesIsRefused breaks every constraint of every CRD, one by
@@ -126,15 +129,15 @@ func peopled(t *testing.T) []exchange {
 // tenth.
 func TestWhatTheSchemaRefusesIsRefused(t *testing.T) {
 	for _, e := range peopled(t) {
-		t.Run(e.controller.Name(), func(t *testing.T) {
+		t.Run(e.Controller.Name(), func(t *testing.T) {
 			t.Parallel()
 			refuse := newEdge(t).withParents(e)
-			schema := schemaOf(t, e.controller)
-			parent := parsed(t, e.request)["parent"].(map[string]any)
+			schema := laws.Schema(t, e.Controller)
+			parent := laws.Parsed(t, e.Request)["parent"].(map[string]any)
 			count := map[string]int{}
 			var before []string // of the node of the last violation
 			node := ""
-			for i, v := range withinSpec(t, e.controller, parent["spec"]) {
+			for i, v := range withinSpec(t, e.Controller, parent["spec"]) {
 				if testing.Short() && i%10 > 0 {
 					continue
 				}
@@ -157,13 +160,6 @@ func TestWhatTheSchemaRefusesIsRefused(t *testing.T) {
 			require.Positive(t, total)
 		})
 	}
-}
-
-func schemaOf(t *testing.T, controller metacontroller.Controller) *crd.Schema {
-	_, version, _ := strings.Cut(controller.Parent.APIVersion, "/")
-	schema, err := crd.Compiled(controller.CRD, version)
-	require.NoError(t, err)
-	return schema
 }
 
 // fieldsOf returns the fields of which the API server would complain.
@@ -201,13 +197,13 @@ type rule struct {
 // about a change, which no single request can break.
 func TestWhatARuleRefusesIsRefused(t *testing.T) {
 	for _, e := range peopled(t) {
-		t.Run(e.controller.Name(), func(t *testing.T) {
+		t.Run(e.Controller.Name(), func(t *testing.T) {
 			refuse := newEdge(t).withParents(e)
-			text, err := os.ReadFile(e.controller.Name() + "/testdata/rules.yaml")
+			text, err := os.ReadFile(e.Controller.Name() + "/testdata/rules.yaml")
 			require.NoError(t, err)
 			var rules map[string]rule
 			require.NoError(t, yaml.UnmarshalStrict(text, &rules))
-			messages, told := ruleMessages(t, e.controller), map[string]bool{}
+			messages, told := ruleMessages(t, e.Controller), map[string]bool{}
 			for name, rule := range rules {
 				if rule.Before != "" || !slices.Contains(messages, rule.Message) {
 					continue // a constraint of the schema, or a field that only kubectl refuses

@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/processor"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -107,12 +109,12 @@ const all = "all lists"
 
 // growths returns what is measured: of each hook and list the case that says most,
 // and of each hook the case that takes longest with all its lists.
-func growths(t *testing.T) (map[string]exchange, map[string][][]string) {
-	chosen, paths, most := map[string]exchange{}, map[string][][]string{}, map[string]int{}
+func growths(t *testing.T) (map[string]corpus.Case, map[string][][]string) {
+	chosen, paths, most := map[string]corpus.Case{}, map[string][][]string{}, map[string]int{}
 	for _, e := range cases(t) {
 		var request map[string]any
-		require.NoError(t, json.Unmarshal(e.request, &request))
-		hook := e.controller.Name() + "/" + string(e.hook) + " "
+		require.NoError(t, json.Unmarshal(e.Request, &request))
+		hook := e.Controller.Name() + "/" + string(e.Hook) + " "
 		found := lists(request)
 		note := func(key string, lists [][]string, is int) {
 			if is > most[key] {
@@ -120,18 +122,18 @@ func growths(t *testing.T) (map[string]exchange, map[string][][]string) {
 			}
 		}
 		for _, path := range found {
-			note(hook+strings.Join(path, " "), [][]string{path}, len(e.request))
+			note(hook+strings.Join(path, " "), [][]string{path}, len(e.Request))
 		}
 		if len(found) > 1 {
-			note(hook+all, found, int(processorTime(t, e, growing{found, 60}.of(t, e.request))))
+			note(hook+all, found, int(processorTime(t, e, growing{found, 60}.of(t, e.Request))))
 		}
 	}
 	return chosen, paths
 }
 
 // processorTime returns how long a processor works on a request.
-func processorTime(t *testing.T, e exchange, body []byte) time.Duration {
-	took, err := processor.Time(func() { _, _ = e.controller.CallContext(t.Context(), e.hook, e.now, body, metacontroller.Limits{}) })
+func processorTime(t *testing.T, e corpus.Case, body []byte) time.Duration {
+	took, err := processor.Time(func() { _, _ = e.Controller.CallContext(t.Context(), e.Hook, e.Now, body, metacontroller.Limits{}) })
 	require.NoError(t, err)
 	return took
 }
@@ -143,7 +145,7 @@ func processorTime(t *testing.T, e exchange, body []byte) time.Duration {
 // may make nothing else, so that a hook that looks at each item for each other one
 // could keep a processor busy for as long as a request may take.
 func TestWorkGrowsAsTheRequest(t *testing.T) {
-	if !thorough() {
+	if !testenv.Thorough() {
 		t.Skip("it takes a minute of a processor: make cover runs it")
 	}
 	const n, most = 600, 10.0
@@ -158,10 +160,10 @@ func TestWorkGrowsAsTheRequest(t *testing.T) {
 				short = n / 2
 			}
 			for i, length := range []int{short, 4 * short} {
-				bodies[i] = growing{paths[key], length}.of(t, e.request)
+				bodies[i] = growing{paths[key], length}.of(t, e.Request)
 			}
 			ask := func(body []byte) func() {
-				return func() { _, _ = e.controller.CallContext(t.Context(), e.hook, e.now, body, metacontroller.Limits{}) }
+				return func() { _, _ = e.Controller.CallContext(t.Context(), e.Hook, e.Now, body, metacontroller.Limits{}) }
 			}
 			ratio, times, err := processor.Growth(most, ask(bodies[0]), ask(bodies[1]))
 			require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -38,25 +38,10 @@ type violations struct {
 	found []violation
 }
 
-// decodedSchema returns the schema of a controller's CRD.
-func decodedSchema(t *testing.T, controller metacontroller.Controller) object {
-	var definition struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema object `json:"openAPIV3Schema"`
-				} `json:"schema"`
-			} `json:"versions"`
-		} `json:"spec"`
-	}
-	require.NoError(t, yaml.Unmarshal(controller.CRD, &definition))
-	return definition.Spec.Versions[0].Schema.OpenAPIV3Schema
-}
-
 // withinSpec returns a violation of each constraint of a controller's CRD below
 // spec, but for the rules.
 func withinSpec(t *testing.T, controller metacontroller.Controller, spec any) []violation {
-	root := decodedSchema(t, controller)
+	root := laws.DecodedSchema(t, controller)
 	v := &violations{T: t, spec: spec}
 	require.Contains(t, root["required"], "spec")
 	v.found = append(v.found, violation{"required", "", "spec", spec, nil})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -79,6 +80,10 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 		"child ConfigMap/b: it is kept and was not observed":                                 {Children: []Object{Keep(Snapshot{APIVersion: "v1", Kind: "ConfigMap", Name: "b"})}},
 		"child ConfigMap/a: a hook must not set the annotation metacontroller.k8s.io/last-applied-configuration of a child": {
 			Children: with(func(c *corev1.ConfigMap) { c.Annotations = map[string]string{LastAppliedAnnotation: "{}"} })},
+		"child /a: set apiVersion and kind, which are only known of the types of Kubernetes: this is a *unstructured.Unstructured": {
+			Children: []Object{&unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}}}}},
+		"child Secret/a: set apiVersion and kind, which are only known of the types of Kubernetes: this is a *v1.ConfigMap": {
+			Children: with(func(c *corev1.ConfigMap) { c.APIVersion, c.Kind = "", "Secret" })},
 		"child /: it is nil":                       {Children: []Object{nil}},
 		"child ConfigMap/a: it is asked for twice": {Children: []Object{configMap("a"), configMap("a")}},
 		"child ConfigMap/a: the 256166 bytes of annotations that it is applied with are more than the 256000 that Metacontroller can apply": {
@@ -158,6 +163,7 @@ func TestFinalizeNeverRefuses(t *testing.T) {
 		"a failing hook is done without any":   {fails, string(ask(true, "", "")), `{"status":{"old":true},"children":[],"finalized":true}`},
 		"a broken spec is the hook's to judge": {creates, broken, `{"status":{},"children":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"finalized":false}`},
 		"the default lets everything go":       {byDefault, string(ask(true, "", pod)), `{"status":{"old":true},"children":[],"finalized":false}`},
+		"the default reads no spec":            {byDefault, broken, `{"status":{"old":true},"children":[],"finalized":false}`},
 		"the default is done when all is gone": {byDefault, string(ask(true, "", "")), `{"status":{"old":true},"children":[],"finalized":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,10 @@ import (
 const HashAnnotation = "operetta.dev/hash"
 
 // Hash returns the hash of an object's wire form without its [HashAnnotation]:
-// 16 hexadecimal digits, the same for equal content in every process. An error
-// means that the object has no form in JSON.
+// 16 hexadecimal digits, the same for equal content in every process. The object is
+// hashed as it is, with or without apiVersion and kind: a change here would have the Pods
+// of every template replaced whose hash is in a label. An error means that the object
+// has no form in JSON.
 func Hash(object Object) (string, error) {
 	hash, _, err := hashAndSize(object)
 	return hash, err
@@ -42,8 +44,10 @@ func hashAndSize(object Object) (hash string, size int, err error) {
 // answer is stamped, unless it has been before: a hook that sets a field whose
 // value another controller rules (a number of replicas that is handed on from
 // the observed object) stamps the child first and sets the field then. The
-// error is that of [Hash].
+// error is that of [Hash]. An apiVersion and kind that its Go type tells are filled in
+// before.
 func Stamp(object Object) error {
+	typeOf(object)
 	_, err := stamp(object)
 	return err
 }

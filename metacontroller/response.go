@@ -130,9 +130,13 @@ func describe(object Object) (AnsweredChild, error) {
 	if object == nil {
 		return AnsweredChild{}, errors.New("it is nil")
 	}
-	apiVersion, kind := object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	apiVersion, kind := typeOf(object)
 	_, isKept := object.(*kept)
-	return AnsweredChild{APIVersion: apiVersion, Kind: kind, Name: object.GetName(), Kept: isKept}, nil
+	child := AnsweredChild{APIVersion: apiVersion, Kind: kind, Name: object.GetName(), Kept: isKept}
+	if apiVersion == "" || kind == "" {
+		return child, fmt.Errorf("set apiVersion and kind, which are only known of the types of Kubernetes: this is a %T", object)
+	}
+	return child, nil
 }
 
 // checkChild makes sure that a child can be applied, seen and owned, and that it
@@ -192,7 +196,7 @@ func (req *request) observes(child Object) bool {
 	if child == nil {
 		return true // for describe to refuse
 	}
-	apiVersion, kind := child.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	apiVersion, kind := typeOf(child)
 	_, found := req.children.Find(apiVersion, kind, child.GetName())
 	return found
 }

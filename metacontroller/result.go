@@ -7,9 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is a desired child: a pointer to a Kubernetes type with its
-// apiVersion, kind and name filled in, or what [Keep] returns. Its namespace may
-// be left out, its status is ignored.
+// Object is a desired child: a pointer to a Kubernetes type with its name filled in,
+// or what [Keep] returns. The apiVersion and kind of a type of k8s.io/api are filled in
+// where they are missing, those of other types are the hook's to set. Its namespace
+// may be left out, its status is ignored.
 type Object interface {
 	runtime.Object
 	metav1.Object

@@ -90,25 +90,25 @@ func keepPolicy(workload metacontroller.Object, there *observedWorkload) {
 
 // isRival reports whether an observed object is a workload of another kind with
 // the name of a component that must not run twice: the Service would send to both.
-func (p *plan) isRival(child observedChild, part *part) bool {
-	return part.isSingle && part.runsHere() && child.Name == part.name && child.Kind != string(part.kind) &&
+func isRival(child observedChild, u *unit) bool {
+	return u.isSingle && u.runsHere() && child.Name == u.name && child.Kind != string(u.kind) &&
 		slices.Contains([]string{deploymentKind.Kind, statefulSetKind.Kind, daemonSetKind.Kind}, child.Kind)
 }
 
 // rival returns what of another kind a component has to wait for: a workload of
 // its name, or a Pod of that.
-func (p *plan) rival(part *part) string {
+func (p *plan) rival(u *unit, workload *observedWorkload) string {
 	for _, child := range p.there.children {
-		if p.isRival(child, part) {
+		if isRival(child, u) {
 			return child.Ref()
 		}
 	}
-	if !part.isSingle || part.workload != nil {
+	if !u.isSingle || workload != nil {
 		return ""
 	}
 	for i := range p.there.pods {
 		pod := &p.there.pods[i]
-		if pod.Metadata.Labels.App == part.name && pod.isOwned() && pod.ownerKind() != podOwner[part.kind] {
+		if pod.Metadata.Labels.App == u.name && pod.isOwned() && pod.ownerKind() != podOwner[u.kind] {
 			return pod.Ref()
 		}
 	}

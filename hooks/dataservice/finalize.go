@@ -43,8 +43,10 @@ type teardown struct {
 	again            time.Duration
 	mayDeleteVolumes bool
 
-	// told are the StatefulSets that have yet to take over that their volumes go.
+	// told are the StatefulSets that have yet to take over that their volumes go, unless
+	// that has been given up.
 	told       []metacontroller.Object
+	hasGivenUp bool
 	conditions *operator.Conditions
 }
 
@@ -176,7 +178,7 @@ func (d *teardown) status() Status {
 		component := pod.Metadata.Labels.Component
 		going[component] = append(going[component], pod.Ref())
 	}
-	status := Status{Phase: PhaseDeleting}
+	status := Status{Phase: PhaseDeleting, VolumesGivenUp: d.hasGivenUp}
 	var first []string
 	for _, component := range slices.SortedFunc(maps.Keys(going), d.firstGoes) {
 		told := d.names(component)

@@ -42,77 +42,110 @@ func (p *part) isHeld() bool { return len(p.waitsFor) > 0 }
 func (p *part) isComplete() bool { return p.isReady && p.nodePort == "" }
 
 // decide makes the plan: in the order of the table, so that all that a component
-// waits for has been judged before it.
+// waits for is in the plan before it.
 func decide(p *product, there observed, seen metacontroller.Observed) (*plan, error) {
 	plan := &plan{product: p, there: there, owners: p.owners()}
 	taken := map[string]bool{}
 	for _, u := range p.units {
 		part := &part{unit: u, isReady: !u.runsHere()}
+		if u.runsHere() {
+			resolved, err := plan.resolve(u)
+			if err != nil {
+				return nil, err
+			}
+			if err := resolved.claim(taken); err != nil {
+				return nil, err
+			}
+			if part, err = resolved.compare(seen); err != nil {
+				return nil, err
+			}
+			if part.refused == "" { // and what is there of it stays as it is
+				part.waitsFor = plan.gate(u)
+			}
+			if part.refused == "" && !part.isHeld() {
+				plan.children = append(plan.children, resolved.asked...)
+				plan.differs.Add(part.differs)
+			}
+		}
 		plan.parts = append(plan.parts, part)
-		if !u.runsHere() {
-			continue
-		}
-		if err := plan.examine(part, seen, taken); err != nil {
-			return nil, err
-		}
 	}
 	plan.keepOld()
 	return plan, nil
 }
 
-// examine looks at what is there of a component, and asks for it unless it has to
-// wait.
-func (p *plan) examine(part *part, seen metacontroller.Observed, taken map[string]bool) error {
-	made, err := p.objects(part.unit)
+// resolved is a component with its objects, as far as what is observed lets it have
+// them.
+type resolved struct {
+	part
+
+	all   []metacontroller.Object // that the spec asks for
+	asked []metacontroller.Object // those of them that can be asked for now
+}
+
+// resolve returns the objects of a component, and what keeps some of them away.
+func (p *plan) resolve(u *unit) (resolved, error) {
+	made, err := p.objects(u)
 	if err != nil {
-		return err
+		return resolved{}, err
 	}
-	part.workload = p.there.workload(part.kind, part.name)
-	part.rival = p.rival(part)
-	part.nodePort = yieldNodePorts(made.service, p.there)
-	keepPolicy(made.workload, part.workload)
-	if part.said.replica == nil && part.workload != nil {
-		if err := operator.PreserveReplicas(made.workload, part.workload.Snapshot, part.workload.Spec.Replicas); err != nil {
-			return err
+	workload := p.there.workload(u.kind, u.name)
+	nodePort := yieldNodePorts(made.service, p.there)
+	keepPolicy(made.workload, workload)
+	if u.said.replica == nil && workload != nil {
+		if err := operator.PreserveReplicas(made.workload, workload.Snapshot, workload.Spec.Replicas); err != nil {
+			return resolved{}, err
 		}
 	}
 	all := made.all()
-	for _, object := range all {
+	refused, err := tooLarge(u, all)
+	if err != nil {
+		return resolved{}, err
+	}
+	rival, asked := p.rival(u, workload), all
+	if rival != "" && workload == nil {
+		asked = slices.DeleteFunc(slices.Clone(all), func(object metacontroller.Object) bool { return object == made.workload })
+	}
+	return resolved{part{unit: u, workload: workload, rival: rival, nodePort: nodePort, refused: refused}, all, asked}, nil
+}
+
+// claim refuses two objects of one name.
+func (r resolved) claim(taken map[string]bool) error {
+	for _, object := range r.all {
 		ref := refOf(object)
 		if taken[ref] {
 			return fmt.Errorf("two components ask for %s: give one of them another name", ref)
 		}
 		taken[ref] = true
 	}
-	if part.refused, err = tooLarge(part.unit, all); err != nil || part.refused != "" {
-		return err // what is there is kept
-	}
-	if part.rival != "" && part.workload == nil {
-		all = slices.DeleteFunc(all, func(object metacontroller.Object) bool { return object == made.workload })
-	}
-	if part.differs, err = seen.Compare(all); err != nil {
-		return err
-	}
-	part.isReady = part.rival == "" && len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
-	p.hold(part)
-	if part.isHeld() {
-		return nil
-	}
-	p.children = append(p.children, all...)
-	p.differs.Add(part.differs)
 	return nil
 }
 
-// hold makes a component that has not been started wait for those before it.
-func (p *plan) hold(part *part) {
-	if p.hasStarted(part) {
-		return
+// compare returns how far the component is.
+func (r resolved) compare(seen metacontroller.Observed) (*part, error) {
+	part := r.part
+	if part.refused != "" {
+		return &part, nil
 	}
-	for _, before := range part.after {
+	var err error
+	if part.differs, err = seen.Compare(r.asked); err != nil {
+		return nil, err
+	}
+	part.isReady = part.rival == "" && len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
+	return &part, nil
+}
+
+// gate returns the names of the components that one waits for that has not been started.
+func (p *plan) gate(u *unit) []string {
+	if p.hasStarted(u) {
+		return nil
+	}
+	var names []string
+	for _, before := range u.after {
 		if other := p.part(before); other != nil && !other.isReady {
-			part.waitsFor = append(part.waitsFor, other.name)
+			names = append(names, other.name)
 		}
 	}
+	return names
 }
 
 func (p *plan) part(key string) *part {
@@ -126,8 +159,8 @@ func (p *plan) part(key string) *part {
 // hasStarted reports whether anything is there of a component, under whatever
 // name. A name that has gone from one component to another tells it together with
 // the label only.
-func (p *plan) hasStarted(part *part) bool {
-	return slices.ContainsFunc(p.there.children, func(child observedChild) bool { return p.owners.isOf(child, part.key) })
+func (p *plan) hasStarted(u *unit) bool {
+	return slices.ContainsFunc(p.there.children, func(child observedChild) bool { return p.owners.isOf(child, u.key) })
 }
 
 // refOf returns the reference by which a message names an object.
@@ -163,7 +196,7 @@ func (p *plan) keepOld() {
 // any more.
 func (p *plan) isUsed(child observedChild) bool {
 	keys := p.owners.of(child)
-	if slices.ContainsFunc(p.parts, func(part *part) bool { return p.isRival(child, part) && part.refused == "" }) {
+	if slices.ContainsFunc(p.parts, func(part *part) bool { return isRival(child, part.unit) && part.refused == "" }) {
 		return false
 	}
 	return slices.ContainsFunc(p.parts, func(part *part) bool {

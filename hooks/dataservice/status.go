@@ -48,7 +48,7 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 		conditionType string
 		isMiddleware  bool
 	}{{conditionMiddlewareReady, true}, {conditionServicesReady, false}} {
-		j := p.judgeSome(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
+		j := p.summarize(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
 		conditions.SetJudged(partial.conditionType, j)
 	}
 	conditions.Judge(children.With(p.judge()))
@@ -139,11 +139,11 @@ func (p *plan) judge() operator.Judgement {
 			return operator.Judgement{State: operator.Failed, Reason: reason, Message: message}
 		}
 	}
-	return p.judgeSome(func(*part) bool { return true })
+	return p.summarize(func(*part) bool { return true })
 }
 
-// judgeSome tells how some of the components are.
-func (p *plan) judgeSome(isMeant func(*part) bool) operator.Judgement {
+// summarize tells how some of the components are.
+func (p *plan) summarize(isMeant func(*part) bool) operator.Judgement {
 	var notReady []string
 	isHeld, count := false, 0
 	for _, part := range p.parts {

@@ -1,5 +1,10 @@
 package dataservice
 
+import (
+	"maps"
+	"slices"
+)
+
 // component is a row of the table: a part of the product. What stands here
 // holds where the spec says nothing else.
 type component struct {
@@ -33,8 +38,8 @@ type component struct {
 	// secretEnv are environment variables from its own credentials: their names
 	// by the keys of the Secret.
 	secretEnv map[string]string
-	// user is the one as whom others come. Where there is none, they come as the
-	// Secret says, if it says so.
+	// user is the MySQL user of the other components. Where it is empty, they use the one
+	// in the Secret, if that has one.
 	user string
 	// dataPath is where its storage is mounted.
 	dataPath string
@@ -68,28 +73,18 @@ var business = []string{"api-manager", "auth", "ds-adapter", "es-adapter", "trd-
 // table returns the product, in the order in which it is reported. Each
 // component stands after those that it waits for.
 func table() []component {
-	apiManager := springService("api-manager", 9085, func(s *Spec) *settings { return s.APIManager.settings() })
-	apiManager.hasDatabase("api_manager")
-	auth := springService("auth", 9081, func(s *Spec) *settings { return s.Auth.settings() })
-	auth.hasDatabase("auth")
-	auth.needs, auth.uses = append(auth.needs, "uuc"), append(auth.uses, "uuc")
-	dsAdapter := springService("ds-adapter", 9086, func(s *Spec) *settings { return s.DSAdapter.settings() })
-	dsAdapter.hasDatabase("ds_adapter")
-	esAdapter := springService("es-adapter", 9087, func(s *Spec) *settings { return s.ESAdapter.settings() })
-	esAdapter.hasDatabase("es_adapter")
-	trdAdapter := springService("trd-adapter", 9088, func(s *Spec) *settings { return s.TRDAdapter.settings() })
-	trdAdapter.hasDatabase("trd_adapter")
-	trdAdapter.configs = append(trdAdapter.configs, config{suffix: "-py", path: configDir + "-py", files: settingsPy})
-	trdAdapter.env["DATASERVICE_SETTINGS"] = configDir + "-py/settings.py"
-	gatewayMaster := springService("gateway-master", 9184, func(s *Spec) *settings { return s.GatewayMaster.settings() })
-	gatewayMaster.routesTo("ds-adapter", "es-adapter", "trd-adapter", "proxy")
-	gatewayWeb := springService("gateway-web", 9084, func(s *Spec) *settings { return s.GatewayWeb.settings() })
-	gatewayWeb.routesTo(business...)
-	proxy := springService("proxy", 9094, func(s *Spec) *settings { return s.Proxy.settings() })
+	trdAdapter := springService("trd-adapter", 9088, func(s *Spec) *settings { return s.TRDAdapter.settings() }).withDatabase("trd_adapter")
 	return []component{
 		mysql(), uuc(), eureka(),
-		apiManager, auth, dsAdapter, esAdapter, trdAdapter, proxy,
-		gatewayMaster, gatewayWeb,
+		springService("api-manager", 9085, func(s *Spec) *settings { return s.APIManager.settings() }).withDatabase("api_manager"),
+		springService("auth", 9081, func(s *Spec) *settings { return s.Auth.settings() }).withDatabase("auth").using("uuc"),
+		springService("ds-adapter", 9086, func(s *Spec) *settings { return s.DSAdapter.settings() }).withDatabase("ds_adapter"),
+		springService("es-adapter", 9087, func(s *Spec) *settings { return s.ESAdapter.settings() }).withDatabase("es_adapter"),
+		trdAdapter.withConfig(config{suffix: "-py", path: configDir + "-py", files: settingsPy}, "DATASERVICE_SETTINGS", configDir+"-py/settings.py"),
+		springService("proxy", 9094, func(s *Spec) *settings { return s.Proxy.settings() }),
+		springService("gateway-master", 9184, func(s *Spec) *settings { return s.GatewayMaster.settings() }).
+			routingTo("ds-adapter", "es-adapter", "trd-adapter", "proxy"),
+		springService("gateway-web", 9084, func(s *Spec) *settings { return s.GatewayWeb.settings() }).routingTo(business...),
 		web(),
 	}
 }
@@ -149,13 +144,29 @@ func springService(key string, port int32, from func(*Spec) *settings) component
 	}
 }
 
-// hasDatabase gives a component a MySQL database of its own.
-func (c *component) hasDatabase(name string) {
+// withDatabase returns the component with a MySQL database of its own.
+func (c component) withDatabase(name string) component {
 	c.database = name
-	c.needs, c.uses = append(c.needs, "mysql"), append(c.uses, "mysql")
+	return c.using("mysql")
 }
 
-// routesTo makes a component a gateway: it waits for those that it routes to.
-func (c *component) routesTo(keys ...string) {
-	c.routes, c.after = keys, append(c.after, keys...)
+// using returns the component with the credentials of another one, without which it
+// cannot be.
+func (c component) using(key string) component {
+	c.needs, c.uses = slices.Concat(c.needs, []string{key}), slices.Concat(c.uses, []string{key})
+	return c
+}
+
+// withConfig returns the component with one more ConfigMap, and a variable that tells
+// where it is.
+func (c component) withConfig(added config, variable, location string) component {
+	c.configs, c.env = slices.Concat(c.configs, []config{added}), maps.Clone(c.env)
+	c.env[variable] = location
+	return c
+}
+
+// routingTo returns the component as a gateway: it waits for those that it routes to.
+func (c component) routingTo(keys ...string) component {
+	c.routes, c.after = keys, slices.Concat(c.after, keys)
+	return c
 }

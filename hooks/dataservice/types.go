@@ -320,7 +320,7 @@ type Runtime struct {
 	// well is replaced.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && !k.startsWith('..'))",message="the name of a file has letters, digits, hyphens, underscores and dots, and does not begin with two dots"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && k != '.' && !k.startsWith('..'))",message="the name of a file has letters, digits, hyphens, underscores and dots, is not one dot, and does not begin with two"
 	Config map[string]FileContent `json:"config,omitempty"`
 }
 
@@ -389,6 +389,10 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=component
 	Components []ComponentStatus `json:"components,omitempty"`
+	// VolumesGivenUp is set in a deletion that has given up telling StatefulSets that
+	// their volumes go with them.
+	// +optional
+	VolumesGivenUp bool `json:"volumesGivenUp,omitempty"`
 	// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
 	// Stalled while a rollout has failed for good, and VolumesDeleted while the
 	// volumes of a DataService that is deleted have yet to be told to go with it.

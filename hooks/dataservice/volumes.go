@@ -6,7 +6,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -42,8 +41,7 @@ func (d *teardown) tellSets(now time.Time) {
 			names = append(names, child.Ref())
 		}
 	}
-	old := meta.FindStatusCondition(d.product.ds.Status.Conditions, conditionVolumesDeleted)
-	isGivenUp := old != nil && old.Reason == reasonGivenUp
+	isGivenUp := d.product.ds.Status.VolumesGivenUp
 	if len(d.told) == 0 && !isGivenUp {
 		return
 	}
@@ -54,7 +52,7 @@ func (d *teardown) tellSets(now time.Time) {
 		d.again = operator.Soonest(d.again, rest)
 		return
 	}
-	d.told = nil
+	d.told, d.hasGivenUp = nil, true
 	d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonGivenUp,
 		fmt.Sprintf("a StatefulSet could not be updated for %s, and its volumes stay: delete its PersistentVolumeClaims", volumesTime))
 }

@@ -64,15 +64,15 @@ func (m *memory) has(pod types.UID) bool { return slices.Contains(m.pods, pod) }
 // remember adds the Pods of those failed Jobs for which no Pod is chosen any more,
 // and returns the Jobs that have to stay until a request shows that they are
 // remembered. Those of another recipe tell nothing.
-func (m *memory) remember(tool *PodBuggerTool, world world, candidates []*candidate, now time.Time) ([]*observedJob, error) {
+func (m *memory) remember(tool *PodBuggerTool, o observed, plan plan, now time.Time) ([]*observedJob, error) {
 	var stay []*observedJob
 	isChosen := map[string]bool{}
-	for _, c := range candidates {
-		isChosen[c.jobName] = c.chosen
+	for _, c := range plan.candidates {
+		isChosen[c.jobName] = plan.chosen[c]
 	}
 	m.pods = slices.Clone(m.pods)
-	for _, name := range slices.Sorted(maps.Keys(world.jobs)) {
-		job := world.jobs[name]
+	for _, name := range slices.Sorted(maps.Keys(o.jobs)) {
+		job := o.jobs[name]
 		pod := job.Metadata.Annotations.PodUID
 		how, _, _ := job.end(now)
 		if isChosen[name] || how != failed || job.Terminating || !isUID(pod) || m.has(pod) || len(stay) == maxRemembered {

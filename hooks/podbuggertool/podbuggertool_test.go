@@ -41,15 +41,15 @@ func TestKubectlReadsEachVariableAsItIsMeant(t *testing.T) {
 }
 
 func TestStatusListsAHundredPodsAndCountsAll(t *testing.T) {
-	var candidates []*candidate
+	var list []progress
 	for i := range 150 {
-		c := &candidate{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: fmt.Sprintf("web-%03d", i)}}, state: PodInjected}
+		c := progress{&candidate{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: fmt.Sprintf("web-%03d", i)}}}, PodInjected, ""}
 		if i == 149 {
 			c.state, c.message = PodFailed, "no"
 		}
-		candidates = append(candidates, c)
+		list = append(list, c)
 	}
-	status := report(candidates)
+	status := report(list)
 	require.Equal(t, "149/150", status.Ready)
 	require.Len(t, status.Pods, 100)
 	require.Equal(t, PodStatus{Name: "web-149", State: PodFailed, Message: "no"}, status.Pods[0], "what has failed comes first")
@@ -99,25 +99,23 @@ func TestJobsThatHaveEndedMakeRoomInTheRole(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(`{"status": {"conditions": [{"type": "`+condition+`", "status": "True"}]}}`), job))
 		return job
 	}
-	var waiting []*candidate
+	var chosen []*candidate
 	for _, job := range []*observedJob{ended("Failed"), ended("Complete"), {}} {
-		waiting = append(waiting, &candidate{chosen: true, job: job})
+		chosen = append(chosen, &candidate{job: job})
 	}
 	for range maxNamed + 5 {
-		waiting = append(waiting, &candidate{chosen: true})
+		chosen = append(chosen, &candidate{})
 	}
-	waiting[10].chosen = false // by maxPods
-	name(waiting, time.Unix(0, 0))
+	inRole := name(chosen, time.Unix(0, 0))
 	var named []int
-	for i, c := range waiting {
-		if c.named {
+	for i, c := range chosen {
+		if inRole[c] {
 			named = append(named, i)
 		}
 	}
 	require.Len(t, named, maxNamed)
 	require.Equal(t, 2, named[0], "the Job that is under way")
-	require.Equal(t, maxNamed+2, named[maxNamed-1], "and the next in their order")
-	require.NotContains(t, named, 10)
+	require.Equal(t, maxNamed+1, named[maxNamed-1], "and the next in their order")
 }
 
 // TestMemoryIsBounded lets more Jobs fail than the status remembers Pods of. Each
@@ -127,7 +125,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	jobName, err := jobNames(tool)
 	require.NoError(t, err)
 	uid := func(i int) types.UID { return types.UID(fmt.Sprintf("%04d", i)) }
-	w := world{jobs: map[string]*observedJob{}}
+	w := observed{jobs: map[string]*observedJob{}}
 	for i := range maxRemembered + 100 {
 		job := &observedJob{}
 		require.NoError(t, json.Unmarshal([]byte(`{"status": {"conditions": [{"type": "Failed", "status": "True"}]}}`), job))
@@ -140,7 +138,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	memory, err := recall(tool)
 	require.NoError(t, err)
 	require.True(t, memory.has("oldest"))
-	stay, err := memory.remember(tool, w, nil, time.Unix(0, 0))
+	stay, err := memory.remember(tool, w, plan{}, time.Unix(0, 0))
 	require.NoError(t, err)
 	require.Len(t, memory.pods, maxRemembered)
 	require.Len(t, stay, maxRemembered)
@@ -153,7 +151,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	memory, err = recall(tool)
 	require.NoError(t, err)
 	require.Empty(t, memory.pods)
-	stay, err = memory.remember(tool, w, nil, time.Unix(0, 0))
+	stay, err = memory.remember(tool, w, plan{}, time.Unix(0, 0))
 	require.NoError(t, err)
 	require.Empty(t, stay, "Jobs of another recipe tell nothing")
 }

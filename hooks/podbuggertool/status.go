@@ -19,9 +19,9 @@ func (s PodState) rank() int {
 }
 
 // report counts and lists the Pods.
-func report(candidates []*candidate) Status {
-	status := Status{Matched: int32(len(candidates))}
-	for _, c := range candidates {
+func report(list []progress) Status {
+	status := Status{Matched: int32(len(list))}
+	for _, c := range list {
 		switch c.state {
 		case PodInjected, PodOutdated:
 			status.Injected++

@@ -17,31 +17,30 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 	if tool.Spec.Image == "" {
 		return result{}, errors.New("spec.image is missing: write the image of the debug container")
 	}
-	world, err := observe(tool, seen)
+	o, err := observe(tool, seen)
 	if err != nil {
 		return result{}, err
 	}
-	candidates, err := examine(tool, world)
+	candidates, err := examine(tool, o)
 	if err != nil {
 		return result{}, err
 	}
-	ration(tool, candidates, seen.Now)
-	holdBack(tool, candidates, seen.Now)
-	look := follow(candidates, world, seen.Now)
+	plan := decide(tool, candidates, seen.Now)
+	list, look := plan.follow(o, seen.Now)
 
-	memory := world.memory
-	stay, err := memory.remember(tool, world, candidates, seen.Now)
+	memory := o.memory
+	stay, err := memory.remember(tool, o, plan, seen.Now)
 	if err != nil {
 		return result{}, err
 	}
-	wanted := children(tool, world, candidates, stay)
+	wanted := children(tool, o, plan, stay)
 	differs, err := seen.Compare(wanted)
 	if err != nil {
 		return result{}, err
 	}
 	conditions := operator.NewConditions(tool.Status.Conditions, tool.Generation, seen.Now)
 	reported := conditions.ReportChildren(differs, tool.Status.PendingChildren)
-	status := report(candidates)
+	status := report(list)
 	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.stuck })
 	conditions.Judge(reported.With(judge(&status, isStuck)))
 	if len(memory.pods) > 0 {
@@ -57,18 +56,18 @@ func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
 // children returns what the Jobs need, and the Jobs. One is created when its
 // access is seen to be there, for Metacontroller applies children in no
 // particular order; one that exists stays whatever has become of its access.
-func children(tool *PodBuggerTool, world world, candidates []*candidate, stay []*observedJob) []metacontroller.Object {
+func children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
-	for _, c := range candidates {
-		if c.named {
+	for _, c := range plan.candidates {
+		if plan.named[c] {
 			names = append(names, c.pod.Name)
 		}
 		switch {
-		case !c.chosen:
+		case !plan.chosen[c]:
 		case c.job != nil: // its name says what it does, and its form may be that of an older version
 			jobs = append(jobs, metacontroller.Keep(c.job.Snapshot))
-		case c.named && c.allowed && !c.later:
+		case plan.isMade(c):
 			jobs = append(jobs, job(tool, c.pod, c.jobName))
 		}
 	}
@@ -76,5 +75,5 @@ func children(tool *PodBuggerTool, world world, candidates []*candidate, stay []
 		jobs = append(jobs, metacontroller.Keep(job.Snapshot))
 	}
 	slices.Sort(names)
-	return append(access(tool, names, world.hasAccount), jobs...)
+	return append(access(tool, names, o.hasAccount), jobs...)
 }

@@ -51,7 +51,7 @@ func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
 	size := int(*set.Spec.Size)
 	var p plan
 	p.stay = slices.Clone(there.live)
-	p.dropDispensable(size)
+	p.dropExcess(size)
 	p.lost = countLost(set, there, now)
 	again := p.lost.tooMany(size, now)
 	room := max(0, size+operator.MaxBurst-there.terminating)
@@ -148,16 +148,16 @@ func pendingNumbers(set *PodSet, now time.Time) []int32 {
 	return set.Status.Pending
 }
 
-// dropDispensable lets those go that are too many.
-func (p *plan) dropDispensable(size int) {
+// dropExcess lets those go that are too many.
+func (p *plan) dropExcess(size int) {
 	p.excess = max(0, len(p.stay)-size)
-	sortByDispensability(p.stay)
+	sortByDeletionOrder(p.stay)
 	p.stay = p.stay[p.excess:]
 }
 
 // dropOutdated lets Pods of an older template go: all that are not ready, and
 // of the ready ones as many as leave the least number of ready Pods. The order
-// is that in which they are dispensable.
+// is that in which Pods are deleted.
 func (p *plan) dropOutdated(least int) {
 	ready := 0
 	for _, pod := range p.stay {

@@ -48,12 +48,17 @@ these operators: a ClusterRole for each, bound to the ServiceAccount in
 		},
 	}
 	cmd.Flags().StringVar(&hookURL, "hook-url", "", "address of the server, as in http://host:port, instead of its Service")
+	addInstallation(cmd, &in)
+	cmd.Flags().BoolVar(&rbac, "rbac", false, "print the permissions of Metacontroller instead")
+	return cmd
+}
+
+// addInstallation adds the flags that tell one installation from another.
+func addInstallation(cmd *cobra.Command, in *manifests.Installation) {
 	cmd.Flags().StringVar(&in.Prefix, "prefix", in.Prefix, "what the names of cluster-scoped objects begin with")
 	cmd.Flags().StringVar(&in.Namespace, "namespace", in.Namespace, "namespace of the server")
 	cmd.Flags().StringVar(&in.Service, "service", in.Service, "name of the server's Service, which listens on port 80")
 	cmd.Flags().StringVar(&in.Metacontroller, "metacontroller-namespace", in.Metacontroller, "namespace of Metacontroller, and the name of its ServiceAccount there")
-	cmd.Flags().BoolVar(&rbac, "rbac", false, "print the permissions of Metacontroller instead")
-	return cmd
 }
 
 // printEach prints a YAML stream with what is made of each operator.

@@ -32,7 +32,8 @@ render, simulate and manifests need no cluster.`,
 	root.SetErr(p.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServeCommand(p), newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p), newManifestsCommand(p), newVersionCommand(p))
+	root.AddCommand(newServeCommand(p), newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p), newManifestsCommand(p), newGenerateCommand(p),
+		newVersionCommand(p))
 	for _, cmd := range root.Commands() { // the examples are to be typed as they stand
 		cmd.Example = strings.ReplaceAll(cmd.Example, "  operetta ", "  "+p.name+" ")
 	}

@@ -23,8 +23,8 @@ import (
 // builder makes stale.
 const AskedFor = "asked-for"
 
-// standardNow is the time of a case that names no other.
-var standardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+// StandardNow is the time of a case that names no other.
+var StandardNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // Case is a request to a hook.
 type Case struct {
@@ -71,7 +71,22 @@ func Read(dir string, controllers []metacontroller.Controller) ([]Case, error) {
 // Each calls a function for every case below a folder, in the order of their
 // names, with one in memory at a time. It ends with the first error.
 func Each(dir string, controllers []metacontroller.Controller, do func(Case) error) error {
-	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.in.yaml"))
+	return each(dir, "*", controllers, do)
+}
+
+// ReadKind is [Read] for the cases of one operator, whatever else is in the folder.
+func ReadKind(dir string, controller metacontroller.Controller) ([]Case, error) {
+	var cases []Case
+	err := each(dir, controller.Name(), []metacontroller.Controller{controller}, func(c Case) error {
+		cases = append(cases, c)
+		return nil
+	})
+	return cases, err
+}
+
+// each is [Each] for a folder of one name, or for all of them: "*".
+func each(dir, kind string, controllers []metacontroller.Controller, do func(Case) error) error {
+	paths, err := filepath.Glob(filepath.Join(dir, kind, "*", "*.in.yaml"))
 	if err != nil {
 		return fmt.Errorf("look for cases: %w", err)
 	}
@@ -93,7 +108,7 @@ func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Name: filepath.ToSlash(relative), Now: standardNow}
+	c := Case{Name: filepath.ToSlash(relative), Now: StandardNow}
 	kind, rest, _ := strings.Cut(c.Name, "/")
 	hook, _, _ := strings.Cut(rest, "/")
 	c.Hook = metacontroller.HookName(hook)
@@ -142,7 +157,7 @@ func New(controller metacontroller.Controller, hook metacontroller.HookName, sou
 // NewAsking is New with what asks the controller for the hashes that the case
 // leaves open: in its own limits, say.
 func NewAsking(ask Ask, controller metacontroller.Controller, hook metacontroller.HookName, source []byte) (Case, error) {
-	c := Case{Controller: controller, Hook: hook, Now: standardNow}
+	c := Case{Controller: controller, Hook: hook, Now: StandardNow}
 	var settings struct {
 		Now *time.Time `json:"now"`
 	}

@@ -39,9 +39,10 @@ func KindsTable(rows []Row) []byte {
 // Uninstall prints the commands that take everything away, in their order, as a
 // block of Markdown. Each kind is named with its group: kubectl may take a name
 // alone for a kind of somebody else's. The children are waited for, because the
-// garbage collector cannot tell that an owner is gone whose CRD is. What goes with
-// its namespace may be gone before kubectl comes to it.
-func Uninstall(controllers []metacontroller.Controller) []byte {
+// garbage collector cannot tell that an owner is gone whose CRD is. Then what was
+// installed goes, the kustomizations in the reverse of their order: what goes with its
+// namespace may be gone before kubectl comes to it.
+func Uninstall(controllers []metacontroller.Controller, installed []string) []byte {
 	var parents, children []string
 	for _, c := range controllers {
 		parents = append(parents, qualified(c.Parent))
@@ -50,12 +51,14 @@ func Uninstall(controllers []metacontroller.Controller) []byte {
 		}
 	}
 	slices.Sort(children)
-	return fmt.Appendf(nil, "```sh\n"+
+	text := fmt.Appendf(nil, "```sh\n"+
 		"kubectl delete --all --all-namespaces \\\n  %s\n"+
-		"kubectl wait --for=delete --all-namespaces --selector=app.kubernetes.io/managed-by=operetta --timeout=5m \\\n  %s\n"+
-		"kubectl delete --ignore-not-found -k deploy/\n"+
-		"kubectl delete --ignore-not-found -k deploy/metacontroller/\n```\n",
+		"kubectl wait --for=delete --all-namespaces --selector=app.kubernetes.io/managed-by=operetta --timeout=5m \\\n  %s\n",
 		strings.Join(parents, ","), strings.Join(slices.Compact(children), ","))
+	for _, folder := range slices.Backward(installed) {
+		text = fmt.Appendf(text, "kubectl delete --ignore-not-found -k %s\n", folder)
+	}
+	return append(text, "```\n"...)
 }
 
 // qualified returns the name of a kind that kubectl takes for no other.

@@ -12,16 +12,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -39,45 +39,67 @@ type CRD struct {
 	YAML []byte
 }
 
-// Generate prints the CRD of each Controller, in their order, from the packages
-// under hooks/ of the module in dir. It runs the go command, which downloads
-// controller-gen where it is not in the module cache.
-func Generate(ctx context.Context, dir string, controllers []metacontroller.Controller) ([]CRD, error) {
-	printed, err := run(ctx, dir)
+// Generate prints the CRD of each Controller, in their order, from the types in some
+// packages of the module in dir, in the go command's form (./...). Of a kind whose type
+// another module declares it is the CRD that the Controller carries. It runs the go
+// command, which downloads controller-gen where it is not in the module cache.
+func Generate(ctx context.Context, dir string, packages []string, controllers []metacontroller.Controller) ([]CRD, error) {
+	module, err := moduleOf(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	printed, err := run(ctx, dir, packages)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]CRD, len(controllers))
 	for i, c := range controllers {
-		name := fmt.Sprintf("%s_%s.yaml", c.Parent.Group(), c.Parent.Plural)
-		text, ok := printed[name]
-		if !ok {
-			return nil, fmt.Errorf("%s: no type has the markers of a resource %s of the group %s",
-				c.Name(), c.Parent.Plural, c.Parent.Group())
-		}
-		delete(printed, name)
-		if list[i], err = finish(c, text); err != nil {
+		if list[i], err = module.definition(c, printed); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), err)
 		}
 	}
-	for name := range printed {
-		return nil, fmt.Errorf("hooks/ has the type of a resource that no Controller declares: %s", name)
+	for _, name := range slices.Sorted(maps.Keys(printed)) {
+		return nil, fmt.Errorf("%s has the type of a resource that no Controller declares: %s",
+			strings.Join(packages, " "), strings.TrimSuffix(name, ".yaml"))
 	}
 	return list, nil
 }
 
+// definition returns the CRD of a Controller, and takes it out of what is printed.
+func (m module) definition(c metacontroller.Controller, printed map[string][]byte) (CRD, error) {
+	if !m.declares(c.ParentType()) {
+		if len(c.CRD) == 0 {
+			return CRD{}, fmt.Errorf("its type is declared in %s, and the Controller carries no CRD: set the field CRD there", c.ParentType().PkgPath())
+		}
+		text := bytes.TrimPrefix(c.CRD, []byte(manifests.Header))
+		crd, err := check(c, text)
+		crd.YAML = text
+		return crd, err
+	}
+	name := fmt.Sprintf("%s_%s.yaml", c.Parent.Group(), c.Parent.Plural)
+	text, ok := printed[name]
+	if !ok {
+		return CRD{}, fmt.Errorf("no type has the markers of a resource %s of the group %s", c.Parent.Plural, c.Parent.Group())
+	}
+	delete(printed, name)
+	return m.finish(c, text)
+}
+
 // run returns what controller-gen prints, by file name.
-func run(ctx context.Context, dir string) (map[string][]byte, error) {
+func run(ctx context.Context, dir string, packages []string) (map[string][]byte, error) {
 	out, err := os.MkdirTemp("", "operetta-crds-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for controller-gen: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(out) }()
-	command := exec.CommandContext(ctx, "go", "run", controllerGen,
-		"crd:generateEmbeddedObjectMeta=true", "paths=./hooks/...", "output:crd:dir="+out)
+	args := []string{"run", controllerGen, "crd:generateEmbeddedObjectMeta=true", "output:crd:dir=" + out}
+	for _, pattern := range packages {
+		args = append(args, "paths="+pattern)
+	}
+	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = dir
-	if said, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("controller-gen: %w\n%s", err, bytes.TrimSpace(said))
+	if output, err := command.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("controller-gen: %w\n%s", err, bytes.TrimSpace(output))
 	}
 	files, err := filepath.Glob(filepath.Join(out, "*.yaml"))
 	if err != nil {
@@ -93,7 +115,16 @@ func run(ctx context.Context, dir string) (map[string][]byte, error) {
 }
 
 // finish checks a definition against the declaration and cuts its text.
-func finish(c metacontroller.Controller, text []byte) (CRD, error) {
+func (m module) finish(c metacontroller.Controller, text []byte) (CRD, error) {
+	crd, err := check(c, text)
+	if err == nil {
+		crd.YAML, err = m.cut(c, text)
+	}
+	return crd, err
+}
+
+// check checks a definition against the declaration.
+func check(c metacontroller.Controller, text []byte) (CRD, error) {
 	var definition struct {
 		Spec struct {
 			Names struct {
@@ -129,13 +160,12 @@ func finish(c metacontroller.Controller, text []byte) (CRD, error) {
 			return CRD{}, fmt.Errorf("the short name %s is that of %s: write another in the marker", name, owner)
 		}
 	}
-	text, err := cut(c, text)
-	return CRD{ShortNames: spec.Names.ShortNames, HasScale: version.Subresources.Scale != nil, YAML: text}, err
+	return CRD{ShortNames: spec.Names.ShortNames, HasScale: version.Subresources.Scale != nil}, nil
 }
 
 // cut takes the text of foreign types out of a definition, and bounds what it
 // leaves open.
-func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
+func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	var definition map[string]any
 	if err := yaml.Unmarshal(text, &definition); err != nil {
 		return nil, fmt.Errorf("reading what controller-gen printed: %w", err)
@@ -144,7 +174,7 @@ func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	versions, _ := spec["versions"].([]any)
 	version, _ := versions[0].(map[string]any)
 	schema := member(member(version, "schema"), "openAPIV3Schema")
-	cutter := cutter{module: module()}
+	cutter := cutter{module: m}
 	cutter.walk(schema, c.ParentType(), "")
 	if len(cutter.silent) > 0 {
 		slices.Sort(cutter.silent)
@@ -159,9 +189,4 @@ func cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("printing the definition: %w", err)
 	}
 	return cut, nil
-}
-
-// module returns the path below which a type counts as ours.
-func module() string {
-	return path.Dir(reflect.TypeFor[metacontroller.Controller]().PkgPath())
 }

@@ -18,6 +18,9 @@ spec:
     subresources: {status: {}, scale: {}}
 `
 
+// ours is the module that the types of these tests are declared in.
+const ours module = "github.com/operetta-dev/operetta"
+
 func tunes() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent: metacontroller.Resource{APIVersion: "example.org/v1", Kind: "Tune", Plural: "tunes"},
@@ -28,12 +31,12 @@ func tunes() metacontroller.Controller {
 }
 
 func TestADefinitionTellsWhatElseIsPrinted(t *testing.T) {
-	crd, err := finish(tunes(), []byte(definition))
+	crd, err := ours.finish(tunes(), []byte(definition))
 	require.NoError(t, err)
 	require.Equal(t, []string{"tn"}, crd.ShortNames)
 	require.True(t, crd.HasScale)
 
-	crd, err = finish(tunes(), []byte(strings.Replace(definition, ", scale: {}", "", 1)))
+	crd, err = ours.finish(tunes(), []byte(strings.Replace(definition, ", scale: {}", "", 1)))
 	require.NoError(t, err)
 	require.False(t, crd.HasScale)
 }
@@ -47,7 +50,7 @@ func TestADefinitionIsWhatTheControllerDeclares(t *testing.T) {
 		"the short name rc is that of replicationcontrollers":                              strings.Replace(definition, "tn", "rc", 1),
 		"2 versions are marked":                                                            "spec: {versions: [{name: v1}, {name: v2}]}",
 	} {
-		_, err := finish(tunes(), []byte(text))
+		_, err := ours.finish(tunes(), []byte(text))
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // It takes out the descriptions that come from types of other modules, and
 // notes the fields of ours that have none.
 type cutter struct {
-	module string   // path of our module
+	module module   // ours
 	silent []string // paths of our fields without a description
 }
 
@@ -89,7 +89,7 @@ func (c *cutter) isOurs(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return t.PkgPath() == "" || t.PkgPath() == c.module || strings.HasPrefix(t.PkgPath(), c.module+"/")
+	return c.module.declares(t)
 }
 
 // mute takes the descriptions out of a schema and all below it.

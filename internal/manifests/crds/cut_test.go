@@ -73,7 +73,7 @@ properties:
 func TestTheTextOfOtherModulesIsCutAndTheirNamesAreBounded(t *testing.T) {
 	schema := map[string]any{}
 	require.NoError(t, yaml.Unmarshal([]byte(fullSchema), &schema))
-	c := cutter{module: module()}
+	c := cutter{module: ours}
 	c.walk(schema, reflect.TypeFor[parent](), "")
 	require.Empty(t, c.silent)
 	withoutRules(schema) // see TestWhatIsAskedOfPodsIsWritten
@@ -131,7 +131,7 @@ properties:
         description: ours
         additionalProperties: {properties: {mount: {type: object}}}
 `), &schema))
-	c := cutter{module: module()}
+	c := cutter{module: ours}
 	c.walk(schema, reflect.TypeFor[parent](), "")
 	require.Equal(t, []string{"spec.sidecars", "spec.parts{}.mount"}, c.silent)
 }

@@ -1,0 +1,85 @@
+package hooks_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/laws"
+	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/operettatest"
+)
+
+// TestOperators runs what every operator is held to: go test ./hooks -run TestOperators/podset
+func TestOperators(t *testing.T) { operettatest.Run(t, "..", hooks.All()...) }
+
+// FuzzHooks fuzzes the hooks of all operators, or with OPERETTA_TEST_KIND those of one.
+func FuzzHooks(f *testing.F) { operettatest.Fuzz(f, "..", hooks.All()...) }
+
+// FuzzForgedChildren looks for a way to have a hook pass on what a user wrote onto
+// children.
+func FuzzForgedChildren(f *testing.F) {
+	targets := laws.ForgeTargets(f, cases(f))
+	for seed := range uint64(100) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) { laws.RequireNothingForged(t, targets, seed) })
+}
+
+// TestOperatorsAreSorted keeps the list in the order in which the documentation and
+// the generated manifests have it.
+func TestOperatorsAreSorted(t *testing.T) {
+	var last string
+	for _, controller := range hooks.All() {
+		require.Less(t, last, controller.Name())
+		last = controller.Name()
+	}
+}
+
+// cases returns the cases of the selected operators.
+func cases(t testing.TB) []corpus.Case {
+	var list []corpus.Case
+	for _, controller := range hooks.All() {
+		if !testenv.Selected(controller.Name()) {
+			continue
+		}
+		read, err := corpus.ReadKind("../testdata", controller)
+		require.NoError(t, err)
+		require.NotEmpty(t, read, controller.Name())
+		laws.Remember(read)
+		list = append(list, read...)
+	}
+	return list
+}
+
+// samples returns the samples of the selected operators.
+func samples(t testing.TB) []corpus.Sample {
+	read, err := corpus.Samples("../deploy/samples", hooks.All())
+	require.NoError(t, err)
+	var list []corpus.Sample
+	for _, sample := range read {
+		if testenv.Selected(sample.Controller.Name()) {
+			list = append(list, sample)
+		}
+	}
+	require.NotEmpty(t, list, "no samples of %q", testenv.Kind())
+	return list
+}
+
+// readDocuments reads the documents of a YAML stream.
+func readDocuments(t testing.TB, path string) [][]byte {
+	text, err := documents.ReadFile(filepath.FromSlash(path))
+	require.NoError(t, err)
+	parts, err := documents.Split(text)
+	require.NoError(t, err)
+	objects := make([][]byte, len(parts))
+	for i, part := range parts {
+		objects[i], err = documents.ToJSON(part)
+		require.NoError(t, err)
+	}
+	return objects
+}

@@ -1,0 +1,274 @@
+package podbuggertool
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// observedPod is the part of a Pod that the hook reads.
+type observedPod struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata struct {
+		Labels            map[string]string          `json:"labels"`
+		Annotations       map[string]json.RawMessage `json:"annotations"`
+		CreationTimestamp metav1.Time                `json:"creationTimestamp"`
+		OwnerReferences   []owner                    `json:"ownerReferences"`
+	} `json:"metadata"`
+	Spec struct {
+		Containers          []container `json:"containers"`
+		InitContainers      []container `json:"initContainers"`
+		EphemeralContainers []container `json:"ephemeralContainers"`
+	} `json:"spec"`
+	Status struct {
+		operator.PodStatus
+
+		Ephemeral []operator.ContainerStatus `json:"ephemeralContainerStatuses"`
+	} `json:"status"`
+}
+
+// owner is the part of an owner reference that is read.
+type owner struct {
+	UID        types.UID `json:"uid"`
+	Controller bool      `json:"controller"`
+}
+
+type container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+// observedJob is the part of a Job that the hook reads.
+type observedJob struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		Annotations       struct {
+			PodUID types.UID `json:"operetta.dev/pod-uid"`
+		} `json:"annotations"`
+	} `json:"metadata"`
+	Status struct {
+		Conditions []struct {
+			Type               batchv1.JobConditionType `json:"type"`
+			Status             corev1.ConditionStatus   `json:"status"`
+			Reason             string                   `json:"reason"`
+			Message            string                   `json:"message"`
+			LastTransitionTime metav1.Time              `json:"lastTransitionTime"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+// observed is what the hook sees beside the tool.
+type observed struct {
+	matched []*observedPod
+	helpers map[types.UID][]*observedPod // Pods of the tool's own Jobs, by the Job's UID, the newest first
+	jobs    map[string]*observedJob
+	memory  memory
+
+	hasAccount bool            // whether the Jobs' ServiceAccount is a child
+	allowed    map[string]bool // names of Pods that Jobs may change
+}
+
+func observe(tool *PodBuggerTool, seen metacontroller.Observed) (observed, error) {
+	w := observed{jobs: map[string]*observedJob{}, helpers: map[types.UID][]*observedPod{}}
+	selector, err := selector(tool)
+	if err != nil {
+		return w, err
+	}
+	all, err := metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	if err != nil {
+		return w, err
+	}
+	for i := range all {
+		pod := &all[i]
+		switch {
+		case tool.Namespace != "" && pod.Namespace != "" && pod.Namespace != tool.Namespace:
+		case pod.Metadata.Labels[toolLabel] == tool.Name:
+			w.help(pod)
+		case selector.Matches(labels.Set(pod.Metadata.Labels)) && pod.isAlive():
+			w.matched = append(w.matched, pod)
+		}
+	}
+	for _, pods := range w.helpers {
+		slices.SortFunc(pods, func(a, b *observedPod) int {
+			return cmp.Or(b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+		})
+	}
+	if w.memory, err = recall(tool); err != nil {
+		return w, err
+	}
+	jobs, err := metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind)
+	for i := range jobs {
+		w.jobs[jobs[i].Name] = &jobs[i]
+	}
+	if err != nil {
+		return w, err
+	}
+	if w.hasAccount = observeAccount(tool, seen.Children); w.hasAccount {
+		w.allowed, err = observeAccess(tool, seen.Children)
+	}
+	return w, err
+}
+
+// help adds a Pod to those of the Job that controls it. Anybody may give a Pod the
+// labels of another one's, but the reference to its controller is the Job
+// controller's to write: what a Pod without it says is not believed.
+func (w *observed) help(pod *observedPod) {
+	for _, owner := range pod.Metadata.OwnerReferences {
+		if owner.Controller {
+			w.helpers[owner.UID] = append(w.helpers[owner.UID], pod)
+		}
+	}
+}
+
+// isAlive reports whether the Pod runs or is going to, and can be given a
+// container at all: the API server refuses it to mirror Pods.
+func (p *observedPod) isAlive() bool {
+	_, isMirror := p.Metadata.Annotations[corev1.MirrorPodAnnotationKey]
+	return !p.Terminating && !p.Status.IsDone() && !isMirror
+}
+
+func (p *observedPod) isRunning() bool { return p.Status.Phase == corev1.PodRunning }
+
+// debugContainer returns the ephemeral container of a name, or nil.
+func (p *observedPod) debugContainer(name string) *container {
+	return named(p.Spec.EphemeralContainers, name)
+}
+
+// has reports whether the Pod has a container of a name of its own.
+func (p *observedPod) has(name string) bool {
+	return named(p.Spec.Containers, name) != nil || named(p.Spec.InitContainers, name) != nil
+}
+
+func named(list []container, name string) *container {
+	i := slices.IndexFunc(list, func(c container) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// activity tells what the debug container is at, and whether it cannot start or
+// has failed: Kubernetes starts no ephemeral container again. One that has ended
+// well has done what it was for.
+func (p *observedPod) activity(name string) (what string, isBroken bool) {
+	i := slices.IndexFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool { return c.Name == name })
+	if i < 0 {
+		return "not started yet", false
+	}
+	switch state := p.Status.Ephemeral[i].State; {
+	case state.Running != nil:
+		return "running", false
+	case state.Terminated != nil && state.Terminated.ExitCode != 0:
+		return fmt.Sprintf("it has failed: %s, exit code %d", cmp.Or(state.Terminated.Reason, "Error"), state.Terminated.ExitCode), true
+	case state.Terminated != nil:
+		return "terminated: " + cmp.Or(state.Terminated.Reason, "without a reason"), false
+	case state.Waiting != nil && state.Waiting.Reason != "":
+		isStarting := state.Waiting.Reason == "ContainerCreating" || state.Waiting.Reason == "PodInitializing"
+		return "waiting: " + state.Waiting.Reason, !isStarting
+	}
+	return "not started yet", false
+}
+
+// hasFailed reports whether the debug container has ended and failed.
+func (p *observedPod) hasFailed(name string) bool {
+	return slices.ContainsFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool {
+		return c.Name == name && c.State.Terminated != nil && c.State.Terminated.ExitCode != 0
+	})
+}
+
+// hasStarted reports whether the debug container runs or has ended.
+func (p *observedPod) hasStarted(name string) bool {
+	return slices.ContainsFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool {
+		return c.Name == name && (c.State.Running != nil || c.State.Terminated != nil)
+	})
+}
+
+// outcome is how far a Job is.
+type outcome int
+
+const (
+	underWay outcome = iota
+	complete
+	failed
+)
+
+// end tells how far the Job is at a time, when it ended, and why it failed. One
+// that is under way long after its deadline counts as failed: it is suspended, or
+// has none of its own.
+func (j *observedJob) end(now time.Time) (how outcome, at metav1.Time, reason string) {
+	for _, c := range j.Status.Conditions {
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
+			return complete, c.LastTransitionTime, ""
+		case c.Type == batchv1.JobFailed:
+			return failed, c.LastTransitionTime, cmp.Or(c.Reason, "without a reason")
+		}
+	}
+	if created := j.Metadata.CreationTimestamp; !created.IsZero() && j.left(now) <= 0 {
+		return failed, created, fmt.Sprintf("it had not ended %s after its creation; see whether it is suspended, and delete it to try again", jobPatience)
+	}
+	return underWay, metav1.Time{}, ""
+}
+
+// left returns how long the Job may still be under way.
+func (j *observedJob) left(now time.Time) time.Duration {
+	return jobPatience - now.Sub(j.Metadata.CreationTimestamp.Time)
+}
+
+// activity tells what a Job that is under way is at.
+func (w *observed) activity(job *observedJob) string {
+	for _, pod := range w.helpers[job.UID] {
+		if !pod.Status.IsDone() {
+			return pod.Status.Activity()
+		}
+	}
+	return "it has no Pod at the moment"
+}
+
+// complaint returns what kubectl said when it failed last, in one line, or
+// nothing.
+func (w *observed) complaint(job *observedJob) string {
+	for _, pod := range w.helpers[job.UID] {
+		if ended := pod.Status.Failed(); ended != nil {
+			return cmp.Or(firstLine(ended.State.Terminated.Message), ended.State.Terminated.Reason)
+		}
+		if pod.Status.Phase == corev1.PodFailed {
+			return cmp.Or(pod.Status.Reason, firstLine(pod.Status.Message))
+		}
+	}
+	return ""
+}
+
+// firstLine returns the first line that is no warning, cut where it is long.
+// Nothing behind it is shown: where the API server tells two containers apart,
+// it prints both with their variables.
+func firstLine(text string) string {
+	const most = 300
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "Warning:") {
+			continue
+		}
+		if len(line) > most {
+			line = strings.ToValidUTF8(line[:most], "") + "…"
+		}
+		return line
+	}
+	return ""
+}

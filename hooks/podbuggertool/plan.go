@@ -1,0 +1,292 @@
+package podbuggertool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// candidate is a Pod that matches, and what the Pod itself tells.
+type candidate struct {
+	pod     *observedPod
+	state   PodState
+	message string
+	// outdated is set where the container has another image, stuck where it has
+	// failed, so that nothing will mend it, and givenUp where the Job had failed
+	// before the Pod matched again.
+	outdated, stuck, givenUp bool
+	// starts is set where the Pod has yet to run, or the container in it.
+	starts bool
+
+	// eligible is set where the Pod can get the container, by the Job of this name,
+	// which is nil until it is observed.
+	eligible bool
+	jobName  string
+	job      *observedJob
+	// allowed is set where the Role is seen to name the Pod.
+	allowed bool
+}
+
+// plan says which of the candidates get the container, and how far each is.
+type plan struct {
+	candidates []*candidate
+	// chosen are as many of the eligible ones as maxPods allows.
+	chosen map[*candidate]bool
+	// named are those of them that have the Job's work before them, and that the Role
+	// names for it. That holds back the creation of the Job only.
+	named map[*candidate]bool
+	// later are those of the named whose Job is made when others have appeared.
+	later map[*candidate]bool
+}
+
+// decide makes the plan.
+func decide(tool *PodBuggerTool, candidates []*candidate, now time.Time) plan {
+	p := plan{candidates: candidates, chosen: map[*candidate]bool{}}
+	chosen := choose(tool, candidates)
+	for _, c := range chosen {
+		p.chosen[c] = true
+	}
+	p.named = name(chosen, now)
+	p.later = holdBack(tool, p, now)
+	return p
+}
+
+// isMade reports whether the Job of a candidate is to be made now.
+func (p plan) isMade(c *candidate) bool {
+	return c.job == nil && c.allowed && p.named[c] && !p.later[c]
+}
+
+// examine tells of each Pod what the Pod itself tells.
+func examine(tool *PodBuggerTool, o observed) ([]*candidate, error) {
+	candidates := make([]*candidate, len(o.matched))
+	var jobName func(*observedPod) string
+	for i, pod := range o.matched {
+		c := &candidate{pod: pod}
+		candidates[i] = c
+		target := tool.Spec.TargetContainer
+		has := pod.debugContainer(tool.Name)
+		switch {
+		case has != nil:
+			c.inject(tool, has)
+		case !pod.isRunning():
+			c.state, c.message, c.starts = PodWaiting, pod.Status.Activity(), true
+		case pod.has(tool.Name):
+			c.state, c.message = PodFailed, "the Pod has a container of its own of the name "+tool.Name+": give the tool another"
+		case target != "" && !pod.has(target):
+			c.state, c.message = PodFailed, "the Pod has no container of the name "+target+", which is the targetContainer"
+		default:
+			if jobName == nil {
+				var err error
+				if jobName, err = checkedNames(tool, pod); err != nil {
+					return nil, err
+				}
+			}
+			name := jobName(pod)
+			c.jobName, c.job = name, o.jobs[name]
+			if c.givenUp = c.job == nil && o.memory.has(pod.UID); c.givenUp {
+				c.state, c.message = PodFailed, "its Job had failed before the Pod stopped matching: replace the Pod, or change what the container is made of, to try again"
+				continue
+			}
+			c.state, c.eligible, c.allowed = PodPending, true, o.allowed[pod.Name]
+		}
+	}
+	return candidates, nil
+}
+
+// inject tells of a Pod that has the container how that is.
+func (c *candidate) inject(tool *PodBuggerTool, has *container) {
+	activity, isBroken := c.pod.activity(tool.Name)
+	c.state, c.message, c.starts = PodInjected, activity, !c.pod.hasStarted(tool.Name)
+	if c.outdated = has.Image != tool.Spec.Image; c.outdated {
+		c.state, c.message = PodOutdated, "it has the image "+has.Image+"; "+activity
+	}
+	if isBroken {
+		c.state, c.stuck = PodNotRunning, c.pod.hasFailed(tool.Name)
+	}
+}
+
+// checkedNames returns the names of the Jobs, unless no Job of the tool could be
+// made: then there is nothing to name, and each name would cost as much as the
+// tool is large.
+func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
+	size, err := metacontroller.AppliedSize(job(tool, pod, ""))
+	if err != nil {
+		return nil, fmt.Errorf("the Job for %s: %w", pod.Ref(), err)
+	}
+	if size > maxJobBytes {
+		return nil, fmt.Errorf("a Job would have %d bytes, of which Metacontroller can apply %d: make spec.command, spec.args or spec.env smaller", size, maxJobBytes)
+	}
+	return jobNames(tool)
+}
+
+// choose returns as many of the eligible candidates as maxPods allows, in the order in
+// which they get the container. One whose Job exists goes before one that is older: the
+// Job may have done its work already.
+func choose(tool *PodBuggerTool, candidates []*candidate) []*candidate {
+	left := defaultMaxPods
+	if tool.Spec.MaxPods != nil {
+		left = int(*tool.Spec.MaxPods)
+	}
+	var eligible []*candidate
+	for _, c := range candidates {
+		switch {
+		case c.eligible:
+			eligible = append(eligible, c)
+		case c.isInjected() || c.givenUp:
+			left--
+		}
+	}
+	slices.SortFunc(eligible, func(a, b *candidate) int {
+		if hasJob := a.job != nil; hasJob != (b.job != nil) {
+			if hasJob {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(
+			a.pod.Metadata.CreationTimestamp.Compare(b.pod.Metadata.CreationTimestamp.Time),
+			strings.Compare(a.pod.Name, b.pod.Name),
+		)
+	})
+	return eligible[:min(max(left, 0), len(eligible))]
+}
+
+// maxNamed is how many Pods the Role names at once. With the longest names it
+// stays below what Metacontroller can apply.
+const maxNamed = 400
+
+// name returns those whom the Role names: those whose Job exists and has not ended, and
+// then the others, in their order, as far as there is room. There always is for Jobs
+// that the hook has asked for, but others can be put in their place. Whoever may
+// edit a Job can suspend it, and it would not end: so the Role outlives its
+// deadline, counted from its creation, by no more than [jobSlack].
+func name(chosen []*candidate, now time.Time) map[*candidate]bool {
+	named := map[*candidate]bool{}
+	for _, c := range chosen {
+		if len(named) == maxNamed {
+			break
+		}
+		if c.job != nil {
+			if how, _, _ := c.job.end(now); how != underWay {
+				continue
+			}
+		}
+		named[c] = true
+	}
+	return named
+}
+
+// holdBack returns those whose missing Job is left for a later sync: few are asked for at
+// once, and fewer while none of those that were asked for has appeared. Then the last is
+// one of them: somebody else's Jobs may have the names of the first.
+func holdBack(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
+	var missing []*candidate
+	for _, c := range p.candidates {
+		if p.isMade(c) {
+			missing = append(missing, c)
+		}
+	}
+	since := meta.FindStatusCondition(tool.Status.Conditions, operator.ConditionChildrenObserved)
+	isStuck := since != nil && since.Status == metav1.ConditionFalse && now.Sub(since.LastTransitionTime.Time) >= operator.ChildGrace
+	from, to := operator.FirstBurst, len(missing)
+	if isStuck {
+		from, to = operator.StuckBurst-1, len(missing)-1
+	}
+	later := map[*candidate]bool{}
+	for i := from; i < to; i++ {
+		later[missing[i]] = true
+	}
+	return later
+}
+
+// isInjected reports whether the Pod has the container.
+func (c *candidate) isInjected() bool {
+	return c.state == PodInjected || c.state == PodOutdated || c.state == PodNotRunning
+}
+
+// progress is what the status tells of a candidate.
+type progress struct {
+	*candidate
+
+	state   PodState
+	message string
+}
+
+// follow tells how far each candidate is, and after what time to look again, or zero: a
+// Job that has succeeded says nothing more, and the Pod may lag behind it. One that has
+// yet to run, or whose container has, says so in an event of its own, which may be lost.
+func (p plan) follow(o observed, now time.Time) ([]progress, time.Duration) {
+	list := make([]progress, len(p.candidates))
+	var look time.Duration
+	for i, c := range p.candidates {
+		list[i] = progress{c, c.state, c.message}
+		var again time.Duration
+		switch {
+		case p.chosen[c] && c.job != nil:
+			list[i].state, list[i].message, again = c.followJob(o, now)
+		case p.chosen[c]:
+			list[i].message = p.waits(c)
+		case c.eligible:
+			list[i].state, list[i].message = PodSkipped, "as many others as maxPods allows have the container, or get it"
+		case c.starts:
+			again = metacontroller.RelatedResync
+		}
+		look = operator.Soonest(look, again)
+	}
+	return list, look
+}
+
+// waits tells why the Job of a candidate does not exist.
+func (p plan) waits(c *candidate) string {
+	message := "Job/" + c.jobName + " does not exist yet"
+	switch {
+	case !p.named[c]:
+		message += ": first some of the other Jobs have to end"
+	case !c.allowed:
+		message += ": first its Role has to name the Pod"
+	case p.later[c]:
+		message += ": first some of the other Jobs have to be made"
+	}
+	return message
+}
+
+// followJob tells of a Pod what its Job tells, and after what time to look again.
+func (c *candidate) followJob(o observed, now time.Time) (state PodState, message string, look time.Duration) {
+	how, at, reason := c.job.end(now)
+	complaint := o.complaint(c.job)
+	switch how {
+	case failed:
+		message = join(c.job.Ref()+" has failed: "+reason, complaint)
+		if reason == batchv1.JobReasonDeadlineExceeded { // its Pod goes with that, and with it what it said
+			message += fmt.Sprintf("; it had %s to start and to end: see kubectl events --for=job/%s, and delete the Job to try again", jobDeadline, c.jobName)
+		}
+		return PodFailed, message, 0
+	case complete:
+		left := operator.ChildGrace - now.Sub(at.Time)
+		if left <= 0 {
+			return PodFailed, c.job.Ref() + " has succeeded, and the Pod does not show the container: delete the Job to try again", 0
+		}
+		return c.state, c.job.Ref() + " has succeeded, and the Pod does not show the container yet", left
+	}
+	if !c.job.Metadata.CreationTimestamp.IsZero() {
+		look = c.job.left(now)
+	}
+	return c.state, join(c.job.Ref()+" is under way: "+o.activity(c.job), complaint), look
+}
+
+// join adds what kubectl said to a message, if it said something.
+func join(message, complaint string) string {
+	if complaint == "" {
+		return message
+	}
+	return message + "; kubectl said: " + complaint
+}

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGenerateTellsWrongUsage(t *testing.T) {
+	for _, args := range [][]string{{"generate", "deploy"}, {"generate", "--chekc"}} {
+		code, stdout, stderr := operetta(t, "", args...)
+		require.Equal(t, exitUsage, code, args)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, "see operetta generate --help")
+	}
+	code, stdout, stderr := operetta(t, "", "generate", "--check", "--root", t.TempDir())
+	require.Equal(t, exitFailed, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "run it there, or name it with --root")
+}

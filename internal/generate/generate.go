@@ -1,0 +1,148 @@
+// Package generate writes what a project has of its operators as files: their CRDs,
+// CompositeControllers and permissions below deploy/, and the sections of its README
+// that list them. All of it is made from the list of operators and the Go types of
+// their custom resources.
+package generate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/internal/manifests/crds"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Project is whose files are generated.
+type Project struct {
+	// Root is the folder of its go.mod.
+	Root string
+	// Packages are where the Go types of its custom resources are, in the go
+	// command's form.
+	Packages []string
+	// Installation is what its manifests have in common.
+	Installation manifests.Installation
+	// Controllers are its operators.
+	Controllers []metacontroller.Controller
+}
+
+// folders are those that hold one generated file for each kind and a
+// kustomization.yaml that lists them.
+var folders = [...]string{"deploy/crds", "deploy/controllers", "deploy/rbac"}
+
+// Files returns everything that is generated. It runs the go command in the
+// project's root, see [crds.Generate].
+func (p Project) Files(ctx context.Context) (Tree, error) {
+	definitions, err := crds.Generate(ctx, p.Root, p.Packages, p.Controllers)
+	if err != nil {
+		return nil, err
+	}
+	files := Tree{}
+	rows := make([]manifests.Row, len(p.Controllers))
+	names := make([]string, len(p.Controllers))
+	for i, c := range p.Controllers {
+		if err := files.addKind(p.Installation, c, definitions[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name(), err)
+		}
+		rows[i] = manifests.Row{Controller: c, ShortNames: definitions[i].ShortNames}
+		names[i] = c.Name() + ".yaml"
+	}
+	for _, folder := range folders {
+		if err := files.addKustomization(folder, names); err != nil {
+			return nil, err
+		}
+	}
+	health, err := manifests.ArgoCDHealth(p.Controllers)
+	if err != nil {
+		return nil, err
+	}
+	files.add("deploy/argocd/argocd-cm.yaml", health)
+	return files, files.addReadme(p.Root,
+		section{"kinds", manifests.KindsTable(rows)},
+		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
+}
+
+// installs returns the kustomizations that the README has installed, in their order.
+func (p Project) installs() []string {
+	var found []string
+	for _, folder := range []string{"deploy/metacontroller/", "deploy/"} {
+		if _, err := os.Stat(filepath.Join(p.Root, folder, "kustomization.yaml")); err == nil {
+			found = append(found, folder)
+		}
+	}
+	return found
+}
+
+func (t Tree) addKind(in manifests.Installation, c metacontroller.Controller, definition crds.CRD) error {
+	controller, err := in.CompositeController(c, "")
+	if err != nil {
+		return err
+	}
+	role, err := in.MetacontrollerRole(c)
+	if err != nil {
+		return err
+	}
+	users, err := in.UserRoles(c, definition.HasScale)
+	if err != nil {
+		return err
+	}
+	contents := [...][]byte{definition.YAML, controller, manifests.Stream(role, users)}
+	for i, folder := range folders {
+		t.add(folder+"/"+c.Name()+".yaml", contents[i])
+	}
+	return nil
+}
+
+func (t Tree) addKustomization(folder string, resources []string) error {
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": "kustomize.config.k8s.io/v1beta1",
+		"kind":       "Kustomization",
+		"resources":  resources,
+	})
+	if err != nil {
+		return fmt.Errorf("printing %s/kustomization.yaml: %w", folder, err)
+	}
+	t.add(folder+"/kustomization.yaml", text)
+	return nil
+}
+
+// section is a part of the README that is generated. It stands between two lines.
+type section struct {
+	name    string
+	content []byte
+}
+
+func (s section) begin() []byte { return []byte("<!-- " + s.name + ":begin -->\n") }
+func (s section) end() []byte   { return []byte("<!-- " + s.name + ":end -->\n") }
+
+// addReadme adds the README with the sections in their places, if it has a place
+// for them.
+func (t Tree) addReadme(root string, sections ...section) error {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the README: %w", err)
+	}
+	for _, s := range sections {
+		before, rest, begins := bytes.Cut(text, s.begin())
+		_, after, ends := bytes.Cut(rest, s.end())
+		switch {
+		case !begins && !bytes.Contains(text, s.end()):
+			continue
+		case !begins || !ends:
+			return fmt.Errorf("README.md has only one of the two lines that enclose the section %s, or in the wrong order", s.name)
+		}
+		text = bytes.Join([][]byte{before, s.begin(), s.content, s.end(), after}, nil)
+		t["README.md"] = text
+	}
+	return nil
+}

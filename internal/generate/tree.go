@@ -1,0 +1,115 @@
+package generate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/operetta-dev/operetta/internal/manifests"
+)
+
+// Tree is the wanted content of files, by their paths below the project's root.
+type Tree map[string][]byte
+
+// add adds a generated YAML file.
+func (t Tree) add(path string, content []byte) {
+	t[path] = append([]byte(manifests.Header), content...)
+}
+
+// Write makes the files what they should be, removes those of kinds that are
+// gone, and names on stdout what it changed.
+func (t Tree) Write(root string, stdout io.Writer) error {
+	changes, err := t.changes(root)
+	if err != nil {
+		return err
+	}
+	for _, path := range changes {
+		full := filepath.Join(root, path)
+		content, wanted := t[path]
+		if !wanted {
+			if err := os.Remove(full); err != nil {
+				return fmt.Errorf("removing what no kind needs any more: %w", err)
+			}
+			fmt.Fprintf(stdout, "removed %s\n", path)
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			return fmt.Errorf("making a folder for what is generated: %w", err)
+		}
+		if err := os.WriteFile(full, content, 0o644); err != nil {
+			return fmt.Errorf("writing what is generated: %w", err)
+		}
+		fmt.Fprintf(stdout, "wrote %s\n", path)
+	}
+	return nil
+}
+
+// Check names on stdout the files that are not what they should be. It fails
+// if there are any.
+func (t Tree) Check(root string, stdout io.Writer) error {
+	changes, err := t.changes(root)
+	if err != nil {
+		return err
+	}
+	for _, path := range changes {
+		fmt.Fprintln(stdout, path)
+	}
+	if len(changes) > 0 {
+		return fmt.Errorf("files that differ from what the operators declare: %d: write them with make generate, or with generate without --check", len(changes))
+	}
+	return nil
+}
+
+// changes returns the paths of files that differ, are missing, or were
+// generated for a kind that is gone, sorted.
+func (t Tree) changes(root string) ([]string, error) {
+	var changes []string
+	for _, path := range slices.Sorted(maps.Keys(t)) {
+		content, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading what was generated: %w", err)
+		}
+		if err != nil || !bytes.Equal(content, t[path]) {
+			changes = append(changes, path)
+		}
+	}
+	for _, folder := range folders {
+		stale, err := t.stale(root, folder)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, stale...)
+	}
+	slices.Sort(changes)
+	return changes, nil
+}
+
+// stale returns the files in a folder that were generated and are not wanted.
+// A file that somebody wrote by hand is left alone.
+func (t Tree) stale(root, folder string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(root, folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listing what was generated: %w", err)
+	}
+	var stale []string
+	for _, entry := range entries {
+		path := folder + "/" + entry.Name()
+		if _, wanted := t[path]; wanted || entry.IsDir() {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return nil, fmt.Errorf("reading what was generated: %w", err)
+		}
+		if bytes.HasPrefix(content, []byte(manifests.Header)) {
+			stale = append(stale, path)
+		}
+	}
+	return stale, nil
+}

@@ -1,0 +1,107 @@
+package laws
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// oddValues are values of types that a field does not have, and extreme ones.
+var oddValues = []any{nil, 0.0, -1.0, 1e99, "", "x", "-", "..", "a/b", "{", "99999999999", strings.Repeat("a", 400), []any{}, []any{nil}, object{}, object{"a": nil}, true}
+
+// Specs returns one of the cases for each different spec of a parent.
+func Specs(t testing.TB, cases []corpus.Case) []corpus.Case {
+	var list []corpus.Case
+	seen := map[string]bool{}
+	for _, c := range cases {
+		parent := Parsed(t, c.Request)["parent"].(object)
+		spec := string(Encoded(t, object{"kind": parent["kind"], "spec": parent["spec"]}))
+		if !seen[spec] {
+			list = append(list, c)
+		}
+		seen[spec] = true
+	}
+	return list
+}
+
+// CustomizeAnswers damages the parent of a case, whose operator has a customize
+// hook: what a CRD admits, or admitted once, must not make customize fail.
+// Metacontroller remembers no error of it, and asks again about each such parent of
+// the cluster at every event of every related object.
+func CustomizeAnswers(t *testing.T, c corpus.Case) {
+	one := uint32(5) // of so many
+	if testenv.Inner() {
+		one = 20
+	}
+	parent := Parsed(t, c.Request)["parent"].(object)
+	delete(parent, "status")
+	c.Hook = metacontroller.CustomizeHook
+	ask := func(what string, change func(parent object)) {
+		copied := runtime.DeepCopyJSON(parent)
+		change(copied)
+		c.Request = Encoded(t, object{"parent": copied})
+		RequireRules(t, c, what)
+	}
+	ask("as it is", func(object) {})
+	ask("without a spec", func(parent object) { delete(parent, "spec") })
+	ask("with a long name", func(parent object) { parent["metadata"].(object)["name"] = strings.Repeat("a.", 120) + "a" })
+	ask("with many values", func(parent object) { parent["more"] = slices.Repeat([]any{0.0}, 20_001) })
+	ask("with many objects", func(parent object) { parent["spec"] = object{"volumes": slices.Repeat([]any{object{}}, 20_001)} })
+	for name, damage := range damages {
+		ask(name, damage)
+	}
+	for place := 1; place <= CountValues(parent["spec"]); place++ {
+		for i, value := range oddValues {
+			if !testenv.Often(fmt.Sprint(c.Name, place, i), one) {
+				continue
+			}
+			ask(fmt.Sprintf("%v at %d", value, place), func(parent object) {
+				left := place
+				parent["spec"] = replaceValue(parent["spec"], &left, value)
+			})
+		}
+	}
+}
+
+// RequireRules wants an answer of the customize hook that Metacontroller takes: with
+// a rule for each kind that must be watched, and none that selects a whole kind.
+func RequireRules(t testing.TB, e corpus.Case, what any) {
+	answer, err := e.Call()
+	require.NoError(t, err, what)
+	var rules struct{ RelatedResources []metacontroller.Rule }
+	require.NoError(t, json.Unmarshal(answer.Body, &rules))
+	namespace, _ := Parsed(t, e.Request)["parent"].(object)["metadata"].(object)["namespace"].(string)
+	for _, kind := range e.Controller.Related {
+		require.True(t, slices.ContainsFunc(rules.RelatedResources, func(rule metacontroller.Rule) bool {
+			return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural
+		}), "%v: no rule selects %s", what, kind.Plural)
+	}
+	for _, rule := range rules.RelatedResources {
+		require.Equal(t, namespace, rule.Namespace, what)
+		require.Nil(t, rule.NamespaceSelector, what)
+		for _, name := range rule.Names {
+			require.NotEmpty(t, name, what)
+			require.Empty(t, content.IsPathSegmentName(name), what)
+		}
+		if len(rule.Names) > 0 {
+			require.Nil(t, rule.LabelSelector, what)
+			continue
+		}
+		require.NotNil(t, rule.LabelSelector, what)
+		_, err := metav1.LabelSelectorAsSelector(rule.LabelSelector)
+		require.NoError(t, err, what)
+		// One requirement alone is that of a PodBuggerTool which leaves out some.
+		require.True(t, len(rule.LabelSelector.MatchLabels) > 0 || len(rule.LabelSelector.MatchExpressions) > 1, what)
+	}
+}

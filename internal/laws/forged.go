@@ -1,0 +1,162 @@
+package laws
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+const (
+	// forged marks what a user wrote onto an object. It may come back only in a
+	// kept child, where the object has it.
+	forged = "forged"
+	// stolen marks what a user wrote into a text that claims to be an object. It
+	// may never come back.
+	stolen = "stolen"
+)
+
+// forgeries is how many forged requests [Forged] tries for each case.
+const forgeries = 11
+
+// Forged lets a user who may edit every child write what he wants onto them: no
+// hook may pass any of it on. It returns how many forged requests were tried, and
+// how many of them answered.
+func Forged(t testing.TB, cases []corpus.Case) (tried, answered int) {
+	targets := ForgeTargets(t, cases)
+	tried = len(targets) * forgeries
+	if testing.Short() {
+		tried /= 3
+	}
+	for seed := range tried {
+		if RequireNothingForged(t, targets, uint64(seed)) {
+			answered++
+		}
+	}
+	return tried, answered
+}
+
+// ForgeTarget is a case with observed children.
+type ForgeTarget struct {
+	corpus.Case
+
+	request map[string]any
+}
+
+// ForgeTargets returns those of some cases that show observed children.
+func ForgeTargets(t testing.TB, cases []corpus.Case) []ForgeTarget {
+	var targets []ForgeTarget
+	for _, c := range cases {
+		request := Parsed(t, c.Request)
+		if c.Hook != metacontroller.CustomizeHook && len(ObservedIn(request, "children")) > 0 {
+			targets = append(targets, ForgeTarget{c, request})
+		}
+	}
+	return targets
+}
+
+// RequireNothingForged asks about one forged request, and reports whether it was
+// answered.
+func RequireNothingForged(t testing.TB, targets []ForgeTarget, seed uint64) bool {
+	random := rand.New(rand.NewPCG(seed, 1)) // the seed decides
+	target := targets[random.IntN(len(targets))]
+	request := runtime.DeepCopyJSON(target.request)
+	forger := forger{random: random}
+	for range 1 + random.IntN(4) {
+		forger.forge(request)
+	}
+	rekey(request)
+	answer, err := target.Controller.Call(target.Hook, target.Now, Encoded(t, request))
+	if err != nil {
+		require.NotContains(t, err.Error(), stolen, "%s, seed %d", target.Name, seed)
+		return false
+	}
+	observed := map[string]map[string]any{}
+	for _, child := range ObservedIn(request, "children") {
+		observed[corpus.Ref(child)] = child
+	}
+	namespace, _ := request["parent"].(map[string]any)["metadata"].(map[string]any)["namespace"].(string)
+	RequireSafe(t, target.Controller, target.Hook, answer.Body)
+	for i, child := range ChildrenOf(t, answer.Body) {
+		where := fmt.Sprintf("%s, seed %d: %s", target.Name, seed, corpus.Ref(child))
+		requireOwnMetadata(t, where, namespace, child)
+		if answer.Children[i].Kept {
+			require.Contains(t, observed, corpus.Ref(child), where)
+		}
+		requireUnforged(t, where, child, observed[corpus.Ref(child)], answer.Children[i].Kept)
+	}
+	return true
+}
+
+// requireOwnMetadata checks what decides where a child goes and whose it is.
+func requireOwnMetadata(t testing.TB, where, namespace string, child map[string]any) {
+	metadata, _ := child["metadata"].(map[string]any)
+	for name := range metadata {
+		require.Contains(t, []string{"name", "namespace", "labels", "annotations"}, name, where)
+	}
+	if own := metadata["namespace"]; own != nil {
+		require.Equal(t, namespace, own, where)
+	}
+	labels, _ := metadata["labels"].(map[string]any)
+	require.NotContains(t, labels, "controller-uid", where)
+	require.NotContains(t, annotationsOf(child), metacontroller.LastAppliedAnnotation, where)
+	require.NotContains(t, child, "status", where)
+}
+
+// requireUnforged walks through what is answered beside what was observed. A
+// list is compared with all items of the observed one.
+func requireUnforged(t testing.TB, where string, answered, observed any, kept bool) {
+	switch answered := answered.(type) {
+	case map[string]any:
+		object, _ := observed.(map[string]any)
+		for name, member := range answered {
+			requireText(t, where, name, has(object, name), kept)
+			requireUnforged(t, where+"."+name, member, object[name], kept)
+		}
+	case []any:
+		list, _ := observed.([]any)
+		for _, item := range answered {
+			var like any
+			for _, other := range list {
+				if matches(item, other) {
+					like = other
+				}
+			}
+			requireUnforged(t, where+"[]", item, like, kept)
+		}
+	case string:
+		requireText(t, where, answered, observed == answered, kept)
+	}
+}
+
+func has(object map[string]any, name string) bool { _, found := object[name]; return found }
+
+// matches reports whether an answered item can be the observed one.
+func matches(answered, observed any) bool {
+	object, isObject := answered.(map[string]any)
+	other, _ := observed.(map[string]any)
+	if !isObject {
+		return answered == observed
+	}
+	for _, key := range []string{"name", "key", "containerPort", "port", "mountPath"} {
+		if object[key] != other[key] && object[key] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// requireText fails on a text that a user wrote, unless it is where the user
+// wrote it, on a child that stays as it is.
+func requireText(t testing.TB, where, text string, isObserved, kept bool) {
+	require.NotContains(t, text, stolen, where)
+	if strings.Contains(text, forged) {
+		require.True(t, kept && isObserved, "%s passes on %q", where, text)
+	}
+}

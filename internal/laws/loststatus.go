@@ -1,0 +1,186 @@
+package laws
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// A status is memory only once a request shows it: Metacontroller creates and
+// deletes children first and writes the status afterwards, and may die in
+// between. These laws lose a status and compare what is asked for then with
+// what is asked for where it was written.
+
+// lostStatus loses the status of an answer, leaves the children as the answer left
+// them, and asks again.
+func lostStatus(t *testing.T, c corpus.Case, answer metacontroller.Answer) {
+	if c.Hook != metacontroller.SyncHook {
+		return
+	}
+	left := childrenLeft(t, c, answer)
+	for _, later := range []time.Duration{0, 31 * time.Second, time.Hour} {
+		lost, written := c, c
+		lost.Now, written.Now = c.Now.Add(later), c.Now.Add(later)
+		lost.Request = changed(t, c, func(request map[string]any) { request["children"] = left })
+		written.Request = changed(t, lost, func(request map[string]any) {
+			request["parent"].(map[string]any)["status"] = Parsed(t, answer.Body)["status"]
+		})
+		require.Empty(t, notAsIfWritten(t, c, lost, written))
+	}
+}
+
+// notAsIfWritten compares the answers to a request whose parent's status was lost
+// and to the same with the status written, and tells what must not be. Without
+// its memory a hook may keep a child for longer; it may not ask for another one,
+// nor let go of one, nor judge otherwise. Before is the request to which the
+// status was the answer.
+func notAsIfWritten(t *testing.T, before, lost, written corpus.Case) (found []string) {
+	withStatus, err := written.Call()
+	require.NoError(t, err)
+	without, err := lost.Call()
+	require.NoError(t, err)
+	tell := func(ref, what string) {
+		found = append(found, fmt.Sprintf("%s later: %s %s", lost.Now.Sub(before.Now), ref, what))
+	}
+	there := refsOf(ObservedIn(Parsed(t, lost.Request), "children"))
+	wasThere := refsOf(ObservedIn(Parsed(t, before.Request), "children"))
+	askedWithStatus := refsOf(ChildrenOf(t, withStatus.Body))
+	asked := refsOf(ChildrenOf(t, without.Body))
+	for _, child := range ChildrenOf(t, without.Body) {
+		ref := corpus.Ref(child)
+		runs := child["kind"] == "Pod" || child["kind"] == "Job" // and not, say, a Service that is made anew
+		switch {
+		case there[ref]:
+		case !askedWithStatus[ref]:
+			tell(ref, "is only asked for because the status was lost")
+		case wasThere[ref] && runs:
+			tell(ref, "was let go, and is asked for again")
+		}
+	}
+	for ref := range there {
+		if !asked[ref] && askedWithStatus[ref] {
+			tell(ref, "is only let go because the status was lost")
+		}
+	}
+	if lost.Now.Equal(before.Now) { // later, the times of absence differ, which the status remembers
+		remembered, forgotten := judgements(t, withStatus.Body), judgements(t, without.Body)
+		if !slices.Equal(remembered, forgotten) {
+			tell("status", fmt.Sprintf("%q is judged %q", remembered, forgotten))
+		}
+	}
+	return found
+}
+
+// childrenLeft returns the children as Metacontroller leaves them after an
+// answer: what is not in it goes, and what was not there comes.
+func childrenLeft(t *testing.T, e corpus.Case, answer metacontroller.Answer) map[string]any {
+	observed := map[string]map[string]any{}
+	request := Parsed(t, e.Request)
+	for _, child := range ObservedIn(request, "children") {
+		observed[corpus.Ref(child)] = child
+	}
+	left := map[string]any{}
+	for kind := range request["children"].(map[string]any) {
+		left[kind] = map[string]any{}
+	}
+	for i, child := range ChildrenOf(t, answer.Body) {
+		object := observed[corpus.Ref(child)]
+		if object == nil {
+			object = runtime.DeepCopyJSON(child)
+			metadata := object["metadata"].(map[string]any)
+			metadata["namespace"], metadata["uid"] = "default", fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+			metadata["creationTimestamp"] = e.Now.Format(time.RFC3339)
+		}
+		kind := fmt.Sprintf("%s.%s", child["kind"], child["apiVersion"])
+		left[kind].(map[string]any)["default/"+nameOf(object)] = object
+	}
+	return left
+}
+
+// judgements returns what the conditions of an answer say, but for their words.
+func judgements(t *testing.T, body []byte) []string {
+	var response struct {
+		Status struct {
+			Conditions []struct{ Type, Status, Reason string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(body, &response))
+	var list []string
+	for _, c := range response.Status.Conditions {
+		list = append(list, fmt.Sprint(c.Type, "=", c.Status, " ", c.Reason))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// LostStatuses plays a sample once for each of its syncs, whose status is lost, and
+// each time ends where the undisturbed play does, having created the same children
+// as often.
+func LostStatuses(t *testing.T, all []metacontroller.Controller, sample corpus.Sample) {
+	undisturbed, syncs := playLosing(t, all, sample, 0)
+	step := 1
+	if !testenv.Thorough() {
+		step += syncs / 2
+	}
+	for n := 1; n <= syncs; n += step {
+		disturbed, _ := playLosing(t, all, sample, n)
+		require.Equal(t, endOf(undisturbed), endOf(disturbed), "the status of sync %d is lost", n)
+		require.Equal(t, createdIn(undisturbed), createdIn(disturbed), "the status of sync %d is lost", n)
+	}
+	t.Logf("%d syncs", syncs)
+}
+
+// playLosing plays a sample to its end, where the status of the n-th sync is lost,
+// and returns how many syncs there were before the last change.
+func playLosing(t *testing.T, all []metacontroller.Controller, sample corpus.Sample, n int) (world *simulate.World, syncs int) {
+	var steps []int // before each sync
+	call := simulate.Direct(all...)
+	world = simulate.New(simulate.Options{
+		Controllers: all, MaxSteps: enoughSteps,
+		Call: simulate.LoseStatus(func(now time.Time, path string, body []byte) (int, []byte, error) {
+			if strings.HasSuffix(path, "/sync") {
+				steps = append(steps, len(world.Steps))
+			}
+			return call(now, path, body)
+		}, n, n),
+	})
+	applySample(t, world, sample)
+	require.NoError(t, world.Play())
+	for syncs < len(steps) && steps[syncs] < len(world.Steps) {
+		syncs++
+	}
+	return world, syncs
+}
+
+// endOf tells how the custom resources of a world have ended.
+func endOf(world *simulate.World) []string {
+	var list []string
+	for _, outcome := range world.Outcomes() {
+		list = append(list, fmt.Sprintf("%s: Ready=%s %s: %s, %d children", outcome.Parent.GetName(), outcome.Ready, outcome.Reason, outcome.Message, outcome.Children))
+	}
+	return list
+}
+
+// createdIn counts how often each child was created.
+func createdIn(world *simulate.World) map[string]int {
+	count := map[string]int{}
+	for _, step := range world.Steps {
+		for _, event := range step.Events {
+			if event.Verb == simulate.Created && world.IsChild(event.Object) {
+				count[event.Object.GetKind()+"/"+event.Object.GetName()]++
+			}
+		}
+	}
+	return count
+}

@@ -1,0 +1,95 @@
+package laws
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// object is a JSON object: a value, or a schema.
+type object = map[string]any
+
+// DecodedSchema returns the schema of the version of an operator's CRD that its hooks
+// read.
+func DecodedSchema(t testing.TB, controller metacontroller.Controller) map[string]any {
+	var definition struct {
+		Spec struct {
+			Versions []struct {
+				Name   string
+				Schema struct {
+					OpenAPIV3Schema object `json:"openAPIV3Schema"`
+				} `json:"schema"`
+			} `json:"versions"`
+		} `json:"spec"`
+	}
+	require.NoError(t, yaml.Unmarshal(controller.CRD, &definition))
+	for _, version := range definition.Spec.Versions {
+		if version.Name == controller.Parent.Version() {
+			return version.Schema.OpenAPIV3Schema
+		}
+	}
+	require.Fail(t, "the CRD has no version "+controller.Parent.Version())
+	return nil
+}
+
+// NumbersFit wants a CRD to admit no number that the Go type of its field cannot
+// hold: a custom resource with such a one could not be read. It returns how many
+// numbers of 32 bits there are.
+func NumbersFit(t *testing.T, controller metacontroller.Controller) int {
+	n := numbers{T: t}
+	n.walk(DecodedSchema(t, controller), controller.ParentType(), "")
+	return n.found
+}
+
+// numbers looks at a schema and the Go type beside it.
+type numbers struct {
+	*testing.T
+
+	found int
+}
+
+func (n *numbers) walk(schema object, goType reflect.Type, path string) {
+	for goType.Kind() == reflect.Pointer {
+		goType = goType.Elem()
+	}
+	switch {
+	case schema == nil, strings.HasSuffix(path, ".ephemeralContainers"): // of which no CRD admits any
+	case goType == reflect.TypeFor[intstr.IntOrString]():
+		n.found++
+		// A rule says it where a number and a text have different bounds.
+		require.True(n, schema["maximum"] != nil || schema["x-kubernetes-validations"] != nil, "%s has no maximum", path)
+	case goType.Kind() == reflect.Int32:
+		n.found++
+		least, hasLeast := schema["minimum"].(float64)
+		most, hasMost := schema["maximum"].(float64)
+		require.True(n, hasLeast && least >= math.MinInt32, "%s: minimum %v", path, schema["minimum"])
+		require.True(n, hasMost && most <= math.MaxInt32, "%s: maximum %v", path, schema["maximum"])
+	case goType.Kind() == reflect.Slice && schema["items"] != nil:
+		n.walk(schema["items"].(object), goType.Elem(), path+"[]")
+	case goType.Kind() == reflect.Map && schema["additionalProperties"] != nil:
+		n.walk(schema["additionalProperties"].(object), goType.Elem(), path+"{}")
+	case goType.Kind() == reflect.Struct:
+		n.fields(schema, goType, path)
+	}
+}
+
+func (n *numbers) fields(schema object, goType reflect.Type, path string) {
+	properties, _ := schema["properties"].(object)
+	for i := range goType.NumField() {
+		field := goType.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" && field.Anonymous {
+			n.walk(schema, field.Type, path)
+			continue
+		}
+		inner, _ := properties[name].(object)
+		n.walk(inner, field.Type, path+"."+name)
+	}
+}

@@ -1,0 +1,16 @@
+package manifests
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+func TestUninstallTakesAwayWhatIsInstalled(t *testing.T) {
+	controllers := []metacontroller.Controller{full()}
+	require.Contains(t, string(Uninstall(controllers, []string{"deploy/metacontroller/", "deploy/"})),
+		"  configmaps,jobs.batch,services\nkubectl delete --ignore-not-found -k deploy/\nkubectl delete --ignore-not-found -k deploy/metacontroller/\n```\n")
+	require.NotContains(t, string(Uninstall(controllers, []string{"deploy/"})), "-k deploy/metacontroller/")
+}

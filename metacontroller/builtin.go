@@ -1,0 +1,80 @@
+package metacontroller
+
+import (
+	"path"
+	"reflect"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Kinds of Kubernetes' own, in the versions that every supported release serves, for
+// [Child] and [Controller.Related].
+var (
+	ConfigMap             = Resource{"v1", "ConfigMap", "configmaps"}
+	Namespace             = Resource{"v1", "Namespace", "namespaces"}
+	Node                  = Resource{"v1", "Node", "nodes"}
+	PersistentVolume      = Resource{"v1", "PersistentVolume", "persistentvolumes"}
+	PersistentVolumeClaim = Resource{"v1", "PersistentVolumeClaim", "persistentvolumeclaims"}
+	Pod                   = Resource{"v1", "Pod", "pods"}
+	Secret                = Resource{"v1", "Secret", "secrets"}
+	Service               = Resource{"v1", "Service", "services"}
+	ServiceAccount        = Resource{"v1", "ServiceAccount", "serviceaccounts"}
+
+	DaemonSet   = Resource{"apps/v1", "DaemonSet", "daemonsets"}
+	Deployment  = Resource{"apps/v1", "Deployment", "deployments"}
+	ReplicaSet  = Resource{"apps/v1", "ReplicaSet", "replicasets"}
+	StatefulSet = Resource{"apps/v1", "StatefulSet", "statefulsets"}
+
+	CronJob = Resource{"batch/v1", "CronJob", "cronjobs"}
+	Job     = Resource{"batch/v1", "Job", "jobs"}
+
+	HorizontalPodAutoscaler = Resource{"autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"}
+	PodDisruptionBudget     = Resource{"policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"}
+
+	EndpointSlice = Resource{"discovery.k8s.io/v1", "EndpointSlice", "endpointslices"}
+	Ingress       = Resource{"networking.k8s.io/v1", "Ingress", "ingresses"}
+	Lease         = Resource{"coordination.k8s.io/v1", "Lease", "leases"}
+	NetworkPolicy = Resource{"networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"}
+
+	ClusterRole        = Resource{"rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"}
+	ClusterRoleBinding = Resource{"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"}
+	Role               = Resource{"rbac.authorization.k8s.io/v1", "Role", "roles"}
+	RoleBinding        = Resource{"rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"}
+)
+
+// typeOf returns the apiVersion and kind of a desired object, and fills them in where
+// both are missing and its Go type is one of k8s.io/api: that says them already.
+func typeOf(object Object) (apiVersion, kind string) {
+	apiVersion, kind = object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	if apiVersion != "" || kind != "" {
+		return apiVersion, kind
+	}
+	t := reflect.TypeOf(object)
+	if t.Kind() != reflect.Pointer || !strings.HasPrefix(t.Elem().PkgPath(), typesOfKubernetes) {
+		return "", ""
+	}
+	apiVersion, kind = groupVersionOf(t.Elem().PkgPath()), t.Elem().Name()
+	object.GetObjectKind().SetGroupVersionKind(apischema.FromAPIVersionAndKind(apiVersion, kind))
+	return apiVersion, kind
+}
+
+const typesOfKubernetes = "k8s.io/api/"
+
+// groupVersionOf returns the apiVersion of the types in a package of k8s.io/api, such as
+// k8s.io/api/apps/v1: its folder is the group without a domain.
+func groupVersionOf(pkg string) string {
+	folder, version := path.Split(strings.TrimPrefix(pkg, typesOfKubernetes))
+	switch group := strings.TrimSuffix(folder, "/"); group {
+	case "core":
+		return version
+	case "apps", "autoscaling", "batch", "extensions", "policy":
+		return group + "/" + version
+	case "rbac":
+		return "rbac.authorization.k8s.io/" + version
+	case "flowcontrol":
+		return "flowcontrol.apiserver.k8s.io/" + version
+	default:
+		return group + ".k8s.io/" + version
+	}
+}

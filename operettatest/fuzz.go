@@ -1,0 +1,81 @@
+package operettatest
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/laws"
+	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// fuzzedValues stand in the place of other values of a case.
+var fuzzedValues = []string{`null`, `0`, `-1`, `1e99`, `"x"`, `""`, `[]`, `[null]`, `{}`, `{"a":null}`, `"99999999999"`, `true`}
+
+// Fuzz looks for a request that makes a hook of the operators panic, take long or
+// give an answer that Metacontroller would suffer from. It starts from the cases of
+// the project whose root the folder is, and from each of them with values of other
+// types in places all over it: one that is replaced by chance as bytes is hardly ever
+// JSON, and so hardly ever reaches the hook. With OPERETTA_TEST_KIND only the hooks of
+// that kind are asked.
+func Fuzz(f *testing.F, dir string, controllers ...metacontroller.Controller) {
+	f.Helper()
+	hooks := map[string]corpus.Case{} // by what is asked, as in podset/sync
+	for _, controller := range controllers {
+		if !testenv.Selected(controller.Name()) {
+			continue
+		}
+		cases, err := corpus.ReadKind(filepath.Join(dir, "testdata"), controller)
+		require.NoError(f, err)
+		if len(cases) == 0 {
+			f.Errorf("%s has no case to start from: write testdata/%s/sync/<what-it-shows>.in.yaml", controller.Parent.Kind, controller.Name())
+		}
+		for _, hook := range controller.Hooks() {
+			name := controller.Name() + "/" + string(hook)
+			hooks[name] = corpus.Case{Controller: controller, Hook: hook, Now: corpus.StandardNow}
+			addSeeds(f, name, slices.DeleteFunc(slices.Clone(cases), func(c corpus.Case) bool { return !strings.HasPrefix(c.Name, name+"/") }))
+		}
+	}
+	f.Fuzz(func(t *testing.T, name string, request []byte, place uint16, value []byte) {
+		t.Parallel()
+		c, known := hooks[name]
+		if !known {
+			t.Skip("there is no such hook")
+		}
+		c.Request = laws.Replaced(request, place, value)
+		start := time.Now()
+		answer, err := c.Call()
+		require.Less(t, time.Since(start), 5*time.Second+time.Duration(len(c.Request))*time.Microsecond)
+		if err != nil {
+			require.Nil(t, answer.Body)
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		laws.RequireSafe(t, c.Controller, c.Hook, answer.Body)
+	})
+}
+
+// addSeeds adds the cases of a hook. They resemble each other, so that they can share
+// the places among them.
+func addSeeds(f *testing.F, name string, cases []corpus.Case) {
+	first, step := 0, 1
+	for _, c := range cases {
+		f.Add(name, c.Request, uint16(0), []byte{})
+		if !testenv.Thorough() {
+			step = 4
+			if testenv.Inner() {
+				step = 11 // no divisor of the number of values, so that a case has all of them
+			}
+			first = (first + 1) % step
+		}
+		for i := first; i < min(laws.CountValues(laws.Parsed(f, c.Request)), 300); i += step {
+			f.Add(name, c.Request, uint16(i+1), []byte(fuzzedValues[i%len(fuzzedValues)]))
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package operettatest
+
+import (
+	"bytes"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+)
+
+// The endings of the two files of a case.
+const (
+	inEnding  = ".in.yaml"
+	outEnding = ".out.yaml"
+)
+
+// update is the flag -update, which other packages of goldens define, too.
+var update = func() func() bool {
+	const name = "update"
+	if flag.Lookup(name) == nil {
+		flag.Bool(name, false, "write the expected answers to the cases below testdata")
+	}
+	return func() bool { return flag.Lookup(name).Value.String() == "true" }
+}()
+
+// path returns the path of a file of a case.
+func (k kind) path(c corpus.Case, ending string) string {
+	return filepath.Join(k.dir, "testdata", filepath.FromSlash(c.Name)+ending)
+}
+
+// short is the name of a case or a sample without that of its kind.
+func (k kind) short(c corpus.Case) string { return strings.TrimPrefix(c.Name, k.Name()+"/") }
+
+// goldens compares the answer to every case with the file beside it.
+func (k kind) goldens(t *testing.T) {
+	for _, c := range k.cases {
+		t.Run(k.short(c), func(t *testing.T) {
+			path := k.path(c, outEnding)
+			got, err := c.Print()
+			require.NoError(t, err)
+			if update() {
+				require.NoError(t, os.WriteFile(path, got, 0o644)) // it is for everybody to read
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err, "the case has no answer yet: run go test with -update, and read what it writes")
+			require.Equal(t, string(want), string(got), "run go test with -update if this is meant, and read the diff of %s", path)
+		})
+	}
+}
+
+// filesArePairs fails on an answer without its case and on a file that is neither.
+func (k kind) filesArePairs(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range k.cases {
+		known[k.path(c, "")] = true
+	}
+	root := filepath.Join(k.dir, "testdata", k.Name())
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil // a folder that is not there has no files
+		}
+		if name := strings.TrimSuffix(strings.TrimSuffix(path, inEnding), outEnding); !known[name] {
+			t.Errorf("%s belongs to no case: there is no %s%s; remove it, or write the case", path, filepath.Base(name), inEnding)
+		}
+		return nil
+	})
+}
+
+// casesTellTheirReason wants the first line of every case to be a comment that says
+// why it is there.
+func (k kind) casesTellTheirReason(t *testing.T) {
+	for _, c := range k.cases {
+		path := k.path(c, inEnding)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if !bytes.HasPrefix(text, []byte("# ")) {
+			t.Errorf("%s does not begin with a comment: write why the case is there in its first line", path)
+		}
+	}
+}

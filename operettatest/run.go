@@ -1,0 +1,119 @@
+package operettatest
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/laws"
+	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Run tests the operators of a project, each in subtests of its name: the answers to
+// its cases are those beside them, each case and each sample is held to what is true
+// of every operator, cases come to rest, and samples become Ready, survive that each
+// child vanishes, leave nothing behind when they are deleted, and keep the operator's
+// promises whatever is late or lost. One subtest tells what a kind still owes.
+//
+// The folder is the root of the project, the controllers are all of its operators.
+// With the flag -update the subtests "goldens" write the expected answers.
+func Run(t *testing.T, dir string, controllers ...metacontroller.Controller) {
+	t.Helper()
+	require.NoError(t, metacontroller.Check(controllers...))
+	samples, err := corpus.Samples(filepath.Join(dir, "deploy", "samples"), controllers)
+	require.NoError(t, err)
+	if testenv.Kind() == "" {
+		t.Run("testdata", func(t *testing.T) { belongsToAnOperator(t, dir, controllers) })
+	}
+	tested := 0
+	for _, controller := range controllers {
+		if !testenv.Selected(controller.Name()) {
+			continue
+		}
+		tested++
+		t.Run(controller.Name(), func(t *testing.T) { newKind(t, dir, controller, controllers, samples).run(t) })
+	}
+	if tested == 0 {
+		t.Fatalf("OPERETTA_TEST_KIND is %q, which is none of the %d operators: write a kind in lower case", testenv.Kind(), len(controllers))
+	}
+}
+
+// kind is an operator with what there is to test it.
+type kind struct {
+	metacontroller.Controller
+
+	dir     string // the root of the project
+	all     []metacontroller.Controller
+	cases   []corpus.Case
+	samples []corpus.Sample
+}
+
+func newKind(t testing.TB, dir string, controller metacontroller.Controller, all []metacontroller.Controller, samples []corpus.Sample) kind {
+	t.Helper()
+	cases, err := corpus.ReadKind(filepath.Join(dir, "testdata"), controller)
+	require.NoError(t, err)
+	laws.Remember(cases)
+	k := kind{Controller: controller, dir: dir, all: all, cases: cases}
+	for _, sample := range samples {
+		if sample.Controller.Name() == controller.Name() {
+			k.samples = append(k.samples, sample)
+		}
+	}
+	return k
+}
+
+// run runs all that a kind is held to. What takes long has subtests that run at once.
+func (k kind) run(t *testing.T) {
+	for _, part := range []struct {
+		name string
+		test func(kind, *testing.T)
+	}{
+		{"owes nothing", kind.owesNothing},
+		{"goldens", kind.goldens},
+		{"files are pairs", kind.filesArePairs},
+		{"cases tell their reason", kind.casesTellTheirReason},
+		{"parents can be stored", kind.parentsCanBeStored},
+		{"numbers fit their Go type", kind.numbersFit},
+		{"calls share nothing", kind.callsShareNothing},
+		{"requests can be compact", kind.requestsCanBeCompact},
+		{"laws", kind.laws},
+		{"customize answers", kind.customizeAnswers},
+		{"nothing forged is passed on", kind.nothingForged},
+		{"cases come to rest", kind.casesComeToRest},
+		{"samples become Ready", kind.samplesBecomeReady},
+		{"samples survive a lost status", kind.samplesSurviveLostStatus},
+		{"samples survive what is late", kind.samplesSurviveWhatIsLate},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
+			part.test(k, t)
+		})
+	}
+}
+
+// belongsToAnOperator fails on a case or an answer in a folder of no operator.
+func belongsToAnOperator(t *testing.T, dir string, controllers []metacontroller.Controller) {
+	root := filepath.Join(dir, "testdata")
+	known := map[string]bool{"fuzz": true} // where go test keeps what fuzzing has found
+	var names []string
+	for _, controller := range controllers {
+		known[controller.Name()] = true
+		names = append(names, controller.Name())
+	}
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil // a folder that is not there has no cases, for each kind to tell
+		}
+		relative, _ := filepath.Rel(root, path)
+		folder, _, _ := strings.Cut(filepath.ToSlash(relative), "/")
+		if isOfCase := strings.HasSuffix(path, inEnding) || strings.HasSuffix(path, outEnding); isOfCase && !known[folder] {
+			t.Errorf("%s belongs to no operator: its folder is testdata/<kind>/<hook>, of the kinds %s", path, strings.Join(names, ", "))
+		}
+		return nil
+	})
+}
