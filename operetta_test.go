@@ -14,7 +14,7 @@ import (
 var fenced = regexp.MustCompile("(?ms)^```(?:go|yaml)\n(?://|#) (\\S+)\n.*?^```$")
 
 // TestProgramOfAnotherModule builds the program of docs/authors.md as it stands there, in
-// a module of its own, and runs its commands.
+// a module of its own, and runs its tests and its commands.
 func TestProgramOfAnotherModule(t *testing.T) {
 	root, err := os.Getwd()
 	require.NoError(t, err)
@@ -22,11 +22,13 @@ func TestProgramOfAnotherModule(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	files := fenced.FindAllSubmatchIndex(text, -1)
-	require.Len(t, files, 3)
+	require.Len(t, files, 5)
 	for _, at := range files {
 		block := text[at[0]:at[1]]
 		content := block[regexp.MustCompile("^[^\n]*\n").FindIndex(block)[1] : len(block)-len("```")]
-		require.NoError(t, os.WriteFile(filepath.Join(dir, string(text[at[2]:at[3]])), content, 0o600))
+		path := filepath.Join(dir, filepath.FromSlash(string(text[at[2]:at[3]])))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, content, 0o600))
 	}
 	// The requirements of this module have all that go get would find.
 	module, err := os.ReadFile("go.mod")
@@ -48,8 +50,23 @@ func TestProgramOfAnotherModule(t *testing.T) {
 	run("go", "mod", "edit", "-require=github.com/operetta-dev/operetta@v0.0.0", "-replace=github.com/operetta-dev/operetta="+root)
 	run("go", "build", "-mod=mod", "-ldflags=-s -w", "-o", "acme", ".")
 
-	require.Contains(t, run("./acme", "simulate", "cache.yaml"), "= RedisCache default/sessions: Ready and quiet after ")
-	require.Contains(t, run("./acme", "explore", "cache.yaml", "--schedules", "40"), "schedules: 40, found: 0")
+	// Its tests want the golden to be written, and pass then.
+	golden := filepath.Join(dir, "testdata/rediscache/sync/ready-when-all-replicas-are.out.yaml")
+	run("go", "test", "-c", "-mod=mod", "-ldflags=-s -w", "-o", "acme.test", ".")
+	command := exec.Command("./acme.test", "-test.short")
+	command.Dir = dir
+	output, err := command.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(output), "the case has no answer yet: run go test with -update")
+	require.NotContains(t, string(output), "still owes")
+	run("./acme.test", "-test.short", "-update")
+	answer, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Contains(t, string(answer), "reason: Available")
+	run("./acme.test", "-test.short")
+
+	require.Contains(t, run("./acme", "simulate", "deploy/samples/rediscache.yaml"), "= RedisCache default/sessions: Ready and quiet after ")
+	require.Contains(t, run("./acme", "explore", "deploy/samples/rediscache.yaml", "--schedules", "40"), "schedules: 40, found: 0")
 	manifests := run("./acme", "manifests", "--prefix", "acme-", "--namespace", "acme", "--service", "acme") + run("./acme", "manifests", "--rbac", "--prefix", "acme-")
 	require.NotContains(t, manifests, "operetta")
 	require.Contains(t, manifests, "name: acme-rediscache\n")

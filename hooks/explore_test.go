@@ -40,18 +40,6 @@ func scenarioNames(t testing.TB) []string {
 	return names
 }
 
-// TestEachKindIsExplored wants a scenario and promises of each kind.
-func TestEachKindIsExplored(t *testing.T) {
-	names := scenarioNames(t)
-	for _, controller := range hooks.All() {
-		if !testenv.Selected(controller.Name()) {
-			continue
-		}
-		require.Contains(t, names, controller.Name())
-		require.False(t, controller.Promises.Watch == nil && controller.Promises.History == nil, "%s promises nothing", controller.Name())
-	}
-}
-
 // TestExplore plays the schedules of fixed seeds. `operetta explore` and
 // `make explore` play others.
 func TestExplore(t *testing.T) {

@@ -1,6 +1,8 @@
 package hooks_test
 
 import (
+	"os"
+	"path"
 	"path/filepath"
 	"testing"
 
@@ -37,6 +39,32 @@ func TestOperatorsAreSorted(t *testing.T) {
 	for _, controller := range hooks.All() {
 		require.Less(t, last, controller.Name())
 		last = controller.Name()
+	}
+}
+
+// TestKindsOweNothingHere tells what a kind lacks that this repository wants of each,
+// besides what operettatest wants of all.
+func TestKindsOweNothingHere(t *testing.T) {
+	for _, controller := range hooks.All() {
+		name, kind := controller.Name(), controller.Parent.Kind
+		if !testenv.Selected(name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			for file, what := range map[string]string{
+				"testdata/explore/" + name + ".yaml": "a small " + kind + " to be explored",
+				name + "/testdata/rules.yaml":        "a bad and a good object for each rule of its CRD",
+				"../docs/" + name + ".md":            "a page for its users",
+				name + "/promises.go":                "what it promises, whatever is late or lost: set Controller.Promises",
+			} {
+				if _, err := os.Stat(file); err != nil {
+					t.Errorf("%s still owes %s: write %s", kind, what, path.Join("hooks", file))
+				}
+			}
+			if controller.Promises.Watch == nil && controller.Promises.History == nil {
+				t.Errorf("%s promises nothing: set Controller.Promises", kind)
+			}
+		})
 	}
 }
 

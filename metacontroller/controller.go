@@ -36,6 +36,9 @@ type Controller struct {
 
 	// Promises are what exploration holds the operator to.
 	Promises Promises
+	// Program is what the Pods of its children do in a simulation. Without it they run,
+	// and change nothing.
+	Program Program
 
 	// Sync computes the children and the status. It is required.
 	Sync Hook

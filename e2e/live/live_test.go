@@ -128,8 +128,29 @@ func newWorld(t *testing.T, m mode, hookURL string) *world {
 	return w
 }
 
-// kinds are the custom resources, for kubectl.
-const kinds = "builds,dataservices,modelboxes,myjobs,podbuggertools,podsets"
+// kinds are the custom resources, for kubectl: those of the CRDs that deploy/ ships, whose
+// names are <plural>.<group>.
+var kinds = func() string {
+	paths, err := filepath.Glob(filepath.Join(root, "deploy/crds/*.yaml"))
+	if err != nil {
+		panic(err)
+	}
+	var names []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			panic(err)
+		}
+		var crd struct{ Metadata struct{ Name string } }
+		if err := yaml.Unmarshal(text, &crd); err != nil {
+			panic(err)
+		}
+		if crd.Metadata.Name != "" { // and no kustomization
+			names = append(names, crd.Metadata.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}()
 
 // clear deletes the custom resources and waits until nothing is left of them.
 func (w *world) clear() {
@@ -256,7 +277,8 @@ func samples(t *testing.T) map[string]string {
 				Metadata struct{ Name string }
 			}
 			require.NoError(t, yaml.Unmarshal([]byte(text), &object))
-			if kind := strings.ToLower(object.Kind); strings.Contains(kinds, kind) || kind == "modelbox" {
+			kind := strings.ToLower(object.Kind)
+			if _, err := os.Stat(filepath.Join(root, "deploy/crds", kind+".yaml")); err == nil {
 				named[kind+"/"+object.Metadata.Name] = path
 			}
 		}

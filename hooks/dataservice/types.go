@@ -320,7 +320,7 @@ type Runtime struct {
 	// well is replaced.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && !k.startsWith('..'))",message="the name of a file has letters, digits, hyphens, underscores and dots, and does not begin with two dots"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && k != '.' && !k.startsWith('..'))",message="the name of a file has letters, digits, hyphens, underscores and dots, is not one dot, and does not begin with two"
 	Config map[string]FileContent `json:"config,omitempty"`
 }
 

@@ -1,76 +1,65 @@
 package modelbox_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/operetta-dev/operetta/hooks/modelbox"
-	"github.com/operetta-dev/operetta/internal/simulate"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
-func apply(t *testing.T, world *simulate.World, text string) {
-	t.Helper()
-	object, err := yaml.YAMLToJSON([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, world.Apply(object))
+// stories tells a story once for each way in which Metacontroller applies children.
+func stories(t *testing.T, tell func(t *testing.T, world *operettatest.World)) {
+	for _, serverSide := range []bool{false, true} {
+		t.Run(fmt.Sprint("server-side ", serverSide), func(t *testing.T) {
+			options := operettatest.Options{MaxSteps: 1000, ServerSideApply: serverSide}
+			tell(t, operettatest.NewWorld(t, options, modelbox.Controller()))
+		})
+	}
 }
 
 // TestNodePortThatIsTaken edits a node port twice, first to one that another
 // Service has.
 func TestNodePortThatIsTaken(t *testing.T) {
-	for _, strategy := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
-		world := simulate.New(simulate.Options{
-			Controllers: []metacontroller.Controller{modelbox.Controller()}, MaxSteps: 1000,
-			Call: simulate.Direct(modelbox.Controller()), Apply: strategy,
-		})
-		ready := func() (string, string) {
-			require.NoError(t, world.Play())
-			outcome := world.Outcomes()[0]
-			return outcome.Ready + " " + outcome.Reason, outcome.Message
-		}
+	stories(t, func(t *testing.T, world *operettatest.World) {
 		const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, replicas: 1, ports: [{port: 80, nodePort: "
-		apply(t, world, "{apiVersion: v1, kind: Service, metadata: {name: other}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30011}]}}")
-		apply(t, world, box+"30010}]}}")
-		state, _ := ready()
-		require.Equal(t, "True Available", state)
+		world.Apply("{apiVersion: v1, kind: Service, metadata: {name: other}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30011}]}}")
+		world.Apply(box + "30010}]}}")
+		world.Play()
+		world.RequireCondition("ModelBox/web", "Ready", "True Available")
 
-		apply(t, world, box+"30011}]}}")
-		state, message := ready()
-		require.Equal(t, "False UpdateBlocked", state)
+		world.Apply(box + "30011}]}}")
+		world.Play()
+		world.RequireCondition("ModelBox/web", "Ready", "False UpdateBlocked")
+		message := world.Condition("ModelBox/web", "Ready").Message
 		require.Contains(t, message, "Service/web not updated after 30s: the API server may refuse the update for a node port that is taken")
 		require.Contains(t, message, "`kubectl events -n default --for modelboxes.model.github.com/web`")
-		require.Equal(t, "True", simulate.Condition(world.Outcomes()[0].Parent, "Stalled").Status)
+		require.Equal(t, "True", world.Condition("ModelBox/web", "Stalled").Status)
 
-		apply(t, world, box+"30012}]}}")
-		state, _ = ready()
-		require.Equal(t, "True Available", state)
-		require.Empty(t, simulate.Condition(world.Outcomes()[0].Parent, "Stalled").Status)
-	}
+		world.Apply(box + "30012}]}}")
+		world.Play()
+		world.RequireCondition("ModelBox/web", "Ready", "True Available")
+		require.Empty(t, world.Condition("ModelBox/web", "Stalled").Status)
+	})
 }
 
 // TestServiceAccountIsTakenBack names a ServiceAccount and removes the name again:
 // the API server stores it with two names.
 func TestServiceAccountIsTakenBack(t *testing.T) {
-	for _, strategy := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
-		world := simulate.New(simulate.Options{
-			Controllers: []metacontroller.Controller{modelbox.Controller()}, MaxSteps: 1000,
-			Call: simulate.Direct(modelbox.Controller()), Apply: strategy,
-		})
-		account := func() (name string) {
-			require.NoError(t, world.Play())
-			deployment := world.Get(simulate.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "default", Name: "web"})
-			name, _, err := unstructured.NestedString(deployment.Object, "spec", "template", "spec", "serviceAccountName")
-			require.NoError(t, err)
-			return name
+	stories(t, func(t *testing.T, world *operettatest.World) {
+		account := func() string {
+			world.Play()
+			var deployment appsv1.Deployment
+			world.Decode("Deployment/web", &deployment)
+			return deployment.Spec.Template.Spec.ServiceAccountName
 		}
 		const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx"
-		apply(t, world, box+", serviceAccountName: robot}}")
+		world.Apply(box + ", serviceAccountName: robot}}")
 		require.Equal(t, "robot", account())
-		apply(t, world, box+"}}")
-		require.Empty(t, account(), strategy)
-	}
+		world.Apply(box + "}}")
+		require.Empty(t, account())
+	})
 }

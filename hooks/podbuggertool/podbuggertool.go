@@ -52,6 +52,7 @@ func Controller() metacontroller.Controller {
 		Related:   []metacontroller.Resource{podKind},
 		Grants:    permissions(),
 		Promises:  promises(),
+		Program:   kubectlDebug,
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),
 	}

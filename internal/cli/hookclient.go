@@ -27,7 +27,7 @@ func (p *program) hooks(ctx context.Context, overHTTP, validate bool) (simulate.
 	srv := server.New(server.Options{
 		Controllers:     controllers,
 		Now:             func() time.Time { return *clock.Load() },
-		Log:             slog.New(slog.DiscardHandler),
+		Log:             slog.New(panicLog{p.Err}),
 		MaxBodyBytes:    server.DefaultMaxBodyBytes,
 		MaxInFlight:     server.DefaultMaxInFlight(),
 		ShutdownTimeout: server.DefaultShutdownTimeout,

@@ -76,7 +76,7 @@ func render(p *program, path string, flags *renderFlags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", input.source, err)
 	}
-	answer, err := controller.Call(hook, now, request)
+	answer, err := p.call(controller, hook, now, request)
 	if err != nil {
 		return fmt.Errorf("%s: %w", input.source, err)
 	}

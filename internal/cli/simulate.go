@@ -22,6 +22,7 @@ type simulateFlags struct {
 	vanish, flap, evict        []string
 	deleteAfter, overHTTP      bool
 	validate                   bool
+	record                     string
 	maxSteps                   int
 }
 
@@ -71,6 +72,7 @@ asked for and nothing keeps changing.`,
 	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
 	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
 	validateFlag(cmd, &flags.validate)
+	set.StringVar(&flags.record, "record", "", "folder, such as testdata, to write what the hooks are asked to as cases: KIND/HOOK/step-001.in.yaml and .out.yaml")
 	set.IntVar(&flags.maxSteps, "max-steps", simulate.DefaultMaxSteps, "steps after which there is no fixed point")
 	return cmd
 }
@@ -96,6 +98,11 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 		return err
 	}
 	defer stop()
+	if flags.record != "" {
+		if call, err = recording(flags.record, call); err != nil {
+			return err
+		}
+	}
 	world := simulate.New(simulate.Options{
 		Controllers: p.controllers,
 		Call:        call,

@@ -35,16 +35,16 @@ func ComesToRest(t *testing.T, all []metacontroller.Controller, c corpus.Case) {
 		t.Run(string(apply), func(t *testing.T) {
 			t.Parallel()
 			world := NewWorld(all, apply, "v2")
-			require.NoError(t, world.Restore(wholeChildren(t, c)))
+			require.NoError(t, world.Restore(WholeChildren(t, c)))
 			require.NoError(t, world.Play())
 		})
 	}
 }
 
-// wholeChildren returns the request with what its children leave out because the
+// WholeChildren returns the request with what its children leave out because the
 // hook does not read it: a case shows only what it is about, and an API server
 // takes whole objects only.
-func wholeChildren(t *testing.T, e corpus.Case) []byte {
+func WholeChildren(t testing.TB, e corpus.Case) []byte {
 	answer, err := e.Call()
 	require.NoError(t, err)
 	asked := map[string]map[string]any{}

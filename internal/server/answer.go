@@ -18,7 +18,7 @@ import (
 func (s *Server) answer(controller metacontroller.Controller, hook metacontroller.HookName) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		line := lineOf(r)
-		j := s.newJob(r)
+		j := s.newJob(r, hook)
 		defer j.end()
 		body, err := j.read(w, r, controller)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// The memory budget is what all requests together may hold. It has five parts,
+// The memory budget is what all requests together may hold. It has six parts,
 // so that no kind of request can take what another needs, and a request takes
 // from them in one order only, so that none waits for another in a circle:
 //
@@ -19,6 +19,8 @@ import (
 //	tiny     bodies of at most 64 KiB about a parent of at most 200 values, and
 //	         what is computed from them, unless they ask for much: most requests are
 //	         of this kind
+//	customize  other bodies of customize hooks, of at most 2 MiB, and what is computed
+//	         from them
 //	small    other bodies of at most 1 MiB and what is computed from them
 //	large    the larger bodies
 //	work     what is computed from those, and every large answer
@@ -36,6 +38,7 @@ const (
 	MostMemoryBudget  = 1 << 40
 
 	smallBody     = 1 << 20
+	customizeBody = 2 << 20  // more than a parent can have in etcd
 	openingBytes  = 64 << 10 // of each body
 	tinyBody      = openingBytes
 	tinyValues    = 200       // few parents have half of that; at up to 50 µs each, more takes too long
@@ -74,8 +77,8 @@ func LimitGo(budget int64) {
 func LargestBody(budget int64) int64 { return budget / 2 }
 
 type budget struct {
-	opening                  *openings
-	tiny, small, large, work *fair
+	opening                             *openings
+	tiny, customize, small, large, work *fair
 
 	// turned is the part of tiny that those may keep who turn out to cost as much
 	// as others, until they have what others have.
@@ -84,9 +87,12 @@ type budget struct {
 
 func newBudget(size int64) *budget {
 	large := LargestBody(size)
-	opening, tiny, small := size/10, size/20, size/10
-	work := size - large - opening - tiny - small
-	return &budget{newOpenings(opening), newReserved(tiny), newReserved(small), newFair(large), newFair(work), newFair(tiny / 4)}
+	opening, tiny, customize, small := size/10, size/20, size/32, size/10-size/32
+	work := size - large - opening - tiny - customize - small
+	return &budget{
+		opening: newOpenings(opening), tiny: newReserved(tiny), customize: newReserved(customize), small: newReserved(small),
+		large: newFair(large), work: newFair(work), turned: newFair(tiny / 4),
+	}
 }
 
 // isTiny reports whether a body costs next to nothing.
@@ -125,12 +131,12 @@ func (h *held) take(ctx context.Context, c client, amount int64) error {
 }
 
 // takeNow takes an amount that is free.
-func (h *held) takeNow(amount int64) error {
+func (h *held) takeNow(c client, amount int64) error {
 	if amount > h.share.size-h.amount {
 		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes, and this is %w: make the resource smaller, or raise --memory-budget",
 			h.share.size, metacontroller.ErrTooMuch)
 	}
-	if !h.share.tryAcquire(amount) {
+	if !h.share.tryAcquire(c, amount) {
 		return errBusy
 	}
 	h.amount += amount

@@ -78,16 +78,26 @@ func (f *fair) acquire(ctx context.Context, c client, amount int64) error {
 	return ctx.Err()
 }
 
-// tryAcquire takes an amount that is free and that nobody waits for, of one of which
-// an address may have all.
-func (f *fair) tryAcquire(amount int64) bool {
+// littlePart is which part of a whole is little: an eighth.
+const littlePart = 8
+
+// tryAcquire takes an amount that is free, of one of which an address may have all. While
+// others wait, that is a little for those whose namespace does not: somebody who waits for
+// much would have all of them refused.
+func (f *fair) tryAcquire(c client, amount int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.turns) > 0 || f.used+amount > f.size {
+	if f.used+amount > f.size || len(f.turns) > 0 && (amount > f.size/littlePart || f.waits(c)) {
 		return false
 	}
 	f.used += amount
 	return true
+}
+
+// waits reports whether somebody of the client's namespace waits.
+func (f *fair) waits(c client) bool {
+	queue := f.waiting[c.address]
+	return queue != nil && len(queue.waiting[c.namespace]) > 0
 }
 
 func (f *fair) release(address string, amount int64) {

@@ -41,13 +41,13 @@ func (f *asking) ask(who string, c client, amount int64) {
 // in this order and all is free again.
 func (f *asking) requireOrder(t *testing.T, want string) {
 	t.Helper()
-	require.False(t, f.tryAcquire(1))
+	require.False(t, f.tryAcquire(client{address: "other"}, 1))
 	f.release("first", f.size)
 	time.Sleep(time.Hour)
 	synctest.Wait()
 	require.Equal(t, want, f.order.String())
-	require.True(t, f.tryAcquire(f.size), "all is free again")
-	require.False(t, f.tryAcquire(1))
+	require.True(t, f.tryAcquire(client{}, f.size), "all is free again")
+	require.False(t, f.tryAcquire(client{address: "other"}, 1))
 	require.Empty(t, f.waiting)
 	require.Empty(t, f.turns)
 }
@@ -141,7 +141,7 @@ func TestFairForgetsWhoGivesUp(t *testing.T) {
 		require.Equal(t, time.Second, <-granted)
 		f.release("a", 1)
 		f.release("b", 1)
-		require.True(t, f.tryAcquire(2))
+		require.True(t, f.tryAcquire(client{}, 2))
 	})
 }
 
@@ -169,5 +169,24 @@ func TestFairLeavesAQuarter(t *testing.T) {
 		f.release("a", 3)
 		require.Empty(t, f.held)
 		require.Zero(t, f.used)
+	})
+}
+
+// TestALittleIsFreeForThoseWhoDoNotWait: somebody waits for more than is free, and others
+// get a little of what is there. Those of the same namespace do not.
+func TestALittleIsFreeForThoseWhoDoNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFair(80)
+		require.True(t, f.tryAcquire(client{"a", "evil"}, 40), "nobody waits")
+		go func() { _ = f.acquire(context.Background(), client{"a", "evil"}, 50) }()
+		synctest.Wait()
+		require.False(t, f.tryAcquire(client{"a", "evil"}, 1))
+		require.False(t, f.tryAcquire(client{"a", "good"}, 11), "more than an eighth")
+		require.True(t, f.tryAcquire(client{"a", "good"}, 10))
+		require.True(t, f.tryAcquire(client{"b", "evil"}, 10), "of another address")
+		f.release("a", 60)
+		synctest.Wait()
+		f.release("a", 50)
+		require.True(t, f.tryAcquire(client{}, 80), "all is free again")
 	})
 }

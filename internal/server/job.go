@@ -15,8 +15,8 @@ import (
 // so that more of them than there are processors only wait for one another.
 // Those of large requests, which run for long, leave some to the others, and
 // these leave some to the tiny ones: see the budget. The tiny ones of one address
-// leave some to the others'.
-type slots struct{ all, tiny, notTiny, large *fair }
+// leave some to the others'. Those of customize have some of their own.
+type slots struct{ all, tiny, notTiny, large, customize *fair }
 
 // DefaultMaxInFlight returns the number of hooks that run at once where it is
 // not set: two for each processor.
@@ -24,7 +24,7 @@ func DefaultMaxInFlight() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 func newSlots(most int) slots {
 	turns := func(n int) *fair { return newFair(int64(max(1, n))) }
-	return slots{all: turns(most), tiny: newReserved(int64(max(1, most))), notTiny: turns(most - (most+3)/4), large: turns(most / 2)}
+	return slots{all: turns(most), tiny: newReserved(int64(max(1, most))), notTiny: turns(most - (most+3)/4), large: turns(most / 2), customize: turns((most + 1) / 2)}
 }
 
 // job is a request from its headers to its answer: its time, and what it holds.
@@ -36,15 +36,27 @@ type job struct {
 	waiting  context.Context         // ends when the job has to run at the latest
 	cancel   context.CancelCauseFunc // of waiting
 	isLarge  bool
-	body     held // and, of a small one, what is computed from it
-	work     held
-	prepaid  int64 // of what the hook will reserve
+	// isCustomize is set for the hook that Metacontroller asks, at each event of a related
+	// object, from the one thread that hands out the events of its kind to all
+	// controllers: while it waits, everybody's events do.
+	isCustomize bool
+	body        held // and, of a small one, what is computed from it
+	work        held
+	prepaid     int64 // of what the hook will reserve
 }
 
-func (s *Server) newJob(r *http.Request) *job {
+// customizeWait is how long a customize hook may wait. One that is refused costs the
+// event of its own custom resource, and one that waits holds up those of all.
+const customizeWait = time.Second
+
+func (s *Server) newJob(r *http.Request, hook metacontroller.HookName) *job {
 	now := time.Now()
-	j := &job{server: s, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
-	timed, stop := context.WithDeadline(j.request, now.Add(s.options.AnswerTimeout*waitPart/10))
+	j := &job{server: s, isCustomize: hook == metacontroller.CustomizeHook, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
+	wait := s.options.AnswerTimeout * waitPart / 10
+	if j.isCustomize {
+		wait = min(wait, customizeWait)
+	}
+	timed, stop := context.WithDeadline(j.request, now.Add(wait))
 	j.waiting, j.cancel = context.WithCancelCause(timed)
 	context.AfterFunc(j.waiting, stop)
 	return j
@@ -60,14 +72,18 @@ func (j *job) end() {
 // takeBody takes what a body of a length needs. One that is not large takes what
 // will be computed from it as well: see the order in which shares are taken.
 func (j *job) takeBody(length int64, tiny bool) error {
-	j.isLarge = length > smallBody
+	ofCustomize := j.isCustomize && !tiny && length <= customizeBody
+	j.isLarge = length > smallBody && !ofCustomize
 	if j.isLarge {
 		j.body = held{share: j.server.budget.large}
 		return j.body.take(j.waiting, j.client, length+compactBytes)
 	}
 	j.body = held{share: j.server.budget.small}
-	if tiny {
+	switch {
+	case tiny:
 		j.body.share = j.server.budget.tiny
+	case ofCustomize:
+		j.body.share = j.server.budget.customize
 	}
 	j.prepaid = length + overheadBytes
 	return j.body.take(j.waiting, j.turnOf(tiny), length+j.prepaid)
@@ -138,7 +154,7 @@ func (j *job) turn(length int64) error {
 		return nil
 	}
 	turned := held{share: j.server.budget.turned}
-	if err := turned.takeNow(length); err != nil {
+	if err := turned.takeNow(j.client, length); err != nil {
 		return errBusy
 	}
 	defer turned.give(0)
@@ -167,6 +183,8 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 		wanted = []*fair{slots.tiny, slots.all}
 	case j.isLarge:
 		wanted = []*fair{slots.large, slots.notTiny, slots.all}
+	case j.isCustomize:
+		wanted = []*fair{slots.customize}
 	default:
 		wanted = []*fair{slots.notTiny, slots.all}
 	}
@@ -194,7 +212,7 @@ func (j *job) reserve(amount int64) error {
 	if amount == free {
 		return nil
 	}
-	return j.work.takeNow(amount - free)
+	return j.work.takeNow(j.client, amount-free)
 }
 
 // endOf returns the error of a call that has ended for want of time as one of

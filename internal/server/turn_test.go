@@ -139,3 +139,29 @@ func TestALargeBodyOfWhichLittleIsReadIsSmall(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, e.post(t, "/greeting/sync", filled("hi")).code)
 	close(e.release)
 }
+
+// TestCustomizeWaitsForNoSync: Metacontroller asks customize from the one thread that
+// hands out the events of a kind to all controllers, so that a namespace whose syncs take
+// long would hold up the events of all.
+func TestCustomizeWaitsForNoSync(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(o *server.Options) {
+		o.MaxInFlight, o.AnswerTimeout, o.MemoryBudget = 4, 20*time.Second, 64<<20
+	})
+	padded := func(text string, length int) string {
+		return strings.Replace(request(text), `"spec": {`, `"spec": {"x": "`+strings.Repeat("x", length)+`", `, 1)
+	}
+	for range 10 { // as many as Metacontroller has workers for a kind
+		e.later("/greeting/sync", padded("block", 66_000))
+		e.later("/greeting/sync", padded("block", 2_000_000))
+	}
+	<-e.reached
+	time.Sleep(300 * time.Millisecond) // the others have come
+	for range 10 {
+		for _, length := range []int{0, 66_000, 1_500_000} {
+			require.Equal(t, http.StatusOK, e.post(t, "/greeting/customize", padded("hi", length)).code, length)
+		}
+	}
+	require.Equal(t, http.StatusTooManyRequests, e.post(t, "/greeting/sync", padded("hi", 66_000)).code, "the syncs are still there")
+	close(e.release)
+}

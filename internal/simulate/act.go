@@ -50,7 +50,7 @@ func (w *World) flush() {
 		return
 	}
 	w.happened += len(w.events)
-	w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.clock.now, Events: w.events})
+	w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.now, Events: w.events})
 	w.events = nil
 	w.recent = w.recent[max(0, len(w.recent)-remembered):]
 }
@@ -69,7 +69,7 @@ func (w *World) do(a Action) bool {
 	case "relist":
 		m.Relist(a.Target)
 	case "restart":
-		w.tell("Metacontroller restarts")
+		w.note("Metacontroller restarts")
 		m.Restart()
 	case "sync":
 		return w.sync(a)
@@ -86,19 +86,19 @@ func (w *World) do(a Action) bool {
 	case "wait":
 		return w.pass(a.Target)
 	default:
-		return w.doUnasked(a)
+		return w.doOutside(a)
 	}
 	return true
 }
 
-// doUnasked is what people and nodes do.
-func (w *World) doUnasked(a Action) bool {
+// doOutside is what people and nodes do.
+func (w *World) doOutside(a Action) bool {
 	if a.Do == "create" {
-		return w.told(w.create([]byte(a.Detail)))
+		return w.noteRefusal(w.create([]byte(a.Detail)))
 	}
 	switch a.Do {
 	case "quota":
-		w.tell("creations are refused: " + a.Target)
+		w.note("creations are refused: " + a.Target)
 		kind := a.Target
 		if kind == "off" {
 			kind = ""
@@ -116,14 +116,14 @@ func (w *World) doUnasked(a Action) bool {
 	}
 	switch a.Do {
 	case "edit":
-		return w.told(w.server.Patch(apiserver.ByUser, ref, []byte(a.Detail)))
+		return w.noteRefusal(w.server.Patch(apiserver.ByUser, ref, []byte(a.Detail)))
 	case "delete":
-		return w.told(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
+		return w.noteRefusal(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
 	case "evict":
 		if ref.Kind != "Pod" {
 			return false
 		}
-		w.tell("evict " + ref.String())
+		w.note("evict " + ref.String())
 		w.builtin.Evict(ref)
 		return true
 	case "fail", "hold":
@@ -133,17 +133,17 @@ func (w *World) doUnasked(a Action) bool {
 	return false
 }
 
-// told tells why the API server refuses something, and reports whether it has
-// taken it.
-func (w *World) told(err error) bool {
+// noteRefusal notes why the API server refuses something, and reports whether it
+// has taken it.
+func (w *World) noteRefusal(err error) bool {
 	if err != nil {
-		w.tell("refused: " + err.Error())
+		w.note("refused: " + err.Error())
 		w.refusals++
 	}
 	return err == nil
 }
 
-func (w *World) tell(detail string) {
+func (w *World) note(detail string) {
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
 }
 
@@ -172,14 +172,14 @@ func (w *World) sync(a Action) bool {
 	if !found || !w.isParentKind(ref) || w.composite.Heard(ref) == nil {
 		return false
 	}
-	trouble, err := composite.ParseTrouble(a.Detail)
+	fault, err := composite.ParseFault(a.Detail)
 	if err != nil {
 		return false
 	}
 	if unheard := w.unheard(); unheard != "" {
-		w.tell(fmt.Sprintf("sync of %s, not having heard that %s", ref, unheard))
+		w.note(fmt.Sprintf("sync of %s, not having heard that %s", ref, unheard))
 	}
-	return w.composite.Sync(ref, trouble)
+	return w.composite.Sync(ref, fault)
 }
 
 // pass lets time pass, or makes it the time of the next timer.
@@ -189,11 +189,11 @@ func (w *World) pass(duration string) bool {
 		if err != nil || d <= 0 {
 			return false
 		}
-		w.clock.now = w.clock.now.Add(d)
+		w.now = w.now.Add(d)
 	} else if next := w.nextTimer(); next.IsZero() {
 		return false
-	} else if next.After(w.clock.now) {
-		w.clock.now = next
+	} else if next.After(w.now) {
+		w.now = next
 	}
 	w.builtin.Wake()
 	return true

@@ -52,7 +52,7 @@ func ParseAction(text string) (Action, error) {
 		return a, fmt.Errorf("there is no action %q: it begins with calm, deliver, relist, restart, sync, step, hear, collect, wait, create, edit, delete, fail, hold, evict, mend or quota", text)
 	}
 	if do == "sync" {
-		if _, err := composite.ParseTrouble(a.Detail); err != nil {
+		if _, err := composite.ParseFault(a.Detail); err != nil {
 			return a, fmt.Errorf("%s: %w", text, err)
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -210,6 +212,26 @@ func TestOrderedTeardown(t *testing.T) {
 		fmt.Sprintf("%d ConfigMap/a deleted by the hook", from+2),
 	}, story(w)[3:])
 	require.Contains(t, y.bodies[len(y.bodies)-1], `"finalizing":true`)
+}
+
+// TestTheCompositeControllerIsTheInstalledOne wants requests to show the manifest that
+// is printed for a cluster, and its name in the finalizer.
+func TestTheCompositeControllerIsTheInstalledOne(t *testing.T) {
+	acme := manifests.Installation{Prefix: "acme-", Namespace: "acme", Service: "operators", Port: 8080}
+	y := newToy(configMaps)
+	y.OrderedTeardown = true
+	var seen map[string]any
+	y.sync = func(r request) any { seen = r.Controller; return answer(true) }
+	w := y.world(t, func(o *Options) { o.Installation = acme })
+	require.NoError(t, w.Play())
+	require.Equal(t, []string{"metacontroller.io/compositecontroller-acme-toy"}, w.Get(toyRef).GetFinalizers())
+
+	printed, err := acme.CompositeController(y.Controller, "")
+	require.NoError(t, err)
+	want := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(printed, &want))
+	require.Equal(t, want["spec"], seen["spec"])
+	require.Equal(t, "acme-toy", seen["metadata"].(map[string]any)["name"])
 }
 
 func TestTeardownThatNeverEndsIsAnError(t *testing.T) {

@@ -91,8 +91,8 @@ func runsImage(object Object, image string) bool {
 	})
 }
 
-// trouble is a Fault in a simulation.
-type trouble struct {
+// faultState is a Fault in a simulation.
+type faultState struct {
 	Fault
 
 	active bool // for those that last
@@ -102,14 +102,14 @@ type trouble struct {
 
 // faults are all troubles of a simulation.
 type faults struct {
-	list []*trouble
+	list []*faultState
 	get  func(Ref) Object
 }
 
 func newFaults(list []Fault, get func(Ref) Object) *faults {
 	f := &faults{get: get}
 	for _, fault := range list {
-		t := &trouble{Fault: fault}
+		t := &faultState{Fault: fault}
 		switch fault.What {
 		case Fail, Hold:
 			t.active = fault.Step == 0

@@ -6,7 +6,7 @@ import "github.com/operetta-dev/operetta/internal/simulate/fingerprint"
 // way: it leaves out by which UIDs, resource versions, addresses and at what time
 // they have come there, but for how long ago something was.
 func (w *World) Fingerprint() uint64 {
-	p := fingerprint.New(w.clock.now)
+	p := fingerprint.New(w.now)
 	for _, object := range w.Objects() {
 		p.Line(string(w.server.JSON(object)))
 	}

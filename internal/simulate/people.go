@@ -31,8 +31,8 @@ func (w *World) mend() {
 }
 
 // add adds a fault that strikes now.
-func (f *faults) add(fault Fault) *trouble {
-	t := &trouble{Fault: fault, left: 1}
+func (f *faults) add(fault Fault) *faultState {
+	t := &faultState{Fault: fault, left: 1}
 	f.list = append(f.list, t)
 	return t
 }

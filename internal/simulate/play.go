@@ -40,7 +40,7 @@ func (w *World) Play() error {
 
 // Step plays one step, and reports whether anything happened or is about to.
 func (w *World) Step() bool {
-	w.clock.now = w.clock.now.Add(time.Second)
+	w.now = w.now.Add(time.Second)
 	w.builtin.BeginStep()
 	w.composite.DeliverAll()
 	w.strikeDue(len(w.Steps) + 1)
@@ -57,8 +57,8 @@ func (w *World) wait() bool {
 		return false
 	}
 	// The step itself takes a second.
-	if at := next.Add(-time.Second); at.After(w.clock.now) {
-		w.clock.now = at
+	if at := next.Add(-time.Second); at.After(w.now) {
+		w.now = at
 	}
 	return true
 }
@@ -95,7 +95,7 @@ func (w *World) strikeNext() bool {
 	return false
 }
 
-func (w *World) strike(t *trouble) {
+func (w *World) strike(t *faultState) {
 	t.left--
 	detail := string(t.What) + " " + t.Kind + "/" + t.Name
 	switch t.What {
@@ -166,9 +166,9 @@ func (w *World) checkQuiet() error {
 }
 
 func (w *World) checkParent(parent Ref) error {
-	now := w.clock.now
-	defer func() { w.clock.now = now }()
-	w.clock.now = now.Add(time.Second) // what has the time in it changes
+	now := w.now
+	defer func() { w.now = now }()
+	w.now = now.Add(time.Second) // what has the time in it changes
 	requests, seen := w.composite.Requests(), len(w.recent)
 	first, err := w.composite.Resync(parent)
 	if err != nil {
@@ -230,4 +230,16 @@ func (w *World) changesOf(list []apiserver.Write) []string {
 		}
 	}
 	return lines
+}
+
+// maxEvents is how many events a simulation may have.
+const maxEvents = 500_000
+
+// checkRoom returns the error by which a simulation that has grown too large
+// ends.
+func (w *World) checkRoom() error {
+	if w.happened > maxEvents {
+		return w.server.Overflow("more than %d changes in %d steps", maxEvents, len(w.Steps))
+	}
+	return w.server.Full()
 }

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/internal/simulate/controllers"
@@ -23,6 +24,9 @@ const DefaultMaxSteps = 200
 type Options struct {
 	// Controllers are the operators. Their parents are what is played.
 	Controllers []metacontroller.Controller
+	// Installation names their CompositeControllers. It is that of Operetta where it is
+	// empty.
+	Installation manifests.Installation
 	// Call is the way to their hooks.
 	Call Call
 	// Apply is DynamicApply where it is empty.
@@ -41,13 +45,16 @@ type Options struct {
 	SkipValidation bool
 }
 
+// start is the time at which every simulation begins.
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // World is a cluster in memory.
 type World struct {
 	// Steps are those in which something happened.
 	Steps []Step
 
 	options   Options
-	clock     *clock
+	now       time.Time // inside the World; it stands still between the steps
 	server    *apiserver.Server
 	composite *composite.Metacontroller
 	builtin   *controllers.Builtin
@@ -63,19 +70,20 @@ type World struct {
 // New returns an empty World.
 func New(options Options) *World {
 	options.Apply = cmp.Or(options.Apply, DynamicApply)
+	options.Installation = cmp.Or(options.Installation, manifests.Operetta())
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
-	clock := &clock{now: start}
-	s := apiserver.New(apiserver.Options{Now: clock.Now, Controllers: options.Controllers, SkipValidation: options.SkipValidation})
-	w := &World{
-		options: options, clock: clock, server: s, faults: newFaults(options.Faults, s.Get), foreign: map[Ref]bool{},
-	}
-	w.composite = composite.New(s, composite.Options{
-		Controllers: options.Controllers, Call: options.Call, Apply: options.Apply, HookVersion: options.HookVersion,
-		Late: options.Late, Failed: w.hookFailed,
+	w := &World{options: options, now: start, foreign: map[Ref]bool{}}
+	w.server = apiserver.New(apiserver.Options{
+		Now: w.Now, Controllers: options.Controllers, SkipValidation: options.SkipValidation,
 	})
-	w.builtin = controllers.New(s, controllers.Options{Faults: w.faults, Program: w.run, Late: options.Late})
-	s.Watch(w.record)
+	w.faults = newFaults(options.Faults, w.server.Get)
+	w.composite = composite.New(w.server, composite.Options{
+		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply,
+		HookVersion: options.HookVersion, Late: options.Late, Failed: w.hookFailed,
+	})
+	w.builtin = controllers.New(w.server, controllers.Options{Faults: w.faults, Program: w.runProgram, Late: options.Late})
+	w.server.Watch(w.record)
 	return w
 }
 
@@ -148,7 +156,7 @@ func (w *World) DeleteParents() {
 func (w *World) Get(ref Ref) Object { return w.server.Get(ref) }
 
 // Now returns the time inside the World.
-func (w *World) Now() time.Time { return w.clock.now }
+func (w *World) Now() time.Time { return w.now }
 
 // Objects returns all objects in the order of kinds and names. They are not to
 // be modified.

@@ -14,12 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// admission is an object on its way into the store. Both objects are of the
-// kind's Go type; old is nil where the object is new.
+// admission is what a kind's rules need beside an object on its way into the store.
 type admission struct {
-	server   *Server
-	ref      Ref
-	new, old any
+	server *Server
+	ref    Ref
 }
 
 // admit gives an object the form in which the server stores it: what its type
@@ -29,34 +27,42 @@ func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.definition != nil {
 		return s.admitCustom(k, object, old)
 	}
-	ref := RefOf(object)
 	problems := checkMetadata(object)
-	if k.typed == nil || len(problems) > 0 {
-		return object, invalid(ref, problems)
+	if k.admit == nil || len(problems) > 0 {
+		return object, invalid(RefOf(object), problems)
 	}
-	a := &admission{server: s, ref: ref, new: k.typed()}
-	if err := Decode(object, a.new); err != nil {
-		return nil, apierrors.NewBadRequest(k.Kind + " in version " + object.GroupVersionKind().Version +
-			" cannot be handled as a " + k.Kind + ": " + err.Error())
-	}
-	if old != nil {
-		a.old = k.typed()
-		if err := Decode(old, a.old); err != nil {
+	return k.admit(&admission{server: s, ref: RefOf(object)}, object, old)
+}
+
+// typed returns how objects of a Go type are admitted. The rules fill in defaults, and
+// return what is wrong; old is nil where the object is new. They may be nil.
+func typed[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
+	return func(a *admission, object, old Object) (Object, error) {
+		now := new(T)
+		if err := Decode(object, now); err != nil {
+			return nil, apierrors.NewBadRequest(a.ref.Kind + " in version " + object.GroupVersionKind().Version +
+				" cannot be handled as a " + a.ref.Kind + ": " + err.Error())
+		}
+		var before *T
+		if old != nil {
+			before = new(T)
+			if err := Decode(old, before); err != nil {
+				return nil, err
+			}
+		}
+		if rules != nil {
+			if err := invalid(a.ref, rules(a, now, before)); err != nil {
+				return nil, err
+			}
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(now)
+		if err != nil {
 			return nil, err
 		}
+		stored := &unstructured.Unstructured{Object: content}
+		keepMetadata(stored, object)
+		return stored, nil
 	}
-	if k.admit != nil {
-		if err := invalid(ref, k.admit(a)); err != nil {
-			return nil, err
-		}
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a.new)
-	if err != nil {
-		return nil, err
-	}
-	stored := &unstructured.Unstructured{Object: content}
-	keepMetadata(stored, object)
-	return stored, nil
 }
 
 // admitCustom is admit for a custom resource: what its definition does not know

@@ -34,7 +34,7 @@ func (s *Server) noteApplied(object Object, applied map[string]any) Object {
 	ref := RefOf(object)
 	fields := []any{map[string]any{
 		"manager": "metacontroller", "operation": "Apply", "apiVersion": ref.APIVersion,
-		"fieldsType": "FieldsV1", "fieldsV1": describe(applied),
+		"fieldsType": "FieldsV1", "fieldsV1": fieldsV1(applied),
 	}}
 	old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields")
 	s.held.objects[ref].applied = applied

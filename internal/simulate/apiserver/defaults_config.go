@@ -6,21 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func admitConfigMap(a *admission) field.ErrorList {
-	config := a.new.(*corev1.ConfigMap)
-	if a.old == nil {
-		return nil
-	}
-	old := a.old.(*corev1.ConfigMap)
-	if old.Immutable == nil || !*old.Immutable {
+func admitConfigMap(_ *admission, config, old *corev1.ConfigMap) field.ErrorList {
+	if old == nil || old.Immutable == nil || !*old.Immutable {
 		return nil
 	}
 	return append(unchanged(field.NewPath("data"), config.Data, old.Data),
 		unchanged(field.NewPath("binaryData"), config.BinaryData, old.BinaryData)...)
 }
 
-func admitSecret(a *admission) field.ErrorList {
-	secret := a.new.(*corev1.Secret)
+func admitSecret(_ *admission, secret, old *corev1.Secret) field.ErrorList {
 	set(&secret.Type, corev1.SecretTypeOpaque)
 	for key, value := range secret.StringData {
 		if secret.Data == nil {
@@ -29,10 +23,9 @@ func admitSecret(a *admission) field.ErrorList {
 		secret.Data[key] = []byte(value)
 	}
 	secret.StringData = nil
-	if a.old == nil {
+	if old == nil {
 		return nil
 	}
-	old := a.old.(*corev1.Secret)
 	problems := unchanged(field.NewPath("type"), secret.Type, old.Type)
 	if old.Immutable != nil && *old.Immutable {
 		problems = append(problems, unchanged(field.NewPath("data"), secret.Data, old.Data)...)
@@ -40,21 +33,19 @@ func admitSecret(a *admission) field.ErrorList {
 	return problems
 }
 
-func admitNamespace(a *admission) field.ErrorList {
-	namespace := a.new.(*corev1.Namespace)
+func admitNamespace(_ *admission, namespace, old *corev1.Namespace) field.ErrorList {
 	if namespace.Labels == nil {
 		namespace.Labels = map[string]string{}
 	}
 	namespace.Labels[corev1.LabelMetadataName] = namespace.Name
-	if a.old == nil {
+	if old == nil {
 		namespace.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
 		namespace.Status.Phase = corev1.NamespaceActive
 	}
 	return nil
 }
 
-func admitClaim(a *admission) field.ErrorList {
-	claim := a.new.(*corev1.PersistentVolumeClaim)
+func admitClaim(_ *admission, claim, _ *corev1.PersistentVolumeClaim) field.ErrorList {
 	defaultClaim(claim)
 	return nil
 }
@@ -66,24 +57,22 @@ func defaultClaim(claim *corev1.PersistentVolumeClaim) {
 	roundUp(claim.Spec.Resources.Limits)
 }
 
-func admitRoleBinding(a *admission) field.ErrorList {
-	binding := a.new.(*rbacv1.RoleBinding)
+func admitRoleBinding(_ *admission, binding, old *rbacv1.RoleBinding) field.ErrorList {
 	defaultSubjects(binding.Subjects)
 	set(&binding.RoleRef.APIGroup, rbacv1.GroupName)
-	if a.old == nil {
+	if old == nil || binding.RoleRef == old.RoleRef {
 		return nil
 	}
-	return checkRoleRef(binding.RoleRef, a.old.(*rbacv1.RoleBinding).RoleRef)
+	return refuseRoleRef(binding.RoleRef)
 }
 
-func admitClusterRoleBinding(a *admission) field.ErrorList {
-	binding := a.new.(*rbacv1.ClusterRoleBinding)
+func admitClusterRoleBinding(_ *admission, binding, old *rbacv1.ClusterRoleBinding) field.ErrorList {
 	defaultSubjects(binding.Subjects)
 	set(&binding.RoleRef.APIGroup, rbacv1.GroupName)
-	if a.old == nil {
+	if old == nil || binding.RoleRef == old.RoleRef {
 		return nil
 	}
-	return checkRoleRef(binding.RoleRef, a.old.(*rbacv1.ClusterRoleBinding).RoleRef)
+	return refuseRoleRef(binding.RoleRef)
 }
 
 func defaultSubjects(subjects []rbacv1.Subject) {
@@ -94,9 +83,6 @@ func defaultSubjects(subjects []rbacv1.Subject) {
 	}
 }
 
-func checkRoleRef(now, old rbacv1.RoleRef) field.ErrorList {
-	if now == old {
-		return nil
-	}
+func refuseRoleRef(now rbacv1.RoleRef) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), now, "cannot change roleRef")}
 }

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func admitJob(a *admission) field.ErrorList {
-	job := a.new.(*batchv1.Job)
+func admitJob(_ *admission, job, old *batchv1.Job) field.ErrorList {
 	spec := &job.Spec
 	if spec.Completions == nil && spec.Parallelism == nil {
 		point(&spec.Completions, 1)
@@ -36,8 +35,8 @@ func admitJob(a *admission) field.ErrorList {
 	point(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
 	defaultPodSpec(&spec.Template.Spec)
 	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)
-	if a.old != nil {
-		return append(problems, checkJobUpdate(spec, &a.old.(*batchv1.Job).Spec)...)
+	if old != nil {
+		return append(problems, checkJobUpdate(spec, &old.Spec)...)
 	}
 	if !*spec.ManualSelector {
 		generateSelector(spec, job.Name, job.UID)

@@ -150,8 +150,7 @@ func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 }
 
 // admitPod fills in what the server and its admission plug-ins add to a Pod.
-func admitPod(a *admission) field.ErrorList {
-	pod := a.new.(*corev1.Pod)
+func admitPod(a *admission, pod, old *corev1.Pod) field.ErrorList {
 	defaultPodSpec(&pod.Spec)
 	defaultRequests(&pod.Spec)
 	point(&pod.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks)
@@ -163,8 +162,8 @@ func admitPod(a *admission) field.ErrorList {
 		})
 	}
 	admitTolerations(&pod.Spec)
-	if a.old != nil {
-		return checkPodUpdate(pod, a.old.(*corev1.Pod))
+	if old != nil {
+		return checkPodUpdate(pod, old)
 	}
 	point(&pod.Spec.Priority, 0)
 	point(&pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)

@@ -18,11 +18,8 @@ const (
 	leastNodePort = 30000
 )
 
-func admitService(a *admission) field.ErrorList {
-	service := a.new.(*corev1.Service)
-	var old *corev1.Service
-	if a.old != nil {
-		old = a.old.(*corev1.Service)
+func admitService(a *admission, service, old *corev1.Service) field.ErrorList {
+	if old != nil {
 		inherit(service, old)
 	} else {
 		service.Status = corev1.ServiceStatus{}

@@ -15,8 +15,7 @@ var (
 	templateSpec = field.NewPath("spec", "template", "spec")
 )
 
-func admitDeployment(a *admission) field.ErrorList {
-	d := a.new.(*appsv1.Deployment)
+func admitDeployment(_ *admission, d, old *appsv1.Deployment) field.ErrorList {
 	spec := &d.Spec
 	point(&spec.Replicas, 1)
 	point(&spec.RevisionHistoryLimit, 10)
@@ -37,23 +36,20 @@ func admitDeployment(a *admission) field.ErrorList {
 		problems = append(problems, field.Invalid(specPath.Child("progressDeadlineSeconds"),
 			*spec.ProgressDeadlineSeconds, "must be greater than minReadySeconds"))
 	}
-	if a.old == nil {
+	if old == nil {
 		d.Status = appsv1.DeploymentStatus{}
 		return append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
 	}
-	old := a.old.(*appsv1.Deployment)
 	return append(problems, checkSelector(spec.Selector, old.Spec.Selector, spec.Template.Labels)...)
 }
 
-func admitReplicaSet(a *admission) field.ErrorList {
-	rs := a.new.(*appsv1.ReplicaSet)
+func admitReplicaSet(_ *admission, rs, _ *appsv1.ReplicaSet) field.ErrorList {
 	point(&rs.Spec.Replicas, 1)
 	defaultPodSpec(&rs.Spec.Template.Spec)
 	return nil
 }
 
-func admitStatefulSet(a *admission) field.ErrorList {
-	stateful := a.new.(*appsv1.StatefulSet)
+func admitStatefulSet(_ *admission, stateful, old *appsv1.StatefulSet) field.ErrorList {
 	spec := &stateful.Spec
 	set(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
 	if spec.UpdateStrategy.Type == "" {
@@ -81,11 +77,11 @@ func admitStatefulSet(a *admission) field.ErrorList {
 		withClaims.Volumes = append(withClaims.Volumes, corev1.Volume{Name: spec.VolumeClaimTemplates[i].Name})
 	}
 	problems = append(problems, checkPodSpec(withClaims, templateSpec, corev1.RestartPolicyAlways)...)
-	if a.old == nil {
+	if old == nil {
 		stateful.Status = appsv1.StatefulSetStatus{}
 		return problems
 	}
-	return append(problems, checkStatefulSetUpdate(spec, &a.old.(*appsv1.StatefulSet).Spec)...)
+	return append(problems, checkStatefulSetUpdate(spec, &old.Spec)...)
 }
 
 func checkStatefulSetUpdate(spec, old *appsv1.StatefulSetSpec) field.ErrorList {
@@ -105,8 +101,7 @@ func checkStatefulSetUpdate(spec, old *appsv1.StatefulSetSpec) field.ErrorList {
 		"'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")}
 }
 
-func admitDaemonSet(a *admission) field.ErrorList {
-	d := a.new.(*appsv1.DaemonSet)
+func admitDaemonSet(_ *admission, d, old *appsv1.DaemonSet) field.ErrorList {
 	spec := &d.Spec
 	set(&spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
 	if spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType {
@@ -118,11 +113,10 @@ func admitDaemonSet(a *admission) field.ErrorList {
 	defaultPodSpec(&spec.Template.Spec)
 	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyAlways)
 	templates := 1
-	if a.old == nil {
+	if old == nil {
 		d.Status = appsv1.DaemonSetStatus{}
 		problems = append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
 	} else {
-		old := a.old.(*appsv1.DaemonSet)
 		templates, _ = strconv.Atoi(old.Annotations[appsv1.DeprecatedTemplateGeneration])
 		if !equality.Semantic.DeepEqual(spec.Template, old.Spec.Template) {
 			templates++

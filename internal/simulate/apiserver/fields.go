@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// freeMaps are the members whose keys are no fields: each key has an owner of
+// granularMaps are the members whose keys are no fields: each key has an owner of
 // its own.
-var freeMaps = []string{
+var granularMaps = []string{
 	"annotations", "binaryData", "data", "labels", "limits", "matchLabels", "nodeSelector", "requests", "stringData",
 }
 
@@ -68,7 +68,7 @@ func applyObject(live, owned, desired map[string]any) {
 		if _, wanted := desired[key]; wanted {
 			continue
 		}
-		if fields, isMap := live[key].(map[string]any); isMap && slices.Contains(freeMaps, key) {
+		if fields, isMap := live[key].(map[string]any); isMap && slices.Contains(granularMaps, key) {
 			ours, _ := value.(map[string]any)
 			applyObject(fields, ours, nil)
 			if len(fields) > 0 {
@@ -135,61 +135,61 @@ func byIdentity(keys []string, items []any) map[string]any {
 	return index
 }
 
-// disown returns what is still owned after somebody else has written: the
+// stillOwned returns what is still owned after somebody else has written: the
 // fields that the write has not changed.
-func disown(name string, owned, before, after any) (any, bool) {
+func stillOwned(name string, owned, before, after any) (any, bool) {
 	switch owned := owned.(type) {
 	case map[string]any:
 		beforeFields, _ := before.(map[string]any)
 		afterFields, _ := after.(map[string]any)
 		left := map[string]any{}
 		for key, value := range owned {
-			if still, any := disown(key, value, beforeFields[key], afterFields[key]); any {
+			if still, any := stillOwned(key, value, beforeFields[key], afterFields[key]); any {
 				left[key] = still
 			}
 		}
 		return left, len(left) > 0 || len(owned) == 0
 	case []any:
 		if keys := itemKeys(name, owned...); keys != nil {
-			return disownItems(keys, owned, before, after)
+			return stillOwnedItems(keys, owned, before, after)
 		}
 	}
 	return owned, reflect.DeepEqual(before, after)
 }
 
-func disownItems(keys []string, owned []any, before, after any) (any, bool) {
+func stillOwnedItems(keys []string, owned []any, before, after any) (any, bool) {
 	beforeItems, _ := before.([]any)
 	afterItems, _ := after.([]any)
 	old, now := byIdentity(keys, beforeItems), byIdentity(keys, afterItems)
 	left := []any{}
 	for _, item := range owned {
 		id := identity(keys, item)
-		if still, any := disown("", item, old[id], now[id]); any {
+		if still, any := stillOwned("", item, old[id], now[id]); any {
 			left = append(left, still)
 		}
 	}
 	return left, len(left) > 0
 }
 
-// describe returns the set of owned fields in the form of managedFields.
-func describe(owned map[string]any) map[string]any {
+// fieldsV1 returns the set of owned fields in the form of managedFields.
+func fieldsV1(owned map[string]any) map[string]any {
 	set := map[string]any{}
 	for key, value := range owned {
-		set["f:"+key] = describeValue(key, value)
+		set["f:"+key] = fieldsV1OfValue(key, value)
 	}
 	return set
 }
 
-func describeValue(name string, value any) map[string]any {
+func fieldsV1OfValue(name string, value any) map[string]any {
 	switch value := value.(type) {
 	case map[string]any:
-		return describe(value)
+		return fieldsV1(value)
 	case []any:
 		set := map[string]any{}
 		if keys := itemKeys(name, value...); keys != nil {
 			for _, item := range value {
 				fields, _ := item.(map[string]any)
-				set["k:"+identity(keys, item)] = describe(fields)
+				set["k:"+identity(keys, item)] = fieldsV1(fields)
 			}
 		}
 		return set

@@ -46,16 +46,16 @@ func TestApplyObject(t *testing.T) {
 	}
 }
 
-func TestDisown(t *testing.T) {
-	left, any := disown("", parse(t, `{a: 1, m: {b: 2, c: 3}, containers: [{name: x, image: i}], replicas: 4}`),
+func TestStillOwned(t *testing.T) {
+	left, any := stillOwned("", parse(t, `{a: 1, m: {b: 2, c: 3}, containers: [{name: x, image: i}], replicas: 4}`),
 		parse(t, `{a: 1, m: {b: 2, c: 3}, containers: [{name: x, image: i}], replicas: 4}`),
 		parse(t, `{a: 1, m: {b: 0, c: 3}, containers: [{name: x, image: j}], replicas: 5}`))
 	require.True(t, any)
 	require.Equal(t, parse(t, `{a: 1, m: {c: 3}, containers: [{name: x}]}`), left)
 }
 
-func TestDescribe(t *testing.T) {
+func TestFieldsV1(t *testing.T) {
 	require.Equal(t,
 		parse(t, `{"f:spec": {"f:replicas": {}, "f:containers": {'k:{"name":"c"}': {"f:name": {}, "f:image": {}}}}}`),
-		describe(parse(t, `{spec: {replicas: 1, containers: [{name: c, image: i}]}}`)))
+		fieldsV1(parse(t, `{spec: {replicas: 1, containers: [{name: c, image: i}]}}`)))
 }

@@ -3,12 +3,9 @@ package apiserver
 import (
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -22,11 +19,9 @@ type Kind struct {
 	IsCluster bool
 
 	generation bool // it counts the changes of its spec
-	// typed returns an empty object of the Go type. A kind without one, and without
-	// a definition, is stored as it is written.
-	typed func() any
-	// admit fills in defaults, and returns what is wrong. It may be nil.
-	admit func(a *admission) field.ErrorList
+	// admit returns the form in which an object is stored. A kind without it, and
+	// without a definition, is stored as it is written.
+	admit func(a *admission, object, old Object) (Object, error)
 	// definition returns the schema of a custom resource. It may be nil.
 	definition func() (*crd.Schema, error)
 }
@@ -36,27 +31,24 @@ func (k Kind) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group(), Resource: k.Plural}
 }
 
-// of makes the constructor of a type.
-func of[T any]() func() any { return func() any { return new(T) } }
-
 // builtin are the kinds whose defaults and rules are known.
 var builtin = []Kind{
-	{named("v1", "ConfigMap", "configmaps"), false, false, of[corev1.ConfigMap](), admitConfigMap, nil},
-	{named("v1", "Secret", "secrets"), false, false, of[corev1.Secret](), admitSecret, nil},
-	{named("v1", "Service", "services"), false, false, of[corev1.Service](), admitService, nil},
-	{named("v1", "ServiceAccount", "serviceaccounts"), false, false, of[corev1.ServiceAccount](), nil, nil},
-	{named("v1", "Pod", "pods"), false, true, of[corev1.Pod](), admitPod, nil},
-	{named("v1", "PersistentVolumeClaim", "persistentvolumeclaims"), false, false, of[corev1.PersistentVolumeClaim](), admitClaim, nil},
-	{named("v1", "Namespace", "namespaces"), true, false, of[corev1.Namespace](), admitNamespace, nil},
-	{named("apps/v1", "Deployment", "deployments"), false, true, of[appsv1.Deployment](), admitDeployment, nil},
-	{named("apps/v1", "ReplicaSet", "replicasets"), false, true, of[appsv1.ReplicaSet](), admitReplicaSet, nil},
-	{named("apps/v1", "StatefulSet", "statefulsets"), false, true, of[appsv1.StatefulSet](), admitStatefulSet, nil},
-	{named("apps/v1", "DaemonSet", "daemonsets"), false, true, of[appsv1.DaemonSet](), admitDaemonSet, nil},
-	{named("batch/v1", "Job", "jobs"), false, true, of[batchv1.Job](), admitJob, nil},
-	{named("rbac.authorization.k8s.io/v1", "Role", "roles"), false, false, of[rbacv1.Role](), nil, nil},
-	{named("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"), false, false, of[rbacv1.RoleBinding](), admitRoleBinding, nil},
-	{named("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"), true, false, of[rbacv1.ClusterRole](), nil, nil},
-	{named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"), true, false, of[rbacv1.ClusterRoleBinding](), admitClusterRoleBinding, nil},
+	{named("v1", "ConfigMap", "configmaps"), false, false, typed(admitConfigMap), nil},
+	{named("v1", "Secret", "secrets"), false, false, typed(admitSecret), nil},
+	{named("v1", "Service", "services"), false, false, typed(admitService), nil},
+	{named("v1", "ServiceAccount", "serviceaccounts"), false, false, typed[corev1.ServiceAccount](nil), nil},
+	{named("v1", "Pod", "pods"), false, true, typed(admitPod), nil},
+	{named("v1", "PersistentVolumeClaim", "persistentvolumeclaims"), false, false, typed(admitClaim), nil},
+	{named("v1", "Namespace", "namespaces"), true, false, typed(admitNamespace), nil},
+	{named("apps/v1", "Deployment", "deployments"), false, true, typed(admitDeployment), nil},
+	{named("apps/v1", "ReplicaSet", "replicasets"), false, true, typed(admitReplicaSet), nil},
+	{named("apps/v1", "StatefulSet", "statefulsets"), false, true, typed(admitStatefulSet), nil},
+	{named("apps/v1", "DaemonSet", "daemonsets"), false, true, typed(admitDaemonSet), nil},
+	{named("batch/v1", "Job", "jobs"), false, true, typed(admitJob), nil},
+	{named("rbac.authorization.k8s.io/v1", "Role", "roles"), false, false, typed[rbacv1.Role](nil), nil},
+	{named("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"), false, false, typed(admitRoleBinding), nil},
+	{named("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"), true, false, typed[rbacv1.ClusterRole](nil), nil},
+	{named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"), true, false, typed(admitClusterRoleBinding), nil},
 }
 
 func named(apiVersion, kind, plural string) metacontroller.Resource {

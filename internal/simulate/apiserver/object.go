@@ -3,6 +3,7 @@ package apiserver
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,4 +111,15 @@ func ControllerUID(object Object) types.UID {
 		return owner.UID
 	}
 	return ""
+}
+
+// KeepOwners returns a copy of an object with those of its owners alone that are kept.
+func KeepOwners(object Object, keep func(metav1.OwnerReference) bool) Object {
+	object = object.DeepCopy()
+	owners := slices.DeleteFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !keep(owner) })
+	if len(owners) == 0 {
+		owners = nil // no empty list
+	}
+	object.SetOwnerReferences(owners)
+	return object
 }

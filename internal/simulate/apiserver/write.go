@@ -197,7 +197,7 @@ func (s *Server) stillApplied(by Actor, ref Ref, old, object Object) map[string]
 	if owned == nil || by == ByHook {
 		return owned
 	}
-	left, _ := disown("", owned, old.Object, object.Object)
+	left, _ := stillOwned("", owned, old.Object, object.Object)
 	return left.(map[string]any)
 }
 

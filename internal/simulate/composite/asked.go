@@ -19,40 +19,19 @@ type Asked struct {
 // Ask calls a function at each child that Metacontroller asks for by DynamicApply,
 // before the API server has taken or refused it. An error of the function is the
 // refusal.
-func (m *Metacontroller) Ask(tell func(Asked) error) {
-	m.api = &asking{api: m.api, tell: tell, isParent: func(ref apiserver.Ref) bool { return m.parents[ref] != nil }}
-}
+func (m *Metacontroller) Ask(tell func(Asked) error) { m.asked = tell }
 
-// asking tells of writes and goes on with them.
-type asking struct {
-	api
-	tell     func(Asked) error
-	isParent func(apiserver.Ref) bool
-}
-
-func (a *asking) Create(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error) {
-	if err := a.asked(true, object); err != nil {
-		return nil, err
+// tellAsked tells of a child as it is sent. An adoption changes the owner alone.
+func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
+	if m.asked == nil || m.parents[apiserver.RefOf(object)] != nil {
+		return nil
 	}
-	return a.api.Create(by, object)
-}
-
-func (a *asking) Update(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error) {
-	if !a.isParent(apiserver.RefOf(object)) {
-		if err := a.asked(false, object); err != nil {
-			return nil, err
-		}
-	}
-	return a.api.Update(by, object)
-}
-
-func (a *asking) asked(isNew bool, object apiserver.Object) error {
 	desired, err := lastApplied(object)
 	if err != nil || desired == nil {
-		return err // or an adoption, which changes the owner alone
+		return err
 	}
 	desired.SetOwnerReferences(object.GetOwnerReferences())
-	return a.tell(Asked{New: isNew, Desired: desired})
+	return m.asked(Asked{New: isNew, Desired: desired})
 }
 
 // Posted returns what Metacontroller sends to create a child by DynamicApply.

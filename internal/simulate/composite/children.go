@@ -31,8 +31,10 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 			if wanted[ref] != nil || child.GetDeletionTimestamp() != nil {
 				continue
 			}
-			m.requests++
-			if err := m.api.Delete(apiserver.ByHook, ref, child.GetUID()); err != nil && !apierrors.IsNotFound(err) {
+			_, err := m.send(false, func() (apiserver.Object, error) {
+				return nil, m.server.Delete(apiserver.ByHook, ref, child.GetUID())
+			})
+			if err != nil && !apierrors.IsNotFound(err) {
 				failures = append(failures, fmt.Errorf("can't delete %s: %w", ref, err))
 			}
 			delete(m.applied, ref)
@@ -79,8 +81,7 @@ func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object
 		m.merged[ref] = mergedChild{live, desired}
 		return nil
 	}
-	m.requests++
-	_, err = m.api.Update(apiserver.ByHook, merged)
+	_, err = m.sendUpdate(merged)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
@@ -97,12 +98,12 @@ func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) err
 		return err
 	}
 	claim(child, object)
-	_, err := m.api.Create(apiserver.ByHook, child)
+	err := m.sendCreate(child)
 	if apierrors.IsAlreadyExists(err) {
 		m.refused(p, apiserver.RefOf(desired), err)
+		m.requests-- // it changes nothing, however often it is sent
 		return nil
 	}
-	m.requests++
 	return err
 }
 
@@ -145,9 +146,5 @@ func claim(child, parent apiserver.Object) {
 			return
 		}
 	}
-	yes := true
-	child.SetOwnerReferences(append(owners, metav1.OwnerReference{
-		APIVersion: parent.GetAPIVersion(), Kind: parent.GetKind(), Name: parent.GetName(), UID: parent.GetUID(),
-		Controller: &yes, BlockOwnerDeletion: &yes,
-	}))
+	child.SetOwnerReferences(append(owners, *metav1.NewControllerRef(parent, parent.GroupVersionKind())))
 }

@@ -6,7 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
@@ -82,8 +81,7 @@ func (m *Metacontroller) adopt(orphan, object apiserver.Object) error {
 	}
 	adopted := live.DeepCopy()
 	claim(adopted, object)
-	m.requests++
-	_, err = m.api.Update(apiserver.ByHook, adopted)
+	_, err = m.sendUpdate(adopted)
 	return err
 }
 
@@ -103,16 +101,8 @@ func (m *Metacontroller) release(child, object apiserver.Object) error {
 	if err != nil {
 		return nil //nolint:nilerr // what is gone needs no release
 	}
-	released := live.DeepCopy()
-	owners := slices.DeleteFunc(released.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
-		return owner.UID == object.GetUID()
-	})
-	released.SetOwnerReferences(owners)
-	if len(owners) == 0 {
-		unstructured.RemoveNestedField(released.Object, "metadata", "ownerReferences")
-	}
-	m.requests++
-	if _, err := m.api.Update(apiserver.ByHook, released); err != nil && !apierrors.IsNotFound(err) {
+	released := apiserver.KeepOwners(live, func(owner metav1.OwnerReference) bool { return owner.UID != object.GetUID() })
+	if _, err := m.sendUpdate(released); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("can't release %s: %w", apiserver.RefOf(child), err)
 	}
 	return nil

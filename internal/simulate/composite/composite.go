@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -25,6 +26,8 @@ const (
 type Options struct {
 	// Controllers are the operators.
 	Controllers []metacontroller.Controller
+	// Installation names and prints their CompositeControllers.
+	Installation manifests.Installation
 	// Call is the way to their hooks.
 	Call Call
 	// Apply is how children are applied.
@@ -47,8 +50,10 @@ type Metacontroller struct {
 	// yet to hear of them. Without, it hears of all at once.
 	watched map[string]bool
 	pending map[string][]apiserver.Write
-	// api takes the writes.
-	api api
+	// disturbed is what goes wrong with the writes of this sync, asked is told of those
+	// of children. Both may be nil.
+	disturbed *disturbed
+	asked     func(Asked) error
 
 	parents   map[apiserver.Ref]*Parent
 	byUID     map[types.UID]*Parent
@@ -63,7 +68,7 @@ type Metacontroller struct {
 // New returns a Metacontroller that watches an API server from now on.
 func New(server *apiserver.Server, options Options) *Metacontroller {
 	m := &Metacontroller{
-		options: options, server: server, cache: apiserver.NewCache(SelectorLabel), api: server,
+		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(*Parent, *response) {}, refused: func(*Parent, apiserver.Ref, error) {},
 		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
 		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, manifests: map[string][]byte{},
@@ -75,15 +80,6 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 		server.Watch(m.hear)
 	}
 	return m
-}
-
-// api are the writes of Metacontroller that the API server takes.
-type api interface {
-	Create(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error)
-	Update(by apiserver.Actor, object apiserver.Object) (apiserver.Object, error)
-	UpdateStatus(by apiserver.Actor, ref apiserver.Ref, status map[string]any) (apiserver.Object, error)
-	Delete(by apiserver.Actor, ref apiserver.Ref, uid types.UID) error
-	Apply(desired apiserver.Object) (apiserver.Object, error)
 }
 
 // Parent is what Metacontroller knows of a custom resource.

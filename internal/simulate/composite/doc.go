@@ -12,7 +12,7 @@
 // one does.
 //
 // It hears of each write at once, unless [Options.Late] is set: then
-// [Metacontroller.Deliver] tells it of the next one, and a [Trouble] says what goes
+// [Metacontroller.Deliver] tells it of the next one, and a [Fault] says what goes
 // wrong in a sync. Its syncs never run at the same time. DecoratorControllers, rolling
 // updates, revisions, hooks by ETag, and Metacontroller's own configuration and metrics
 // are not modelled.

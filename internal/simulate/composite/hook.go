@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -88,44 +89,35 @@ func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
 	b.WriteByte('}')
 }
 
-// manifest returns the CompositeController that Metacontroller sends along.
+// manifest returns the CompositeController that Metacontroller sends along: the one
+// that is installed, as the API server has it.
 func (m *Metacontroller) manifest(c *metacontroller.Controller) []byte {
 	if text, made := m.manifests[c.Name()]; made {
 		return text
 	}
-	rule := func(r metacontroller.Resource) map[string]any {
-		return map[string]any{"apiVersion": r.APIVersion, "resource": r.Plural}
-	}
-	hook := map[string]any{"version": m.options.HookVersion}
-	hooks := map[string]any{"sync": hook}
-	if c.OrderedTeardown {
-		hooks["finalize"] = hook
-	}
-	if customizes(c) {
-		hooks["customize"] = hook
-	}
-	watched := rule(c.Parent)
-	watched["ignoreStatusChanges"] = true
-	children := []any{}
-	for _, child := range c.Children {
-		declared := rule(child.Resource)
-		declared["updateStrategy"] = map[string]any{"method": child.Update}
-		children = append(children, declared)
-	}
-	text, err := json.Marshal(map[string]any{
-		"apiVersion": "metacontroller.k8s.io/v1alpha1",
-		"kind":       "CompositeController",
-		"metadata":   map[string]any{"name": "operetta-" + c.Name(), "generation": 1},
-		"spec": map[string]any{
-			"parentResource": watched, "childResources": children, "generateSelector": true, "hooks": hooks,
-		},
-		"status": map[string]any{},
-	})
+	text, err := m.storedManifest(c)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // a declaration is printed whatever it says
 	}
 	m.manifests[c.Name()] = text
 	return text
+}
+
+func (m *Metacontroller) storedManifest(c *metacontroller.Controller) ([]byte, error) {
+	printed, err := m.options.Installation.CompositeController(*c, "")
+	if err != nil {
+		return nil, err
+	}
+	object := map[string]any{}
+	if err := yaml.Unmarshal(printed, &object); err != nil {
+		return nil, err
+	}
+	for _, hook := range object["spec"].(map[string]any)["hooks"].(map[string]any) {
+		hook.(map[string]any)["version"] = m.options.HookVersion
+	}
+	object["metadata"].(map[string]any)["generation"] = 1
+	object["status"] = map[string]any{}
+	return json.Marshal(object)
 }
 
 func customizes(c *metacontroller.Controller) bool {

@@ -15,8 +15,8 @@ import (
 )
 
 // finalizerOf returns the finalizer of an operator's CompositeController.
-func finalizerOf(c *metacontroller.Controller) string {
-	return "metacontroller.io/compositecontroller-operetta-" + c.Name()
+func (m *Metacontroller) finalizerOf(c *metacontroller.Controller) string {
+	return "metacontroller.io/compositecontroller-" + m.options.Installation.Name(*c)
 }
 
 // reconcile is one sync of a live parent. An error of a hook leaves the
@@ -112,7 +112,7 @@ func labelChildren(object apiserver.Object, children []*unstructured.Unstructure
 // syncFinalizer makes the parent carry the finalizer where teardown has an
 // order. One that is being deleted gets none any more.
 func (m *Metacontroller) syncFinalizer(p *Parent, object apiserver.Object) (apiserver.Object, error) {
-	has := slices.Contains(object.GetFinalizers(), finalizerOf(p.controller))
+	has := slices.Contains(object.GetFinalizers(), m.finalizerOf(p.controller))
 	if has == p.controller.OrderedTeardown || !has && object.GetDeletionTimestamp() != nil {
 		return object, nil
 	}
@@ -120,7 +120,7 @@ func (m *Metacontroller) syncFinalizer(p *Parent, object apiserver.Object) (apis
 }
 
 func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted bool) (apiserver.Object, error) {
-	name := finalizerOf(p.controller)
+	name := m.finalizerOf(p.controller)
 	if slices.Contains(object.GetFinalizers(), name) == wanted {
 		return object, nil
 	}
@@ -133,12 +133,11 @@ func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted
 	if wanted {
 		finalizers = append(finalizers, name)
 	}
-	successor.SetFinalizers(finalizers)
 	if len(finalizers) == 0 {
-		unstructured.RemoveNestedField(successor.Object, "metadata", "finalizers")
+		finalizers = nil // no empty list
 	}
-	m.requests++
-	return m.api.Update(apiserver.ByHook, successor)
+	successor.SetFinalizers(finalizers)
+	return m.sendUpdate(successor)
 }
 
 // isManaged reports whether the parent's children are created, updated and
@@ -148,7 +147,7 @@ func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
 		return true
 	}
 	finalizers := object.GetFinalizers()
-	return p.controller.OrderedTeardown && slices.Contains(finalizers, finalizerOf(p.controller)) &&
+	return p.controller.OrderedTeardown && slices.Contains(finalizers, m.finalizerOf(p.controller)) &&
 		!slices.Contains(finalizers, metav1.FinalizerDeleteDependents) &&
 		!slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
 }
@@ -166,7 +165,8 @@ func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]
 	if old, _ := live.Object["status"].(map[string]any); old != nil && reflect.DeepEqual(old, status) {
 		return nil
 	}
-	m.requests++
-	_, err = m.api.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
+	_, err = m.send(true, func() (apiserver.Object, error) {
+		return m.server.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
+	})
 	return err
 }

@@ -50,8 +50,7 @@ func (m *Metacontroller) applyOnServer(p *Parent, object, live, desired apiserve
 			return nil
 		}
 	}
-	m.requests++
-	patched, err := m.api.Apply(desired)
+	patched, err := m.send(false, func() (apiserver.Object, error) { return m.server.Apply(desired) })
 	if apierrors.IsConflict(err) {
 		return nil
 	}

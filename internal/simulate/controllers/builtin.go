@@ -70,16 +70,16 @@ func New(server *apiserver.Server, options Options) *Builtin {
 	return b
 }
 
-// controllers returns the built-in controllers in the order of a step: Pods
-// first, so that their owners see in the same step what has become of them.
-func (b *Builtin) controllers() []struct {
+// controller reconciles the objects of a kind.
+type controller struct {
 	kind      string
 	reconcile func(apiserver.Ref)
-} {
-	return []struct {
-		kind      string
-		reconcile func(apiserver.Ref)
-	}{
+}
+
+// controllers returns the built-in controllers in the order of a step: Pods
+// first, so that their owners see in the same step what has become of them.
+func (b *Builtin) controllers() []controller {
+	return []controller{
 		{"Pod", b.pod},
 		{"PersistentVolumeClaim", b.claim},
 		{"Service", b.service},
@@ -105,7 +105,7 @@ func (b *Builtin) observe(c apiserver.Write) {
 		if c.After.GetDeletionTimestamp() != nil && hasCascade(c.After) {
 			b.cascades[c.Ref] = true
 		}
-		b.findLostOwner(c.After)
+		b.noteMissingOwner(c.After)
 	} else {
 		b.orphans = append(b.orphans, c.Before.GetUID())
 		delete(b.timers, c.Ref)
@@ -175,17 +175,12 @@ func (b *Builtin) Step() {
 		}
 	}
 	b.collect(orphans)
-	b.letAllGo()
+	b.finishCascades()
 	maps.DeleteFunc(b.queue, func(ref apiserver.Ref, _ int) bool { return !b.isControlled(ref.Kind) })
 }
 
 func (b *Builtin) isControlled(kind string) bool {
-	for _, controller := range b.controllers() {
-		if controller.kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.controllers(), func(c controller) bool { return c.kind == kind })
 }
 
 // IsBusy reports whether there is something to look at in the next step.

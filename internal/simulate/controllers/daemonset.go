@@ -26,7 +26,7 @@ func (b *Builtin) daemonSet(ref apiserver.Ref) {
 	for _, r := range pods {
 		outdated := !isUpdated(r) && d.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 		if !r.terminating && (outdated || r.isFinished()) {
-			b.drop(r)
+			b.deletePod(r)
 		}
 	}
 	b.awaitAvailable(ref, pods, d.Spec.MinReadySeconds)

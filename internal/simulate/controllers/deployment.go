@@ -17,12 +17,12 @@ const revisionAnnotation = "deployment.kubernetes.io/revision"
 type rollout struct {
 	*appsv1.Deployment
 
-	ref     apiserver.Ref
-	newest  apiserver.Object // the ReplicaSet of the present template
-	made    bool             // in this step
-	updated []replica
-	old     []replica
-	going   int32 // Pods on their way out
+	ref         apiserver.Ref
+	newest      apiserver.Object // the ReplicaSet of the present template
+	made        bool             // in this step
+	updated     []replica
+	old         []replica
+	terminating int32 // Pods that are being deleted
 }
 
 // deployment rolls a Deployment forward by one stage.
@@ -33,8 +33,8 @@ func (b *Builtin) deployment(ref apiserver.Ref) {
 	}
 	r := &rollout{Deployment: d, ref: ref}
 	b.findReplicaSets(r)
-	b.reportRollout(r)
-	b.roll(r)
+	b.reportDeployment(r)
+	b.scale(r)
 	b.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
 }
 
@@ -50,7 +50,7 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 		revision, _ := strconv.Atoi(object.GetAnnotations()[revisionAnnotation])
 		newest = max(newest, revision)
 		pods := b.replicas(object.GetUID())
-		r.going += count(pods, func(p replica) bool { return p.terminating })
+		r.terminating += count(pods, func(p replica) bool { return p.terminating })
 		if object.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey] == hash {
 			r.newest, r.updated = object, live(pods)
 		} else {
@@ -95,8 +95,8 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // an annotation is never refused
 }
 
-// roll creates and deletes Pods within the limits of the strategy.
-func (b *Builtin) roll(r *rollout) {
+// scale creates and deletes Pods within the limits of the strategy.
+func (b *Builtin) scale(r *rollout) {
 	if r.newest == nil {
 		return
 	}
@@ -108,27 +108,27 @@ func (b *Builtin) roll(r *rollout) {
 		if surge == 0 && unavailable == 0 {
 			unavailable = 1
 		}
-	} else if len(r.old) > 0 || r.going > 0 && have == 0 { // Recreate: first all go
+	} else if len(r.old) > 0 || r.terminating > 0 && have == 0 { // Recreate: first all go
 		want = 0
 	}
 	template := b.template(r)
 	for range min(want-have, want+surge-all) {
 		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
 	}
-	for _, surplus := range byUselessness(r.updated)[:max(0, min(have-want, have))] {
-		b.drop(surplus)
+	for _, surplus := range byDeletionOrder(r.updated)[:max(0, min(have-want, have))] {
+		b.deletePod(surplus)
 	}
 	now := b.server.Now()
 	isAvailable := func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }
 	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
-	for _, p := range byUselessness(r.old) {
+	for _, p := range byDeletionOrder(r.old) {
 		if isAvailable(p) {
 			if spare <= 0 {
 				break
 			}
 			spare--
 		}
-		b.drop(p)
+		b.deletePod(p)
 	}
 }
 
@@ -141,8 +141,8 @@ func (b *Builtin) template(r *rollout) *corev1.PodTemplateSpec {
 	return template
 }
 
-// reportRollout writes the status of what is there now.
-func (b *Builtin) reportRollout(r *rollout) {
+// reportDeployment writes the status of what is there now.
+func (b *Builtin) reportDeployment(r *rollout) {
 	old := &r.Status
 	now := b.server.Now()
 	pods := append(append([]replica{}, r.updated...), r.old...)
@@ -154,7 +154,7 @@ func (b *Builtin) reportRollout(r *rollout) {
 		AvailableReplicas:  count(pods, func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }),
 		Conditions:         append([]appsv1.DeploymentCondition{}, old.Conditions...),
 	}
-	status.TerminatingReplicas = &r.going
+	status.TerminatingReplicas = &r.terminating
 	status.UnavailableReplicas = max(0, max(status.Replicas, *r.Spec.Replicas)-status.AvailableReplicas)
 
 	needed := *r.Spec.Replicas
@@ -170,13 +170,13 @@ func (b *Builtin) reportRollout(r *rollout) {
 		available.Reason, available.Message = "MinimumReplicasAvailable", "Deployment has minimum availability."
 	}
 	b.setDeploymentCondition(&status, available, false)
-	b.judgeProgress(r, &status)
+	b.setProgressing(r, &status)
 	b.report(r.ref, &status)
 }
 
-// judgeProgress sets Progressing: a rollout that has not moved for the deadline
+// setProgressing sets Progressing: a rollout that has not moved for the deadline
 // has failed, and one that was complete stays so.
-func (b *Builtin) judgeProgress(r *rollout, status *appsv1.DeploymentStatus) {
+func (b *Builtin) setProgressing(r *rollout, status *appsv1.DeploymentStatus) {
 	old, want := &r.Status, *r.Spec.Replicas
 	name := strconv.Quote(r.Name)
 	if r.newest != nil {

@@ -1,10 +1,10 @@
 package controllers
 
 import (
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
@@ -14,25 +14,20 @@ import (
 func (b *Builtin) collect(gone []types.UID) {
 	for _, uid := range gone {
 		for _, object := range b.server.OwnedBy(uid) {
-			b.disown(object)
+			b.deleteUnowned(object)
 		}
 	}
 }
 
-// disown deletes an object without living owners. One that has another loses
+// deleteUnowned deletes an object without living owners. One that has another loses
 // the references to those that are gone.
-func (b *Builtin) disown(object apiserver.Object) {
-	owners := slices.DeleteFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
-		return !b.isAlive(object, owner)
-	})
-	if len(owners) == 0 {
-		_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID()) // it was there a moment ago
+func (b *Builtin) deleteUnowned(object apiserver.Object) {
+	left := apiserver.KeepOwners(object, func(owner metav1.OwnerReference) bool { return b.isAlive(object, owner) })
+	if len(left.GetOwnerReferences()) == 0 {
+		b.delete(object)
 		return
 	}
-	kept := object.DeepCopy()
-	unstructured.RemoveNestedField(kept.Object, "metadata", "ownerReferences")
-	kept.SetOwnerReferences(owners)
-	_, _ = b.server.Update(apiserver.ByKubernetes, kept) // fewer owners are never refused
+	_, _ = b.server.Update(apiserver.ByKubernetes, left) // fewer owners are never refused
 }
 
 // isAlive reports whether an owner exists: in the object's own namespace, or
@@ -47,9 +42,9 @@ func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) 
 	return false
 }
 
-// findLostOwner notes an object whose owner is gone already, or never was in
+// noteMissingOwner notes an object whose owner is gone already, or never was in
 // its namespace.
-func (b *Builtin) findLostOwner(object apiserver.Object) {
+func (b *Builtin) noteMissingOwner(object apiserver.Object) {
 	for _, owner := range object.GetOwnerReferences() {
 		if !b.isAlive(object, owner) && !slices.Contains(b.orphans, owner.UID) {
 			b.orphans = append(b.orphans, owner.UID)
@@ -57,9 +52,41 @@ func (b *Builtin) findLostOwner(object apiserver.Object) {
 	}
 }
 
-// letGo does what the garbage collector does before an owner goes: it deletes
+// HasGarbage reports whether there is something to do for the garbage collector.
+func (b *Builtin) HasGarbage() bool { return len(b.orphans) > 0 || len(b.cascades) > 0 }
+
+// Collect lets the garbage collector do what there is to do, and reports whether
+// there was anything.
+func (b *Builtin) Collect() bool {
+	orphans := b.orphans
+	b.orphans = nil
+	b.collect(orphans)
+	return b.finishCascades() || len(orphans) > 0
+}
+
+// isCascade reports whether a finalizer makes an owner go last.
+func isCascade(finalizer string) bool {
+	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
+}
+
+func hasCascade(object apiserver.Object) bool {
+	return slices.ContainsFunc(object.GetFinalizers(), isCascade)
+}
+
+// finishCascades works on the owners that go last.
+func (b *Builtin) finishCascades() bool {
+	refs := slices.SortedFunc(maps.Keys(b.cascades), apiserver.Ref.Compare)
+	for _, ref := range refs {
+		if !b.finishCascade(ref) {
+			delete(b.cascades, ref)
+		}
+	}
+	return len(refs) > 0
+}
+
+// finishCascade does what the garbage collector does before an owner goes: it deletes
 // what it owns, or takes it off. It reports whether there is more to do.
-func (b *Builtin) letGo(ref apiserver.Ref) bool {
+func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	owner := b.server.Get(ref)
 	if owner == nil {
 		return false
@@ -68,31 +95,18 @@ func (b *Builtin) letGo(ref apiserver.Ref) bool {
 	left := false
 	for _, object := range b.server.OwnedBy(owner.GetUID()) {
 		if isOrphaning {
-			b.takeOff(object, owner.GetUID())
+			left := apiserver.KeepOwners(object, func(o metav1.OwnerReference) bool { return o.UID != owner.GetUID() })
+			_, _ = b.server.Update(apiserver.ByKubernetes, left) // fewer owners are never refused
 			continue
 		}
 		left = true
-		_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID()) // it was there a moment ago
+		b.delete(object)
 	}
 	if left && len(b.server.OwnedBy(owner.GetUID())) > 0 {
 		return true
 	}
 	freed := b.server.Get(ref).DeepCopy()
-	finalizers := slices.DeleteFunc(freed.GetFinalizers(), func(name string) bool {
-		return name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents
-	})
-	freed.SetFinalizers(finalizers)
+	freed.SetFinalizers(slices.DeleteFunc(freed.GetFinalizers(), isCascade))
 	b.server.Replace(apiserver.ByKubernetes, freed)
 	return false
-}
-
-// takeOff takes an owner off an object.
-func (b *Builtin) takeOff(object apiserver.Object, uid types.UID) {
-	freed := object.DeepCopy()
-	owners := slices.DeleteFunc(freed.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == uid })
-	freed.SetOwnerReferences(owners)
-	if len(owners) == 0 {
-		unstructured.RemoveNestedField(freed.Object, "metadata", "ownerReferences")
-	}
-	_, _ = b.server.Update(apiserver.ByKubernetes, freed) // fewer owners are never refused
 }

@@ -118,7 +118,7 @@ func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
 func (b *Builtin) failJob(run *jobRun, reason, message string) {
 	b.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
 	for _, r := range run.active {
-		b.drop(r)
+		b.deletePod(r)
 	}
 	if len(run.active) == 0 && run.ending == 0 {
 		b.setJobCondition(run.Job, batchv1.JobFailed, reason, message)
@@ -127,7 +127,7 @@ func (b *Builtin) failJob(run *jobRun, reason, message string) {
 
 func (b *Builtin) suspend(run *jobRun) {
 	for _, r := range run.active {
-		b.drop(r)
+		b.deletePod(r)
 	}
 	run.Status.StartTime = nil
 	b.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")

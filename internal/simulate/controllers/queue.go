@@ -3,8 +3,6 @@ package controllers
 import (
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
@@ -54,36 +52,4 @@ func (b *Builtin) CheckAll() {
 			b.enqueue(ref, b.steps)
 		}
 	}
-}
-
-// HasGarbage reports whether there is something to do for the garbage collector.
-func (b *Builtin) HasGarbage() bool { return len(b.orphans) > 0 || len(b.cascades) > 0 }
-
-// Collect lets the garbage collector do what there is to do, and reports whether
-// there was anything.
-func (b *Builtin) Collect() bool {
-	orphans := b.orphans
-	b.orphans = nil
-	b.collect(orphans)
-	return b.letAllGo() || len(orphans) > 0
-}
-
-func hasCascade(object apiserver.Object) bool {
-	finalizers := object.GetFinalizers()
-	return slices.Contains(finalizers, metav1.FinalizerOrphanDependents) || slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
-}
-
-// letAllGo works on the owners that go last.
-func (b *Builtin) letAllGo() bool {
-	refs := make([]apiserver.Ref, 0, len(b.cascades))
-	for ref := range b.cascades {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, apiserver.Ref.Compare)
-	for _, ref := range refs {
-		if !b.letGo(ref) {
-			delete(b.cascades, ref)
-		}
-	}
-	return len(refs) > 0
 }

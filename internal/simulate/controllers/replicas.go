@@ -78,9 +78,9 @@ func live(list []replica) []replica {
 	return slices.DeleteFunc(slices.Clone(list), func(r replica) bool { return r.terminating || r.isFinished() })
 }
 
-// byUselessness puts those first that are missed the least: not ready before
+// byDeletionOrder puts those first that are missed the least: not ready before
 // ready, then the younger.
-func byUselessness(list []replica) []replica {
+func byDeletionOrder(list []replica) []replica {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b replica) int {
 		if a.ready != b.ready {
@@ -104,9 +104,12 @@ func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica, minReady int
 	}
 }
 
-// drop deletes a Pod.
-func (b *Builtin) drop(r replica) {
-	_ = b.server.Delete(apiserver.ByKubernetes, r.ref(), r.object.GetUID()) // it was there a moment ago
+// deletePod deletes a Pod.
+func (b *Builtin) deletePod(r replica) { b.delete(r.object) }
+
+// delete deletes an object that was there a moment ago.
+func (b *Builtin) delete(object apiserver.Object) {
+	_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID())
 }
 
 // templateHash returns a short hash of a template, good for a label.

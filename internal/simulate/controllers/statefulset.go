@@ -26,11 +26,11 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 		}
 	}
 	b.reportStatefulSet(s, ref, pods, revision)
-	if b.fill(s, ref, pods, revision) {
-		b.shrink(s, pods)
+	if b.createMissing(s, ref, pods, revision) {
+		b.scaleDown(s, pods)
 		b.rollStatefulSet(s, pods, revision)
 	}
-	b.keepClaims(s, ref)
+	b.setClaimOwners(s, ref)
 	list := []replica{}
 	for _, r := range pods {
 		list = append(list, r)
@@ -46,9 +46,9 @@ func ordinals(s *appsv1.StatefulSet) (first, end int) {
 	return first, first + int(*s.Spec.Replicas)
 }
 
-// fill creates Pods that are missing, and reports whether none is missing and,
+// createMissing creates Pods that are missing, and reports whether none is missing and,
 // where they are managed in order, each is available.
-func (b *Builtin) fill(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) bool {
+func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) bool {
 	parallel := s.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
 	whole := true
 	first, end := ordinals(s)
@@ -58,7 +58,7 @@ func (b *Builtin) fill(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]re
 		case !found:
 			b.createOrdinal(s, ref, i, revision)
 		case r.isFinished() && !r.terminating:
-			b.drop(r)
+			b.deletePod(r)
 		case parallel && !r.terminating, r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds):
 			continue
 		}
@@ -96,8 +96,8 @@ func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordina
 	b.create(pod)
 }
 
-// shrink deletes Pods that are too many, the last first.
-func (b *Builtin) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
+// scaleDown deletes Pods that are too many, the last first.
+func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 	first, end := ordinals(s)
 	last := -1
 	for ordinal, r := range pods {
@@ -110,7 +110,7 @@ func (b *Builtin) shrink(s *appsv1.StatefulSet, pods map[int]replica) {
 		last = max(last, ordinal)
 	}
 	if last >= 0 {
-		b.drop(pods[last])
+		b.deletePod(pods[last])
 	}
 }
 
@@ -126,7 +126,7 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 	}
 	for i := end - 1; i >= first; i-- {
 		if r := pods[i]; r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] != revision {
-			b.drop(r)
+			b.deletePod(r)
 			return
 		} else if !r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
 			return
@@ -134,9 +134,9 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 	}
 }
 
-// keepClaims makes the claims go with the StatefulSet where its retention
+// setClaimOwners makes the claims go with the StatefulSet where its retention
 // policy wants that, and stay where it does not.
-func (b *Builtin) keepClaims(s *appsv1.StatefulSet, ref apiserver.Ref) {
+func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 	goes := s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	owner := metav1.OwnerReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: s.Name, UID: s.UID}
 	first, end := ordinals(s)

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// Trouble is what goes wrong in one sync. The zero value is nothing.
-type Trouble struct {
+// Fault is what goes wrong in one sync. The zero value is nothing.
+type Fault struct {
 	what string
 	n    int // of the write, counted from 1
 }
@@ -34,11 +33,11 @@ const (
 	unavailable = "503"
 )
 
-// ParseTrouble reads what follows "sync KIND/NAME", as in crash@2. The error says what
+// ParseFault reads what follows "sync KIND/NAME", as in crash@2. The error says what
 // can be written.
-func ParseTrouble(text string) (Trouble, error) {
+func ParseFault(text string) (Fault, error) {
 	what, number, hasNumber := strings.Cut(text, "@")
-	d := Trouble{what: what}
+	d := Fault{what: what}
 	switch what {
 	case "", loseStatus, unavailable:
 		if !hasNumber {
@@ -57,10 +56,9 @@ func ParseTrouble(text string) (Trouble, error) {
 // errInjected marks the errors that nobody is to blame for.
 var errInjected = errors.New("made to fail")
 
-// disturbed is the API server as one disturbed sync meets it.
+// disturbed counts the writes of a sync in which something goes wrong.
 type disturbed struct {
-	server *apiserver.Server
-	Trouble
+	Fault
 
 	writes int
 	dead   bool
@@ -96,36 +94,12 @@ func (d *disturbed) died() error {
 	return fmt.Errorf("%w: Metacontroller dies after write %d of this sync", errInjected, d.n)
 }
 
-func (d *disturbed) Create(by apiserver.Actor, object apiserver.Object) (made apiserver.Object, err error) {
-	err = d.write(false, func() error { made, err = d.server.Create(by, object); return err })
-	return made, err
-}
-
-func (d *disturbed) Update(by apiserver.Actor, object apiserver.Object) (made apiserver.Object, err error) {
-	err = d.write(false, func() error { made, err = d.server.Update(by, object); return err })
-	return made, err
-}
-
-func (d *disturbed) UpdateStatus(by apiserver.Actor, ref apiserver.Ref, status map[string]any) (made apiserver.Object, err error) {
-	err = d.write(true, func() error { made, err = d.server.UpdateStatus(by, ref, status); return err })
-	return made, err
-}
-
-func (d *disturbed) Delete(by apiserver.Actor, ref apiserver.Ref, uid types.UID) error {
-	return d.write(false, func() error { return d.server.Delete(by, ref, uid) })
-}
-
-func (d *disturbed) Apply(desired apiserver.Object) (made apiserver.Object, err error) {
-	err = d.write(false, func() error { made, err = d.server.Apply(desired); return err })
-	return made, err
-}
-
-// IsInjected reports whether an error was made to happen by a [Trouble].
+// IsInjected reports whether an error was made to happen by a [Fault].
 func IsInjected(err error) bool { return errors.Is(err, errInjected) }
 
 // Sync syncs a custom resource of which Metacontroller has heard, with something that
 // goes wrong. It reports whether there is one.
-func (m *Metacontroller) Sync(parent apiserver.Ref, what Trouble) bool {
+func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) bool {
 	p := m.parents[parent]
 	if p == nil || m.cache.Get(parent) == nil {
 		return false
@@ -134,17 +108,17 @@ func (m *Metacontroller) Sync(parent apiserver.Ref, what Trouble) bool {
 		m.sync(p)
 		return true
 	}
-	server, hooks := m.api, m.options.Call
-	api := &disturbed{server: m.server, Trouble: what}
-	m.api = api
+	hooks := m.options.Call
+	d := &disturbed{Fault: what}
+	m.disturbed = d
 	if what.what == unavailable {
 		m.options.Call = func(time.Time, string, []byte) (int, []byte, error) {
 			return http.StatusServiceUnavailable, []byte("made to fail"), nil
 		}
 	}
 	m.sync(p)
-	m.api, m.options.Call = server, hooks
-	if api.dead {
+	m.disturbed, m.options.Call = nil, hooks
+	if d.dead {
 		m.Restart()
 	}
 	return true

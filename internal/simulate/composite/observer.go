@@ -35,9 +35,6 @@ func (m *Metacontroller) Watch(answer func(Answer), refusal func(Refusal)) {
 	}
 }
 
-// Requests returns how many writes have been asked of the API server.
-func (m *Metacontroller) Requests() int { return m.requests }
-
 // Resync syncs a custom resource as the API server has it once more, without a
 // trace in its counters and timers. It returns the hook's answer.
 func (m *Metacontroller) Resync(parent apiserver.Ref) ([]byte, error) {

@@ -1,0 +1,27 @@
+package simulate
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// runProgram runs the operators' programs in a Pod.
+func (w *World) runProgram(pod *corev1.Pod) error {
+	for _, controller := range w.options.Controllers {
+		if controller.Program == nil {
+			continue
+		}
+		if err := controller.Program(cluster{w.server}, pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cluster is what a program can write to.
+type cluster struct{ server *apiserver.Server }
+
+func (c cluster) AddEphemeralContainer(namespace, pod string, container corev1.EphemeralContainer) error {
+	return c.server.AddEphemeralContainer(apiserver.ByKubernetes, Ref{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: pod}, container)
+}

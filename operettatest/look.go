@@ -1,0 +1,142 @@
+package operettatest
+
+import (
+	"slices"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// Get returns an object, which is not to be modified, or nil.
+func (w *World) Get(ref string) Object {
+	for _, object := range w.world.Objects() {
+		if named(object, ref) {
+			return object
+		}
+	}
+	return nil
+}
+
+// MustGet is [World.Get] for an object that has to be there.
+func (w *World) MustGet(ref string) Object {
+	w.t.Helper()
+	object := w.Get(ref)
+	if object == nil {
+		var names []string
+		for _, other := range w.world.Objects() {
+			names = append(names, other.GetKind()+"/"+other.GetName())
+		}
+		w.t.Fatalf("there is no %s; there are %q", ref, names)
+	}
+	return object
+}
+
+// Decode reads an object into a value of its Go type.
+func (w *World) Decode(ref string, into any) {
+	w.t.Helper()
+	require.NoError(w.t, runtime.DefaultUnstructuredConverter.FromUnstructured(w.MustGet(ref).Object, into))
+}
+
+// Objects returns all objects of a kind in the order of their names, or all objects
+// where the kind is empty. They are not to be modified.
+func (w *World) Objects(kind string) []Object {
+	return slices.DeleteFunc(slices.Clone(w.world.Objects()), func(object Object) bool {
+		return kind != "" && object.GetKind() != kind
+	})
+}
+
+// Names returns the names of the objects of a kind.
+func (w *World) Names(kind string) []string {
+	var names []string
+	for _, object := range w.Objects(kind) {
+		names = append(names, object.GetName())
+	}
+	return names
+}
+
+// Parents returns the custom resources that there are, in the order of their names.
+func (w *World) Parents() []Object {
+	return slices.DeleteFunc(w.Objects(""), func(object Object) bool { return !w.world.IsOfParent(object) })
+}
+
+// Children returns the objects that custom resources own.
+func (w *World) Children() []Object {
+	return slices.DeleteFunc(w.Objects(""), func(object Object) bool { return !w.world.IsChild(object) })
+}
+
+// Created returns the names of the objects of a kind that were ever created, in their
+// order: one that was created twice stands twice.
+func (w *World) Created(kind string) []string { return w.happened(simulate.Created, kind) }
+
+// Deleted returns the names of the objects of a kind that are gone, in the order in
+// which they went.
+func (w *World) Deleted(kind string) []string { return w.happened(simulate.Deleted, kind) }
+
+func (w *World) happened(verb simulate.Verb, kind string) []string {
+	var names []string
+	for _, step := range w.world.Steps {
+		for _, event := range step.Events {
+			if event.Verb == verb && event.Object.GetKind() == kind {
+				names = append(names, event.Object.GetName())
+			}
+		}
+	}
+	return names
+}
+
+// Condition is what a condition of an object says. It is empty where there is none.
+type Condition struct {
+	// Status is True, False or Unknown.
+	Status, Reason, Message string
+}
+
+// String returns status and reason, as in "False Starting".
+func (c Condition) String() string {
+	if c.Reason == "" {
+		return c.Status
+	}
+	return c.Status + " " + c.Reason
+}
+
+// ConditionOf returns the condition of a type of an object.
+func ConditionOf(object Object, conditionType string) Condition {
+	return Condition(simulate.Condition(object, conditionType))
+}
+
+// Condition returns the condition of a type of an object in the cluster.
+func (w *World) Condition(ref, conditionType string) Condition {
+	w.t.Helper()
+	return ConditionOf(w.MustGet(ref), conditionType)
+}
+
+// Failure returns why the last sync of a custom resource failed, or nothing: its hook
+// answered with an error, or the API server refused a child.
+func (w *World) Failure(ref string) string {
+	w.t.Helper()
+	for _, outcome := range w.world.Outcomes() {
+		if named(outcome.Parent, ref) {
+			return outcome.Failure
+		}
+	}
+	w.t.Fatalf("there is no custom resource %s", ref)
+	return ""
+}
+
+// RequireCondition fails the test where a condition does not have this status and
+// reason, as in "True Ready".
+func (w *World) RequireCondition(ref, conditionType, want string) {
+	w.t.Helper()
+	if got := w.Condition(ref, conditionType); got.String() != want {
+		w.t.Fatalf("%s of %s is %q, and %q is wanted: %s", conditionType, ref, got, want, got.Message)
+	}
+}
+
+// RequireGone fails the test where a custom resource or a child is still there.
+func (w *World) RequireGone() {
+	w.t.Helper()
+	for _, object := range append(w.Parents(), w.Children()...) {
+		w.t.Errorf("%s/%s is left behind", object.GetKind(), object.GetName())
+	}
+}

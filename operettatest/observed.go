@@ -1,0 +1,115 @@
+package operettatest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// Child returns an object with nothing but its name, as of a ConfigMap of which only
+// matters that it is there.
+func Child(apiVersion, kind, name string) Object {
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(apiVersion)
+	object.SetKind(kind)
+	object.SetName(name)
+	return object
+}
+
+// Deployment returns one whose controller has looked at its newest generation, with
+// this many replicas, all up to date, of which some are ready.
+func Deployment(name string, replicas, ready int) Object {
+	available, progressing := "False", "ReplicaSetUpdated"
+	if ready >= replicas {
+		available, progressing = "True", "NewReplicaSetAvailable"
+	}
+	return With(Child("apps/v1", "Deployment", name), fmt.Sprintf(`{metadata: {generation: 1}, spec: {replicas: %d}, status: {
+		observedGeneration: 1, replicas: %[1]d, updatedReplicas: %[1]d, readyReplicas: %d, availableReplicas: %[2]d, unavailableReplicas: %d,
+		conditions: [{type: Available, status: %q}, {type: Progressing, status: "True", reason: %s}]}}`,
+		replicas, ready, max(0, replicas-ready), available, progressing))
+}
+
+// StatefulSet returns one whose controller has looked at its newest generation, with
+// this many replicas, all up to date, of which some are ready.
+func StatefulSet(name string, replicas, ready int) Object {
+	return With(Child("apps/v1", "StatefulSet", name), fmt.Sprintf(`{metadata: {generation: 1}, spec: {replicas: %d}, status: {
+		observedGeneration: 1, replicas: %[1]d, currentReplicas: %[1]d, updatedReplicas: %[1]d, readyReplicas: %d, availableReplicas: %[2]d,
+		currentRevision: %s-1, updateRevision: %[3]s-1}}`, replicas, ready, name))
+}
+
+// DaemonSet returns one whose controller has looked at its newest generation, with an
+// up-to-date Pod on each of so many nodes, of which some are ready.
+func DaemonSet(name string, nodes, ready int) Object {
+	return With(Child("apps/v1", "DaemonSet", name), fmt.Sprintf(`{metadata: {generation: 1}, status: {
+		observedGeneration: 1, desiredNumberScheduled: %d, currentNumberScheduled: %[1]d, updatedNumberScheduled: %[1]d, numberReady: %d,
+		numberAvailable: %[2]d, numberUnavailable: %d}}`, nodes, ready, max(0, nodes-ready)))
+}
+
+// Job returns one that runs, or that has the condition of its end: Complete or Failed.
+func Job(name, end string) Object {
+	status := `{active: 1, ready: 1}`
+	switch end {
+	case "Complete":
+		status = `{succeeded: 1, conditions: [{type: Complete, status: "True"}]}`
+	case "Failed":
+		status = `{failed: 1, conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded}]}`
+	}
+	return With(Child("batch/v1", "Job", name), `{metadata: {generation: 1}, status: `+status+`}`)
+}
+
+// Pod returns one in a phase. One that is Running is ready.
+func Pod(name string, phase corev1.PodPhase) Object {
+	ready := "False"
+	if phase == corev1.PodRunning {
+		ready = "True"
+	}
+	return With(Child("v1", "Pod", name), fmt.Sprintf(`{status: {phase: %s, conditions: [{type: PodScheduled, status: "True"},
+		{type: ContainersReady, status: %q}, {type: Ready, status: %[2]q}]}}`, phase, ready))
+}
+
+// WaitingPod returns one whose container of a name waits for a reason that the kubelet
+// gives, such as ImagePullBackOff or CrashLoopBackOff.
+func WaitingPod(name, container, reason string) Object {
+	return With(Pod(name, corev1.PodPending), fmt.Sprintf(`{status: {containerStatuses: [
+		{name: %s, ready: false, restartCount: 0, image: "", imageID: "", state: {waiting: {reason: %s}}}]}}`, container, reason))
+}
+
+// With returns a copy of an object that is changed by a merge patch in YAML, as in
+// {metadata: {generation: 2}}. It panics where that is no YAML.
+func With(object Object, patch string) Object {
+	text, err := yaml.YAMLToJSONStrict([]byte(patch))
+	changes := map[string]any{}
+	if err == nil {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(text, &changes)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("the patch %s: %s", patch, err))
+	}
+	return &unstructured.Unstructured{Object: simulate.MergePatch(object.DeepCopy().Object, changes)}
+}
+
+// documentsOf returns the documents of a YAML stream in JSON, but for empty ones.
+func documentsOf(t testing.TB, text string) [][]byte {
+	t.Helper()
+	parts, err := documents.Split([]byte(text))
+	require.NoError(t, err)
+	var objects [][]byte
+	for i, part := range parts {
+		object, err := documents.ToJSON(part)
+		if err != nil {
+			t.Fatalf("document %d %s", i+1, err)
+		}
+		if string(object) != "null" {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}

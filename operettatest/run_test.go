@@ -1,0 +1,185 @@
+package operettatest_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
+)
+
+// projectVariable names the folder that TestProject is about.
+const projectVariable = "OPERETTATEST_PROJECT"
+
+// mutantVariable names what is wrong with the operator of TestProject.
+const mutantVariable = "OPERETTATEST_MUTANT"
+
+// TestProject runs what authors run: on a project that is complete or, in a process of
+// its own, on one in which something is wrong.
+func TestProject(t *testing.T) {
+	dir := os.Getenv(projectVariable)
+	if dir == "" {
+		dir = "testdata/project"
+	}
+	operettatest.Run(t, dir, mutants[os.Getenv(mutantVariable)](webController()))
+}
+
+// FuzzProject does what TestProject does for the fuzzer.
+func FuzzProject(f *testing.F) { operettatest.Fuzz(f, "testdata/project", webController()) }
+
+type hookFunction = func(*toy, metacontroller.Observed) (metacontroller.Result[toyStatus], error)
+
+// mutants are ways in which an operator is wrong, by their names. The empty one is right.
+var mutants = map[string]func(metacontroller.Controller) metacontroller.Controller{
+	"": func(c metacontroller.Controller) metacontroller.Controller { return c },
+	"drops the child that it has made": answering(func(result *metacontroller.Result[toyStatus], web *toy, seen metacontroller.Observed) {
+		if seen.Children.Len() > 0 && len(web.Status.Conditions) > 0 {
+			result.Children = nil
+		}
+	}),
+	"another answer each time": answering(func(result *metacontroller.Result[toyStatus], _ *toy, _ metacontroller.Observed) {
+		calls++
+		result.Status.Conditions[0].Message = strings.Repeat("x", 1+calls%7)
+	}),
+	"Ready from the beginning": answering(func(result *metacontroller.Result[toyStatus], _ *toy, _ metacontroller.Observed) {
+		for i := range result.Status.Conditions {
+			if result.Status.Conditions[i].Type == "Ready" {
+				result.Status.Conditions[i].Status = "True"
+			}
+		}
+	}),
+	"never Ready": answering(func(result *metacontroller.Result[toyStatus], _ *toy, _ metacontroller.Observed) {
+		for i := range result.Status.Conditions {
+			if result.Status.Conditions[i].Type == "Ready" {
+				result.Status.Conditions[i].Status = "False"
+			}
+		}
+	}),
+}
+
+var calls int
+
+// answering returns a mutant that changes what the hook answers.
+func answering(change func(*metacontroller.Result[toyStatus], *toy, metacontroller.Observed)) func(metacontroller.Controller) metacontroller.Controller {
+	return func(c metacontroller.Controller) metacontroller.Controller {
+		var sync hookFunction = func(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
+			result, err := syncToy(web, seen)
+			if err == nil {
+				change(&result, web, seen)
+			}
+			return result, err
+		}
+		c.Sync = metacontroller.Sync(sync)
+		return c
+	}
+}
+
+// runProject runs parts of TestProject in a process of its own, and returns what it
+// prints.
+func runProject(t *testing.T, parts, dir, mutant string, flags ...string) (output string, passed bool) {
+	t.Helper()
+	command := exec.Command(os.Args[0], append([]string{"-test.run=^TestProject$/^(testdata|web)$/^(" + parts + ")$", "-test.short"}, flags...)...)
+	command.Env = append(os.Environ(), projectVariable+"="+dir, mutantVariable+"="+mutant)
+	text, err := command.CombinedOutput()
+	return string(text), err == nil
+}
+
+// copyProject returns a copy of the complete project, to be damaged.
+func copyProject(t *testing.T) string {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/project")))
+	return dir
+}
+
+// ofFiles are the parts that look at files.
+const ofFiles = "owes_nothing|goldens|files_are_pairs|cases_tell_their_reason|parents_can_be_stored"
+
+// TestWhatIsWrongIsTold damages the project, and wants to be told what to write.
+func TestWhatIsWrongIsTold(t *testing.T) {
+	const name = "testdata/web/sync/ready-when-all-replicas-are"
+	write := func(path, text string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			path := filepath.Join(dir, path)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		}
+	}
+	remove := func(path string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, path))) }
+	}
+	const parent = "parent: {apiVersion: toys.example.com/v1, kind: Web, metadata: {name: a}, spec: {image: "
+	for what, test := range map[string]struct {
+		damage func(t *testing.T, dir string)
+		told   []string
+	}{
+		"no cases":                  {remove("testdata"), []string{"TestProject/web/owes_nothing", "Web still owes:\n", "a case of its sync hook: write testdata/web/sync/<what-it-shows>.in.yaml"}},
+		"no sample":                 {remove("deploy"), []string{"TestProject/web/owes_nothing", "a sample: write deploy/samples/web.yaml, a Web as a user would write it"}},
+		"nothing observed":          {write(name+".in.yaml", "# Bare.\n"+parent+"a}}\n"), []string{"a case with observed children: write testdata/web/sync/"}},
+		"no golden":                 {remove(name + ".out.yaml"), []string{"web/goldens/sync/ready-when-all-replicas-are", "run go test with -update, and read what it writes"}},
+		"another golden":            {write(name+".out.yaml", "children: []\n"), []string{"web/goldens/", "run go test with -update if this is meant"}},
+		"an answer without a case":  {write("testdata/web/sync/gone.out.yaml", "a: b\n"), []string{"web/files_are_pairs", "gone.out.yaml belongs to no case: there is no gone.in.yaml"}},
+		"a case of no operator":     {write("testdata/wep/sync/a.in.yaml", "a: b\n"), []string{"a.in.yaml belongs to no operator", "of the kinds web"}},
+		"no reason":                 {write("testdata/web/sync/b.in.yaml", parent+"a}}\n"), []string{"b.in.yaml does not begin with a comment: write why"}},
+		"a parent that is refused":  {write("testdata/web/sync/c.in.yaml", "# x\n"+parent+`""}}`+"\n"), []string{"web/parents_can_be_stored/sync/c", "spec.image"}},
+		"a sample of no operator":   {write("deploy/samples/other.yaml", "apiVersion: v1\nkind: Pod\n"), []string{"other.yaml: there is no operator for the kind Pod of v1"}},
+		"a sample that is no YAML":  {write("deploy/samples/web.yaml", "a: [\n"), []string{"web.yaml: document 1 is neither YAML nor JSON"}},
+		"a case of an unknown hook": {write("testdata/web/synk/a.in.yaml", "# x\n"+parent+"a}}\n"), []string{"web has no hook synk"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			dir := copyProject(t)
+			test.damage(t, dir)
+			output, passed := runProject(t, ofFiles, dir, "")
+			require.False(t, passed, output)
+			for _, text := range test.told {
+				require.Contains(t, output, text)
+			}
+		})
+	}
+}
+
+// TestWrongOperatorsAreFound wants each mutant to be found by the part that is for it.
+func TestWrongOperatorsAreFound(t *testing.T) {
+	for mutant, part := range map[string]string{
+		"drops the child that it has made": "samples_become_Ready",
+		"another answer each time":         "laws",
+		"Ready from the beginning":         "samples_survive_what_is_late",
+		"never Ready":                      "samples_become_Ready",
+	} {
+		t.Run(mutant, func(t *testing.T) {
+			t.Parallel()
+			output, passed := runProject(t, part, "testdata/project", mutant)
+			require.False(t, passed)
+			require.Contains(t, output, "--- FAIL: TestProject/web/"+part)
+			_, passed = runProject(t, part, "testdata/project", "")
+			require.True(t, passed)
+		})
+	}
+}
+
+// TestUpdateWritesGoldens removes a golden, and has it written again as it was.
+func TestUpdateWritesGoldens(t *testing.T) {
+	dir := copyProject(t)
+	golden := filepath.Join(dir, "testdata/web/sync/ready-when-all-replicas-are.out.yaml")
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(golden))
+	output, passed := runProject(t, ofFiles, dir, "", "-update")
+	require.True(t, passed, output)
+	got, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
+
+// TestOneKindAlone wants a kind that there is not to be told, and not to pass.
+func TestOneKindAlone(t *testing.T) {
+	t.Setenv("OPERETTA_TEST_KIND", "wep")
+	output, passed := runProject(t, ofFiles, "testdata/project", "")
+	require.False(t, passed)
+	require.Contains(t, output, `OPERETTA_TEST_KIND is "wep", which is none of the 1 operators`)
+}

@@ -1,0 +1,106 @@
+package operettatest_test
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// toyCRD is the CustomResourceDefinition of a Web.
+const toyCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: webs.toys.example.com}
+spec:
+  group: toys.example.com
+  names: {kind: Web, listKind: WebList, plural: webs, singular: web}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            required: [image]
+            properties:
+              replicas: {type: integer, format: int32, minimum: 0, maximum: 100, default: 1}
+              image: {type: string, minLength: 1}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+`
+
+// toy is a Web, which keeps a Deployment.
+type toy struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Image    string `json:"image"`
+		Replicas int32  `json:"replicas"`
+	} `json:"spec"`
+	Status toyStatus `json:"status"`
+}
+
+type toyStatus struct {
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	operator.PendingChildren `json:",inline"`
+}
+
+// webController declares the operator of Webs.
+func webController() metacontroller.Controller {
+	return metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "toys.example.com/v1", Kind: "Web", Plural: "webs"},
+		CRD:    []byte(toyCRD),
+		Children: []metacontroller.Child{{
+			Resource: metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"},
+			Update:   metacontroller.InPlace,
+		}},
+		Sync: metacontroller.Sync(syncToy),
+	}
+}
+
+func syncToy(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
+	wanted := []metacontroller.Object{deployment(web)}
+	differs, err := seen.Compare(wanted)
+	if err != nil {
+		return metacontroller.Result[toyStatus]{}, err
+	}
+	observed, err := metacontroller.Get[operator.Workload](seen.Children, "apps/v1", "Deployment", web.Name)
+	if err != nil {
+		return metacontroller.Result[toyStatus]{}, err
+	}
+	conditions := operator.NewConditions(web.Status.Conditions, web.Generation, seen.Now)
+	children := conditions.ReportChildren(differs, web.Status.PendingChildren)
+	judgement := children.Judgement
+	if children.Settled {
+		judgement = observed.Rollout().Judge()
+	}
+	conditions.Judge(judgement)
+	return metacontroller.Result[toyStatus]{
+		Status: toyStatus{conditions.List(), children.Pending}, Children: wanted, ResyncAfter: children.ResyncAfter,
+	}, nil
+}
+
+func deployment(web *toy) *appsv1.Deployment {
+	labels := map[string]string{"web": web.Name}
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Name: web.Name},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &web.Spec.Replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: web.Spec.Image}}},
+			},
+		},
+	}
+}

@@ -1,0 +1,223 @@
+package operettatest
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/report"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Object is a Kubernetes object of any kind. Its numbers are int64 and float64.
+type Object = *unstructured.Unstructured
+
+// Call is a way to the hooks: the path is that of the URL, as in /podset/sync, the
+// body a request. It returns the HTTP status and the answer.
+type Call func(now time.Time, path string, body []byte) (status int, answer []byte, err error)
+
+// Options are how a [World] is. The zero value is a cluster in which nothing fails.
+//
+// The faults are written KIND/NAME, as in Deployment/web, or KIND/NAME@STEP, the
+// number of the step from which on they strike. Where an object controls Pods, they
+// are what is struck. A test fails at its end where a fault has found no object.
+type Options struct {
+	// ServerSideApply has Metacontroller apply children so, and not by dynamic apply.
+	ServerSideApply bool
+	// HookVersion is v1 or v2, the version of Metacontroller's requests. Empty is v2.
+	HookVersion string
+	// MaxSteps is how many steps [World.Play] plays before it gives up. Zero is 200.
+	MaxSteps int
+	// SkipValidation takes custom resources that their CustomResourceDefinition
+	// refuses, as an older one may have taken them.
+	SkipValidation bool
+	// Around returns the way to the hooks, given the direct one: for a test that looks
+	// at requests, or changes them or the answers. Nil is the direct one.
+	Around func(direct Call) Call
+
+	// Fail keeps objects from becoming ready from the beginning.
+	Fail []string
+	// Hold keeps running Pods from becoming ready or done, from the beginning.
+	Hold []string
+	// Vanish deletes objects by hand once, after all has come to rest.
+	Vanish []string
+	// Evict fails Pods once, as a node does that is short of memory.
+	Evict []string
+	// Flap makes Pods not ready and ready again, twice, after all has come to rest.
+	Flap []string
+}
+
+// World is a cluster in memory in which operators run, for a test to tell a story. Its
+// methods fail the test where something cannot be done, and say why. Objects are named
+// KIND/NAME, or KIND/NAMESPACE/NAME outside the namespace default.
+type World struct {
+	t      testing.TB
+	world  *simulate.World
+	failed string // how the first hook has failed since Play began
+}
+
+// NewWorld returns an empty cluster with these operators.
+func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Controller) *World {
+	t.Helper()
+	apply := simulate.DynamicApply
+	if options.ServerSideApply {
+		apply = simulate.ServerSideApply
+	}
+	call := simulate.Direct(controllers...)
+	if options.Around != nil {
+		call = simulate.Call(options.Around(Call(call)))
+	}
+	w := &World{t: t}
+	w.world = simulate.New(simulate.Options{
+		Controllers: controllers, Call: w.noting(call), Apply: apply, HookVersion: options.HookVersion,
+		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Faults: options.faults(t),
+	})
+	t.Cleanup(func() {
+		if unmet := w.world.UnmetFaults(); len(unmet) > 0 && !t.Failed() {
+			t.Errorf("a fault has found no object of its name: %s", strings.Join(unmet, ", "))
+		}
+	})
+	return w
+}
+
+// noting returns a way to the hooks on which errors are noted.
+func (w *World) noting(call simulate.Call) simulate.Call {
+	return func(now time.Time, path string, body []byte) (int, []byte, error) {
+		status, answer, err := call(now, path, body)
+		switch {
+		case w.failed != "":
+		case err != nil:
+			w.failed = fmt.Sprintf("%s: %s", path, err)
+		case status != http.StatusOK:
+			w.failed = fmt.Sprintf("%s answers %d: %s", path, status, answer)
+		}
+		return status, answer, err
+	}
+}
+
+func (o Options) faults(t testing.TB) []simulate.Fault {
+	t.Helper()
+	var faults []simulate.Fault
+	for _, one := range []struct {
+		what    simulate.FaultKind
+		targets []string
+	}{{simulate.Fail, o.Fail}, {simulate.Hold, o.Hold}, {simulate.Vanish, o.Vanish}, {simulate.Evict, o.Evict}, {simulate.Flap, o.Flap}} {
+		for _, target := range one.targets {
+			fault, err := simulate.ParseFault(one.what, target)
+			require.NoError(t, err)
+			faults = append(faults, fault)
+		}
+	}
+	return faults
+}
+
+// LoseStatus returns a way to hooks on which the statuses of the sync answers from the
+// first to the last, counted from 1, are not written: as when Metacontroller dies after
+// it has created and deleted children. It is for [Options].Around.
+func LoseStatus(call Call, first, last int) Call {
+	return Call(simulate.LoseStatus(simulate.Call(call), first, last))
+}
+
+// Apply creates or edits objects, in YAML with --- between them, as kubectl does.
+func (w *World) Apply(text string) {
+	w.t.Helper()
+	if err := w.TryApply(text); err != nil {
+		w.t.Fatalf("the API server refuses what is applied: %s", err)
+	}
+}
+
+// TryApply is [World.Apply] for what may be refused. The error is that of the API
+// server.
+func (w *World) TryApply(text string) error {
+	w.t.Helper()
+	for _, object := range documentsOf(w.t, text) {
+		if err := w.world.Apply(object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Edit changes an object by a merge patch in YAML, as in {spec: {size: 3}}.
+func (w *World) Edit(ref, patch string) {
+	w.t.Helper()
+	edited := With(w.MustGet(ref), patch)
+	text, err := edited.MarshalJSON()
+	require.NoError(w.t, err)
+	if err := w.world.Apply(text); err != nil {
+		w.t.Fatalf("the API server refuses the edit of %s: %s", ref, err)
+	}
+}
+
+// Delete deletes an object by hand.
+func (w *World) Delete(ref string) {
+	w.t.Helper()
+	require.NoError(w.t, w.world.Delete(simulate.RefOf(w.MustGet(ref))))
+}
+
+// Step plays one step, which takes a second, and reports whether anything happened or is
+// about to.
+func (w *World) Step() bool { return w.world.Step() }
+
+// Play plays until nothing changes any more, and makes sure that another sync changes
+// nothing, and that no hook has answered with an error.
+func (w *World) Play() {
+	w.t.Helper()
+	w.failed = ""
+	if err := w.TryPlay(); err != nil {
+		w.t.Fatalf("%s\nwhat happened:\n%s", err, w.story())
+	}
+	if w.failed != "" {
+		w.t.Fatalf("a hook fails: %s", w.failed)
+	}
+}
+
+// TryPlay is [World.Play] for what may never come to rest, and for hooks that answer
+// with errors. The error says what keeps changing.
+func (w *World) TryPlay() error { return w.world.Play() }
+
+// Until plays step by step until something holds. The test fails where that takes more
+// than a hundred steps.
+func (w *World) Until(what string, holds func() bool) {
+	w.t.Helper()
+	for range 100 {
+		if holds() {
+			return
+		}
+		w.world.Step()
+	}
+	w.t.Fatalf("after 100 steps it does not hold that %s\nwhat happened:\n%s", what, w.story())
+}
+
+// Now returns the time in the cluster.
+func (w *World) Now() time.Time { return w.world.Now() }
+
+// toldLines is how many lines of what happened a failure shows.
+const toldLines = 60
+
+// story tells the last of what happened.
+func (w *World) story() string {
+	var text strings.Builder
+	(&report.Printer{Out: &text}).Outcomes(w.world)
+	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-toldLines):], "\n")
+}
+
+// named reports whether an object is the one of a name such as Pod/web.
+func named(object Object, ref string) bool {
+	kind, name, _ := strings.Cut(ref, "/")
+	namespace, inNamespace, found := strings.Cut(name, "/")
+	if found {
+		name = inNamespace
+	} else {
+		namespace = "default"
+	}
+	return object.GetKind() == kind && object.GetName() == name && cmp.Or(object.GetNamespace(), namespace) == namespace
+}
