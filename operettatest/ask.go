@@ -94,7 +94,7 @@ func (r Request) encoded(t testing.TB, controller metacontroller.Controller) []b
 	t.Helper()
 	parents := documentsOf(t, r.Parent)
 	require.Len(t, parents, 1, "a request has one parent")
-	var parent Object = &unstructured.Unstructured{}
+	parent := &unstructured.Unstructured{}
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(parents[0], &parent.Object))
 	parent.SetAPIVersion(cmp.Or(parent.GetAPIVersion(), controller.Parent.APIVersion))
 	parent.SetKind(cmp.Or(parent.GetKind(), controller.Parent.Kind))

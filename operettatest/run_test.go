@@ -32,8 +32,6 @@ func TestProject(t *testing.T) {
 // FuzzProject does what TestProject does for the fuzzer.
 func FuzzProject(f *testing.F) { operettatest.Fuzz(f, "testdata/project", webController()) }
 
-type hookFunction = func(*toy, metacontroller.Observed) (metacontroller.Result[toyStatus], error)
-
 // mutants are ways in which an operator is wrong, by their names. The empty one is right.
 var mutants = map[string]func(metacontroller.Controller) metacontroller.Controller{
 	"": func(c metacontroller.Controller) metacontroller.Controller { return c },
@@ -67,7 +65,7 @@ var calls int
 // answering returns a mutant that changes what the hook answers.
 func answering(change func(*metacontroller.Result[toyStatus], *toy, metacontroller.Observed)) func(metacontroller.Controller) metacontroller.Controller {
 	return func(c metacontroller.Controller) metacontroller.Controller {
-		var sync hookFunction = func(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
+		sync := func(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
 			result, err := syncToy(web, seen)
 			if err == nil {
 				change(&result, web, seen)

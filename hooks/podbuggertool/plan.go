@@ -276,6 +276,7 @@ func (c *candidate) followJob(o observed, now time.Time) (state PodState, messag
 			return PodFailed, c.job.Ref() + " has succeeded, and the Pod does not show the container: delete the Job to try again", 0
 		}
 		return c.state, c.job.Ref() + " has succeeded, and the Pod does not show the container yet", left
+	case underWay:
 	}
 	if !c.job.Metadata.CreationTimestamp.IsZero() {
 		look = c.job.left(now)

@@ -36,8 +36,8 @@ func Admitted(t *testing.T, c corpus.Case) (unknown, refusals []string) {
 	return unknown, refusals
 }
 
-// Stored: the parent of a case is one that the API server stores, unless the name
-// of the case says that it is not.
+// Stored wants the parent of a case to be one that the API server stores, unless the
+// name of the case says that it is not.
 func Stored(t *testing.T, c corpus.Case) {
 	if len(c.Controller.CRD) == 0 {
 		t.Skip("the operator has no CRD: set Controller.CRD")

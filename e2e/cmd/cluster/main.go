@@ -65,7 +65,7 @@ func up() error {
 	}
 	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if text, err := os.ReadFile(readyFile); err == nil {
-			fmt.Print(string(text))
+			_, _ = os.Stdout.Write(text)
 			return nil
 		}
 		if supervisor() == 0 {
@@ -95,7 +95,7 @@ func launch() error {
 	if err := command.Start(); err != nil {
 		return err
 	}
-	fmt.Println("Starting the cluster. The first time its programs are built, which takes some minutes.")
+	fmt.Fprintln(os.Stdout, "Starting the cluster. The first time its programs are built, which takes some minutes.")
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if supervisor() != 0 {
 			return command.Process.Release()
@@ -108,7 +108,7 @@ func launch() error {
 func down() error {
 	pid := supervisor()
 	if pid == 0 {
-		fmt.Println("No cluster is running.")
+		fmt.Fprintln(os.Stdout, "No cluster is running.")
 		return nil
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
@@ -116,7 +116,7 @@ func down() error {
 	}
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if supervisor() == 0 {
-			fmt.Println("The cluster is gone.")
+			fmt.Fprintln(os.Stdout, "The cluster is gone.")
 			return os.RemoveAll(stateDir)
 		}
 	}

@@ -22,6 +22,6 @@ func main() {
 		os.Exit(1)
 	}
 	for _, tool := range all {
-		fmt.Println(paths[tool])
+		fmt.Fprintln(os.Stdout, paths[tool])
 	}
 }
