@@ -44,3 +44,13 @@ func TestNewTellsWrongUsage(t *testing.T) {
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "has no go.mod")
 }
+
+func TestNewAndGenerateAreFound(t *testing.T) {
+	code, stdout, stderr := operetta(t, "", "--help")
+	require.Equal(t, exitDone, code, stderr)
+	require.Contains(t, stdout, "  new         Add a kind to this project, or start a module of operators\n")
+	require.Contains(t, stdout, "  generate    Write the CRDs")
+	code, stdout, stderr = operetta(t, "", "__complete", "ne")
+	require.Equal(t, exitDone, code, stderr)
+	require.Contains(t, stdout, "new\tAdd a kind")
+}
