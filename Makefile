@@ -107,7 +107,7 @@ cover: ## The thorough tests, of which those of the hooks and the protocol must 
 	@$(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
 	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
 	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
-	@$(GOTEST) -run '^TestNewKindHere$$' .
+	@$(GOTEST) -run '^TestNew' .
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'

@@ -56,7 +56,9 @@ func (p newProject) adopt(t *testing.T) {
 // TestNewModule starts a module, adds a second kind to it, and does with it what the
 // last lines of both commands say.
 func TestNewModule(t *testing.T) {
-	t.Parallel()
+	if testing.Short() {
+		t.Skip("it builds a program three times: make cover")
+	}
 	p := newProject{t, filepath.Join(t.TempDir(), "acme")}
 	(newProject{t, "."}).run("go", "build", "-trimpath", "-ldflags=-s -w", "-o", p.dir+"-operetta", "./cmd/operetta")
 	(newProject{t, "."}).run(p.dir+"-operetta", "new", "--module", "example.com/acme/operators", p.dir)
