@@ -121,7 +121,7 @@ func copyRepository(to string) error {
 			return err
 		}
 	}
-	for _, pattern := range []string{"*.go", "go.*", "*.md", "Makefile"} {
+	for _, pattern := range []string{"*.go", "go.*", "*.md", "Makefile", "Dockerfile", ".dockerignore"} {
 		names, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil {
 			return err
