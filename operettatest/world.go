@@ -38,6 +38,9 @@ type Options struct {
 	// SkipValidation takes custom resources that their CustomResourceDefinition
 	// refuses, as an older one may have taken them.
 	SkipValidation bool
+	// Late makes Metacontroller and the built-in controllers hear of changes late, by
+	// what [World.Do] has them hear. Step and Play have them hear all.
+	Late bool
 	// Around returns the way to the hooks, given the direct one: for a test that looks
 	// at requests, or changes them or the answers. Nil is the direct one.
 	Around func(direct Call) Call
@@ -77,7 +80,7 @@ func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Contr
 	w := &World{t: t}
 	w.world = simulate.New(simulate.Options{
 		Controllers: controllers, Call: w.noting(call), Apply: apply, HookVersion: options.HookVersion,
-		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Faults: options.faults(t),
+		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Late: options.Late, Faults: options.faults(t),
 	})
 	t.Cleanup(func() {
 		if unmet := w.world.UnmetFaults(); len(unmet) > 0 && !t.Failed() {
@@ -194,6 +197,17 @@ func (w *World) Until(what string, holds func() bool) {
 		w.world.Step()
 	}
 	w.t.Fatalf("after 100 steps it does not hold that %s\nwhat happened:\n%s", what, w.story())
+}
+
+// Do does what an explored schedule does in one line, as in "quota Pod" or "wait 10s". The
+// test fails where that cannot be done now.
+func (w *World) Do(action string) {
+	w.t.Helper()
+	parsed, err := simulate.ParseAction(action)
+	require.NoError(w.t, err)
+	if !w.world.Do(parsed) {
+		w.t.Fatalf("%s: that cannot be done now", action)
+	}
 }
 
 // Now returns the time in the cluster.

@@ -10,20 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/podset"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // tellBatches begins a story that notes of each sync when it was and how many Pods
 // it asked for that do not exist.
-func tellBatches(t *testing.T, change ...func(*simulate.Options)) (*story, *[]batch) {
+func tellBatches(t *testing.T, options operettatest.Options) (*story, *[]batch) {
 	t.Helper()
 	controller, batches := podset.Controller(), &[]batch{}
 	s := &story{T: t}
-	options := simulate.Options{
-		Controllers: []metacontroller.Controller{controller},
-		MaxSteps:    1000,
-		Call: func(now time.Time, _ string, body []byte) (int, []byte, error) {
+	options.MaxSteps = 1000
+	options.Around = func(operettatest.Call) operettatest.Call {
+		return func(now time.Time, _ string, body []byte) (int, []byte, error) {
 			answer, err := controller.Call(metacontroller.SyncHook, now, body)
 			if err != nil {
 				return http.StatusInternalServerError, []byte(err.Error()), nil
@@ -37,12 +36,9 @@ func tellBatches(t *testing.T, change ...func(*simulate.Options)) (*story, *[]ba
 			}
 			*batches = append(*batches, b)
 			return http.StatusOK, answer.Body, nil
-		},
+		}
 	}
-	for _, c := range change {
-		c(&options)
-	}
-	s.world = simulate.New(options)
+	s.world = operettatest.NewWorld(t, options, podset.Controller())
 	return s, batches
 }
 
@@ -59,7 +55,7 @@ func TestALargePodSetIsSoonComplete(t *testing.T) {
 	if testing.Short() {
 		size, syncs = 500, 6
 	}
-	s, batches := tellBatches(t)
+	s, batches := tellBatches(t, operettatest.Options{})
 	s.apply(fmt.Sprintf("{size: %d}", size))
 	for len(s.pods(nil)) < size && len(*batches) <= syncs {
 		s.world.Step()
@@ -143,17 +139,17 @@ func TestPodsThatAreGoneBeforeTheyAreSeenAreNotMadeForEver(t *testing.T) {
 
 // TestAQuotaStopsAndLetsGoOn has a quota of 100 Pods, which is lifted.
 func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
-	s, batches := tellBatches(t, func(o *simulate.Options) { o.Late = true })
+	s, batches := tellBatches(t, operettatest.Options{Late: true})
 	s.apply("{size: 500}")
 	for len(s.pods(nil)) < 100 {
 		s.world.Step()
 	}
 	began, there := s.world.Now(), len(s.pods(nil))
-	require.True(t, s.world.Do(simulate.Action{Do: "quota", Target: "Pod"}))
+	s.world.Do("quota Pod")
 	*batches = nil
 	for s.world.Now().Before(began.Add(10 * time.Minute)) {
 		if !s.world.Step() {
-			require.True(t, s.world.Do(simulate.Action{Do: "wait", Target: "10s"}))
+			s.world.Do("wait 10s")
 		}
 	}
 	require.Len(t, s.pods(nil), there)
@@ -163,13 +159,13 @@ func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
 		require.LessOrEqual(t, sum, 6, sums)
 	}
 	s.requireReady("False", "ChildBlocked")
-	require.Contains(t, s.world.Outcomes()[0].Message, "386 more Pods are asked for as these appear")
+	require.Contains(t, s.world.Condition("PodSet/web", "Ready").Message, "386 more Pods are asked for as these appear")
 
-	require.True(t, s.world.Do(simulate.Action{Do: "quota", Target: "off"}))
+	s.world.Do("quota off")
 	began = s.world.Now()
 	for len(s.pods(nil)) < 500 && s.world.Now().Before(began.Add(20*time.Minute)) {
 		if !s.world.Step() {
-			require.True(t, s.world.Do(simulate.Action{Do: "wait", Target: "1s"}))
+			s.world.Do("wait 1s")
 		}
 	}
 	// It is asked for again after as long as it has been blocked at most.
@@ -183,9 +179,9 @@ func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
 // TestNamesOfOthersStopNoPod has somebody else's Pods under the lowest names, more
 // than a first batch has.
 func TestNamesOfOthersStopNoPod(t *testing.T) {
-	s, batches := tellBatches(t)
+	s, batches := tellBatches(t, operettatest.Options{})
 	for n := range 20 {
-		require.NoError(t, s.world.Apply(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d"},"spec":{"containers":[{"name":"a","image":"a"}]}}`, n)))
+		s.world.Apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d"},"spec":{"containers":[{"name":"a","image":"a"}]}}`, n))
 	}
 	s.edit("{size: 60}")
 	require.Len(t, s.pods(nil), 60, "40 of its own")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks/podset"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // answer is what the tests here read of an answer.
@@ -143,7 +144,7 @@ func TestFiveHundredPodsAreAskedForAtATime(t *testing.T) {
 }
 
 func TestWorldGrowsInBursts(t *testing.T) {
-	s, batches := tellBatches(t)
+	s, batches := tellBatches(t, operettatest.Options{})
 	s.edit("{size: 600}")
 	require.Len(t, s.pods(isReady), 600)
 	require.LessOrEqual(t, s.most, 600, "never more than size")

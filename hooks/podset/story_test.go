@@ -10,35 +10,31 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks/podset"
-	"github.com/operetta-dev/operetta/internal/simulate"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // story is a PodSet in a world, told step by step.
 type story struct {
 	*testing.T
 
-	world *simulate.World
+	world *operettatest.World
 	// most is the largest number of Pods that were ever there at once, those
 	// that were being deleted left out; fewestReady the least that were ready.
 	most, fewestReady int
 }
 
-func tell(t *testing.T, faults ...simulate.Fault) *story {
-	call := simulate.Direct(podset.Controller())
+func tell(t *testing.T, options operettatest.Options) *story {
 	s := &story{T: t}
-	s.world = simulate.New(simulate.Options{
-		Controllers: []metacontroller.Controller{podset.Controller()},
-		Faults:      faults,
-		MaxSteps:    1000,
-		Call: func(now time.Time, path string, body []byte) (int, []byte, error) {
+	options.MaxSteps = 1000
+	options.Around = func(direct operettatest.Call) operettatest.Call {
+		return func(now time.Time, path string, body []byte) (int, []byte, error) {
 			s.count()
-			return call(now, path, body)
-		},
-	})
+			return direct(now, path, body)
+		}
+	}
+	s.world = operettatest.NewWorld(t, options, podset.Controller())
 	return s
 }
 
@@ -58,27 +54,27 @@ func (s *story) edit(spec string) {
 
 func (s *story) apply(spec string) {
 	s.Helper()
-	object, err := yaml.YAMLToJSON(fmt.Appendf(nil, "apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: web}\nspec: %s\n", spec))
-	require.NoError(s, err)
-	require.NoError(s, s.world.Apply(object))
+	s.world.Apply("{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: web}, spec: " + spec + "}")
 	s.most, s.fewestReady = 0, len(s.pods(isReady))
 }
 
 func (s *story) play() {
 	s.Helper()
-	require.NoError(s, s.world.Play())
+	s.world.Play()
 }
 
-func isReady(pod simulate.Object) bool { return simulate.Condition(pod, "Ready").Status == "True" }
+func isReady(pod operettatest.Object) bool {
+	return operettatest.ConditionOf(pod, "Ready").Status == "True"
+}
 
 // pods returns the names of the Pods that are not being deleted and have not
 // failed.
-func (s *story) pods(which func(simulate.Object) bool) []string {
+func (s *story) pods(which func(operettatest.Object) bool) []string {
 	var names []string
-	for _, object := range s.world.Objects() {
+	for _, object := range s.world.Objects("Pod") {
 		phase, _, err := unstructured.NestedString(object.Object, "status", "phase")
 		require.NoError(s, err)
-		if object.GetKind() == "Pod" && object.GetDeletionTimestamp() == nil && phase != "Failed" && (which == nil || which(object)) {
+		if object.GetDeletionTimestamp() == nil && phase != "Failed" && (which == nil || which(object)) {
 			names = append(names, object.GetName())
 		}
 	}
@@ -89,15 +85,14 @@ func (s *story) pods(which func(simulate.Object) bool) []string {
 func (s *story) uids() map[string]string {
 	uids := map[string]string{}
 	for _, name := range s.pods(nil) {
-		uids[name] = string(s.world.Get(simulate.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: name}).GetUID())
+		uids[name] = string(s.world.MustGet("Pod/" + name).GetUID())
 	}
 	return uids
 }
 
 func (s *story) requireReady(status, reason string) {
 	s.Helper()
-	outcome := s.world.Outcomes()[0]
-	require.Equal(s, status+" "+reason, outcome.Ready+" "+outcome.Reason, outcome.Message)
+	s.world.RequireCondition("PodSet/web", "Ready", status+" "+reason)
 }
 
 func template(image string) string {
@@ -105,7 +100,7 @@ func template(image string) string {
 }
 
 func TestSurvivorsStayThroughScaling(t *testing.T) {
-	s := tell(t)
+	s := tell(t, operettatest.Options{})
 	s.edit("{size: 0}")
 	s.requireReady("True", "Ready")
 	s.edit("{size: 5}")
@@ -124,17 +119,16 @@ func TestSurvivorsStayThroughScaling(t *testing.T) {
 }
 
 func TestEvictedPodIsReplacedWithoutOneTooMany(t *testing.T) {
-	s := tell(t, simulate.Fault{What: simulate.Evict, Kind: "Pod", Name: "web-1"})
+	s := tell(t, operettatest.Options{Evict: []string{"Pod/web-1"}})
 	s.edit("{size: 3}")
-	require.Empty(t, s.world.UnmetFaults())
 	require.Equal(t, []string{"web-0", "web-2", "web-3"}, s.pods(isReady))
 	require.Equal(t, 3, s.most)
-	require.Nil(t, s.world.Get(simulate.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web-1"}), "the evicted Pod is left behind")
+	require.Nil(t, s.world.Get("Pod/web-1"), "the evicted Pod is left behind")
 	s.requireReady("True", "Ready")
 }
 
 func TestDeletedPodIsReplaced(t *testing.T) {
-	s := tell(t, simulate.Fault{What: simulate.Vanish, Kind: "Pod", Name: "web-1"})
+	s := tell(t, operettatest.Options{Vanish: []string{"Pod/web-1"}})
 	s.edit("{size: 3}")
 	require.Equal(t, []string{"web-0", "web-2", "web-3"}, s.pods(isReady), "the number of a Pod that is being deleted is not free")
 	require.Equal(t, 3, s.most)
@@ -143,7 +137,7 @@ func TestDeletedPodIsReplaced(t *testing.T) {
 
 func TestRollKeepsToItsBudget(t *testing.T) {
 	for maxUnavailable, fewestReady := range map[string]int{"1": 4, "2": 3, "50%": 3, "39%": 4, "10%": 4, "100%": 0} {
-		s := tell(t)
+		s := tell(t, operettatest.Options{})
 		s.edit("{size: 5, " + template("one") + "}")
 		s.edit("{size: 5, maxUnavailable: " + maxUnavailable + ", " + template("two") + "}")
 		require.Len(t, s.pods(isReady), 5)
@@ -154,15 +148,15 @@ func TestRollKeepsToItsBudget(t *testing.T) {
 	}
 }
 
-func ofImage(image string) func(simulate.Object) bool {
-	return func(pod simulate.Object) bool {
+func ofImage(image string) func(operettatest.Object) bool {
+	return func(pod operettatest.Object) bool {
 		containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
 		return containers[0].(map[string]any)["image"] == image
 	}
 }
 
 func TestBadTemplateStopsTheRollAndCanBeTakenBack(t *testing.T) {
-	s := tell(t, simulate.Fault{What: simulate.Fail, Kind: "Pod", Name: "web-3"})
+	s := tell(t, operettatest.Options{Fail: []string{"Pod/web-3"}})
 	s.edit("{size: 3, " + template("good") + "}")
 	before := s.uids()
 	s.edit("{size: 3, " + template("bad") + "}")
@@ -173,7 +167,7 @@ func TestBadTemplateStopsTheRollAndCanBeTakenBack(t *testing.T) {
 
 	s.edit("{size: 3, " + template("good") + "}")
 	s.requireReady("True", "Ready")
-	require.Equal(t, " ", s.condition("Stalled"), "nothing is stalled any more")
+	require.Empty(t, s.condition("Stalled"), "nothing is stalled any more")
 	require.Len(t, s.pods(ofImage("good")), 3)
 	require.Equal(t, 2, s.fewestReady)
 	kept := 0
@@ -186,11 +180,7 @@ func TestBadTemplateStopsTheRollAndCanBeTakenBack(t *testing.T) {
 }
 
 func TestGoodTemplateMendsWhatWasBadFromTheStart(t *testing.T) {
-	var faults []simulate.Fault
-	for _, name := range []string{"web-0", "web-1", "web-2"} {
-		faults = append(faults, simulate.Fault{What: simulate.Fail, Kind: "Pod", Name: name})
-	}
-	s := tell(t, faults...)
+	s := tell(t, operettatest.Options{Fail: []string{"Pod/web-0", "Pod/web-1", "Pod/web-2"}})
 	s.edit("{size: 3, " + template("bad") + "}")
 	s.requireReady("False", "ProgressDeadlineExceeded")
 	require.Equal(t, "True ProgressDeadlineExceeded", s.condition("Stalled"))
@@ -201,12 +191,11 @@ func TestGoodTemplateMendsWhatWasBadFromTheStart(t *testing.T) {
 }
 
 func (s *story) condition(conditionType string) string {
-	condition := simulate.Condition(s.world.Outcomes()[0].Parent, conditionType)
-	return condition.Status + " " + condition.Reason
+	return s.world.Condition("PodSet/web", conditionType).String()
 }
 
 func TestNewTemplateWhileItStillStarts(t *testing.T) {
-	s := tell(t)
+	s := tell(t, operettatest.Options{})
 	s.apply("{size: 4, " + template("one") + "}")
 	s.world.Step()
 	s.world.Step()
@@ -222,7 +211,7 @@ func TestThousandPods(t *testing.T) {
 	if testing.Short() {
 		size = 300 // make cover takes a thousand
 	}
-	s := tell(t)
+	s := tell(t, operettatest.Options{})
 	s.edit(fmt.Sprintf("{size: %d}", size))
 	require.Len(t, s.pods(isReady), size)
 	s.edit("{size: 10}")

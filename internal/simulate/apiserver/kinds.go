@@ -33,26 +33,22 @@ func (k Kind) GroupResource() schema.GroupResource {
 
 // builtin are the kinds whose defaults and rules are known.
 var builtin = []Kind{
-	{named("v1", "ConfigMap", "configmaps"), false, false, typed(admitConfigMap), nil},
-	{named("v1", "Secret", "secrets"), false, false, typed(admitSecret), nil},
-	{named("v1", "Service", "services"), false, false, typed(admitService), nil},
-	{named("v1", "ServiceAccount", "serviceaccounts"), false, false, typed[corev1.ServiceAccount](nil), nil},
-	{named("v1", "Pod", "pods"), false, true, typed(admitPod), nil},
-	{named("v1", "PersistentVolumeClaim", "persistentvolumeclaims"), false, false, typed(admitClaim), nil},
-	{named("v1", "Namespace", "namespaces"), true, false, typed(admitNamespace), nil},
-	{named("apps/v1", "Deployment", "deployments"), false, true, typed(admitDeployment), nil},
-	{named("apps/v1", "ReplicaSet", "replicasets"), false, true, typed(admitReplicaSet), nil},
-	{named("apps/v1", "StatefulSet", "statefulsets"), false, true, typed(admitStatefulSet), nil},
-	{named("apps/v1", "DaemonSet", "daemonsets"), false, true, typed(admitDaemonSet), nil},
-	{named("batch/v1", "Job", "jobs"), false, true, typed(admitJob), nil},
-	{named("rbac.authorization.k8s.io/v1", "Role", "roles"), false, false, typed[rbacv1.Role](nil), nil},
-	{named("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"), false, false, typed(admitRoleBinding), nil},
-	{named("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"), true, false, typed[rbacv1.ClusterRole](nil), nil},
-	{named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"), true, false, typed(admitClusterRoleBinding), nil},
-}
-
-func named(apiVersion, kind, plural string) metacontroller.Resource {
-	return metacontroller.Resource{APIVersion: apiVersion, Kind: kind, Plural: plural}
+	{Resource: metacontroller.ConfigMap, admit: typed(admitConfigMap)},
+	{Resource: metacontroller.Secret, admit: typed(admitSecret)},
+	{Resource: metacontroller.Service, admit: typed(admitService)},
+	{Resource: metacontroller.ServiceAccount, admit: typed[corev1.ServiceAccount](nil)},
+	{Resource: metacontroller.Pod, generation: true, admit: typed(admitPod)},
+	{Resource: metacontroller.PersistentVolumeClaim, admit: typed(admitClaim)},
+	{Resource: metacontroller.Namespace, IsCluster: true, admit: typed(admitNamespace)},
+	{Resource: metacontroller.Deployment, generation: true, admit: typed(admitDeployment)},
+	{Resource: metacontroller.ReplicaSet, generation: true, admit: typed(admitReplicaSet)},
+	{Resource: metacontroller.StatefulSet, generation: true, admit: typed(admitStatefulSet)},
+	{Resource: metacontroller.DaemonSet, generation: true, admit: typed(admitDaemonSet)},
+	{Resource: metacontroller.Job, generation: true, admit: typed(admitJob)},
+	{Resource: metacontroller.Role, admit: typed[rbacv1.Role](nil)},
+	{Resource: metacontroller.RoleBinding, admit: typed(admitRoleBinding)},
+	{Resource: metacontroller.ClusterRole, IsCluster: true, admit: typed[rbacv1.ClusterRole](nil)},
+	{Resource: metacontroller.ClusterRoleBinding, IsCluster: true, admit: typed(admitClusterRoleBinding)},
 }
 
 // catalogue finds kinds.
@@ -108,7 +104,7 @@ func (c *catalogue) of(apiVersion, name string) Kind {
 	if k, known := c.byKind[schema.FromAPIVersionAndKind(apiVersion, name)]; known {
 		return k
 	}
-	return Kind{Resource: named(apiVersion, name, strings.ToLower(name)+"s"), generation: true}
+	return Kind{Resource: metacontroller.Resource{APIVersion: apiVersion, Kind: name, Plural: strings.ToLower(name) + "s"}, generation: true}
 }
 
 // ofResource returns the kind of a plural name, and whether it is known.

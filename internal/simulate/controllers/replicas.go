@@ -26,8 +26,7 @@ type replica struct {
 	terminating bool
 }
 
-func (r replica) name() string       { return r.object.GetName() }
-func (r replica) ref() apiserver.Ref { return apiserver.RefOf(r.object) }
+func (r replica) name() string { return r.object.GetName() }
 
 func (r replica) isFinished() bool { return r.phase == "Succeeded" || r.phase == "Failed" }
 

@@ -1,0 +1,27 @@
+package rediscache
+
+import (
+	"time"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// status reports what is observed, and after what time to look again. While a child is
+// missing or not what is asked for, the conditions say so; else they say how far the
+// StatefulSet is.
+func status(parent *RedisCache, found observed, differs metacontroller.Difference, now time.Time) (Status, time.Duration) {
+	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, now)
+	children := conditions.ReportChildren(differs, parent.Status.PendingChildren)
+	judgement := children.Judgement
+	if children.Settled {
+		judgement = found.set.Rollout().Judge()
+	}
+	conditions.Judge(judgement)
+
+	status := Status{Conditions: conditions.List(), PendingChildren: children.Pending}
+	if found.set != nil {
+		status.ReadyReplicas = found.set.Status.ReadyReplicas
+	}
+	return status, children.ResyncAfter
+}
