@@ -56,7 +56,9 @@ func (p newProject) adopt(t *testing.T) {
 // TestNewModule starts a module, adds a second kind to it, does with it what the last lines
 // of both commands say and, without -short, changes that kind into another operator.
 func TestNewModule(t *testing.T) {
-	t.Parallel()
+	if testing.Short() {
+		t.Skip("it builds a program three times: make cover")
+	}
 	p := newProject{t, filepath.Join(t.TempDir(), "acme")}
 	(newProject{t, "."}).run("go", "build", "-trimpath", "-ldflags=-s -w", "-o", p.dir+"-operetta", "./cmd/operetta")
 	(newProject{t, "."}).run(p.dir+"-operetta", "new", "--module", "example.com/acme/operators", p.dir)
@@ -163,7 +165,7 @@ func copyRepository(to string) error {
 			return err
 		}
 	}
-	for _, pattern := range []string{"*.go", "go.*", "*.md", "Makefile"} {
+	for _, pattern := range []string{"*.go", "go.*", "*.md", "Makefile", "Dockerfile", ".dockerignore"} {
 		names, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil {
 			return err
