@@ -54,7 +54,7 @@ func (p newProject) adopt(t *testing.T) {
 }
 
 // TestNewModule starts a module, adds a second kind to it, does with it what the last lines
-// of both commands say and, without -short, changes that kind into another operator.
+// of both commands say, and changes that kind into another operator.
 func TestNewModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program three times: make cover")
@@ -84,9 +84,6 @@ func TestNewModule(t *testing.T) {
 		require.Equal(t, 2, strings.Count(p.run("bin/program", "explore", sample, "--schedules", "10"), "schedules: 10, found: 0"))
 	}
 
-	if testing.Short() {
-		return // make cover changes it into another operator
-	}
 	require.LessOrEqual(t, p.write(t, "internal/scaffold/testdata/rediscache"), 250, "lines of Go written by hand")
 	p.build(".")
 	p.run("bin/program", append([]string{"generate"}, installation...)...)

@@ -38,18 +38,13 @@ func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:    metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
 		CRD:       deploy.CRD("build"),
-		Children:  []metacontroller.Child{{Resource: jobKind, Update: metacontroller.OnDelete}},
-		Related:   []metacontroller.Resource{podKind},
+		Children:  []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete}},
+		Related:   []metacontroller.Resource{metacontroller.Pod},
 		Promises:  promises(),
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),
 	}
 }
-
-var (
-	jobKind = metacontroller.Resource{APIVersion: "batch/v1", Kind: "Job", Plural: "jobs"}
-	podKind = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}
-)
 
 // What is written on Jobs and their Pods.
 const (
@@ -62,8 +57,8 @@ const (
 // the background, so a Pod may run on when its Job is gone.
 func customize(build *Build) ([]metacontroller.Rule, error) {
 	return []metacontroller.Rule{{
-		APIVersion:    podKind.APIVersion,
-		Resource:      podKind.Plural,
+		APIVersion:    metacontroller.Pod.APIVersion,
+		Resource:      metacontroller.Pod.Plural,
 		Namespace:     build.Namespace,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{buildLabel: build.Name}},
 	}}, nil

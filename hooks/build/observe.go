@@ -123,7 +123,7 @@ type observedPod struct {
 // who may run Pods.
 func (p *observedPod) findJob(build *Build, wanted string) bool {
 	for _, owner := range p.Metadata.OwnerReferences {
-		isJob := owner.Kind == jobKind.Kind && strings.HasPrefix(owner.APIVersion, "batch/")
+		isJob := owner.Kind == metacontroller.Job.Kind && strings.HasPrefix(owner.APIVersion, "batch/")
 		if isJob && owner.Controller != nil && *owner.Controller {
 			p.hash, p.job = hashIn(build, wanted, owner.Name), owner.UID
 		}
@@ -167,7 +167,7 @@ func (o *observed) index() {
 
 func observe(build *Build, wanted string, seen metacontroller.Observed) (observed, error) {
 	var there observed
-	jobs, err := metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind)
+	jobs, err := metacontroller.List[observedJob](seen.Children, metacontroller.Job.APIVersion, metacontroller.Job.Kind)
 	if err != nil {
 		return there, err
 	}
@@ -180,7 +180,7 @@ func observe(build *Build, wanted string, seen metacontroller.Observed) (observe
 		job.read()
 		there.jobs = append(there.jobs, *job)
 	}
-	pods, err := metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	pods, err := metacontroller.List[observedPod](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	for i := range pods {
 		if pods[i].findJob(build, wanted) {
 			there.pods = append(there.pods, pods[i])

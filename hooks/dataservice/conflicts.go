@@ -92,7 +92,7 @@ func keepPolicy(workload metacontroller.Object, there *observedWorkload) {
 // the name of a component that must not run twice: the Service would send to both.
 func isRival(child observedChild, u *unit) bool {
 	return u.isSingle && u.runsHere() && child.Name == u.name && child.Kind != string(u.kind) &&
-		slices.Contains([]string{deploymentKind.Kind, statefulSetKind.Kind, daemonSetKind.Kind}, child.Kind)
+		slices.Contains([]string{metacontroller.Deployment.Kind, metacontroller.StatefulSet.Kind, metacontroller.DaemonSet.Kind}, child.Kind)
 }
 
 // rival returns what of another kind a component has to wait for: a workload of

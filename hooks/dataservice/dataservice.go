@@ -29,13 +29,13 @@ func Controller() metacontroller.Controller {
 		Parent: metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
 		CRD:    deploy.CRD("dataservice"),
 		Children: []metacontroller.Child{
-			{Resource: deploymentKind, Update: metacontroller.InPlace},
-			{Resource: statefulSetKind, Update: metacontroller.InPlace},
-			{Resource: daemonSetKind, Update: metacontroller.InPlace},
-			{Resource: serviceKind, Update: metacontroller.InPlace, Contested: true},
-			{Resource: configMapKind, Update: metacontroller.InPlace, Contested: true},
+			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace},
+			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace},
+			{Resource: metacontroller.DaemonSet, Update: metacontroller.InPlace},
+			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Contested: true},
+			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, Contested: true},
 		},
-		Related:         []metacontroller.Resource{podKind},
+		Related:         []metacontroller.Resource{metacontroller.Pod},
 		OrderedTeardown: true,
 		Promises:        promises(),
 		Sync:            metacontroller.Sync(sync),
@@ -43,15 +43,6 @@ func Controller() metacontroller.Controller {
 		Customize:       metacontroller.Customize(customize),
 	}
 }
-
-var (
-	deploymentKind  = metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}
-	statefulSetKind = metacontroller.Resource{APIVersion: "apps/v1", Kind: "StatefulSet", Plural: "statefulsets"}
-	daemonSetKind   = metacontroller.Resource{APIVersion: "apps/v1", Kind: "DaemonSet", Plural: "daemonsets"}
-	serviceKind     = metacontroller.Resource{APIVersion: "v1", Kind: "Service", Plural: "services"}
-	configMapKind   = metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}
-	podKind         = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}
-)
 
 // What is written on children and Pods. Both labels and the name of the workload
 // select its Pods; selectors are immutable, so they never change.
@@ -69,15 +60,15 @@ const (
 // server refuses to change those of another.
 func customize(ds *DataService) ([]metacontroller.Rule, error) {
 	rules := []metacontroller.Rule{{
-		APIVersion:    podKind.APIVersion,
-		Resource:      podKind.Plural,
+		APIVersion:    metacontroller.Pod.APIVersion,
+		Resource:      metacontroller.Pod.Plural,
 		Namespace:     ds.Namespace,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: ds.Name}},
 	}}
 	p, _ := resolve(ds, table()) // what is wrong with the spec is sync's to say
 	services, configMaps := p.contested()
-	rules = append(rules, metacontroller.ByName(serviceKind, ds.Namespace, services...)...)
-	return append(rules, metacontroller.ByName(configMapKind, ds.Namespace, configMaps...)...), nil
+	rules = append(rules, metacontroller.ByName(metacontroller.Service, ds.Namespace, services...)...)
+	return append(rules, metacontroller.ByName(metacontroller.ConfigMap, ds.Namespace, configMaps...)...), nil
 }
 
 // contested returns the names of the Services and ConfigMaps that are wanted.

@@ -10,6 +10,8 @@ import (
 	"text/template"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // configMap is a ConfigMap of a component, with where it is mounted.
@@ -45,7 +47,7 @@ func (p *product) configMaps(u *unit) ([]configMap, error) {
 		}
 		made[i] = configMap{
 			ConfigMap: &corev1.ConfigMap{
-				TypeMeta: typeMeta(configMapKind), ObjectMeta: p.meta(u, u.name+config.suffix), Data: data,
+				TypeMeta: typeMeta(metacontroller.ConfigMap), ObjectMeta: p.meta(u, u.name+config.suffix), Data: data,
 			},
 			config: config, volume: "config" + config.suffix,
 		}

@@ -52,7 +52,7 @@ func (w *observedWorkload) rollout() operator.Rollout {
 // A DaemonSet on no node serves nobody.
 func (w *observedWorkload) isReady() bool {
 	r := w.rollout()
-	if w.Kind == daemonSetKind.Kind && r.Wanted == 0 {
+	if w.Kind == metacontroller.DaemonSet.Kind && r.Wanted == 0 {
 		return false
 	}
 	return r.IsObserved() && r.Ready >= r.Wanted && r.Updated >= r.Wanted && r.Existing == r.Wanted
@@ -146,7 +146,7 @@ type observed struct {
 
 func observe(seen metacontroller.Observed) (observed, error) {
 	var there observed
-	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind} {
+	for _, kind := range []metacontroller.Resource{metacontroller.Deployment, metacontroller.StatefulSet, metacontroller.DaemonSet} {
 		list, err := metacontroller.List[observedWorkload](seen.Children, kind.APIVersion, kind.Kind)
 		if err != nil {
 			return there, err
@@ -154,10 +154,10 @@ func observe(seen metacontroller.Observed) (observed, error) {
 		there.workloads = append(there.workloads, list...)
 	}
 	var err error
-	if there.services, err = metacontroller.List[observedService](seen.Children, serviceKind.APIVersion, serviceKind.Kind); err != nil {
+	if there.services, err = metacontroller.List[observedService](seen.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind); err != nil {
 		return there, err
 	}
-	configMaps, err := metacontroller.List[observedConfigMap](seen.Children, configMapKind.APIVersion, configMapKind.Kind)
+	configMaps, err := metacontroller.List[observedConfigMap](seen.Children, metacontroller.ConfigMap.APIVersion, metacontroller.ConfigMap.Kind)
 	if err != nil {
 		return there, err
 	}
@@ -170,7 +170,7 @@ func observe(seen metacontroller.Observed) (observed, error) {
 	for _, m := range configMaps {
 		there.children = append(there.children, observedChild{m.Snapshot, m.Metadata.Labels.Component})
 	}
-	there.pods, err = metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	there.pods, err = metacontroller.List[observedPod](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	return there, err
 }
 
@@ -180,13 +180,13 @@ func observe(seen metacontroller.Observed) (observed, error) {
 // out.
 func observeLeftovers(seen metacontroller.Observed) observed {
 	var there observed
-	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind, serviceKind, configMapKind} {
+	for _, kind := range []metacontroller.Resource{metacontroller.Deployment, metacontroller.StatefulSet, metacontroller.DaemonSet, metacontroller.Service, metacontroller.ConfigMap} {
 		for _, child := range seen.Children.All(kind.APIVersion, kind.Kind) {
 			there.children = append(there.children, observedChild{child, child.Label(componentLabel)})
 		}
 	}
-	there.workloads = metacontroller.ListReadable[observedWorkload](seen.Children, statefulSetKind.APIVersion, statefulSetKind.Kind)
-	for _, pod := range metacontroller.ListReadable[observedLeftover](seen.Related, podKind.APIVersion, podKind.Kind) {
+	there.workloads = metacontroller.ListReadable[observedWorkload](seen.Children, metacontroller.StatefulSet.APIVersion, metacontroller.StatefulSet.Kind)
+	for _, pod := range metacontroller.ListReadable[observedLeftover](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind) {
 		there.pods = append(there.pods, observedPod{Snapshot: pod.Snapshot, Metadata: pod.Metadata})
 	}
 	return there
@@ -216,7 +216,7 @@ func (o observed) trouble(key, app string) string {
 // replace, or nil: in order, each Pod has to be ready before one is updated, and
 // this one never will be.
 func (o observed) leftBehind(w *observedWorkload) *observedPod {
-	if w.Kind != statefulSetKind.Kind || w.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement || !w.rollout().IsObserved() {
+	if w.Kind != metacontroller.StatefulSet.Kind || w.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement || !w.rollout().IsObserved() {
 		return nil
 	}
 	i := slices.IndexFunc(o.pods, func(pod observedPod) bool {

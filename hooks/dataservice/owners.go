@@ -56,11 +56,11 @@ func add(known map[string][]string, row component, name string) map[string][]str
 // name, of whatever kind.
 func refsOf(row component, name string) []string {
 	var refs []string
-	for _, kind := range []metacontroller.Resource{deploymentKind, statefulSetKind, daemonSetKind, serviceKind, configMapKind} {
+	for _, kind := range []metacontroller.Resource{metacontroller.Deployment, metacontroller.StatefulSet, metacontroller.DaemonSet, metacontroller.Service, metacontroller.ConfigMap} {
 		refs = append(refs, kind.Kind+"/"+name)
 	}
 	for _, config := range row.configs {
-		refs = append(refs, configMapKind.Kind+"/"+name+config.suffix)
+		refs = append(refs, metacontroller.ConfigMap.Kind+"/"+name+config.suffix)
 	}
 	return refs
 }

@@ -61,7 +61,7 @@ func (d *teardown) tellSets(now time.Time) {
 // claims, or nil once its controller has taken note of it. The rest of it stays as
 // it is: what the spec asks for by now may be refused, and then it could never go.
 func (d *teardown) withVolumes(child leftChild) metacontroller.Object {
-	if !d.mayDeleteVolumes || child.Terminating || child.Kind != statefulSetKind.Kind {
+	if !d.mayDeleteVolumes || child.Terminating || child.Kind != metacontroller.StatefulSet.Kind {
 		return nil
 	}
 	u := d.product.unit(child.component)

@@ -36,12 +36,12 @@ func (p *product) objects(u *unit) (objects, error) {
 		made.workload = p.statefulSet(u, meta, template)
 	case DaemonSet:
 		made.workload = &appsv1.DaemonSet{
-			TypeMeta: typeMeta(daemonSetKind), ObjectMeta: meta,
+			TypeMeta: typeMeta(metacontroller.DaemonSet), ObjectMeta: meta,
 			Spec: appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template},
 		}
 	default:
 		deployment := &appsv1.Deployment{
-			TypeMeta: typeMeta(deploymentKind), ObjectMeta: meta,
+			TypeMeta: typeMeta(metacontroller.Deployment), ObjectMeta: meta,
 			Spec: appsv1.DeploymentSpec{Replicas: u.said.replica, Selector: p.selector(u), Template: template},
 		}
 		if u.isSingle {
@@ -89,7 +89,7 @@ func (p *product) selector(u *unit) *metav1.LabelSelector {
 
 func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.PodTemplateSpec) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{
-		TypeMeta: typeMeta(statefulSetKind), ObjectMeta: meta,
+		TypeMeta: typeMeta(metacontroller.StatefulSet), ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
 			Replicas: u.said.replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
 			// In order, a Pod that never becomes ready is never replaced either, not
@@ -238,7 +238,7 @@ func (u *unit) allPorts() []Port {
 // service returns the Service in front of a component.
 func (p *product) service(u *unit) *corev1.Service {
 	service := &corev1.Service{
-		TypeMeta: typeMeta(serviceKind), ObjectMeta: p.meta(u, u.name),
+		TypeMeta: typeMeta(metacontroller.Service), ObjectMeta: p.meta(u, u.name),
 		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: p.selector(u).MatchLabels},
 	}
 	for _, port := range u.allPorts() {

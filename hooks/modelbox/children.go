@@ -59,7 +59,7 @@ func withoutBlockedService(wanted []metacontroller.Object, observed *observedSer
 func deployment(box *ModelBox) *appsv1.Deployment {
 	ratio := rollingUpdate(box.Spec.RollingUpdate)
 	return &appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: deploymentKind.APIVersion, Kind: deploymentKind.Kind},
+		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Deployment.APIVersion, Kind: metacontroller.Deployment.Kind},
 		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)},
 		Spec: appsv1.DeploymentSpec{
 			Replicas:        box.Spec.Replicas,
@@ -93,7 +93,7 @@ func service(box *ModelBox) *corev1.Service {
 		return nil
 	}
 	service := &corev1.Service{
-		TypeMeta:   metav1.TypeMeta{APIVersion: serviceKind.APIVersion, Kind: serviceKind.Kind},
+		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Service.APIVersion, Kind: metacontroller.Service.Kind},
 		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)},
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceType(serviceType),

@@ -25,19 +25,14 @@ func Controller() metacontroller.Controller {
 		Parent: metacontroller.Resource{APIVersion: "model.github.com/v1", Kind: "ModelBox", Plural: "modelboxes"},
 		CRD:    deploy.CRD("modelbox"),
 		Children: []metacontroller.Child{
-			{Resource: deploymentKind, Update: metacontroller.InPlace},
-			{Resource: serviceKind, Update: metacontroller.InPlace, Contested: true},
+			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace},
+			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Contested: true},
 		},
 		Promises:  promises(),
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),
 	}
 }
-
-var (
-	deploymentKind = metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}
-	serviceKind    = metacontroller.Resource{APIVersion: "v1", Kind: "Service", Plural: "services"}
-)
 
 // customize selects what has the name of the Service, where one is wanted: another
 // controller may have it. The selector of a Deployment is immutable and names the
@@ -46,5 +41,5 @@ func customize(box *ModelBox) ([]metacontroller.Rule, error) {
 	if wantedServiceType(box) == ServiceNone {
 		return nil, nil
 	}
-	return metacontroller.ByName(serviceKind, box.Namespace, box.Name), nil
+	return metacontroller.ByName(metacontroller.Service, box.Namespace, box.Name), nil
 }

@@ -30,10 +30,10 @@ func observe(box *ModelBox, seen metacontroller.Observed) (observed, error) {
 	var o observed
 	var err error
 	if o.deployment, err = metacontroller.Get[operator.Workload](
-		seen.Children, deploymentKind.APIVersion, deploymentKind.Kind, box.Name); err != nil {
+		seen.Children, metacontroller.Deployment.APIVersion, metacontroller.Deployment.Kind, box.Name); err != nil {
 		return o, err
 	}
 	o.service, err = metacontroller.Get[observedService](
-		seen.Children, serviceKind.APIVersion, serviceKind.Kind, box.Name)
+		seen.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind, box.Name)
 	return o, err
 }

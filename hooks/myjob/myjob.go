@@ -22,10 +22,8 @@ func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "myjob.github.com/v1beta1", Kind: "MyJob", Plural: "myjobs"},
 		CRD:      deploy.CRD("myjob"),
-		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete}},
+		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete}},
 		Promises: promises(),
 		Sync:     metacontroller.Sync(sync),
 	}
 }
-
-var podKind = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}

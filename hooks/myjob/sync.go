@@ -14,7 +14,7 @@ func sync(job *MyJob, seen metacontroller.Observed) (result, error) {
 	if len(job.Spec.Template.Spec.Containers) == 0 {
 		return result{}, errors.New("spec.template.spec.containers is missing: write the container that shall run")
 	}
-	pod, err := metacontroller.Get[observedPod](seen.Children, podKind.APIVersion, podKind.Kind, job.Name)
+	pod, err := metacontroller.Get[observedPod](seen.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind, job.Name)
 	if err != nil {
 		return result{}, err
 	}

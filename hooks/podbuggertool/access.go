@@ -35,7 +35,7 @@ func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroll
 	}
 	meta := metav1.ObjectMeta{Name: accessName(tool), Namespace: tool.Namespace, Labels: childLabels(tool, "access")}
 	account := &corev1.ServiceAccount{
-		TypeMeta:   metav1.TypeMeta{APIVersion: serviceAccountKind.APIVersion, Kind: serviceAccountKind.Kind},
+		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.ServiceAccount.APIVersion, Kind: metacontroller.ServiceAccount.Kind},
 		ObjectMeta: *meta.DeepCopy(),
 		// No Pod gets the token but those that ask for it, as the Jobs' do.
 		AutomountServiceAccountToken: new(false),
@@ -46,14 +46,14 @@ func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroll
 	return []metacontroller.Object{
 		account,
 		&rbacv1.Role{
-			TypeMeta:   metav1.TypeMeta{APIVersion: roleKind.APIVersion, Kind: roleKind.Kind},
+			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Role.APIVersion, Kind: metacontroller.Role.Kind},
 			ObjectMeta: *meta.DeepCopy(),
 			Rules:      permissions(names...),
 		},
 		&rbacv1.RoleBinding{
-			TypeMeta:   metav1.TypeMeta{APIVersion: roleBindingKind.APIVersion, Kind: roleBindingKind.Kind},
+			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.RoleBinding.APIVersion, Kind: metacontroller.RoleBinding.Kind},
 			ObjectMeta: meta,
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: roleKind.Kind, Name: meta.Name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: metacontroller.Role.Kind, Name: meta.Name},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: meta.Name, Namespace: namespace(tool)}},
 		},
 	}
@@ -64,7 +64,7 @@ func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroll
 // created before, or made their own, must get nothing, for no Job would ever run as
 // it and end that, and it stays when the tool goes.
 func observeAccount(tool *PodBuggerTool, children metacontroller.Objects) bool {
-	account, found := children.Find(serviceAccountKind.APIVersion, serviceAccountKind.Kind, accessName(tool))
+	account, found := children.Find(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, accessName(tool))
 	return found && !account.Terminating
 }
 
@@ -73,10 +73,10 @@ func observeAccount(tool *PodBuggerTool, children metacontroller.Objects) bool {
 // [permissions] does.
 func observeAccess(tool *PodBuggerTool, children metacontroller.Objects) (map[string]bool, error) {
 	name := accessName(tool)
-	if object, found := children.Find(roleBindingKind.APIVersion, roleBindingKind.Kind, name); !found || object.Terminating {
+	if object, found := children.Find(metacontroller.RoleBinding.APIVersion, metacontroller.RoleBinding.Kind, name); !found || object.Terminating {
 		return nil, nil
 	}
-	object, found := children.Find(roleKind.APIVersion, roleKind.Kind, name)
+	object, found := children.Find(metacontroller.Role.APIVersion, metacontroller.Role.Kind, name)
 	if !found || object.Terminating {
 		return nil, nil
 	}

@@ -21,7 +21,7 @@ const toolLabel = "operetta.dev/podbuggertool"
 func customize(tool *PodBuggerTool) ([]metacontroller.Rule, error) {
 	rule := func(wanted *metav1.LabelSelector) metacontroller.Rule {
 		return metacontroller.Rule{
-			APIVersion: podKind.APIVersion, Resource: podKind.Plural, Namespace: tool.Namespace, LabelSelector: wanted,
+			APIVersion: metacontroller.Pod.APIVersion, Resource: metacontroller.Pod.Plural, Namespace: tool.Namespace, LabelSelector: wanted,
 		}
 	}
 	var rules []metacontroller.Rule

@@ -89,7 +89,7 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (observed, error
 	if err != nil {
 		return w, err
 	}
-	all, err := metacontroller.List[observedPod](seen.Related, podKind.APIVersion, podKind.Kind)
+	all, err := metacontroller.List[observedPod](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	if err != nil {
 		return w, err
 	}
@@ -111,7 +111,7 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (observed, error
 	if w.memory, err = recall(tool); err != nil {
 		return w, err
 	}
-	jobs, err := metacontroller.List[observedJob](seen.Children, jobKind.APIVersion, jobKind.Kind)
+	jobs, err := metacontroller.List[observedJob](seen.Children, metacontroller.Job.APIVersion, metacontroller.Job.Kind)
 	for i := range jobs {
 		w.jobs[jobs[i].Name] = &jobs[i]
 	}

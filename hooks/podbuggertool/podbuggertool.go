@@ -32,8 +32,6 @@
 package podbuggertool
 
 import (
-	rbacv1 "k8s.io/api/rbac/v1"
-
 	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -44,12 +42,12 @@ func Controller() metacontroller.Controller {
 		Parent: metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodBuggerTool", Plural: "podbuggertools"},
 		CRD:    deploy.CRD("podbuggertool"),
 		Children: []metacontroller.Child{
-			{Resource: jobKind, Update: metacontroller.OnDelete},
-			{Resource: serviceAccountKind, Update: metacontroller.InPlace},
-			{Resource: roleKind, Update: metacontroller.InPlace},
-			{Resource: roleBindingKind, Update: metacontroller.InPlace},
+			{Resource: metacontroller.Job, Update: metacontroller.OnDelete},
+			{Resource: metacontroller.ServiceAccount, Update: metacontroller.InPlace},
+			{Resource: metacontroller.Role, Update: metacontroller.InPlace},
+			{Resource: metacontroller.RoleBinding, Update: metacontroller.InPlace},
 		},
-		Related:   []metacontroller.Resource{podKind},
+		Related:   []metacontroller.Resource{metacontroller.Pod},
 		Grants:    permissions(),
 		Promises:  promises(),
 		Program:   kubectlDebug,
@@ -57,11 +55,3 @@ func Controller() metacontroller.Controller {
 		Customize: metacontroller.Customize(customize),
 	}
 }
-
-var (
-	podKind            = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}
-	jobKind            = metacontroller.Resource{APIVersion: "batch/v1", Kind: "Job", Plural: "jobs"}
-	serviceAccountKind = metacontroller.Resource{APIVersion: "v1", Kind: "ServiceAccount", Plural: "serviceaccounts"}
-	roleKind           = metacontroller.Resource{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role", Plural: "roles"}
-	roleBindingKind    = metacontroller.Resource{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding", Plural: "rolebindings"}
-)

@@ -27,7 +27,7 @@ func watch() func(metacontroller.Write) string {
 		if w.After == nil {
 			return ""
 		}
-		if w.By == "the hook" && (w.Is(roleKind.Kind) || w.Is(roleBindingKind.Kind)) {
+		if w.By == "the hook" && (w.Is(metacontroller.Role.Kind) || w.Is(metacontroller.RoleBinding.Kind)) {
 			return watchAccess(w)
 		}
 		if !w.Is("Pod") {
@@ -53,7 +53,7 @@ func watchAccess(w metacontroller.Write) string {
 	if owner == nil || owner.Kind != "PodBuggerTool" {
 		return ""
 	}
-	account := w.Heard(serviceAccountKind.APIVersion, serviceAccountKind.Kind, w.After.GetNamespace(), w.After.GetName())
+	account := w.Heard(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, w.After.GetNamespace(), w.After.GetName())
 	if account == nil || !metav1.IsControlledBy(account, &metav1.ObjectMeta{UID: owner.UID}) {
 		return fmt.Sprintf("%s/%s is written for a ServiceAccount that is not the tool's", w.After.GetKind(), w.After.GetName())
 	}

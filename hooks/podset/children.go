@@ -47,7 +47,7 @@ func freshPods(set *PodSet, plan plan, hash string) []metacontroller.Object {
 	for i, wanted := range plan.fresh {
 		// They share what lies below: nobody writes to it.
 		pod := &corev1.Pod{
-			TypeMeta:   metav1.TypeMeta{APIVersion: podKind.APIVersion, Kind: podKind.Kind},
+			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Pod.APIVersion, Kind: metacontroller.Pod.Kind},
 			ObjectMeta: template.ObjectMeta,
 			Spec:       template.Spec,
 		}

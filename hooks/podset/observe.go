@@ -235,7 +235,7 @@ type observed struct {
 
 // observe decodes and sorts the Pods.
 func observe(set *PodSet, seen metacontroller.Observed, templateHash string) (observed, error) {
-	pods, err := metacontroller.List[observedPod](seen.Children, podKind.APIVersion, podKind.Kind)
+	pods, err := metacontroller.List[observedPod](seen.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	if err != nil {
 		return observed{}, err
 	}

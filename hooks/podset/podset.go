@@ -32,10 +32,8 @@ func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
 		CRD:      deploy.CRD("podset"),
-		Children: []metacontroller.Child{{Resource: podKind, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
+		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
 		Promises: promises(),
 		Sync:     metacontroller.Sync(sync),
 	}
 }
-
-var podKind = metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}
