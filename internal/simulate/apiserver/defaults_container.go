@@ -62,11 +62,11 @@ func defaultContainer(c *corev1.Container) {
 }
 
 // pullPolicy returns the default for an image: one that is not pinned by a tag
-// or a digest may have changed.
+// or a digest may have changed. There may be no image in a template's volume.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, _, pinned := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
-	if tag == "latest" || !tagged && !pinned {
+	if tag == "latest" || !tagged && !pinned && image != "" {
 		return corev1.PullAlways
 	}
 	return corev1.PullIfNotPresent

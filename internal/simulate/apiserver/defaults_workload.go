@@ -109,6 +109,10 @@ func admitDaemonSet(_ *admission, d, old *appsv1.DaemonSet) field.ErrorList {
 		point(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 		point(&spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
 	}
+	if unread := spec.UpdateStrategy.RollingUpdate; unread != nil { // of OnDelete
+		point(&unread.MaxUnavailable, intstr.FromInt32(0))
+		point(&unread.MaxSurge, intstr.FromInt32(0))
+	}
 	point(&spec.RevisionHistoryLimit, 10)
 	defaultPodSpec(&spec.Template.Spec)
 	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyAlways)

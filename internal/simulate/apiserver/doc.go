@@ -7,7 +7,8 @@
 // allocation of cluster IPs and node ports, and the refusals that workloads meet:
 // immutable fields, selectors that do not match, ports that are taken, malformed
 // names and labels. A custom resource is held to its CustomResourceDefinition by
-// package crd; without one it is stored as it is written.
+// package crd; without one it is stored as it is written. The module e2e/defaults
+// compares the defaults of the built-in kinds with those of k8s.io/kubernetes.
 //
 // Server-side apply is modelled simply. There is one applier, Metacontroller, and it
 // applies with force. It owns the fields that it has applied and that nobody else
