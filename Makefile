@@ -116,10 +116,14 @@ cover: ## The thorough tests, of which those of the hooks and the protocol must 
 lint: ## Lint, with the rules that keep hooks pure
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
+	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 
 .PHONY: e2e
 e2e: build ## Test against a real API server; the first time it is built, for minutes
-	cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,20m) ./...
+	@failed=; \
+	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
+	(cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,20m) ./...) || failed=1; \
+	test -z "$$failed"
 
 .PHONY: explore
 explore: build ## Play schedules with late caches, lost writes, edits and faults for TIME=10m, from SEED on
@@ -159,6 +163,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	@large="$$(git ls-files -z | xargs -0 -r -I{} find {} -maxdepth 0 -size +512k 2>/dev/null)"; test -z "$$large" || { echo "no file of over 512 KiB belongs here: $$large"; exit 1; }
 	$(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
+	cd e2e/defaults && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
 
 .PHONY: golden

@@ -1,0 +1,152 @@
+package defaults
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// comparison compares objects, and goes on when some differ.
+type comparison struct {
+	t        *testing.T
+	compared int
+	// differing is the first difference and the first object with it, by path.
+	differing map[string]string
+	// refused are the objects that the simulation does not take.
+	refused []string
+	// filled are the paths of fields that have got a default.
+	filled map[string]bool
+}
+
+// compare notes the first field of an object in which the two sides differ.
+func (c *comparison) compare(object apiserver.Object) {
+	object = object.DeepCopy()
+	if object.GetNamespace() == "" {
+		object.SetNamespace("default") // the URL of the request names it
+	}
+	ours, err := bySimulation(object)
+	if err != nil {
+		c.refused = append(c.refused, err.Error()+": "+text(object))
+		return
+	}
+	theirs, err := byKubernetes(object)
+	require.NoError(c.t, err, "Kubernetes cannot read\n%s", text(object))
+	dropWhatIsNoDefault(ours)
+	dropWhatIsNoDefault(theirs)
+	filledIn(c.filled, object.GetKind(), object.Object, theirs)
+	c.compared++
+	path, difference := firstDifference(object.GetKind(), theirs, ours)
+	if path = index.ReplaceAllString(path, "[]"); difference != "" && c.differing[path] == "" {
+		if c.differing == nil {
+			c.differing = map[string]string{}
+		}
+		c.differing[path] = difference + "\n" + text(object)
+	}
+}
+
+// index is that of an item of a list.
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// report fails unless something was compared and nothing differs.
+func (c *comparison) report() {
+	c.t.Helper()
+	c.t.Logf("%d objects compared, %d refused by the simulation", c.compared, len(c.refused))
+	require.Positive(c.t, c.compared)
+	for _, path := range slices.Sorted(maps.Keys(c.differing)) {
+		assert.Fail(c.t, "not the defaults of Kubernetes", c.differing[path])
+	}
+}
+
+// text prints an object.
+func text(object apiserver.Object) string {
+	encoded, err := yaml.Marshal(object.Object)
+	if err != nil {
+		return err.Error()
+	}
+	return string(encoded)
+}
+
+// firstDifference returns the first path, in the order of names and indices, at
+// which two values differ, and what they are there, or nothing.
+func firstDifference(path string, kubernetes, simulated any) (where, difference string) {
+	switch theirs := kubernetes.(type) {
+	case map[string]any:
+		ours, ok := simulated.(map[string]any)
+		if !ok {
+			break
+		}
+		all := maps.Clone(theirs)
+		maps.Copy(all, ours)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			one, inTheirs := theirs[name]
+			other, inOurs := ours[name]
+			if inTheirs != inOurs {
+				return describe(path+"."+name, one, inTheirs, other, inOurs)
+			}
+			if where, difference = firstDifference(path+"."+name, one, other); difference != "" {
+				return where, difference
+			}
+		}
+		return "", ""
+	case []any:
+		ours, ok := simulated.([]any)
+		if !ok || len(ours) != len(theirs) {
+			break
+		}
+		for i := range theirs {
+			if where, difference = firstDifference(fmt.Sprintf("%s[%d]", path, i), theirs[i], ours[i]); difference != "" {
+				return where, difference
+			}
+		}
+		return "", ""
+	}
+	if reflect.DeepEqual(kubernetes, simulated) {
+		return "", ""
+	}
+	return describe(path, kubernetes, true, simulated, true)
+}
+
+func describe(path string, theirs any, inTheirs bool, ours any, inOurs bool) (where, difference string) {
+	print := func(value any, found bool) string {
+		if !found {
+			return "nothing"
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err.Error()
+		}
+		return string(text)
+	}
+	return path, fmt.Sprintf("%s: Kubernetes has %s, the simulation %s", path, print(theirs, inTheirs), print(ours, inOurs))
+}
+
+// filledIn adds the paths, without indices, that are in an object and not in what
+// was written.
+func filledIn(into map[string]bool, path string, written, stored any) {
+	switch now := stored.(type) {
+	case map[string]any:
+		before, _ := written.(map[string]any)
+		for name, value := range now {
+			if was, found := before[name]; found {
+				filledIn(into, path+"."+name, was, value)
+			} else {
+				into[path+"."+name] = true
+			}
+		}
+	case []any:
+		before, _ := written.([]any)
+		for i := range min(len(now), len(before)) {
+			filledIn(into, path+"[]", before[i], now[i])
+		}
+	}
+}

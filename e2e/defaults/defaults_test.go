@@ -1,0 +1,99 @@
+// Package defaults compares what the simulated API server fills into the objects of
+// the built-in kinds with what Kubernetes' own code fills in. It has no code but its
+// tests.
+package defaults
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/laws"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
+
+// generated is how many objects are made of each kind.
+const generated = 250
+
+// TestGeneratedObjectsHaveTheDefaultsOfKubernetes compares objects with random
+// fields. The seed is the object's number, so that each run makes the same.
+func TestGeneratedObjectsHaveTheDefaultsOfKubernetes(t *testing.T) {
+	filled := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		t.Run(name, func(t *testing.T) {
+			c := &comparison{t: t, filled: filled}
+			for seed := range int64(generated) {
+				c.compare(newObject(name, seed))
+			}
+			require.Empty(t, c.refused)
+			c.report()
+		})
+	}
+	t.Logf("%d fields were filled in", len(filled))
+	require.Greater(t, len(filled), 500, "the generator has to reach what has defaults")
+}
+
+// TestChildrenHaveTheDefaultsOfKubernetes compares the children in the expected
+// answers to all cases. The simulation may refuse one that is observed: a hook that
+// keeps it asks for as much of it as the case tells, and that may be its name alone.
+func TestChildrenHaveTheDefaultsOfKubernetes(t *testing.T) {
+	cases, err := corpus.Read("../../testdata", hooks.All())
+	require.NoError(t, err)
+	c := &comparison{t: t, filled: map[string]bool{}}
+	for _, one := range cases {
+		text, err := os.ReadFile(filepath.Join("../../testdata", one.Name+".out.yaml"))
+		require.NoError(t, err)
+		encoded, err := yaml.YAMLToJSON(text)
+		require.NoError(t, err)
+		answer, err := apiserver.ParseJSON(encoded)
+		require.NoError(t, err)
+		observed := map[string]bool{}
+		for _, child := range laws.ObservedIn(laws.Parsed(t, one.Request), "children") {
+			observed[corpus.Ref(child)] = true
+		}
+		for _, child := range items(answer, "children") {
+			refused := len(c.refused)
+			c.compare(&unstructured.Unstructured{Object: child})
+			if !observed[corpus.Ref(child)] {
+				require.Empty(t, c.refused[refused:], one.Name)
+			}
+		}
+	}
+	c.report()
+}
+
+// TestSamplesHaveTheDefaultsOfKubernetes compares what the samples come to ask for
+// until they are at rest, and the objects beside them.
+func TestSamplesHaveTheDefaultsOfKubernetes(t *testing.T) {
+	samples, err := corpus.Samples("../../deploy/samples", hooks.All())
+	require.NoError(t, err)
+	c := &comparison{t: t, filled: map[string]bool{}}
+	for _, sample := range samples {
+		world := simulate.New(simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...), MaxSteps: 100})
+		world.Ask(func(asked simulate.Asked) error {
+			c.compare(asked.Desired)
+			return nil
+		})
+		for _, text := range sample.Objects() {
+			object, err := apiserver.ParseObject(text)
+			require.NoError(t, err)
+			if legacyscheme.Scheme.Recognizes(object.GroupVersionKind()) {
+				c.compare(object)
+			}
+			require.NoError(t, world.Apply(text))
+		}
+		require.NoError(t, world.Play(), sample.Name)
+	}
+	require.Empty(t, c.refused)
+	c.report()
+}
