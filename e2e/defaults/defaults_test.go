@@ -41,6 +41,14 @@ func TestGeneratedObjectsHaveTheDefaultsOfKubernetes(t *testing.T) {
 	}
 	t.Logf("%d fields were filled in", len(filled))
 	require.Greater(t, len(filled), 500, "the generator has to reach what has defaults")
+	for _, rare := range []string{
+		"Deployment.spec.template.spec.volumes[].projected.sources[].serviceAccountToken.expirationSeconds",
+		"Deployment.spec.template.spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.apiVersion",
+		"StatefulSet.spec.template.spec.volumes[].ephemeral.volumeClaimTemplate.spec.volumeMode",
+		"Pod.spec.volumes[].azureDisk.fsType",
+	} {
+		require.Contains(t, slices.Sorted(maps.Keys(filled)), rare)
+	}
 }
 
 // TestChildrenHaveTheDefaultsOfKubernetes compares the children in the expected

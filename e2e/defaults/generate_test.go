@@ -77,7 +77,7 @@ func podValues() []any {
 		// Unions: the API server refuses two members, and for some fills in one
 		// where there is none.
 		[]any{
-			oneMember[corev1.VolumeSource], oneMember[corev1.VolumeProjection], oneMember[corev1.ProbeHandler],
+			volumeSource, oneMember[corev1.VolumeProjection], oneMember[corev1.ProbeHandler],
 			oneMember[corev1.LifecycleHandler], oneMember[corev1.EnvVarSource],
 		},
 	)
@@ -131,6 +131,16 @@ func oneMember[T any](into *T, c randfill.Continue) {
 		c.Fill(member.Interface())
 		members.Field(chosen).Set(member)
 	}
+}
+
+// volumeSource sets one member, or none, and often the one with a union of its own.
+func volumeSource(into *corev1.VolumeSource, c randfill.Continue) {
+	if c.Intn(4) > 0 {
+		oneMember(into, c)
+		return
+	}
+	into.Projected = &corev1.ProjectedVolumeSource{}
+	c.Fill(into.Projected)
 }
 
 // The images have the forms that the default of the pull policy tells apart. One that
