@@ -119,10 +119,10 @@ func (p *plan) keepJobs(s state) {
 			strings.Compare(a.Name, b.Name),
 		)
 	})
-	committed := history(s.build.Status.History)
+	told := committed(s.build)
 	for i, job := range finished {
 		// What the history has no room for is never told: it does not wait for that.
-		isUntold := committed.of(job.hash) == nil && s.known.of(job.hash) != nil
+		isUntold := told.of(job.hash) == nil && s.known.of(job.hash) != nil
 		if i < historyLimit(s.build) || isUntold {
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 			if i >= historyLimit(s.build) {
