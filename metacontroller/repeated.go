@@ -13,13 +13,28 @@ const keyBytes = 2 * 24 // a slice, in a list that grows by doubling
 // name. No API server stores such an object. Of two members decoding makes one
 // that has something of both, and validation sees the last.
 func (r *request) refuseRepeated() error {
-	if err := r.run.passing(int64(len(r.parent)) + int64(bytes.Count(r.parent, []byte(":")))*keyBytes); err != nil {
+	if err := r.run.passing(int64(len(r.parent)) + countMembers(r.parent)*keyBytes); err != nil {
 		return err
 	}
 	if name := repeated(r.parent); name != nil {
 		return badRequest("the parent has two members %.50q in one object: write each once", name)
 	}
 	return nil
+}
+
+// countMembers returns how many members the objects of a text have. Colons in strings are
+// none: one string of them would cost more memory than a call may have.
+func countMembers(raw []byte) int64 {
+	var count int64
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			i = skipString(raw, i) - 1
+		case ':':
+			count++
+		}
+	}
+	return count
 }
 
 // repeated returns the name of two members of one object anywhere in a text, or

@@ -45,12 +45,20 @@ func Attempt(old []metav1.Condition, generation int64, now time.Time) (isNow boo
 		return true, 0
 	}
 	missing := now.Sub(observed.LastTransitionTime.Time)
-	begins := ChildGrace
-	for missing >= begins+attemptTime {
-		begins += min(begins, maxLookAgain)
-	}
-	if missing < ChildGrace || missing >= begins {
+	if missing < ChildGrace || observed.LastTransitionTime.IsZero() {
 		return true, 0
 	}
-	return false, begins - missing
+	begins := ChildGrace
+	for begins < maxLookAgain && missing-begins >= begins {
+		begins *= 2
+	}
+	// The last attempt began this long ago, and the next one is period after that.
+	since, period := missing-begins, begins
+	if begins >= maxLookAgain {
+		since, period = since%maxLookAgain, maxLookAgain
+	}
+	if since < attemptTime {
+		return true, 0
+	}
+	return false, period - since
 }

@@ -35,11 +35,19 @@ func (h history) of(hash string) *Result {
 	return &h[i]
 }
 
+// mostRead is how many results of a status are read. The hook writes fewer.
+const mostRead = 1000
+
+// committed returns the results that a status shows.
+func committed(build *Build) history {
+	return history(build.Status.History[:min(len(build.Status.History), mostRead)])
+}
+
 // remember adds the results of the Jobs that have ended to what the status
 // knew. A result is written once; only a message that names the step may come
 // later, for the Pod that tells it is observed apart from its Job.
 func remember(build *Build, there observed, wanted string) history {
-	known := history(slices.Clone(build.Status.History))
+	known := slices.Clone(committed(build))
 	known = slices.DeleteFunc(known, func(r Result) bool { return r.Hash == "" })
 	for i := range known {
 		known[i].Revision = shown(known[i].Revision, maxRevision)

@@ -32,18 +32,18 @@ const (
 
 // since returns a time that the status remembers. One that is still to come,
 // which another clock has written, counts as now, or it would be waited for.
-func (s situation) since(remembered metav1.Time) metav1.Time {
+func (s state) since(remembered metav1.Time) metav1.Time {
 	if remembered.After(s.now) {
 		return metav1.NewTime(s.now)
 	}
 	return remembered
 }
 
-func (s situation) elapsed(since metav1.Time) time.Duration { return s.now.Sub(since.Time) }
+func (s state) elapsed(since metav1.Time) time.Duration { return s.now.Sub(since.Time) }
 
 // ask returns what the status is to remember of the wanted Job, whether it is to
 // be made now, and when to look again.
-func (s situation) ask() (asked *Asked, isMade bool, again time.Duration) {
+func (s state) ask() (asked *Asked, isMade bool, again time.Duration) {
 	name, now := jobName(s.build, s.hash), metav1.NewTime(s.now)
 	old := s.build.Status.Asked
 	isTold := old != nil && old.JobName == name
@@ -63,7 +63,7 @@ func (s situation) ask() (asked *Asked, isMade bool, again time.Duration) {
 
 // withdrawn returns the Job that was asked for by an earlier spec and may yet
 // appear, or nil, and how long to wait for it.
-func (s situation) withdrawn() (*Asked, time.Duration) {
+func (s state) withdrawn() (*Asked, time.Duration) {
 	old := s.build.Status.Asked
 	if old == nil || old.JobName == jobName(s.build, s.hash) {
 		return nil, 0
@@ -90,7 +90,7 @@ func (s situation) withdrawn() (*Asked, time.Duration) {
 // unknown returns what stands for a Job that an earlier spec may have had made by
 // a sync whose status was lost: the Build was edited, and no status tells of a
 // sync.
-func (s situation) unknown() (*Asked, time.Duration) {
+func (s state) unknown() (*Asked, time.Duration) {
 	old := &s.build.Status
 	isBlank := meta.FindStatusCondition(old.Conditions, operator.ConditionChildrenObserved) == nil
 	if !isBlank || s.build.Generation <= 1 || old.Asked != nil || len(old.Active)+len(old.History) > 0 {
@@ -101,7 +101,7 @@ func (s situation) unknown() (*Asked, time.Duration) {
 
 // active returns the Jobs that run and those that are not observed any more and
 // of which a Pod may run, how long to wait for the latter, and the name of one.
-func (s situation) active() (list []ActiveJob, left time.Duration, gone string) {
+func (s state) active() (list []ActiveJob, left time.Duration, gone string) {
 	for i := range s.there.jobs {
 		if job := &s.there.jobs[i]; job.isRunning() {
 			list = append(list, ActiveJob{Name: job.Name, UID: job.UID})

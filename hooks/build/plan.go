@@ -10,8 +10,8 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// situation is all that the next step follows from.
-type situation struct {
+// state is all that the next step follows from.
+type state struct {
 	build *Build
 	there observed
 	known history
@@ -36,7 +36,7 @@ type plan struct {
 }
 
 // decide makes the plan.
-func decide(s situation) plan {
+func decide(s state) plan {
 	p := plan{}
 	p.keepJobs(s)
 	active, settles, gone := s.active()
@@ -75,7 +75,7 @@ func decide(s situation) plan {
 }
 
 // begin asks for the wanted Job unless something is in its way.
-func (p *plan) begin(s situation) {
+func (p *plan) begin(s state) {
 	name := jobName(s.build, s.hash)
 	if p.waits == "" {
 		asked, isMade, again := s.ask()
@@ -98,7 +98,7 @@ func (p *plan) lookAgain(after time.Duration) {
 // keepJobs keeps the Jobs that run, unless they are to be replaced, and those of
 // the finished ones that the limit leaves. What goes depends on no other Job
 // than those that came later.
-func (p *plan) keepJobs(s situation) {
+func (p *plan) keepJobs(s state) {
 	for _, stranger := range s.there.strangers {
 		p.kept = append(p.kept, metacontroller.Keep(stranger))
 	}
@@ -119,10 +119,10 @@ func (p *plan) keepJobs(s situation) {
 			strings.Compare(a.Name, b.Name),
 		)
 	})
-	committed := history(s.build.Status.History)
+	told := committed(s.build)
 	for i, job := range finished {
 		// What the history has no room for is never told: it does not wait for that.
-		isUntold := committed.of(job.hash) == nil && s.known.of(job.hash) != nil
+		isUntold := told.of(job.hash) == nil && s.known.of(job.hash) != nil
 		if i < historyLimit(s.build) || isUntold {
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 			if i >= historyLimit(s.build) {
@@ -147,7 +147,7 @@ func policy(build *Build) ConcurrencyPolicy { return cmp.Or(build.Spec.Concurren
 
 // obstacle tells what has to go or to end before the Job can be made, and when to
 // look again. Only a build of the same hash is in the way under Allow: its name is.
-func (s situation) obstacle() (waits string, again time.Duration) {
+func (s state) obstacle() (waits string, again time.Duration) {
 	for i := range s.there.jobs {
 		job := &s.there.jobs[i]
 		if job.isRunning() && policy(s.build) != Allow {

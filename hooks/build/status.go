@@ -26,7 +26,7 @@ const (
 )
 
 // report tells how far the newest build is, and when to look again.
-func report(s situation, p plan, differs metacontroller.Difference) (Status, time.Duration) {
+func report(s state, p plan, differs metacontroller.Difference) (Status, time.Duration) {
 	conditions := operator.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
 	children := conditions.ReportChildren(differs, s.build.Status.PendingChildren)
 	p.lookAgain(children.ResyncAfter)
@@ -75,7 +75,7 @@ type verdict struct {
 // verdictOf tells how the build ended, and whether another one began after it:
 // then nothing has run for the newest spec. Which ended first says nothing, for
 // two may run at once.
-func (s situation) verdictOf(ended *Result) verdict {
+func (s state) verdictOf(ended *Result) verdict {
 	v := verdict{metav1.ConditionTrue, reasonSucceeded, "revision " + ended.Revision + " was built"}
 	if ended.Result == PhaseFailed {
 		v = verdict{metav1.ConditionFalse, reasonFailed, "the build of revision " + ended.Revision + " failed: " + ended.Message}
@@ -91,7 +91,7 @@ func (s situation) verdictOf(ended *Result) verdict {
 }
 
 // progress tells how far a Job is that has not ended.
-func (s situation) progress(p plan, job *observedJob) (Phase, verdict) {
+func (s state) progress(p plan, job *observedJob) (Phase, verdict) {
 	if p.waits != "" {
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}

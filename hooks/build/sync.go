@@ -22,7 +22,7 @@ func sync(build *Build, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	s := situation{build, there, remember(build, there, hash), hash, seen.Now}
+	s := state{build, there, remember(build, there, hash), hash, seen.Now}
 	plan := decide(s)
 	var wanted []metacontroller.Object
 	if plan.make {

@@ -201,8 +201,8 @@ func (o observed) workload(kind WorkloadKind, name string) *observedWorkload {
 	return &o.workloads[i]
 }
 
-// trouble tells what a Pod of a workload is at that is not ready, or nothing.
-func (o observed) trouble(key, app string) string {
+// waitingReason tells what a Pod of a workload is at that is not ready, or nothing.
+func (o observed) waitingReason(key, app string) string {
 	for i := range o.pods {
 		pod := &o.pods[i]
 		if pod.Metadata.Labels.Component == key && pod.Metadata.Labels.App == app && !pod.Terminating && !pod.Status.IsReady() {

@@ -26,12 +26,12 @@ func (p *product) owners() owners {
 	for _, u := range p.units {
 		o.told = add(o.told, u.component, u.name)
 	}
-	for _, status := range p.ds.Status.Components {
+	for _, status := range p.remembered() {
 		for _, row := range p.table {
 			if row.key != status.Component {
 				continue
 			}
-			for _, name := range append(slices.Clone(status.FormerNames), status.Name) {
+			for _, name := range append(slices.Clone(formerNames(status)), status.Name) {
 				o.told = add(o.told, row, name)
 			}
 		}
@@ -40,6 +40,19 @@ func (p *product) owners() owners {
 		o.byDefault = add(o.byDefault, row, row.name)
 	}
 	return o
+}
+
+// mostFormerNames is how many former names of a component are read, the newest. Each is
+// unpacked into the references of all kinds, and a component has a few.
+const mostFormerNames = 500
+
+// remembered returns what the status tells of components. The API server stores each once.
+func (p *product) remembered() []ComponentStatus {
+	return p.ds.Status.Components[:min(len(p.ds.Status.Components), len(p.table))]
+}
+
+func formerNames(status ComponentStatus) []string {
+	return status.FormerNames[max(0, len(status.FormerNames)-mostFormerNames):]
 }
 
 // add adds a component under all references that its objects have with a name.

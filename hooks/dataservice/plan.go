@@ -232,11 +232,11 @@ func (p *part) isScaledAway() bool {
 // still have. Without them nothing but a label would tell what these belong to.
 func (p *plan) formerNames(part *part) []string {
 	var former []string
-	for _, status := range p.ds.Status.Components {
+	for _, status := range p.remembered() {
 		if status.Component != part.key {
 			continue
 		}
-		for _, name := range append(slices.Clone(status.FormerNames), status.Name) {
+		for _, name := range append(slices.Clone(formerNames(status)), status.Name) {
 			if name != "" && name != part.name && !slices.Contains(former, name) && p.isThere(refsOf(part.component, name)) {
 				former = append(former, name)
 			}

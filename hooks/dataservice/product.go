@@ -148,7 +148,7 @@ func (p *product) check() error {
 		case u.kind == IsThirdParty:
 			return fmt.Errorf("spec.%s.kind is ThirdParty: write spec.%s.thirdParty, where it runs", u.key, u.key)
 		case u.kind != Deployment && u.kind != StatefulSet && u.kind != DaemonSet:
-			return fmt.Errorf("spec.%s.kind is none that there is: write Deployment, StatefulSet, DaemonSet or ThirdParty", u.key)
+			return fmt.Errorf("spec.%s.kind is not supported: write Deployment, StatefulSet, DaemonSet or ThirdParty", u.key)
 		case u.image == "":
 			return fmt.Errorf("spec.%s.image is missing: write the image that it shall run", u.key)
 		case u.said.storage != nil && u.kind != StatefulSet:

@@ -107,8 +107,8 @@ func (p *plan) why(part *part) string {
 	case isReady:
 		reason = "old Pods are terminating"
 	}
-	if trouble := p.there.trouble(part.key, part.name); trouble != "" {
-		reason += "; " + trouble
+	if waiting := p.there.waitingReason(part.key, part.name); waiting != "" {
+		reason += "; " + waiting
 	}
 	if pod := p.there.leftBehind(part.workload); pod != nil {
 		reason += "; " + deletePod(pod)

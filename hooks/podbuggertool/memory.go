@@ -39,7 +39,8 @@ func recall(tool *PodBuggerTool) (memory, error) {
 		return m, err
 	}
 	if m.recipe == tool.Status.Recipe {
-		m.pods = slices.DeleteFunc(slices.Clone(tool.Status.FailedPods), func(pod types.UID) bool { return !isUID(pod) })
+		failed := tool.Status.FailedPods // the hook writes no more than that
+		m.pods = slices.DeleteFunc(slices.Clone(failed[max(0, len(failed)-maxRemembered):]), func(pod types.UID) bool { return !isUID(pod) })
 	}
 	return m, nil
 }

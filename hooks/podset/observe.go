@@ -105,8 +105,8 @@ func (p *observedPod) hasFailed() bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// trouble tells what the Pod waits for, in the words of kubectl get.
-func (p *observedPod) trouble() string {
+// waitingReason tells what the Pod waits for, in the words of kubectl get.
+func (p *observedPod) waitingReason() string {
 	if p.Spec.NodeName == "" {
 		for _, condition := range p.Status.Conditions {
 			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
@@ -117,12 +117,12 @@ func (p *observedPod) trouble() string {
 	}
 	// The others wait for the init containers, and say no more than that.
 	for _, container := range p.Status.InitStatuses {
-		if reason := container.State.trouble(); reason != "" {
+		if reason := container.State.waitingReason(); reason != "" {
 			return "Init:" + reason
 		}
 	}
 	for _, container := range p.Status.ContainerStatuses {
-		if reason := container.State.trouble(); reason != "" {
+		if reason := container.State.waitingReason(); reason != "" {
 			return reason
 		}
 	}
@@ -132,8 +132,8 @@ func (p *observedPod) trouble() string {
 // initializing is what a container waits for behind an init container.
 const initializing = "PodInitializing"
 
-// trouble returns why a container waits or has failed, or nothing.
-func (s *containerState) trouble() string {
+// waitingReason returns why a container waits or has failed, or nothing.
+func (s *containerState) waitingReason() string {
 	switch {
 	case s.Waiting != nil && s.Waiting.Reason != initializing:
 		return s.Waiting.Reason

@@ -29,8 +29,8 @@ const nextBurst = 5 * time.Second
 // ready before: nothing is known of that when a status is lost.
 const progressDeadline = 10 * time.Minute
 
-// situation is all that the status follows from.
-type situation struct {
+// state is all that the status follows from.
+type state struct {
 	set    *PodSet
 	there  observed
 	bounds bounds
@@ -39,7 +39,7 @@ type situation struct {
 }
 
 // report tells what is observed, and when to look again.
-func report(s situation, differs metacontroller.Difference) (Status, time.Duration) {
+func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
 	set, there, plan, now := s.set, s.there, s.plan, s.now
 	ready, current := there.readiness()
 	status := Status{
@@ -91,7 +91,7 @@ func withLater(children operator.Judgement, activity string, later int) string {
 
 // activity tells what is being done, or why the Pods are not ready. The reason
 // is Ready where nothing is to be said.
-func activity(s situation) (reason, message string) {
+func activity(s state) (reason, message string) {
 	there, plan, size := s.there, s.plan, int(*s.set.Spec.Size)
 	ready, current := there.readiness()
 	waits := there.waitsFor()
@@ -132,7 +132,7 @@ func (p plan) replacing() string {
 func (o observed) waitsFor() string {
 	for _, pod := range o.live {
 		if !pod.ready {
-			return "; " + pod.Name + ": " + pod.trouble()
+			return "; " + pod.Name + ": " + pod.waitingReason()
 		}
 	}
 	return ""
@@ -151,7 +151,7 @@ func (o observed) lastChange() time.Time {
 
 // judge tells how the Pods are, and after what time the PodSet has made no progress for
 // too long, or zero.
-func judge(s situation) (judgement operator.Judgement, left time.Duration) {
+func judge(s state) (judgement operator.Judgement, left time.Duration) {
 	reason, message := activity(s)
 	change := s.there.lastChange()
 	left = change.Add(progressDeadline).Sub(s.now)

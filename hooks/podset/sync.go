@@ -31,7 +31,7 @@ func sync(set *PodSet, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(situation{set, there, bounds, plan, seen.Now}, differs)
+	status, resync := report(state{set, there, bounds, plan, seen.Now}, differs)
 	children := plan.kept()
 	if !plan.held {
 		children = append(children, fresh...)

@@ -157,7 +157,7 @@ func (f *exploreFlags) strategies() ([]simulate.Strategy, error) {
 	case string(simulate.DynamicApply), string(simulate.ServerSideApply):
 		return []simulate.Strategy{simulate.Strategy(f.apply)}, nil
 	}
-	return nil, usagef("--apply %q is none of dynamic-apply, server-side-apply and both", f.apply)
+	return nil, usagef("--apply %q is not supported: use dynamic-apply, server-side-apply or both", f.apply)
 }
 
 // scenarios returns one scenario for each custom resource of a kind, or of all.

@@ -34,7 +34,7 @@ func TestExploreTellsMistakes(t *testing.T) {
 		says string
 	}{
 		{nil, "explore takes at least one file"},
-		{[]string{explored + "myjob.yaml", "--apply", "both-of-them"}, `--apply "both-of-them" is none of dynamic-apply, server-side-apply and both`},
+		{[]string{explored + "myjob.yaml", "--apply", "both-of-them"}, `--apply "both-of-them" is not supported: use dynamic-apply, server-side-apply or both`},
 		{[]string{explored + "myjob.yaml", "--schedules", "0"}, "--schedules 0 has no end: write --time too"},
 		{[]string{explored + "myjob.yaml", "--kind", "Nothing"}, "--kind Nothing: the files have no custom resource of that kind"},
 	} {

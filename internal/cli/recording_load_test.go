@@ -107,18 +107,21 @@ func TestRecordingTakesLittleMemory(t *testing.T) {
 				time.Sleep(2 * time.Second) // the recorder is at work
 				return peak(t, p.Process.Pid), p
 			}
-			without, plain := run()
-			require.NoError(t, plain.Process.Kill())
-			with, recording := run("--record", t.TempDir())
-			t.Logf("without recording %d MiB, with %d MiB", without, with)
-			// The garbage collector may come late once: what is needed is the least.
-			for range 2 {
+			// The garbage collector may come late, on a busy machine more than once, and a
+			// peak counts that too: what is needed is the least of some runs.
+			var without, with int
+			var plain, recording *process
+			for try := range 5 {
+				if try > 0 {
+					require.NoError(t, recording.Process.Kill())
+				}
+				without, plain = run()
+				require.NoError(t, plain.Process.Kill())
+				with, recording = run("--record", t.TempDir())
+				t.Logf("without recording %d MiB, with %d MiB", without, with)
 				if with-without <= most {
 					break
 				}
-				require.NoError(t, recording.Process.Kill())
-				with, recording = run("--record", t.TempDir())
-				t.Logf("once more: %d MiB", with)
 			}
 			require.LessOrEqual(t, with-without, most)
 

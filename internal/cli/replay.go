@@ -55,7 +55,7 @@ type replayChange struct {
 
 func (p *program) replay(dir, output string) error {
 	if output != "text" && output != "json" && output != "yaml" {
-		return usagef("output %q is none of text, json and yaml", output)
+		return usagef("output %q is not supported: use text, json or yaml", output)
 	}
 	report := replayReport{}
 	found := map[[2]string]*replayChange{}

@@ -25,7 +25,7 @@ func newReport(p *program, output string) (*report, error) {
 	case "text", "json", "yaml":
 		return &report{program: p, output: output, text: &printing.Printer{Out: p.Out}}, nil
 	default:
-		return nil, usagef("--output %q is none of text, json and yaml", output)
+		return nil, usagef("--output %q is not supported: use text, json or yaml", output)
 	}
 }
 

@@ -62,11 +62,11 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		"simulate takes at least one file (see operetta simulate --help)":                                                                         {[]string{"simulate"}, 2},
 		`--hook "customize": myjob has the hooks [sync finalize] (see operetta render --help)`:                                                    {[]string{"render", "../../deploy/samples/myjob.yaml", "--hook", "customize"}, 2},
 		`--now "noon" is no time like 2026-01-02T15:04:05Z (see operetta render --help)`:                                                          {[]string{"render", sample, "--now", "noon"}, 2},
-		`--output "xml" is none of text, json and yaml (see operetta simulate --help)`:                                                            {[]string{"simulate", sample, "-o", "xml"}, 2},
+		`--output "xml" is not supported: use text, json or yaml (see operetta simulate --help)`:                                                  {[]string{"simulate", sample, "-o", "xml"}, 2},
 		`--fail: "x" is no object: write KIND/NAME, as in Deployment/web (see operetta simulate --help)`:                                          {[]string{"simulate", sample, "--fail", "x"}, 2},
 		"--max-steps 0 is not between 1 and 10000 (see operetta simulate --help)":                                                                 {[]string{"simulate", sample, "--max-steps", "0"}, 2},
 		`--apply "ssa" is neither dynamic-apply nor server-side-apply (see operetta simulate --help)`:                                             {[]string{"simulate", sample, "--apply", "ssa"}, 2},
-		`log-level "loud" is none of debug, info, warn and error (see operetta serve --help)`:                                                     {[]string{"serve", "--log-level", "loud"}, 2},
+		`log-level "loud" is not supported: use debug, info, warn or error (see operetta serve --help)`:                                           {[]string{"serve", "--log-level", "loud"}, 2},
 		`--hook-url "ftp://x" has neither the scheme http nor https: write http://host:port or https://host:port (see operetta manifests --help)`: {[]string{"manifests", "--hook-url", "ftp://x"}, 2},
 		"open nowhere.yaml: no such file or directory":                                                                                            {[]string{"render", "nowhere.yaml"}, 1},
 		two + " has 2 documents, and render takes one: split the file":                                                                            {[]string{"render", two}, 1},
@@ -74,7 +74,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		stranger + ": there is no custom resource of a kind that operetta knows":                                                               {[]string{"simulate", stranger}, 1},
 		`The ModelBox "web" is invalid: spec.image: Invalid value: "": spec.image in body should be at least 1 chars long (` + noImage + ":4)": {[]string{"render", noImage}, 1},
 		"--config: " + config + `: there is no setting "liste": see operetta serve --help`:                                                     {[]string{"serve", "--config", config}, 1},
-		"there never was a Service/other: a fault is for an object that exists":                                                                {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
+		"fault target not found: Service/other: name an object that exists in the simulation":                                                  {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			code, _, stderr := operetta(t, "", test.args...)

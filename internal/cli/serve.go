@@ -35,7 +35,7 @@ func newServeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer Metacontroller's hooks over HTTP",
-		Long: `Serve answers the hooks of all operators, and on a second port says how it is.
+		Long: `Serve answers the hooks of all operators, and serves health checks on a second port.
 
 SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
 new requests are refused, and when those in flight have been answered it exits
@@ -153,7 +153,7 @@ func loadCRDs(controllers []metacontroller.Controller) error {
 func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
 	var level slog.Level
 	if level.UnmarshalText([]byte(flags.logLevel)) != nil {
-		return nil, usagef("log-level %q is none of debug, info, warn and error", flags.logLevel)
+		return nil, usagef("log-level %q is not supported: use debug, info, warn or error", flags.logLevel)
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch flags.logFormat {

@@ -162,7 +162,7 @@ func (p *program) apply(world *simulate.World, d document, validate bool) error 
 // verdict returns an error unless all is as it should be.
 func verdict(world *simulate.World, faults bool) error {
 	if unmet := world.UnmetFaults(); len(unmet) > 0 {
-		return fmt.Errorf("there never was a %s: a fault is for an object that exists", strings.Join(unmet, ", "))
+		return fmt.Errorf("fault target not found: %s: name an object that exists in the simulation", strings.Join(unmet, ", "))
 	}
 	var unready []string
 	for _, outcome := range world.Outcomes() {

@@ -108,7 +108,7 @@ func isPlain(at place, text string) bool {
 // a hook has said before: what it says again without having been told a secret
 // is none.
 func (m *mask) status(at place, text string) string {
-	if m.known.said[text] || m.known.names[text] {
+	if m.known.said[text] || m.known.names[text] || m.known.isReference(text) {
 		return m.withoutHashes(text)
 	}
 	if at.field != "message" {
@@ -117,13 +117,20 @@ func (m *mask) status(at place, text string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
 		bare := strings.TrimRight(word, ".,:;")
-		if _, name, isRef := strings.Cut(bare, "/"); bare == "" || m.known.words[m.withoutHashes(bare)] || isRef && m.known.isObject(name) {
+		if bare == "" || m.known.words[m.withoutHashes(bare)] || m.known.isReference(bare) {
 			words[i] = m.withoutHashes(word)
 			continue
 		}
 		words[i] = m.places.of(bare) + word[len(bare):]
 	}
 	return strings.Join(words, " ")
+}
+
+// isReference reports whether a text is a kind and the name of an object, as in
+// Job/shop-94dbbb2ce6.
+func (k known) isReference(text string) bool {
+	kind, name, isReference := strings.Cut(text, "/")
+	return isReference && kindForm.MatchString(kind) && k.isObject(name)
 }
 
 // isObject reports whether a name is that of an object, or of one that the parent

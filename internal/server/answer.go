@@ -53,7 +53,7 @@ func send(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // a client that is gone is no news
+	_, _ = w.Write(body) // the client may have hung up, which needs no log line
 }
 
 // refuse answers with an error: those of the server itself, or what other

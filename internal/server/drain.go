@@ -71,7 +71,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 
 // drain ends the hook server without losing a request. The listener stays open
 // until the last request in flight has been answered, so that whoever still
-// comes is told why he is refused, and then the connections part in peace.
+// comes gets a 503 that says so, and then the connection is closed.
 func (s *Server) drain(hookServer *http.Server, listener net.Listener) error {
 	s.options.Log.Info("draining", "delay", s.options.DrainDelay.String())
 	s.draining.Store(true)

@@ -10,9 +10,8 @@ import (
 func (s *Server) Hooks() http.Handler {
 	router := chi.NewRouter()
 	// From the outside in: every request is logged, also one that panics or has
-	// no route, and every refusal is seen. Authentication belongs behind these,
-	// before anything that tells a stranger what there is or lets him take
-	// from the memory budget.
+	// no route, and every refusal is seen. Authentication belongs behind these, and
+	// before routing, throttling and reading.
 	router.Use(s.logRequests, recoverPanics, discardRest)
 	for _, controller := range s.options.Controllers {
 		for _, hook := range controller.Hooks() {

@@ -84,7 +84,7 @@ type Options struct {
 	DrainDelay, ShutdownTimeout time.Duration
 }
 
-// Server answers hooks on one listener, and says how it is on another.
+// Server serves the hooks on one listener, and health checks on another.
 type Server struct {
 	options  Options
 	serving  atomic.Bool // the hook listener accepts
