@@ -30,14 +30,15 @@ func TestALittleRequestThatAsksForMuchHasNoTinyTurn(t *testing.T) {
 	time.Sleep(300 * time.Millisecond) // the others have come
 	padded := request("much") + strings.Repeat(" ", 60_000)
 	var answers []<-chan answered
-	for range 60 { // three times the tiny memory
+	for range 40 { // some times the tiny memory, and not all that openings have: who is crowded out of those may see no answer
 		answers = append(answers, e.later("/greeting/sync", padded))
 	}
 	for range 20 {
 		require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", request("hi")).code)
 	}
 	for _, answer := range answers {
-		require.Equal(t, http.StatusTooManyRequests, (<-answer).code, "no turn of others was free")
+		got := <-answer
+		require.Equal(t, http.StatusTooManyRequests, got.code, "no turn of others was free: %s", got.body)
 	}
 	close(e.release)
 	require.Equal(t, http.StatusOK, e.post(t, "/greeting/sync", padded).code)
