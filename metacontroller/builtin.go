@@ -45,10 +45,10 @@ var (
 	RoleBinding        = Resource{"rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"}
 )
 
-// typeOf returns the apiVersion and kind of a desired object, and fills them in where
-// both are missing and its Go type is one of k8s.io/api: that says them already. The
-// claim templates of a StatefulSet are completed, too.
-func typeOf(object Object) (apiVersion, kind string) {
+// complete fills in the apiVersion and kind of a desired object where both are missing and
+// its Go type is one of k8s.io/api, which says them already, and the claim templates of a
+// StatefulSet. It returns the apiVersion and kind.
+func complete(object Object) (apiVersion, kind string) {
 	if set, isStatefulSet := object.(*appsv1.StatefulSet); isStatefulSet {
 		completeClaims(set.Spec.VolumeClaimTemplates)
 	}

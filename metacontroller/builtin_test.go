@@ -37,7 +37,7 @@ var builtIn = map[Object]Resource{
 func TestGoTypesTellTheirKinds(t *testing.T) {
 	for object, kind := range builtIn {
 		require.Empty(t, kind.mistakes(), kind.Kind)
-		apiVersion, name := typeOf(object)
+		apiVersion, name := complete(object)
 		require.Equal(t, kind.Key(), name+"."+apiVersion)
 		apiVersion, name = object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
 		require.Equal(t, kind.Key(), name+"."+apiVersion, "it is filled in")
@@ -56,9 +56,9 @@ func TestGoTypesTellTheirKinds(t *testing.T) {
 
 func TestWhatIsSetIsLeftAlone(t *testing.T) {
 	half := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{Kind: "Secret"}}
-	apiVersion, kind := typeOf(half)
+	apiVersion, kind := complete(half)
 	require.Equal(t, []string{"", "Secret"}, []string{apiVersion, kind})
-	apiVersion, kind = typeOf(&unstructured.Unstructured{Object: map[string]any{}})
+	apiVersion, kind = complete(&unstructured.Unstructured{Object: map[string]any{}})
 	require.Equal(t, []string{"", ""}, []string{apiVersion, kind})
 }
 

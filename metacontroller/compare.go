@@ -46,7 +46,7 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		if _, ok := child.(*kept); ok {
 			continue
 		}
-		apiVersion, kind := typeOf(child)
+		apiVersion, kind := complete(child)
 		ref := kind + "/" + child.GetName()
 		hash, size, err := stamped(child)
 		if err != nil {

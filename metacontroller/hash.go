@@ -47,7 +47,7 @@ func hashAndSize(object Object) (hash string, size int, err error) {
 // error is that of [Hash]. An apiVersion and kind that its Go type tells are filled in
 // before.
 func Stamp(object Object) error {
-	typeOf(object)
+	complete(object)
 	_, err := stamp(object)
 	return err
 }

@@ -130,7 +130,7 @@ func describe(object Object) (AnsweredChild, error) {
 	if object == nil {
 		return AnsweredChild{}, errors.New("it is nil")
 	}
-	apiVersion, kind := typeOf(object)
+	apiVersion, kind := complete(object)
 	_, isKept := object.(*kept)
 	child := AnsweredChild{APIVersion: apiVersion, Kind: kind, Name: object.GetName(), Kept: isKept}
 	if apiVersion == "" || kind == "" {
@@ -196,7 +196,7 @@ func (req *request) observes(child Object) bool {
 	if child == nil {
 		return true // for describe to refuse
 	}
-	apiVersion, kind := typeOf(child)
+	apiVersion, kind := complete(child)
 	_, found := req.children.Find(apiVersion, kind, child.GetName())
 	return found
 }

@@ -41,11 +41,12 @@ const attemptTime = 10 * time.Second
 // the parent tell since when they have been missing; a newer generation begins anew.
 func Attempt(old []metav1.Condition, generation int64, now time.Time) (isNow bool, next time.Duration) {
 	observed := meta.FindStatusCondition(old, ConditionChildrenObserved)
-	if observed == nil || observed.Status != metav1.ConditionFalse || observed.ObservedGeneration != generation {
+	since, isMissing := MissingSince(old)
+	if !isMissing || observed.ObservedGeneration != generation {
 		return true, 0
 	}
-	missing := now.Sub(observed.LastTransitionTime.Time)
-	if missing < ChildGrace || observed.LastTransitionTime.IsZero() {
+	missing := now.Sub(since)
+	if missing < ChildGrace || since.IsZero() {
 		return true, 0
 	}
 	begins := ChildGrace
@@ -53,12 +54,12 @@ func Attempt(old []metav1.Condition, generation int64, now time.Time) (isNow boo
 		begins *= 2
 	}
 	// The last attempt began this long ago, and the next one is period after that.
-	since, period := missing-begins, begins
+	passed, period := missing-begins, begins
 	if begins >= maxLookAgain {
-		since, period = since%maxLookAgain, maxLookAgain
+		passed, period = passed%maxLookAgain, maxLookAgain
 	}
-	if since < attemptTime {
+	if passed < attemptTime {
 		return true, 0
 	}
-	return false, period - since
+	return false, period - passed
 }

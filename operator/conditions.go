@@ -255,6 +255,16 @@ func (c *Conditions) since(conditionType string, children, old []string) metav1.
 	return condition.LastTransitionTime
 }
 
+// MissingSince returns since when a child that is asked for has been missing, as the old
+// conditions of the parent tell, and whether one is.
+func MissingSince(old []metav1.Condition) (since time.Time, isMissing bool) {
+	observed := meta.FindStatusCondition(old, ConditionChildrenObserved)
+	if observed == nil || observed.Status != metav1.ConditionFalse {
+		return time.Time{}, false
+	}
+	return observed.LastTransitionTime.Time, true
+}
+
 // Soonest returns the shortest of some times after which to look again, as
 // [metacontroller.Result.ResyncAfter] has them: zero, and what is past, is none.
 func Soonest(durations ...time.Duration) time.Duration {

@@ -31,7 +31,7 @@ func (p *product) owners() owners {
 			if row.key != status.Component {
 				continue
 			}
-			for _, name := range append(slices.Clone(formerNames(status)), status.Name) {
+			for _, name := range status.names() {
 				o.told = add(o.told, row, name)
 			}
 		}
@@ -51,8 +51,9 @@ func (p *product) remembered() []ComponentStatus {
 	return p.ds.Status.Components[:min(len(p.ds.Status.Components), len(p.table))]
 }
 
-func formerNames(status ComponentStatus) []string {
-	return status.FormerNames[max(0, len(status.FormerNames)-mostFormerNames):]
+// names returns the names that a component had, the newest last.
+func (s ComponentStatus) names() []string {
+	return append(slices.Clone(s.FormerNames[max(0, len(s.FormerNames)-mostFormerNames):]), s.Name)
 }
 
 // add adds a component under all references that its objects have with a name.

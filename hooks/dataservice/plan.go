@@ -47,22 +47,24 @@ func decide(p *product, there observed, seen metacontroller.Observed) (*plan, er
 	plan := &plan{product: p, there: there, owners: p.owners()}
 	taken := map[string]bool{}
 	for _, u := range p.units {
-		part := &part{unit: u, isReady: !u.runsHere()}
-		if u.runsHere() {
-			resolved, err := plan.resolve(u)
-			if err != nil {
-				return nil, err
-			}
-			if err := resolved.claim(taken); err != nil {
-				return nil, err
-			}
-			if part, err = resolved.compare(seen); err != nil {
-				return nil, err
-			}
-			if part.refused == "" { // and what is there of it stays as it is
-				part.waitsFor = plan.gate(u)
-			}
-			if part.refused == "" && !part.isHeld() {
+		if !u.runsHere() {
+			plan.parts = append(plan.parts, &part{unit: u, isReady: true})
+			continue
+		}
+		resolved, err := plan.resolve(u)
+		if err != nil {
+			return nil, err
+		}
+		if err := resolved.claim(taken); err != nil {
+			return nil, err
+		}
+		part, err := resolved.compare(seen)
+		if err != nil {
+			return nil, err
+		}
+		if part.refused == "" { // otherwise what is there of it stays as it is
+			part.waitsFor = plan.gate(u)
+			if !part.isHeld() {
 				plan.children = append(plan.children, resolved.asked...)
 				plan.differs.Add(part.differs)
 			}
@@ -236,7 +238,7 @@ func (p *plan) formerNames(part *part) []string {
 		if status.Component != part.key {
 			continue
 		}
-		for _, name := range append(slices.Clone(formerNames(status)), status.Name) {
+		for _, name := range status.names() {
 			if name != "" && name != part.name && !slices.Contains(former, name) && p.isThere(refsOf(part.component, name)) {
 				former = append(former, name)
 			}

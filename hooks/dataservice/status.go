@@ -14,13 +14,11 @@ const (
 	conditionServicesReady   = "ServicesReady"
 )
 
-// Reasons of the conditions.
+// Reasons of the conditions, beside those of package operator.
 const (
-	reasonReady    = "Ready"
-	reasonStarting = "Starting"
-	reasonNotReady = "ComponentsNotReady"
-	reasonStalled  = "ProgressDeadlineExceeded"
-
+	reasonReady      = "Ready"
+	reasonStarting   = "Starting"
+	reasonNotReady   = "ComponentsNotReady"
 	reasonTooLarge   = "TooLarge"
 	reasonLeftBehind = "PodNotReplaced"
 )
@@ -132,7 +130,7 @@ func (p *plan) judge() operator.Judgement {
 			if pod := p.there.leftBehind(part.workload); pod != nil {
 				reason, message = reasonLeftBehind, deletePod(pod)
 			} else if message = part.workload.stalled(); message != "" {
-				reason, message = reasonStalled, message+" "+part.name+": "+p.why(part)
+				reason, message = operator.ReasonDeadlineExceeded, message+" "+part.name+": "+p.why(part)
 			}
 		}
 		if reason != "" {

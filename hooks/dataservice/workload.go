@@ -106,19 +106,13 @@ func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.P
 	}
 	storage := corev1.ResourceList{corev1.ResourceStorage: u.said.storage.Size}
 	operator.RoundUpList(storage)
-	filesystem := corev1.PersistentVolumeFilesystem
-	// The list of templates is compared as a whole, so each looks as the API
-	// server returns it, its status included.
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
 		ObjectMeta: metav1.ObjectMeta{Name: dataVolume},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			StorageClassName: u.said.storage.StorageClassName,
-			VolumeMode:       &filesystem,
 			Resources:        corev1.VolumeResourceRequirements{Requests: storage},
 		},
-		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
 	}}
 	return set
 }

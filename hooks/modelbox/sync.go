@@ -21,16 +21,16 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 		return result, err
 	}
 	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
-	children := conditions.ReportChildren(differs, box.Status.PendingChildren)
-	judgement := children.Judgement
-	if children.Settled {
+	reported := conditions.ReportChildren(differs, box.Status.PendingChildren)
+	judgement := reported.Judgement
+	if reported.Settled {
 		judgement = observed.deployment.Rollout().Judge()
 	}
 	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
 
 	result.Status = report(box, observed)
-	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), children.Pending
+	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), reported.Pending
 	result.Children = withoutBlockedService(wanted, observed.service)
-	result.ResyncAfter = children.ResyncAfter
+	result.ResyncAfter = reported.ResyncAfter
 	return result, nil
 }

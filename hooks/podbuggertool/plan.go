@@ -8,8 +8,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -195,10 +193,8 @@ func holdBack(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
 			missing = append(missing, c)
 		}
 	}
-	since := meta.FindStatusCondition(tool.Status.Conditions, operator.ConditionChildrenObserved)
-	isStuck := since != nil && since.Status == metav1.ConditionFalse && now.Sub(since.LastTransitionTime.Time) >= operator.ChildGrace
 	from, to := operator.FirstBurst, len(missing)
-	if isStuck {
+	if since, isMissing := operator.MissingSince(tool.Status.Conditions); isMissing && now.Sub(since) >= operator.ChildGrace {
 		from, to = operator.StuckBurst-1, len(missing)-1
 	}
 	later := map[*candidate]bool{}

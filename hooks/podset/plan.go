@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -141,8 +139,8 @@ const highestNumber = 99999
 // pendingNumbers returns the numbers that the status remembers. What has not
 // appeared for as long as a cache may lag will not: the name may be taken.
 func pendingNumbers(set *PodSet, now time.Time) []int32 {
-	observed := meta.FindStatusCondition(set.Status.Conditions, operator.ConditionChildrenObserved)
-	if observed == nil || observed.Status != metav1.ConditionFalse || now.Sub(observed.LastTransitionTime.Time) >= operator.ChildGrace {
+	since, isMissing := operator.MissingSince(set.Status.Conditions)
+	if !isMissing || now.Sub(since) >= operator.ChildGrace {
 		return nil
 	}
 	return set.Status.Pending

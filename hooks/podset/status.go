@@ -8,16 +8,14 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// Reasons of Ready and Progressing.
+// Reasons of Ready and Progressing, beside those of package operator.
 const (
-	reasonReady            = "Ready"
-	reasonScaling          = "Scaling"
-	reasonRollingOut       = "RollingOut"
-	reasonReplacing        = "Replacing"
-	reasonPodsNotReady     = "PodsNotReady"
-	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
-	reasonTooLarge         = "TooLarge"
-	reasonPodsDeleted      = "PodsDeleted"
+	reasonReady        = "Ready"
+	reasonScaling      = "Scaling"
+	reasonReplacing    = "Replacing"
+	reasonPodsNotReady = "PodsNotReady"
+	reasonTooLarge     = "TooLarge"
+	reasonPodsDeleted  = "PodsDeleted"
 )
 
 // nextBurst is how long to wait at most before the rest of the Pods is asked
@@ -103,7 +101,7 @@ func activity(s state) (reason, message string) {
 	case size > s.bounds.most && (outdated > 0 || len(there.live) < size):
 		return reasonTooLarge, s.bounds.tooLarge(size)
 	case outdated > 0:
-		return reasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
+		return operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
 	case len(plan.failed) > 0:
 		return reasonReplacing, plan.replacing()
 	case plan.later > 0:
@@ -161,8 +159,8 @@ func judge(s state) (judgement operator.Judgement, left time.Duration) {
 		return operator.Judgement{State: operator.Done, Reason: reason, Message: message}, 0
 	case reason == reasonTooLarge:
 		return operator.Judgement{State: operator.Failed, Reason: reason, Message: message}, 0
-	case isIdle && left <= 0 && (reason == reasonRollingOut || reason == reasonPodsNotReady):
-		return operator.Judgement{State: operator.Failed, Reason: reasonDeadlineExceeded, Message: "no Pod has become ready for ten minutes: " + message}, 0
+	case isIdle && left <= 0 && (reason == operator.ReasonRollingOut || reason == reasonPodsNotReady):
+		return operator.Judgement{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: "no Pod has become ready for ten minutes: " + message}, 0
 	}
 	if !isIdle {
 		left = 0

@@ -35,10 +35,11 @@ func recording(dir string, call simulate.Call) (simulate.Call, error) {
 	r := &caseRecorder{dir: dir, written: map[string]bool{}, count: map[string]int{}}
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {
 		status, answer, err := call(now, path, body)
-		if err != nil || status != http.StatusOK || r.written[path+string(body)] {
+		key := path + string(body)
+		if err != nil || status != http.StatusOK || r.written[key] {
 			return status, answer, err
 		}
-		r.written[path+string(body)] = true
+		r.written[key] = true
 		if err := r.write(now, path, body, answer); err != nil {
 			return status, answer, fmt.Errorf("--record: %w", err)
 		}

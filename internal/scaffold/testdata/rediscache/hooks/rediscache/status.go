@@ -12,16 +12,16 @@ import (
 // StatefulSet is.
 func status(parent *RedisCache, found observed, differs metacontroller.Difference, now time.Time) (Status, time.Duration) {
 	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, now)
-	children := conditions.ReportChildren(differs, parent.Status.PendingChildren)
-	judgement := children.Judgement
-	if children.Settled {
+	reported := conditions.ReportChildren(differs, parent.Status.PendingChildren)
+	judgement := reported.Judgement
+	if reported.Settled {
 		judgement = found.set.Rollout().Judge()
 	}
 	conditions.Judge(judgement)
 
-	status := Status{Conditions: conditions.List(), PendingChildren: children.Pending}
+	next := Status{Conditions: conditions.List(), PendingChildren: reported.Pending}
 	if found.set != nil {
-		status.ReadyReplicas = found.set.Status.ReadyReplicas
+		next.ReadyReplicas = found.set.Status.ReadyReplicas
 	}
-	return status, children.ResyncAfter
+	return next, reported.ResyncAfter
 }
