@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -64,6 +65,11 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	if err := c.readParent(hook, req); err != nil {
 		return req, err
 	}
+	if hook == CustomizeHook {
+		if err := req.leaveOut(); err != nil {
+			return req, err
+		}
+	}
 	if err := req.refuseRepeated(); err != nil {
 		return req, err
 	}
@@ -86,6 +92,45 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 		return req, badRequest(`the %s hook was called with "finalizing": %t`, hook, req.finalizing)
 	}
 	return req, nil
+}
+
+// leaveOut leaves of the parent what a customize function may read: its name, namespace
+// and spec, and what tells which object it is. Labels of a megabyte would cost more memory
+// than one customize request may take.
+func (r *request) leaveOut() error {
+	if err := r.run.passing(int64(len(r.parent))); err != nil {
+		return err
+	}
+	whole := func(out, value []byte) []byte { return append(out, value...) }
+	short := make([]byte, 0, len(lookup(r.parent, "spec"))+512)
+	r.parent = appendMembers(short, r.parent, map[string]appender{
+		"apiVersion": whole, "kind": whole, "spec": whole,
+		"metadata": func(out, value []byte) []byte {
+			return appendMembers(out, value, map[string]appender{"name": whole, "namespace": whole, "uid": whole, "generation": whole})
+		},
+	})
+	return nil
+}
+
+// appender appends what is left of a value.
+type appender func(out, value []byte) []byte
+
+// appendMembers appends an object that has some members of another. Where two of them
+// have one name, it has both.
+func appendMembers(out, object []byte, some map[string]appender) []byte {
+	separator := byte('{')
+	members(object, func(key, value []byte) bool {
+		if appendTo, ok := some[string(key)]; ok {
+			out = strconv.AppendQuote(append(out, separator), string(key))
+			out = appendTo(append(out, ':'), value)
+			separator = ','
+		}
+		return true
+	})
+	if separator == '{' {
+		out = append(out, '{')
+	}
+	return append(out, '}')
 }
 
 // syntaxError says where a text stops being JSON.

@@ -182,6 +182,29 @@ func TestCustomizeIsNotAnsweredForWantOfMemory(t *testing.T) {
 	}
 }
 
+// TestLabelsCostCustomizeNothing: a megabyte of them would take more memory than one
+// customize request may have in the server as it is shipped.
+func TestLabelsCostCustomizeNothing(t *testing.T) {
+	c := validated(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
+	c.Customize = Customize(func(g *greeting) ([]Rule, error) {
+		require.Empty(t, g.Labels)
+		return ByName(Resource{"v1", "ConfigMap", "configmaps"}, g.Namespace, g.Name+g.Spec.Text), nil
+	})
+	labels := strings.Builder{}
+	for i := range 150_000 {
+		fmt.Fprintf(&labels, `,"%x":""`, i)
+	}
+	body := []byte(`{"parent":{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"labels":{` + labels.String()[1:] + `},"name":"hi","namespace":"ns"},"spec":{"text":"x"}}}`)
+	var reserved int64
+	answer, err := c.CallContext(t.Context(), CustomizeHook, noon, body, Limits{Reserve: func(bytes int64) error {
+		reserved += bytes
+		return nil
+	}})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"relatedResources":[{"apiVersion":"v1","resource":"configmaps","namespace":"ns","names":["hix"]}]}`, string(answer.Body))
+	require.Less(t, reserved, 2*int64(len(body)))
+}
+
 func TestOrphaningIsSeenBesideWhatIsDamaged(t *testing.T) {
 	request := strings.Replace(string(ask(true, "", observed("Pod", "a", ""))), `"uid":"u"`, `"uid":"u","finalizers":[7,"orphan"]`, 1)
 	answer, err := readsAll().Call(FinalizeHook, noon, []byte(strings.Replace(request, `"related":{}`, `"related":{"ConfigMap.v1":{}}`, 1)))

@@ -81,6 +81,8 @@ type Program struct {
 	// Path and Args are what is run, in the cluster's directory.
 	Path string
 	Args []string
+	// Env is its environment, beside PATH, HOME and TMPDIR.
+	Env []string
 	// Ready returns nil once it does what it is there for.
 	Ready func(context.Context) error
 }
@@ -133,7 +135,7 @@ func (c *Cluster) start(ctx context.Context) error {
 
 // run starts a component and waits until it is ready.
 func (c *Cluster) run(ctx context.Context, component component) error {
-	return c.Run(ctx, Program{component.tool.Name, c.binaries[component.tool], component.args, component.ready})
+	return c.Run(ctx, Program{component.tool.Name, c.binaries[component.tool], component.args, nil, component.ready})
 }
 
 // Run starts a program and waits until it is ready. It ends with the cluster, if
@@ -143,6 +145,7 @@ func (c *Cluster) Run(ctx context.Context, program Program) error {
 		name:    program.Name,
 		path:    program.Path,
 		args:    program.Args,
+		env:     program.Env,
 		dir:     c.Dir,
 		logPath: c.path(program.Name + ".log"),
 	})

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
 )
 
 // CRDsVariable names the environment variable with a file of Metacontroller's
@@ -114,16 +117,43 @@ func (o *Operetta) installMetacontrollerCRDs() error {
 // server records what it is asked.
 const RecordVariable = "OPERETTA_E2E_RECORD"
 
-// StartServer starts bin/operetta.
+// StartServer starts bin/operetta as deploy/ does, within the same memory budget.
 func (o *Operetta) StartServer(ctx context.Context) error {
-	args := []string{"serve", "--listen=" + o.listen, "--metrics-listen=" + o.health, "--drain-delay=0s"}
+	args, env, err := o.shippedServer()
+	if err != nil {
+		return err
+	}
+	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay=0s")
 	if dir := os.Getenv(RecordVariable); dir != "" {
 		args = append(args, "--record="+dir)
 	}
 	return o.Run(ctx, Program{
-		Name: OperettaServer, Path: o.file("bin/operetta"), Args: args,
+		Name: OperettaServer, Path: o.file("bin/operetta"), Args: args, Env: env,
 		Ready: healthy("http://" + o.health + "/readyz"),
 	})
+}
+
+// shippedServer returns the arguments and the environment that the Deployment gives to
+// its container.
+func (o *Operetta) shippedServer() (args, env []string, err error) {
+	manifest, err := os.ReadFile(o.file("deploy/server/deployment.yaml"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read how the server is started: %w", err)
+	}
+	var deployment appsv1.Deployment
+	if err := yaml.Unmarshal(manifest, &deployment); err != nil {
+		return nil, nil, fmt.Errorf("read how the server is started: %w", err)
+	}
+	containers := deployment.Spec.Template.Spec.Containers
+	if len(containers) != 1 {
+		return nil, nil, fmt.Errorf("the server's Deployment has %d containers", len(containers))
+	}
+	for _, variable := range containers[0].Env {
+		if variable.ValueFrom == nil {
+			env = append(env, variable.Name+"="+variable.Value)
+		}
+	}
+	return containers[0].Args, env, nil
 }
 
 // Connect applies the CompositeControllers, which make Metacontroller call the

@@ -24,6 +24,7 @@ type process struct {
 	name    string
 	path    string
 	args    []string
+	env     []string
 	dir     string
 	logPath string
 
@@ -47,6 +48,7 @@ func startProcess(p process) (*process, error) {
 	// Nothing is inherited: variables such as ETCD_NAME or HTTPS_PROXY would
 	// make the cluster depend on whose machine it is.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + p.dir}
+	p.cmd.Env = append(p.cmd.Env, p.env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = processAttributes()
 	p.ended = make(chan struct{})

@@ -105,7 +105,7 @@ func (c *candidate) inject(tool *PodBuggerTool, has *container) {
 	activity, isBroken := c.pod.activity(tool.Name)
 	c.state, c.message, c.starts = PodInjected, activity, !c.pod.hasStarted(tool.Name)
 	if c.outdated = has.Image != tool.Spec.Image; c.outdated {
-		c.state, c.message = PodOutdated, "it has the image "+has.Image+"; "+activity
+		c.state, c.message = PodOutdated, fmt.Sprintf("it has the image %.8000s; %s", has.Image, activity) // an image has no longest name
 	}
 	if isBroken {
 		c.state, c.stuck = PodNotRunning, c.pod.hasFailed(tool.Name)

@@ -27,6 +27,7 @@ type fair struct {
 
 	mu      sync.Mutex
 	used    int64
+	passed  int64             // given to those who did not wait, since somebody who waits was granted something
 	held    map[string]int64  // by address, where each is less than all
 	waiting map[string]*queue // by address
 	turns   []string          // the addresses that wait, the next one first
@@ -68,7 +69,7 @@ func (f *fair) acquire(ctx context.Context, c client, amount int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	queue := f.waiting[c.address]
-	if queue == nil || !queue.remove(c.namespace, w) { // it was granted at the same moment
+	if queue == nil || !queue.giveUp(c.namespace, w) { // it was granted at the same moment
 		return nil
 	}
 	if len(queue.turns) == 0 {
@@ -78,17 +79,29 @@ func (f *fair) acquire(ctx context.Context, c client, amount int64) error {
 	return ctx.Err()
 }
 
-// littlePart is which part of a whole is little: an eighth.
-const littlePart = 8
+const (
+	// littlePart is which part of a whole is little: an eighth.
+	littlePart = 8
+	// mostPassed is how many times as much as there is is given to those who do not wait
+	// before one who waits.
+	mostPassed = 4
+)
 
 // tryAcquire takes an amount that is free, of one of which an address may have all. While
 // others wait, that is a little for those whose namespace does not: somebody who waits for
-// much would have all of them refused.
+// much would have all of them refused. They do not get it for ever, or who waits for much
+// would never have it.
 func (f *fair) tryAcquire(c client, amount int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.used+amount > f.size || len(f.turns) > 0 && (amount > f.size/littlePart || f.waits(c)) {
+	if f.used+amount > f.size {
 		return false
+	}
+	if len(f.turns) > 0 {
+		if amount > f.size/littlePart || f.waits(c) || f.passed+amount > mostPassed*f.size {
+			return false
+		}
+		f.passed += amount
 	}
 	f.used += amount
 	return true
@@ -115,6 +128,9 @@ func (f *fair) release(address string, amount int64) {
 // grant gives to those who wait what there is. Where the next one needs more than
 // that, the others wait with it, or it would wait for ever.
 func (f *fair) grant() {
+	if len(f.turns) == 0 {
+		f.passed = 0
+	}
 	for i := 0; i < len(f.turns); {
 		address := f.turns[i]
 		queue := f.waiting[address]
@@ -130,6 +146,7 @@ func (f *fair) grant() {
 		if f.each < f.size {
 			f.held[address] += next.amount
 		}
+		f.passed = 0
 		close(next.granted)
 		queue.advance()
 		if f.leave(i); len(queue.turns) > 0 {
@@ -169,6 +186,20 @@ func (q *queue) advance() {
 	namespace, w := q.turns[0], q.next()
 	q.turns = append(q.turns[1:], namespace)
 	q.remove(namespace, w)
+}
+
+// giveUp removes one who waits no longer, and reports whether it was there. Where it was the
+// next one, its namespace has had its turn: or one whose requests are larger than what
+// comes free would keep all others waiting.
+func (q *queue) giveUp(namespace string, w *waiter) bool {
+	wasNext := q.next() == w
+	if !q.remove(namespace, w) {
+		return false
+	}
+	if wasNext && len(q.waiting[namespace]) > 0 {
+		q.turns = append(q.turns[1:], namespace)
+	}
+	return true
 }
 
 // remove removes one, and reports whether it was there.

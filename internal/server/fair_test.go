@@ -98,13 +98,15 @@ func TestManyNamespacesAreOneAddress(t *testing.T) {
 }
 
 // TestFairForgetsNamespacesThatGiveUp: a namespace whose requests have gone has no
-// turn, and the others keep their places.
+// turn, one that has others waiting has had it, and the others keep their places.
 func TestFairForgetsNamespacesThatGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newAsking(t, 1)
-		impatient, stop := context.WithTimeout(t.Context(), time.Second)
-		defer stop()
+		left := 0
 		leave := func(c client) {
+			left++
+			impatient, stop := context.WithTimeout(t.Context(), time.Duration(left)*time.Second)
+			t.Cleanup(stop)
 			go func() { _ = f.acquire(impatient, c, 1) }()
 			synctest.Wait()
 		}
@@ -118,7 +120,7 @@ func TestFairForgetsNamespacesThatGiveUp(t *testing.T) {
 		time.Sleep(time.Minute)
 		f.ask("z", client{"a", "z"}, 1)
 		f.ask("b", client{"b", "gone"}, 1)
-		f.requireOrder(t, "xbyzx")
+		f.requireOrder(t, "ybxzx")
 	})
 }
 
@@ -142,6 +144,50 @@ func TestFairForgetsWhoGivesUp(t *testing.T) {
 		f.release("a", 1)
 		f.release("b", 1)
 		require.True(t, f.tryAcquire(client{}, 2))
+	})
+}
+
+// TestWhoGivesUpHasHadItsTurn: a namespace whose requests wait for more than comes free,
+// one behind the other, has one turn, as the others have.
+func TestWhoGivesUpHasHadItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFair(4)
+		require.NoError(t, f.acquire(t.Context(), client{"a", "busy"}, 2))
+		for after := range 3 {
+			impatient, stop := context.WithTimeout(t.Context(), time.Duration(after+1)*time.Second)
+			defer stop()
+			go func() { _ = f.acquire(impatient, client{"a", "large"}, 3) }()
+			synctest.Wait()
+		}
+		began := time.Now()
+		require.NoError(t, f.acquire(t.Context(), client{"a", "good"}, 2))
+		require.Equal(t, time.Second, time.Since(began), "that of one of the large requests")
+		f.release("a", 4)
+	})
+}
+
+// TestLittleOnesKeepNobodyWaitingForEver: those who do not wait get a little again and
+// again, and who waits for all gets it nevertheless.
+func TestLittleOnesKeepNobodyWaitingForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFair(80)
+		require.True(t, f.tryAcquire(client{"a", "evil"}, 10))
+		granted := false
+		go func() { granted = f.acquire(context.Background(), client{"a", "good"}, 80) == nil }()
+		synctest.Wait()
+		passed := 0
+		for f.tryAcquire(client{"a", "evil"}, 10) { // the next one before the last one ends
+			passed++
+			f.release("a", 10)
+			synctest.Wait()
+			require.Less(t, passed, 1000)
+		}
+		require.Equal(t, 32, passed)
+		f.release("a", 10)
+		synctest.Wait()
+		require.True(t, granted)
+		f.release("a", 80)
+		require.True(t, f.tryAcquire(client{}, 80))
 	})
 }
 
