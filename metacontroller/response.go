@@ -74,7 +74,7 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	}
 	body = append(body, ']')
 	if out.resync > 0 {
-		seconds := (out.resync + time.Second - 1) / time.Second
+		seconds := (min(out.resync, maxResync) + time.Second - 1) / time.Second
 		body = strconv.AppendInt(append(body, `,"resyncAfterSeconds":`...), int64(seconds), 10)
 	}
 	if req.finalizing {

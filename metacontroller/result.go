@@ -26,11 +26,15 @@ type Result[S any] struct {
 	// not among them is deleted.
 	Children []Object
 	// ResyncAfter asks for another call after this time, which is rounded up
-	// to whole seconds. Zero asks for none.
+	// to whole seconds and is a day at most. Zero asks for none.
 	ResyncAfter time.Duration
 	// Finalized says that teardown is complete. It is for finalize only.
 	Finalized bool
 }
+
+// maxResync is the longest [Result.ResyncAfter]: a time from which it follows may be that
+// of a wrong clock, and a call that comes early costs little.
+const maxResync = 24 * time.Hour
 
 // RelatedResync is the [Result.ResyncAfter] of a hook that waits for an event of a
 // related object. Metacontroller may have to ask customize for whom the event is,

@@ -1,0 +1,103 @@
+package laws
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+const (
+	// mostComputed is what a call on a machine that is busy takes at most.
+	mostComputed = 10 * time.Second
+	// mostResync is after what time at most a hook has another look.
+	mostResync = 24 * time.Hour
+)
+
+// strangeTimes are times that a clock may show, or somebody who writes a status.
+var strangeTimes = []string{"0001-01-01T00:00:00Z", "1677-09-21T00:12:43Z", "2262-04-11T23:47:17Z", "9999-12-31T23:59:59Z"}
+
+// strangeNumbers are numbers that a field of a status has room for.
+var strangeNumbers = []float64{-1 << 31, -1, 0, 1<<31 - 1}
+
+// strangeStatusEndsNoCall writes strange times into the status of the parent, and into
+// what is observed, and strange numbers into the status of the parent. Each call ends, and
+// the next look is neither in the past nor put off for ever.
+func strangeStatusEndsNoCall(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
+	if c.Hook == metacontroller.CustomizeHook {
+		return
+	}
+	for _, strange := range strangeTimes {
+		for _, member := range []string{"parent", "children", "related"} {
+			requireEnds(t, c, member+" of "+strange, func(request map[string]any) {
+				request[member] = replaceLeaves(request[member], func(leaf any) any {
+					if text, isText := leaf.(string); isText {
+						if _, err := time.Parse(time.RFC3339, text); err == nil {
+							return strange
+						}
+					}
+					return leaf
+				})
+			})
+		}
+	}
+	for _, strange := range strangeNumbers {
+		requireEnds(t, c, "a status with strange numbers", func(request map[string]any) {
+			parent, _ := request["parent"].(map[string]any)
+			if parent["status"] == nil {
+				return
+			}
+			parent["status"] = replaceLeaves(parent["status"], func(leaf any) any {
+				if _, isNumber := leaf.(float64); isNumber {
+					return strange
+				}
+				return leaf
+			})
+		})
+	}
+}
+
+// requireEnds changes a request, and fails unless the call ends with an answer or a refusal.
+func requireEnds(t *testing.T, c corpus.Case, what string, change func(request map[string]any)) {
+	t.Helper()
+	if !testenv.Often(c.Name+what, 4) {
+		return
+	}
+	next := c
+	next.Request = changed(t, c, change)
+	ctx, stop := context.WithTimeout(t.Context(), mostComputed)
+	defer stop()
+	answer, err := next.Controller.CallContext(ctx, next.Hook, next.Now, next.Request, metacontroller.Limits{})
+	require.NoError(t, ctx.Err(), what)
+	if metacontroller.IsRequestError(err) {
+		return
+	}
+	require.NoError(t, err, what)
+	RequireSafe(t, next.Controller, next.Hook, answer.Body)
+	after, _ := Parsed(t, answer.Body)["resyncAfterSeconds"].(float64)
+	require.GreaterOrEqual(t, after, 0.0, what)
+	require.LessOrEqual(t, after, mostResync.Seconds(), what)
+}
+
+// replaceLeaves returns a value with other leaves.
+func replaceLeaves(at any, replace func(leaf any) any) any {
+	switch at := at.(type) {
+	case map[string]any:
+		for key, value := range at {
+			at[key] = replaceLeaves(value, replace)
+		}
+		return at
+	case []any:
+		for i, value := range at {
+			at[i] = replaceLeaves(value, replace)
+		}
+		return at
+	default:
+		return replace(at)
+	}
+}
