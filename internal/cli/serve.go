@@ -35,7 +35,7 @@ func newServeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer Metacontroller's hooks over HTTP",
-		Long: `Serve answers the hooks of all operators, and serves health checks on a second port.
+		Long: `Serve answers the hooks of all operators, or of those in --kinds, and serves health checks on a second port.
 
 SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
 new requests are refused, and when those in flight have been answered it exits
@@ -51,6 +51,7 @@ with 0. A second signal ends it at once.`,
 			return serve(cmd.Context(), p, &flags)
 		},
 	}
+	addKinds(cmd, p)
 	set := cmd.Flags()
 	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz and /readyz")
