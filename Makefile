@@ -71,6 +71,19 @@ build: ## Build bin/operetta
 image: ## Build the container image for this machine's platform (needs Docker)
 	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE):$(VERSION) .
 
+RELEASE        = (cd release && $(GO) build -o ../bin/release .) && bin/release
+# Evaluated only where a recipe asks.
+REVISION       = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+COMMITTED      = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+
+.PHONY: image-oci
+image-oci: ## Build the image of all platforms without Docker: dist/image, and a tar for each
+	@$(RELEASE) image --go $(GO) --name $(IMAGE) --version $(VERSION) --revision $(REVISION) --created $(or $(SOURCE_DATE_EPOCH),$(COMMITTED))
+
+.PHONY: push
+push: ## Upload what image-oci has built to a registry, as IMAGE:VERSION
+	@$(RELEASE) push --name $(IMAGE) --version $(VERSION)
+
 .PHONY: cluster
 cluster: build ## Run a real control plane with Operetta on this machine, without Docker
 	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up
@@ -82,7 +95,7 @@ cluster-down: ## Take that cluster away
 ##@ To test
 
 .PHONY: test
-test: verify lint cover load e2e ## Everything that must pass
+test: verify lint cover load test-release e2e ## Everything that must pass
 
 .PHONY: unit
 # Not one from the environment, where it may mean the program kind.
@@ -123,6 +136,10 @@ cover-race:
 	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
 	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) ./internal/cli ./internal/server/loadtest)")
 
+.PHONY: test-release
+test-release: ## Build the image twice, and compare what is released with deploy/
+	@cd release && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
+
 .PHONY: thorough
 thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -timeout 2h $(COVERED)
@@ -132,6 +149,7 @@ lint: ## Lint, with the rules that keep hooks pure
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: e2e
 e2e: build ## Test against a real API server; the first time it is built, for minutes
@@ -180,6 +198,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd e2e && $(GO) mod tidy -diff
 	cd e2e/defaults && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
+	cd release && $(GO) mod tidy -diff
 
 .PHONY: golden
 golden: ## Rewrite the expected outputs below testdata; read the diff
@@ -188,4 +207,4 @@ golden: ## Rewrite the expected outputs below testdata; read the diff
 
 .PHONY: clean
 clean: ## Remove what was built here
-	rm -rf bin coverage.out
+	rm -rf bin dist coverage.out
