@@ -35,7 +35,7 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
 GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/...
 
 # The operators that `make unit KIND=...` can test alone.
-KINDS         := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
+ALL_KINDS     := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
 
 .DEFAULT_GOAL := help
 
@@ -80,6 +80,13 @@ COMMITTED      = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 image-oci: ## Build the image of all platforms without Docker: dist/image, and a tar for each
 	@$(RELEASE) image --go $(GO) --name $(IMAGE) --version $(VERSION) --revision $(REVISION) --created $(or $(SOURCE_DATE_EPOCH),$(COMMITTED))
 
+.PHONY: dist
+dist: ## Write dist/install.yaml, all of deploy/ in one file, of KINDS=build,podset only if they are given
+	@$(RELEASE) install --kinds '$(if $(filter command,$(origin KINDS)),$(KINDS))' --name '$(call given,IMAGE)' --version '$(call given,VERSION)'
+
+# The value of a variable where somebody has set it, and nothing where it is the default above.
+given = $(if $(filter file,$(origin $(1))),,$($(1)))
+
 .PHONY: push
 push: ## Upload what image-oci has built to a registry, as IMAGE:VERSION
 	@$(RELEASE) push --name $(IMAGE) --version $(VERSION)
@@ -101,7 +108,7 @@ test: verify lint cover load test-release e2e ## Everything that must pass
 # Not one from the environment, where it may mean the program kind.
 ifeq ($(origin KIND),command line)
 unit:
-	$(if $(filter $(KIND),$(KINDS)),,$(error there is no kind $(KIND); KIND is one of $(KINDS)))
+	$(if $(filter $(KIND),$(ALL_KINDS)),,$(error there is no kind $(KIND); KIND is one of $(ALL_KINDS)))
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
@@ -164,7 +171,7 @@ explore: build ## Play schedules with late caches, lost writes, edits and faults
 
 .PHONY: fuzz
 fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, and what users may write onto children
-	@for kind in $(KINDS); do \
+	@for kind in $(ALL_KINDS); do \
 	    echo "== $$kind"; OPERETTA_TEST_KIND=$$kind OPERETTA_TEST_THOROUGH=1 \
 	    $(GO) test ./hooks -run '^$$' -fuzz '^FuzzHooks$$' -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
 	done

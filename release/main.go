@@ -15,8 +15,9 @@ import (
 
 // commands are what it can make.
 var commands = map[string]func(context.Context, []string) error{
-	"image": makeImage,
-	"push":  pushImage,
+	"image":   makeImage,
+	"install": makeInstall,
+	"push":    pushImage,
 }
 
 func main() {
@@ -31,7 +32,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: release image|push [flags]")
+		return errors.New("usage: release image|install|push [flags]")
 	}
 	if err := commands[args[0]](ctx, args[1:]); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
