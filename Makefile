@@ -81,7 +81,7 @@ image-oci: ## Build the image of all platforms without Docker: dist/image, and a
 	@$(RELEASE) image --go $(GO) --name $(IMAGE) --version $(VERSION) --revision $(REVISION) --created $(or $(SOURCE_DATE_EPOCH),$(COMMITTED))
 
 .PHONY: dist
-dist: ## Write dist/install.yaml, all of deploy/ in one file, of KINDS=build,podset only if they are given
+dist: ## Write deploy/ as one file, of KINDS=build,podset only if they are given, and the Helm chart, to dist/
 	@$(RELEASE) install --kinds '$(if $(filter command,$(origin KINDS)),$(KINDS))' --name '$(call given,IMAGE)' --version '$(call given,VERSION)'
 
 # The value of a variable where somebody has set it, and nothing where it is the default above.

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/operetta-dev/operetta/release/chart"
 	"github.com/operetta-dev/operetta/release/install"
 )
 
-// makeInstall writes deploy/ as one file.
+// makeInstall writes deploy/ as one file, and the Helm chart as an archive.
 func makeInstall(_ context.Context, args []string) error {
 	var options install.Options
 	set := flag.NewFlagSet("install", flag.ContinueOnError)
@@ -38,6 +39,10 @@ func makeInstall(_ context.Context, args []string) error {
 	if err := os.WriteFile(path, append([]byte(header), text...), 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stdout, path)
+	packaged, err := chart.Package(filepath.Join(*root, "deploy/charts/operetta"), options.Tag, *out)
+	if err != nil {
+		return fmt.Errorf("the chart: %w", err)
+	}
+	fmt.Fprintf(os.Stdout, "%s\n%s\n", path, packaged)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -23,6 +24,7 @@ var commands = map[string]func(context.Context, []string) error{
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // Helm tells of each link in the chart
 	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "release: %s\n", strings.TrimSuffix(err.Error(), "\n"))
 		stop()

@@ -42,7 +42,9 @@ func Render(deploy string, options Options) ([]byte, error) {
 	if err := setImage(files, options); err != nil {
 		return nil, err
 	}
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/")
+	settings := krusty.MakeDefaultOptions()
+	settings.Reorder = krusty.ReorderOptionLegacy // kubectl's order
+	objects, err := krusty.MakeKustomizer(settings).Run(files, "/")
 	if err != nil {
 		return nil, err
 	}
