@@ -34,6 +34,11 @@ type Controller struct {
 	// deletion of every parent.
 	OrderedTeardown bool
 
+	// Reasons are those that the condition Ready of the parent may have beside those of
+	// operator.Reasons. Metrics count by them, and all others as one: what a user or
+	// a container has written is to be none of them.
+	Reasons []string
+
 	// Promises are what exploration holds the operator to.
 	Promises Promises
 	// Program is what the Pods of its children do in a simulation. Without it they run,
