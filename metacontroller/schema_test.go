@@ -105,7 +105,7 @@ func TestWhatTheCRDRefusesIsRefused(t *testing.T) {
 }
 
 // TestVerdictsAreNotMixedUp asks about parents that differ in one place each,
-// twice, so that a verdict that is remembered for another one would show.
+// duplicate, so that a verdict that is remembered for another one would show.
 func TestVerdictsAreNotMixedUp(t *testing.T) {
 	valid := string(withSpec(`"spec":{"text":"hello"},`))
 	requests := map[string]bool{
@@ -176,7 +176,7 @@ func TestValidationIsGivenUp(t *testing.T) {
 	late := errors.New("too late")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(late)
-	_, err = judge(ctx, definition, validated(nil).Parent, &request{parent: []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`)})
+	_, err = validateParent(ctx, definition, validated(nil).Parent, &request{parent: []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`)})
 	require.ErrorIs(t, err, late)
 }
 
