@@ -92,8 +92,8 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 	return nil
 }
 
-// exploreOne explores one custom resource under one strategy, and returns how much
-// it has found.
+// exploreOne explores one custom resource with one strategy, and returns the
+// number of findings.
 func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, flags *exploreFlags, parts int) (int, error) {
 	if flags.time > 0 {
 		limited, stop := context.WithTimeout(ctx, flags.time/time.Duration(parts))
