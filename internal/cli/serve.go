@@ -74,8 +74,8 @@ with 0. A second signal ends it at once.`,
 	return cmd
 }
 
-// checkBudget fills in the memory budget, and makes sure that a body has room
-// in it that was asked for.
+// checkBudget sets the memory budget, and checks that it has room for the
+// largest body.
 func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
 	if f.memoryBudget == 0 {
 		f.memoryBudget = server.DetectBudget()
@@ -139,7 +139,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	return server.New(options).Run(ctx, hooks, health)
 }
 
-// loadCRDs compiles all CRDs at once, so that no request has to wait for it.
+// loadCRDs compiles all CRDs, so that no request has to wait for that.
 func loadCRDs(controllers []metacontroller.Controller) error {
 	failures := make([]error, len(controllers))
 	var loading sync.WaitGroup

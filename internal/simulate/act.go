@@ -86,13 +86,13 @@ func (w *World) do(a Action) bool {
 	case "wait":
 		return w.pass(a.Target)
 	default:
-		return w.doOutside(a)
+		return w.doExternal(a)
 	}
 	return true
 }
 
 // doOutside performs actions of people and nodes.
-func (w *World) doOutside(a Action) bool {
+func (w *World) doExternal(a Action) bool {
 	if a.Do == "create" {
 		return w.noteRefusal(w.create([]byte(a.Detail)))
 	}
@@ -127,7 +127,7 @@ func (w *World) doOutside(a Action) bool {
 		w.builtin.Evict(ref)
 		return true
 	case "fail", "hold":
-		w.strike(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
+		w.trigger(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
 		return true
 	}
 	return false

@@ -127,17 +127,17 @@ func newFaults(list []Fault, get func(Ref) Object) *faults {
 }
 
 // Fails reports whether an object never becomes ready.
-func (f *faults) Fails(object Object) bool { return f.strikes(Fail, object) }
+func (f *faults) Fails(object Object) bool { return f.applies(Fail, object) }
 
 // Holds reports whether a running Pod becomes neither ready nor done.
-func (f *faults) Holds(object Object) bool { return f.strikes(Hold, object) }
+func (f *faults) Holds(object Object) bool { return f.applies(Hold, object) }
 
 // Flaps reports whether a Pod is not ready for now.
-func (f *faults) Flaps(object Object) bool { return f.strikes(Flap, object) }
+func (f *faults) Flaps(object Object) bool { return f.applies(Flap, object) }
 
-// strikes reports whether a lasting fault applies to an object, or to what
+// applies reports whether a lasting fault applies to an object, or to what
 // controls it.
-func (f *faults) strikes(what FaultKind, object Object) bool {
+func (f *faults) applies(what FaultKind, object Object) bool {
 	struck := false
 	for _, t := range f.list {
 		if t.What != what || t.met && !t.active {

@@ -50,9 +50,9 @@ type Metacontroller struct {
 	// not delivered yet. Without Late both are empty.
 	watched map[string]bool
 	pending map[string][]apiserver.Write
-	// disturbed is the fault of this sync, asked is called for writes of
+	// syncFault is the fault of this sync, asked is called for writes of
 	// children. Both may be nil.
-	disturbed *disturbed
+	syncFault *syncFault
 	asked     func(Asked) error
 
 	parents   map[apiserver.Ref]*Parent

@@ -56,8 +56,8 @@ func ParseFault(text string) (Fault, error) {
 // errInjected marks the errors of faults.
 var errInjected = errors.New("made to fail")
 
-// disturbed counts the writes of a sync with a fault.
-type disturbed struct {
+// syncFault counts the writes of a sync with a fault.
+type syncFault struct {
 	Fault
 
 	writes int
@@ -65,7 +65,7 @@ type disturbed struct {
 }
 
 // write performs a write, unless it is to fail.
-func (d *disturbed) write(isStatus bool, do func() error) error {
+func (d *syncFault) write(isStatus bool, do func() error) error {
 	if d.dead {
 		return d.died()
 	}
@@ -90,7 +90,7 @@ func (d *disturbed) write(isStatus bool, do func() error) error {
 	return err
 }
 
-func (d *disturbed) died() error {
+func (d *syncFault) died() error {
 	return fmt.Errorf("%w: Metacontroller dies after write %d of this sync", errInjected, d.n)
 }
 
@@ -109,15 +109,15 @@ func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) bool {
 		return true
 	}
 	hooks := m.options.Call
-	d := &disturbed{Fault: what}
-	m.disturbed = d
+	d := &syncFault{Fault: what}
+	m.syncFault = d
 	if what.what == unavailable {
 		m.options.Call = func(time.Time, string, []byte) (int, []byte, error) {
 			return http.StatusServiceUnavailable, []byte("made to fail"), nil
 		}
 	}
 	m.sync(p)
-	m.disturbed, m.options.Call = nil, hooks
+	m.syncFault, m.options.Call = nil, hooks
 	if d.dead {
 		m.Restart()
 	}

@@ -8,10 +8,10 @@ func (m *Metacontroller) Requests() int { return m.requests }
 // send performs a write, with the fault of the sync.
 func (m *Metacontroller) send(isStatus bool, do func() (apiserver.Object, error)) (written apiserver.Object, err error) {
 	m.requests++
-	if m.disturbed == nil {
+	if m.syncFault == nil {
 		return do()
 	}
-	err = m.disturbed.write(isStatus, func() error { written, err = do(); return err })
+	err = m.syncFault.write(isStatus, func() error { written, err = do(); return err })
 	return written, err
 }
 
