@@ -87,7 +87,7 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 		}
 	}
 	if found > 0 {
-		return errors.New("explore has found something that must not be")
+		return errors.New("explore has found broken laws or promises: see above")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func newManifestsCommand(p *program) *cobra.Command {
 	in := manifests.Operetta()
 	cmd := &cobra.Command{
 		Use:   "manifests",
-		Short: "Print what tells Metacontroller of the operators",
+		Short: "Print the CompositeControllers, or with --rbac the ClusterRoles",
 		Long: `Manifests prints a CompositeController for each operator, as a YAML stream. Its
 hooks are called through the Service of --service in --namespace or, with
 --hook-url, at a server that runs anywhere else. The names of the cluster-scoped

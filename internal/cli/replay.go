@@ -21,7 +21,7 @@ func newReplayCommand(p *program) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "Ask this build what another was asked, and tell what would change",
+		Short: "Replay recorded requests against this build and report changed answers",
 		Long: `Replay reads what serve --record has written, or a folder laid out as testdata/ is,
 asks this build the same, and tells what it answers differently: which children
 would come or go, and which fields would change, each change once with the number

@@ -60,10 +60,10 @@ with 0. A second signal ends it at once.`,
 	set.Var(boundedFlag(&flags.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
 		"size of the largest answer; a hook that would give a larger one answers 500")
 	set.Var(boundedFlag(&flags.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
-		"bytes that all requests together may hold; those for which there is none wait, and are told to come back with 429 (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
+		"bytes that all requests together may hold; requests without memory wait, and get 429 after too long (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
 	set.Lookup("memory-budget").DefValue = ""
 	set.Var(boundedFlag(&flags.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
-		"hooks that run at once; the others wait, and are told to come back with 429")
+		"hooks that run at once; the others wait, and get 429 after too long")
 	set.Var(boundedFlag(&flags.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",

@@ -50,7 +50,7 @@ func ParseFault(text string) (Fault, error) {
 			return d, nil
 		}
 	}
-	return d, fmt.Errorf("%q is no trouble of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
+	return d, fmt.Errorf("%q is not a fault of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
 }
 
 // errInjected marks the errors of faults.
