@@ -168,9 +168,9 @@ func TestValidationIsBounded(t *testing.T) {
 	}
 }
 
-// TestValidationIsGivenUp with the cause, by which a server tells a call that
+// TestValidationIsCanceled with the cause, by which a server tells a call that
 // was late from one that nobody waits for.
-func TestValidationIsGivenUp(t *testing.T) {
+func TestValidationIsCanceled(t *testing.T) {
 	definition, err := validated(nil).schema().load()
 	require.NoError(t, err)
 	late := errors.New("too late")
