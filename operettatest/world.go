@@ -27,7 +27,8 @@ type Call func(now time.Time, path string, body []byte) (status int, answer []by
 //
 // The faults are written KIND/NAME, as in Deployment/web, or KIND/NAME@STEP, the
 // number of the step from which on they strike. Where an object controls Pods, they
-// are what is struck. A test fails at its end where a fault has found no object.
+// are what is struck; Image/registry.example.com/web:2.0 stands for all Pods that run
+// that image. A test fails at its end where a fault has found no object.
 type Options struct {
 	// ServerSideApply has Metacontroller apply children so, and not by dynamic apply.
 	ServerSideApply bool
