@@ -9,8 +9,13 @@ GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lin
 BENCHSTAT     := $(GO) run golang.org/x/perf/cmd/benchstat@latest
 # The race detector needs a C compiler, which not every machine has.
 RACE          := $(if $(shell command -v gcc 2>/dev/null),-race)
-# Statements of the hooks and the protocol that tests must reach, in percent.
+# What tests must reach, and how much of its statements, in percent.
+COVERED       := ./hooks/... ./metacontroller/... ./operator/...
 MIN_COVERAGE  := 90
+# Of the tests of one package: a machine that is busy takes several times as long.
+TIMEOUT       := 30m
+space         := $(subst ,, )
+comma         := ,
 
 # go test, which ends with the names of the tests that failed.
 GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
@@ -77,7 +82,7 @@ cluster-down: ## Take that cluster away
 ##@ To test
 
 .PHONY: test
-test: unit load cover verify lint e2e ## Everything that must pass
+test: verify lint cover load e2e ## Everything that must pass
 
 .PHONY: unit
 # Not one from the environment, where it may mean the program kind.
@@ -99,18 +104,28 @@ unit-others:
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
-	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout 10m ./internal/server/loadtest ./internal/cli
+	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout $(TIMEOUT) ./internal/server/loadtest ./internal/cli
 
 .PHONY: cover
-cover: ## The thorough tests, of which those of the hooks and the protocol must reach enough of both
-	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -coverpkg=./hooks/...,./metacontroller/...,./operator/... -coverprofile=coverage.out ./hooks/... ./metacontroller/... ./operator/...
-	@$(GOTEST) $(RACE) $(addprefix ./,$(SHARING))
-	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
-	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
-	@$(GOTEST) -run '^TestNew' .
+cover: ## The whole of the tests that need no cluster; those of the hooks and the protocol must reach enough of both
+	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) cover-hooks cover-race
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
+
+# internal/cli is tested whole by make load.
+.PHONY: cover-hooks cover-race
+cover-hooks:
+	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
+cover-race:
+	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) -parallel 4 $(addprefix ./,$(SHARING))
+	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
+	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
+	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) ./internal/cli ./internal/server/loadtest)")
+
+.PHONY: thorough
+thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour
+	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -timeout 2h $(COVERED)
 
 .PHONY: lint
 lint: ## Lint, with the rules that keep hooks pure
@@ -122,7 +137,7 @@ lint: ## Lint, with the rules that keep hooks pure
 e2e: build ## Test against a real API server; the first time it is built, for minutes
 	@failed=; \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
-	(cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,20m) ./...) || failed=1; \
+	(cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT)) ./...) || failed=1; \
 	test -z "$$failed"
 
 .PHONY: explore

@@ -13,7 +13,6 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/processor"
-	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -145,7 +144,7 @@ func processorTime(t *testing.T, e corpus.Case, body []byte) time.Duration {
 // may make nothing else, so that a hook that looks at each item for each other one
 // could keep a processor busy for as long as a request may take.
 func TestWorkGrowsAsTheRequest(t *testing.T) {
-	if !testenv.Thorough() {
+	if testing.Short() {
 		t.Skip("it takes a minute of a processor: make cover runs it")
 	}
 	const n, most = 600, 10.0

@@ -110,6 +110,17 @@ func (e *edge) later(path, body string) <-chan answered {
 	return got
 }
 
+// requireWaits posts, and fails where that is answered soon: it should wait for what
+// others hold.
+func (e *edge) requireWaits(t *testing.T, path, body string) {
+	t.Helper()
+	select {
+	case got := <-e.later(path, body):
+		require.FailNow(t, "the request did not wait", "%d %s", got.code, got.body)
+	case <-time.After(time.Second):
+	}
+}
+
 // untilReached waits until a hook blocks for a request. An answer instead fails
 // the test, which would hang otherwise.
 func (e *edge) untilReached(t *testing.T, request <-chan answered) {

@@ -137,7 +137,7 @@ func TestALargeBodyOfWhichLittleIsReadIsSmall(t *testing.T) {
 		"labels": {"x": "` + strings.Repeat("x", 100_000) + `"}, "managedFields": ["` + strings.Repeat("x", 1_100_000) + `"]}}}}`
 	answer := e.post(t, "/greeting/sync", strings.Replace(request("hi"), `"related": {}`, unread, 1))
 	require.Equal(t, http.StatusOK, answer.code, answer.body)
-	require.Equal(t, http.StatusTooManyRequests, e.post(t, "/greeting/sync", filled("hi")).code)
+	e.requireWaits(t, "/greeting/sync", filled("hi"))
 	close(e.release)
 }
 
@@ -158,11 +158,11 @@ func TestCustomizeWaitsForNoSync(t *testing.T) {
 	}
 	<-e.reached
 	time.Sleep(300 * time.Millisecond) // the others have come
-	for range 10 {
+	for range 3 {
 		for _, length := range []int{0, 66_000, 1_500_000} {
 			require.Equal(t, http.StatusOK, e.post(t, "/greeting/customize", padded("hi", length)).code, length)
 		}
 	}
-	require.Equal(t, http.StatusTooManyRequests, e.post(t, "/greeting/sync", padded("hi", 66_000)).code, "the syncs are still there")
+	e.requireWaits(t, "/greeting/sync", padded("hi", 66_000)) // the other syncs are still there
 	close(e.release)
 }

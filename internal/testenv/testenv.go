@@ -17,7 +17,7 @@ func Kind() string { return os.Getenv("OPERETTA_TEST_KIND") }
 // Selected reports whether a kind, by the name of its operator, is to be tested.
 func Selected(kind string) bool { return Kind() == "" || Kind() == kind }
 
-// Thorough reports whether every repetition is asked for, as `make test` does.
+// Thorough reports whether every repetition is asked for, as `make thorough` does.
 // Without it each case is repeated often enough to find nearly always what chance
 // decides.
 func Thorough() bool { return os.Getenv("OPERETTA_TEST_THOROUGH") != "" }
@@ -26,8 +26,8 @@ func Thorough() bool { return os.Getenv("OPERETTA_TEST_THOROUGH") != "" }
 // each case is under each law once, and what chance decides is tried less often.
 func Inner() bool { return testing.Short() && Kind() == "" && !Thorough() }
 
-// Sampled reports whether one of many alike is tried: all of them by the thorough
-// tests, and one of so many without, the same in every run.
+// Sampled reports whether one of many alike is tried: all of them by `make
+// thorough`, and one of so many without, the same in every run.
 func Sampled(name string, oneOf uint32) bool {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(name))
