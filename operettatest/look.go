@@ -66,26 +66,6 @@ func (w *World) Children() []Object {
 	return slices.DeleteFunc(w.Objects(""), func(object Object) bool { return !w.world.IsChild(object) })
 }
 
-// Created returns the names of the objects of a kind that were ever created, in
-// order: one that was created twice is listed twice.
-func (w *World) Created(kind string) []string { return w.happened(simulate.Created, kind) }
-
-// Deleted returns the names of the objects of a kind that were deleted, in
-// order.
-func (w *World) Deleted(kind string) []string { return w.happened(simulate.Deleted, kind) }
-
-func (w *World) happened(verb simulate.Verb, kind string) []string {
-	var names []string
-	for _, step := range w.world.Steps {
-		for _, event := range step.Events {
-			if event.Verb == verb && event.Object.GetKind() == kind {
-				names = append(names, event.Object.GetName())
-			}
-		}
-	}
-	return names
-}
-
 // Condition is a condition of an object. It is empty if there is none.
 type Condition struct {
 	// Status is True, False or Unknown.

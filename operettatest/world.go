@@ -28,7 +28,8 @@ type Call func(now time.Time, path string, body []byte) (status int, answer []by
 //
 // Faults are written KIND/NAME, as in Deployment/web, or KIND/NAME@STEP, where
 // STEP is the first step with the fault. A fault of an object that controls
-// Pods applies to its Pods. A test fails at its end if a fault has found no
+// Pods applies to its Pods; Image/registry.example.com/web:2.0 applies to all
+// Pods that run that image. A test fails at its end if a fault has found no
 // object.
 type Options struct {
 	// ServerSideApply makes Metacontroller use server-side apply, not dynamic

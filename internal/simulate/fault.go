@@ -52,7 +52,8 @@ func (f Fault) String() string {
 	return f.Kind + "/" + f.Name
 }
 
-// ParseFault reads KIND/NAME or KIND/NAME@STEP. The error says what to write.
+// ParseFault reads KIND/NAME or KIND/NAME@STEP. The name of an image may have slashes. The
+// error says what to write.
 func ParseFault(what FaultKind, text string) (Fault, error) {
 	target, step, hasStep := strings.Cut(text, "@")
 	fault := Fault{What: what}
@@ -64,7 +65,7 @@ func ParseFault(what FaultKind, text string) (Fault, error) {
 		fault.Step = number
 	}
 	kind, name, found := strings.Cut(target, "/")
-	if !found || kind == "" || name == "" || strings.Contains(name, "/") {
+	if !found || kind == "" || name == "" || kind != "Image" && strings.Contains(name, "/") {
 		return fault, fmt.Errorf("%q is no object: write KIND/NAME, as in Deployment/web", text)
 	}
 	fault.Kind, fault.Name = kind, name
