@@ -132,11 +132,13 @@ lint: ## Lint, with the rules that keep hooks pure
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd e2e/promtool && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 
 .PHONY: e2e
 e2e: build ## Test against a real API server; the first time it is built, for minutes
 	@failed=; \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
+	(cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...) || failed=1; \
 	(cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT)) ./...) || failed=1; \
 	test -z "$$failed"
 
@@ -179,6 +181,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	$(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
 	cd e2e/defaults && $(GO) mod tidy -diff
+	cd e2e/promtool && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
 
 .PHONY: golden
