@@ -31,14 +31,14 @@ const (
 
 // Reasons of Ready=False that every kind uses.
 const (
-	// ReasonCreating: children have just been asked for.
+	// ReasonCreating means that children have just been asked for.
 	ReasonCreating = "Creating"
-	// ReasonUpdating: children are not yet what the newest spec asks for.
+	// ReasonUpdating means that children are not yet what the newest spec asks for.
 	ReasonUpdating = "Updating"
-	// ReasonChildBlocked: a child has been asked for and was not created within
+	// ReasonChildBlocked means that a child has been asked for and was not created within
 	// [ChildGrace], or another controller uses its name.
 	ReasonChildBlocked = "ChildBlocked"
-	// ReasonUpdateBlocked: a child has been changed in the answer and was not
+	// ReasonUpdateBlocked means that a child has been changed in the answer and was not
 	// updated within [ChildGrace].
 	ReasonUpdateBlocked = "UpdateBlocked"
 )
