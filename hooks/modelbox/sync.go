@@ -5,10 +5,11 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// sync asks for the Deployment and the Service, and reports on those observed.
-func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[Status], error) {
+// sync asks for the Deployment and the Service, and reports on the observed
+// ones.
+func sync(box *ModelBox, request metacontroller.Observed) (metacontroller.Result[Status], error) {
 	var result metacontroller.Result[Status]
-	observed, err := observe(box, seen)
+	observed, err := observe(box, request)
 	if err != nil {
 		return result, err
 	}
@@ -16,11 +17,11 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 	if err != nil {
 		return result, err
 	}
-	differs, err := seen.Compare(wanted)
+	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result, err
 	}
-	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
+	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, request.Now)
 	reported := conditions.ReportChildren(differs, box.Status.PendingChildren)
 	judgement := reported.Judgement
 	if reported.Settled {

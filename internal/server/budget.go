@@ -80,8 +80,8 @@ type budget struct {
 	opening                             *openings
 	tiny, customize, small, large, work *fair
 
-	// turned is the part of tiny that those may keep who turn out to cost as much
-	// as others, until they have what others have.
+	// turned limits the part of tiny that is kept by tiny requests which turn
+	// out to be expensive, until they get memory of the other shares.
 	turned *fair
 }
 
@@ -95,32 +95,32 @@ func newBudget(size int64) *budget {
 	}
 }
 
-// isTiny reports whether a body costs next to nothing.
+// isTiny reports whether a body is cheap to answer.
 func isTiny(body []byte) bool {
 	return len(body) <= tinyBody && metacontroller.ValidatedValues(body) <= tinyValues
 }
 
 var (
-	// errNotTiny ends a call that costs more than its request looked like.
+	// errNotTiny ends a call that is more expensive than a tiny request may be.
 	errNotTiny = errors.New("it costs more than a tiny request")
-	// errBusy is the answer 429: the same request will do at another time.
+	// errBusy is the answer 429: the same request will succeed later.
 	errBusy = errors.New("the server is busy")
-	// errSlow is a body that does not come.
+	// errSlow: the body did not arrive in time.
 	errSlow = fmt.Errorf("%w: the request body did not arrive in time", errBusy)
-	// errGone is a client that has hung up.
+	// errGone: the client has closed the connection.
 	errGone = errors.New("the client has hung up")
-	// errLate is an answer that is not there in time.
+	// errLate: the answer was not computed in time.
 	errLate = errors.New("no answer was computed in time")
 )
 
-// held is what one request holds of a share.
+// held is the part of a share that one request holds.
 type held struct {
 	share   *fair
 	address string // of the client
 	amount  int64
 }
 
-// take waits for an amount, or for all that there is where it is more.
+// take waits for an amount, or for the whole share if it is less.
 func (h *held) take(ctx context.Context, c client, amount int64) error {
 	amount, h.address = min(amount, h.share.each-h.amount), c.address
 	if h.share.acquire(ctx, c, amount) != nil {
@@ -130,7 +130,7 @@ func (h *held) take(ctx context.Context, c client, amount int64) error {
 	return nil
 }
 
-// takeNow takes an amount that is free.
+// takeNow takes an amount that is free, or fails.
 func (h *held) takeNow(c client, amount int64) error {
 	if amount > h.share.size-h.amount {
 		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes, and this is %w: make the resource smaller, or raise --memory-budget",
@@ -143,7 +143,7 @@ func (h *held) takeNow(c client, amount int64) error {
 	return nil
 }
 
-// give gives back all but a rest.
+// give gives back all but rest.
 func (h *held) give(rest int64) {
 	if back := h.amount - rest; back > 0 {
 		h.share.release(h.address, back)
@@ -151,9 +151,9 @@ func (h *held) give(rest int64) {
 	}
 }
 
-// busyOrGone tells why a wait has ended.
+// busyOrGone returns why a wait has ended.
 func busyOrGone(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), context.Canceled) { // and not errCrowded
+	if errors.Is(context.Cause(ctx), context.Canceled) { // not errCrowded
 		return errGone
 	}
 	return errBusy
