@@ -31,7 +31,7 @@ func sync(box *ModelBox, request metacontroller.Observed) (metacontroller.Result
 
 	result.Status = report(box, observed)
 	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), reported.Pending
-	result.Children = withoutBlockedService(wanted, observed.service)
+	result.Children = withoutBlockedService(conditions.HoldBlocked(wanted, differs, box.Status.PendingChildren, request.Children), observed.service)
 	result.ResyncAfter = reported.ResyncAfter
 	return result, nil
 }

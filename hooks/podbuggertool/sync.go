@@ -50,7 +50,8 @@ func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) 
 		resyncAfter = operator.Soonest(resyncAfter, time.Second) // for the request that shows the status
 	}
 	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	return result{Status: status, Children: wanted, ResyncAfter: operator.Soonest(resyncAfter, reported.ResyncAfter)}, nil
+	asked := conditions.HoldBlocked(wanted, differs, tool.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: asked, ResyncAfter: operator.Soonest(resyncAfter, reported.ResyncAfter)}, nil
 }
 
 // children returns the access objects and the Jobs. A Job is created when its
