@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // TestReasonsAreExplained: each reason for which a case is not Ready has a line in the
@@ -54,5 +56,7 @@ func TestReasonsAreExplained(t *testing.T) {
 			require.True(t, strings.Contains(kinds, kind) || strings.Contains(kinds, "all"), "docs/troubleshooting.md explains %s of%s, and not of %s", condition.Reason, kinds, kind)
 		}
 	}
-	require.Greater(t, len(found), 20)
+	if testenv.Kind() == "" {
+		require.Greater(t, len(found), 20)
+	}
 }
