@@ -70,7 +70,9 @@ func blockedIsNotAskedForAtEachEvent(t *testing.T, c corpus.Case, answer metacon
 }
 
 // nameInStatus returns the name of a child as it is in a status.
-func nameInStatus(child map[string]any) string { return fmt.Sprintf("%s/%s", child["kind"], nameOf(child)) }
+func nameInStatus(child map[string]any) string {
+	return fmt.Sprintf("%s/%s", child["kind"], nameOf(child))
+}
 
 // namesIn returns the texts of a list.
 func namesIn(list any) []string {
