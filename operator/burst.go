@@ -35,8 +35,8 @@ func Burst(bytes int) int { return max(1, min(MaxBurst, MaxBurstBytes/max(1, byt
 // may call later than that; the hook then waits for the next attempt.
 const attemptTime = 10 * time.Second
 
-// Attempt reports whether missing children should be created now, and otherwise
-// when to try again. They are created during [ChildGrace], and then in windows
+// Attempt reports whether missing children should be created now, and when the
+// next attempt begins. They are created during [ChildGrace], and then in windows
 // of ten seconds with exponential backoff, at least every ten minutes. Between
 // them a hook may be called several times a second, by events of children that
 // something else deletes as soon as they are created. Since when they are
@@ -47,9 +47,15 @@ func Attempt(old []metav1.Condition, generation int64, now time.Time) (isNow boo
 	if !isMissing || observed.ObservedGeneration != generation {
 		return true, 0
 	}
-	missing := now.Sub(since)
-	if missing < ChildGrace || since.IsZero() {
-		return true, 0
+	isNow, next = attempt(now.Sub(since))
+	return isNow || since.IsZero(), next
+}
+
+// attempt is Attempt for what has been missing for some time. The next attempt
+// begins after the returned duration.
+func attempt(missing time.Duration) (isNow bool, next time.Duration) {
+	if missing < ChildGrace {
+		return true, ChildGrace - max(missing, 0)
 	}
 	begins := ChildGrace
 	for begins < maxRetryAfter && missing-begins >= begins {
@@ -60,8 +66,5 @@ func Attempt(old []metav1.Condition, generation int64, now time.Time) (isNow boo
 	if begins >= maxRetryAfter {
 		passed, period = passed%maxRetryAfter, maxRetryAfter
 	}
-	if passed < attemptTime {
-		return true, 0
-	}
-	return false, period - passed
+	return passed < attemptTime, period - passed
 }

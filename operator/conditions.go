@@ -31,14 +31,14 @@ const (
 
 // Reasons of Ready=False that every kind uses.
 const (
-	// ReasonCreating: children have just been asked for.
+	// ReasonCreating means that children have just been asked for.
 	ReasonCreating = "Creating"
-	// ReasonUpdating: children are not yet what the newest spec asks for.
+	// ReasonUpdating means that children are not yet what the newest spec asks for.
 	ReasonUpdating = "Updating"
-	// ReasonChildBlocked: a child has been asked for and was not created within
+	// ReasonChildBlocked means that a child has been asked for and was not created within
 	// [ChildGrace], or another controller uses its name.
 	ReasonChildBlocked = "ChildBlocked"
-	// ReasonUpdateBlocked: a child has been changed in the answer and was not
+	// ReasonUpdateBlocked means that a child has been changed in the answer and was not
 	// updated within [ChildGrace].
 	ReasonUpdateBlocked = "UpdateBlocked"
 )
@@ -177,7 +177,7 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 	case len(asked) == 0:
 		c.Set(ConditionChildrenObserved, metav1.ConditionFalse, reasonNameTaken, "not asked for: "+listed(diff.Missing))
 		// An event arrives when the name is free, unless it is lost.
-		missing.retryAfter = retryAfter(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
+		_, missing.retryAfter = attempt(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
 	}
 	var judgement Judgement
 	switch {
@@ -223,19 +223,12 @@ func (c *Conditions) wait(conditionType string, children, old []string) waiting 
 	}
 	reason := map[string]string{ConditionChildrenObserved: "Absent", ConditionChildrenUpdated: "Outdated"}[conditionType]
 	c.set(conditionType, metav1.ConditionFalse, reason, "asked for: "+listed(children), since)
-	return waiting{isOver: true, retryAfter: retryAfter(c.now.Sub(since.Time))}
+	_, next := attempt(c.now.Sub(since.Time))
+	return waiting{isOver: true, retryAfter: next}
 }
 
 // maxRetryAfter is the longest time between two attempts for a blocked child.
 const maxRetryAfter = 10 * time.Minute
-
-// retryAfter returns when to check again what has been blocked for some time,
-// with exponential backoff, as a ReplicaSet's controller does. Each check asks
-// for the child again, and API calls that are refused count against
-// Metacontroller's limit for all custom resources.
-func retryAfter(blocked time.Duration) time.Duration {
-	return min(max(ChildGrace, blocked), maxRetryAfter)
-}
 
 // since returns since when children have been waited for. It is the time of the
 // old condition, unless none of the old children is still waited for, or the

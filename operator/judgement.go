@@ -17,13 +17,13 @@ const (
 type State int
 
 const (
-	// Working: not done yet, and no person is needed.
+	// Working means not done yet, and no person is needed.
 	Working State = iota
-	// Done: everything is as the newest spec asks for, and works.
+	// Done means that everything is as the newest spec asks for, and works.
 	Done
-	// Hindered: work goes on, but needs a person to complete.
+	// Hindered means that work goes on, but needs a person to complete.
 	Hindered
-	// Failed: work has ended or waited for too long, and needs a person.
+	// Failed means that work has ended or waited for too long, and needs a person.
 	Failed
 )
 

@@ -67,16 +67,16 @@ type Rollout struct {
 
 // Reasons of [Rollout.Judge].
 const (
-	// ReasonAvailable: all Pods are updated and available, and no old Pod is
+	// ReasonAvailable means that all Pods are updated and available, and no old Pod is
 	// left.
 	ReasonAvailable = "Available"
-	// ReasonUnavailable: Pods of the newest template are not available.
+	// ReasonUnavailable means that Pods of the newest template are not available.
 	ReasonUnavailable = "ReplicasUnavailable"
-	// ReasonRollingOut: Pods have yet to be created or deleted.
+	// ReasonRollingOut means that Pods have yet to be created or deleted.
 	ReasonRollingOut = "RollingOut"
-	// ReasonReplicaFailure: Pods cannot be created.
+	// ReasonReplicaFailure means that Pods cannot be created.
 	ReasonReplicaFailure = "ReplicaFailure"
-	// ReasonDeadlineExceeded: there has been no progress for too long.
+	// ReasonDeadlineExceeded means that there has been no progress for too long.
 	ReasonDeadlineExceeded = "ProgressDeadlineExceeded"
 )
 

@@ -45,12 +45,12 @@ func (w *World) Events() []Event {
 	return events
 }
 
-// Created returns the names of the objects of a kind that were ever created, in their
-// order: one that was created twice stands twice.
+// Created returns the names of the objects of a kind that were ever created, in
+// order: one that was created twice is listed twice.
 func (w *World) Created(kind string) []string { return w.happened(Created, kind) }
 
-// Deleted returns the names of the objects of a kind that are gone, in the order in
-// which they went.
+// Deleted returns the names of the objects of a kind that were deleted, in
+// order.
 func (w *World) Deleted(kind string) []string { return w.happened(Deleted, kind) }
 
 func (w *World) happened(verb Verb, kind string) []string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 type result = metacontroller.Result[Status]
@@ -34,7 +35,9 @@ func sync(build *Build, request metacontroller.Observed) (result, error) {
 	}
 	differs.Missing = append(differs.Missing, plan.missing...)
 	status, resync := report(s, plan, differs)
-	return result{Status: status, Children: append(plan.kept, wanted...), ResyncAfter: resync}, nil
+	asked := operator.NewConditions(build.Status.Conditions, build.Generation, request.Now).
+		HoldBlocked(wanted, differs, build.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
 }
 
 // check refuses what the schema would, for requests that were not validated.

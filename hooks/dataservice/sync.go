@@ -1,6 +1,9 @@
 package dataservice
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
 
 type result = metacontroller.Result[Status]
 
@@ -20,5 +23,7 @@ func sync(ds *DataService, request metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	status, resync := report(plan, request.Now)
-	return result{Status: status, Children: plan.children, ResyncAfter: resync}, nil
+	children := operator.NewConditions(ds.Status.Conditions, ds.Generation, request.Now).
+		HoldBlocked(plan.children, plan.differs, ds.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: children, ResyncAfter: resync}, nil
 }

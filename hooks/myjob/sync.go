@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 type result = metacontroller.Result[Status]
@@ -28,7 +29,9 @@ func sync(job *MyJob, seen metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	status, resync := report(state{job, there, plan, seen.Now}, differs)
-	return result{Status: status, Children: append(plan.kept, wanted...), ResyncAfter: resync}, nil
+	asked := operator.NewConditions(job.Status.Conditions, job.Generation, seen.Now).
+		HoldBlocked(wanted, differs, job.Status.PendingChildren, seen.Children)
+	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
 }
 
 // check refuses what the schema would, for a request that has not passed it.

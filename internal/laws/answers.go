@@ -39,6 +39,7 @@ func OfAnswers() []Law {
 		{"hostile texts stay in their place", hostileTexts},
 		{"names that others may have are looked up", contestedNamesAreSelected},
 		{"strange times and numbers end no call", strangeStatusEndsNoCall},
+		{"blocked children are not asked for at each event", blockedIsNotAskedForAtEachEvent},
 	}
 }
 

@@ -56,13 +56,15 @@ func notAsIfWritten(t *testing.T, before, lost, written corpus.Case) (found []st
 	there := refsOf(ObservedIn(Parsed(t, lost.Request), "children"))
 	wasThere := refsOf(ObservedIn(Parsed(t, before.Request), "children"))
 	askedWithStatus := refsOf(ChildrenOf(t, withStatus.Body))
+	status, _ := Parsed(t, withStatus.Body)["status"].(map[string]any)
+	missing := namesIn(status["missingChildren"]) // wanted, and perhaps held back until the next attempt
 	asked := refsOf(ChildrenOf(t, without.Body))
 	for _, child := range ChildrenOf(t, without.Body) {
 		ref := corpus.Ref(child)
 		runs := child["kind"] == "Pod" || child["kind"] == "Job" // unlike, say, a Service, which may be created again
 		switch {
 		case there[ref]:
-		case !askedWithStatus[ref]:
+		case !askedWithStatus[ref] && !slices.Contains(missing, nameInStatus(child)):
 			tell(ref, "is only asked for because the status was lost")
 		case wasThere[ref] && runs:
 			tell(ref, "was let go, and is asked for again")

@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// The memory budget is what all requests together may hold. It has six parts,
+// The memory budget is what all requests together may hold. It has seven parts,
 // so that no kind of request can take what another needs, and a request takes
 // from them in one order only, so that none waits for another in a circle:
 //
@@ -24,6 +24,7 @@ import (
 //	small    other bodies of at most 1 MiB and what is computed from them
 //	large    the larger bodies
 //	work     what is computed from those, and every large answer
+//	spare    what others compute while one large request has all of work
 //
 // What is taken from opening is given back when tiny, small or large has been
 // granted; work is granted whole before the hook runs. What a hook needs beyond
@@ -77,8 +78,8 @@ func LimitGo(budget int64) {
 func LargestBody(budget int64) int64 { return budget / 2 }
 
 type budget struct {
-	opening                             *openings
-	tiny, customize, small, large, work *fair
+	opening                                    *openings
+	tiny, customize, small, large, work, spare *fair
 
 	// turned limits the part of tiny that is kept by tiny requests which turn
 	// out to be expensive, until they get memory of the other shares.
@@ -88,10 +89,11 @@ type budget struct {
 func newBudget(size int64) *budget {
 	large := LargestBody(size)
 	opening, tiny, customize, small := size/10, size/20, size/32, size/10-size/32
-	work := size - large - opening - tiny - customize - small
+	rest := size - large - opening - tiny - customize - small
+	spare := rest / littlePart
 	return &budget{
 		opening: newOpenings(opening), tiny: newReserved(tiny), customize: newReserved(customize), small: newReserved(small),
-		large: newFair(large), work: newFair(work), turned: newFair(tiny / 4),
+		large: newFair(large), work: newFair(rest - spare), spare: newFair(spare), turned: newFair(tiny / 4),
 	}
 }
 

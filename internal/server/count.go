@@ -79,7 +79,7 @@ func (s *Server) load() metrics.Load {
 		Requests: inFlight, Connections: connections, MostConnections: s.conns.most,
 		Memory: []metrics.Share{
 			b.opening.load("opening"), b.tiny.load("tiny"), b.customize.load("customize"),
-			b.small.load("small"), b.large.load("large"), b.work.load("work"),
+			b.small.load("small"), b.large.load("large"), b.work.load("work"), b.spare.load("spare"),
 		},
 		Slots: []metrics.Share{
 			slots.all.load("all"), slots.tiny.load("tiny"), slots.notTiny.load("not_tiny"),

@@ -43,7 +43,7 @@ type job struct {
 	// events.
 	isCustomize bool
 	body        held // and, for a small body, what is computed from it
-	work        held
+	work, spare held
 	prepaid     int64 // of what the hook will reserve
 }
 
@@ -53,7 +53,7 @@ const customizeWait = time.Second
 
 func (s *Server) newJob(r *http.Request, hook metacontroller.HookName) *job {
 	now := time.Now()
-	j := &job{server: s, isCustomize: hook == metacontroller.CustomizeHook, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
+	j := &job{server: s, isCustomize: hook == metacontroller.CustomizeHook, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}, spare: held{share: s.budget.spare}}
 	wait := s.options.AnswerTimeout * waitPart / 10
 	if j.isCustomize {
 		wait = min(wait, customizeWait)
@@ -69,6 +69,7 @@ func (j *job) end() {
 	j.cancel(nil)
 	j.body.give(0)
 	j.work.give(0)
+	j.spare.give(0)
 }
 
 // takeBody reserves memory for a body of a length. Unless it is large, that
@@ -153,6 +154,7 @@ func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacon
 // memory.
 func (j *job) turn(length int64) error {
 	j.work.give(0)
+	j.spare.give(0)
 	if j.isLarge { // a body that was large on the wire has its memory
 		return nil
 	}
@@ -214,7 +216,11 @@ func (j *job) reserve(amount int64) error {
 	if amount == free {
 		return nil
 	}
-	return j.work.takeNow(j.client, amount-free)
+	err := j.work.takeNow(j.client, amount-free)
+	if !j.isLarge && errors.Is(err, errBusy) && amount-free <= j.spare.share.size-j.spare.amount {
+		return j.spare.takeNow(j.client, amount-free)
+	}
+	return err
 }
 
 // endOf says whether a call that ran out of time failed because of the client,
@@ -240,4 +246,5 @@ func (j *job) keep(answer int64) {
 		j.body.give(answer)
 	}
 	j.work.give(answer)
+	j.spare.give(answer)
 }
