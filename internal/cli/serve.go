@@ -28,6 +28,7 @@ type serveFlags struct {
 	forRequests                   int64 // of the budget
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
+	credentials                   server.CredentialFiles
 }
 
 func newServeCommand(p *program) *cobra.Command {
@@ -68,6 +69,7 @@ with 0. A second signal ends it at once.`,
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
 		"longest time for requests in flight to finish after that")
+	addCredentials(cmd, &flags.credentials)
 	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
 	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
 	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
@@ -99,6 +101,10 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	if err != nil {
 		return err
 	}
+	credentials, err := loadCredentials(flags.credentials, log)
+	if err != nil {
+		return err
+	}
 	server.LimitGo(flags.memoryBudget)
 	if err := loadCRDs(p.controllers); err != nil {
 		return err
@@ -122,6 +128,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 		MaxAnswerBytes:  flags.maxAnswerBytes,
 		MaxInFlight:     flags.maxInFlight,
 		MemoryBudget:    flags.forRequests,
+		Credentials:     credentials,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
 	}

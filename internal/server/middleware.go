@@ -43,14 +43,16 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 	})
 }
 
-// forgetHeaders drops the headers that nothing here reads. They are outside of the
+// forgetHeaders drops the headers that nothing here reads, and authenticate the credentials. They are outside of the
 // memory budget, and a request may wait for long.
 // It has the request itself, of which a router has copies only.
 func forgetHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kept := http.Header{}
-		if expect := r.Header.Get("Expect"); expect != "" {
-			kept.Set("Expect", strings.Clone(expect)) // or it would hold all that it has come with
+		for _, name := range []string{"Expect", "Authorization"} {
+			if value := r.Header.Get(name); value != "" {
+				kept.Set(name, strings.Clone(value)) // or it would hold all that it has come with
+			}
 		}
 		r.Header = kept
 		next.ServeHTTP(w, r)
