@@ -13,6 +13,7 @@ import (
 // docs/tls.md speaks of, by kubectl's own kustomize, and holds what both sides of a
 // call have been told against one another.
 func TestComponentsRender(t *testing.T) {
+	plain := objects(t, kustomized(t, ""))
 	for choice, flags := range map[string][]string{
 		"tls":               {"--tls-cert-file", "--tls-private-key-file"},
 		"mtls":              {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
@@ -22,7 +23,6 @@ func TestComponentsRender(t *testing.T) {
 		"self-signed,token": {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
 	} {
 		t.Run(choice, func(t *testing.T) {
-			plain := objects(t, kustomized(t, ""))
 			made := objects(t, kustomized(t, choice))
 			server := made["Deployment operetta"]
 			pod := server["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
@@ -63,6 +63,17 @@ func TestComponentsRender(t *testing.T) {
 			require.Contains(t, made, "ClusterRoleBinding operetta-metacontroller-secrets")
 		})
 	}
+	dir := kustomization(t, "tls") // and the CA without a Secret, as the page has it
+	_, patch, found := strings.Cut(read(t, "../docs/tls.md"), "```yaml\npatches:\n")
+	require.True(t, found)
+	patch, _, _ = strings.Cut(patch, "```")
+	file := filepath.Join(dir, "kustomization.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(read(t, file)+"patches:\n"+patch), 0o600))
+	made := objects(t, kubectl(t, "kustomize", dir))
+	require.Empty(t, made["ClusterRole operetta-metacontroller-secrets"]["rules"])
+	endpoint := made["CompositeController operetta-build"]["spec"].(map[string]any)["endpointConfigs"].([]any)[0].(map[string]any)
+	require.Equal(t, map[string]any{"inline": "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----"}, endpoint["caBundle"])
+
 	for _, choice := range []string{"token", "tls,self-signed"} {
 		_, stderr, err := controlPlane.Kubectl("kustomize", kustomization(t, choice))
 		require.Error(t, err, "%s makes no sense: %s", choice, stderr)
