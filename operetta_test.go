@@ -16,6 +16,9 @@ var fenced = regexp.MustCompile("(?ms)^```(?:go|yaml)\n(?://|#) (\\S+)\n.*?^```$
 // TestProgramOfAnotherModule builds the program of docs/authors.md as it stands there, in
 // a module of its own, and runs its tests and its commands.
 func TestProgramOfAnotherModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program: make cover")
+	}
 	root, err := os.Getwd()
 	require.NoError(t, err)
 	text, err := os.ReadFile("docs/authors.md")

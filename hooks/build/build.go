@@ -54,7 +54,7 @@ const (
 )
 
 // customize selects the Pods of the Build. Deleting a Job deletes its Pods in
-// the background, so a Pod may run on when its Job is gone.
+// the background, so a Pod may outlive its Job.
 func customize(build *Build) ([]metacontroller.Rule, error) {
 	return []metacontroller.Rule{{
 		APIVersion:    metacontroller.Pod.APIVersion,

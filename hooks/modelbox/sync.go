@@ -5,10 +5,11 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// sync asks for the Deployment and the Service, and reports on those observed.
-func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[Status], error) {
+// sync asks for the Deployment and the Service, and reports on the observed
+// ones.
+func sync(box *ModelBox, request metacontroller.Observed) (metacontroller.Result[Status], error) {
 	var result metacontroller.Result[Status]
-	observed, err := observe(box, seen)
+	observed, err := observe(box, request)
 	if err != nil {
 		return result, err
 	}
@@ -16,11 +17,11 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 	if err != nil {
 		return result, err
 	}
-	differs, err := seen.Compare(wanted)
+	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result, err
 	}
-	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
+	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, request.Now)
 	reported := conditions.ReportChildren(differs, box.Status.PendingChildren)
 	judgement := reported.Judgement
 	if reported.Settled {
@@ -30,7 +31,7 @@ func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[St
 
 	result.Status = report(box, observed)
 	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), reported.Pending
-	result.Children = withoutBlockedService(wanted, observed.service)
+	result.Children = withoutBlockedService(conditions.HoldBlocked(wanted, differs, box.Status.PendingChildren, request.Children), observed.service)
 	result.ResyncAfter = reported.ResyncAfter
 	return result, nil
 }

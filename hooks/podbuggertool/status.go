@@ -12,7 +12,7 @@ import (
 // maxListed is how many Pods the status lists.
 const maxListed = 100
 
-// rank is the place of a state in the status: what a person has to look at comes
+// rank is the position of a state in the status: states that need a person come
 // first.
 func (s PodState) rank() int {
 	return slices.Index([]PodState{PodFailed, PodNotRunning, PodPending, PodOutdated, PodInjected, PodWaiting, PodSkipped}, s)
@@ -52,7 +52,7 @@ func report(list []progress) Status {
 	return status
 }
 
-// judge tells how the Pods are, of children that are as they are asked for.
+// judge returns the state of all Pods, if the children are up to date.
 func judge(status *Status, isStuck bool) operator.Judgement {
 	wanted := status.Injected + status.Pending + status.Failed
 	message := fmt.Sprintf("%d of %d running Pods have the container", status.Injected, wanted)

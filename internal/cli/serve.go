@@ -61,10 +61,10 @@ with 0. A second signal ends it at once.`,
 	set.Var(boundedFlag(&flags.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
 		"size of the largest answer; a hook that would give a larger one answers 500")
 	set.Var(boundedFlag(&flags.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
-		"bytes that all requests together may hold; those for which there is none wait, and are told to come back with 429 (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
+		"bytes that all requests together may hold; requests without memory wait, and get 429 after too long (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
 	set.Lookup("memory-budget").DefValue = ""
 	set.Var(boundedFlag(&flags.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
-		"hooks that run at once; the others wait, and are told to come back with 429")
+		"hooks that run at once; the others wait, and get 429 after too long")
 	set.Var(boundedFlag(&flags.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
@@ -76,8 +76,8 @@ with 0. A second signal ends it at once.`,
 	return cmd
 }
 
-// checkBudget fills in the memory budget, and makes sure that a body has room
-// in it that was asked for.
+// checkBudget sets the memory budget, and checks that it has room for the
+// largest body.
 func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
 	if f.memoryBudget == 0 {
 		f.memoryBudget = server.DetectBudget()
@@ -146,7 +146,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	return server.New(options).Run(ctx, hooks, health)
 }
 
-// loadCRDs compiles all CRDs at once, so that no request has to wait for it.
+// loadCRDs compiles all CRDs, so that no request has to wait for that.
 func loadCRDs(controllers []metacontroller.Controller) error {
 	failures := make([]error, len(controllers))
 	var loading sync.WaitGroup

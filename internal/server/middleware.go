@@ -15,8 +15,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// line is what the log says about a request, filled in on its way. The duration
-// is in seconds.
+// line is the log line of a request, filled in while it is handled. The
+// duration is in seconds.
 type line struct {
 	kind   string
 	hook   metacontroller.HookName
@@ -24,7 +24,7 @@ type line struct {
 	err    error
 	stack  string // of a panic
 
-	began, unread bool // what has been read of the body: some of it, not all
+	began, unread bool // whether some of the body was read, and not all
 }
 
 type lineKey struct{}
@@ -43,15 +43,15 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 	})
 }
 
-// forgetHeaders drops the headers that nothing here reads, and authenticate the credentials. They are outside of the
-// memory budget, and a request may wait for long.
-// It has the request itself, of which a router has copies only.
+// forgetHeaders drops the headers that nothing here reads; authenticate drops the
+// credentials. They are not in the memory budget, and a request may wait for long.
+// It must be the outermost request, because a router copies it.
 func forgetHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kept := http.Header{}
 		for _, name := range []string{"Expect", "Authorization"} {
 			if value := r.Header.Get(name); value != "" {
-				kept.Set(name, strings.Clone(value)) // or it would hold all that it has come with
+				kept.Set(name, strings.Clone(value)) // otherwise it would keep the whole header block alive
 			}
 		}
 		r.Header = kept
@@ -90,11 +90,10 @@ func (l *line) attributes(r *http.Request, status int, took time.Duration) []slo
 	return attributes
 }
 
-// named returns what somebody else has named, as the log may have it. No name
-// in Kubernetes is longer.
+// named cuts a name for the log. No name in Kubernetes is longer.
 func named(text string) string { return printable.Line(text, 253) }
 
-// noted notes which hook a request is for, also where it is refused.
+// noted records the kind and the hook of a request, even if it is refused.
 func noted(kind string, hook metacontroller.HookName) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +104,7 @@ func noted(kind string, hook metacontroller.HookName) func(http.Handler) http.Ha
 	}
 }
 
-// recoverPanics turns a panic into a 500. What was panicked with may quote the
+// recoverPanics turns a panic into a 500. The panic value may quote the
 // request, so it goes to the log and not into the answer.
 func recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

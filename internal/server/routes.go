@@ -9,8 +9,8 @@ import (
 // Hooks returns the handler of the hooks: POST /<kind>/<hook>.
 func (s *Server) Hooks() http.Handler {
 	router := chi.NewRouter()
-	// From the outside in: every request is logged, also one that panics or has
-	// no route, and every refusal is seen. Who calls is checked behind these, and
+	// From the outside in: every request is logged, even if it panics or has no
+	// route, and every refusal is logged. Callers are authenticated after these, and
 	// before routing, throttling and reading.
 	router.Use(s.logRequests, recoverPanics, discardRest, s.authenticate)
 	for _, controller := range s.options.Controllers {
@@ -30,7 +30,6 @@ func (s *Server) Hooks() http.Handler {
 }
 
 // Health returns the handler of the metrics port: GET /healthz and /readyz.
-// Metrics belong here too.
 func (s *Server) Health() http.Handler {
 	router := chi.NewRouter()
 	router.Get("/healthz", func(w http.ResponseWriter, r *http.Request) { writeLine(w, r, http.StatusOK, "ok") })
