@@ -35,6 +35,11 @@ type Controller struct {
 	// deletion of every parent.
 	OrderedTeardown bool
 
+	// Reasons are those that the condition Ready of the parent may have beside those of
+	// operator.Reasons. Metrics count by them, and all others as one: what a user or
+	// a container has written is to be none of them.
+	Reasons []string
+
 	// Promises are the operator's own invariants, which exploration checks.
 	Promises Promises
 	// Program is what the Pods of its children do in a simulation. Without it

@@ -169,6 +169,12 @@ type Answer struct {
 	// Children are the children in the answer. They are empty beside an error
 	// and for customize.
 	Children []AnsweredChild
+	// Ready is what the status in the answer says, Changes what the answer changes, and
+	// Finalized whether it is the last one about its parent. They are empty beside an
+	// error and for customize.
+	Ready     ReadyCondition
+	Changes   Changes
+	Finalized bool
 	// Body is the whole response in JSON. It is nil beside an error.
 	Body []byte
 }
@@ -227,7 +233,9 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 	if err != nil {
 		return answer, err
 	}
-	answer.Body, answer.Children, err = c.respond(req, out, seen.taken)
+	if answer.Body, answer.Children, err = c.respond(req, out, seen.taken); err == nil {
+		c.describeAnswer(&answer, req, out, seen.taken)
+	}
 	return answer, err
 }
 

@@ -40,6 +40,7 @@ func Controller() metacontroller.Controller {
 		CRD:       deploy.CRD("build"),
 		Children:  []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete}},
 		Related:   []metacontroller.Resource{metacontroller.Pod},
+		Reasons:   []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting},
 		Promises:  promises(),
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),

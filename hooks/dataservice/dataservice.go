@@ -26,8 +26,9 @@ import (
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent: metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
-		CRD:    deploy.CRD("dataservice"),
+		Parent:  metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
+		CRD:     deploy.CRD("dataservice"),
+		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, reasonLeftBehind, string(PhaseDeleting)},
 		Children: []metacontroller.Child{
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace},
 			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace},

@@ -5,33 +5,25 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
+type result = metacontroller.Result[Status]
+
 // sync asks for the Deployment and the Service, and reports on the observed
 // ones.
-func sync(box *ModelBox, request metacontroller.Observed) (metacontroller.Result[Status], error) {
-	var result metacontroller.Result[Status]
+func sync(box *ModelBox, request metacontroller.Observed) (result, error) {
 	observed, err := observe(box, request)
 	if err != nil {
-		return result, err
+		return result{}, err
 	}
 	wanted, err := children(box, observed)
 	if err != nil {
-		return result, err
+		return result{}, err
 	}
 	differs, err := request.Compare(wanted)
 	if err != nil {
-		return result, err
+		return result{}, err
 	}
-	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, request.Now)
-	reported := conditions.ReportChildren(differs, box.Status.PendingChildren)
-	judgement := reported.Judgement
-	if reported.Settled {
-		judgement = observed.deployment.Rollout().Judge()
-	}
-	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
-
-	result.Status = report(box, observed)
-	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), reported.Pending
-	result.Children = withoutBlockedService(conditions.HoldBlocked(wanted, differs, box.Status.PendingChildren, request.Children), observed.service)
-	result.ResyncAfter = reported.ResyncAfter
-	return result, nil
+	status, resync := report(state{box, observed, request.Now}, differs)
+	asked := operator.NewConditions(box.Status.Conditions, box.Generation, request.Now).
+		HoldBlocked(withoutBlockedService(wanted, observed.service), differs, box.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
 }

@@ -3,7 +3,6 @@ package podbuggertool
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -26,8 +25,6 @@ func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) 
 		return result{}, err
 	}
 	plan := decide(tool, candidates, request.Now)
-	list, resyncAfter := plan.progressOf(o, request.Now)
-
 	memory := o.memory
 	stay, err := memory.remember(tool, o, plan, request.Now)
 	if err != nil {
@@ -38,20 +35,10 @@ func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) 
 	if err != nil {
 		return result{}, err
 	}
-	conditions := operator.NewConditions(tool.Status.Conditions, tool.Generation, request.Now)
-	reported := conditions.ReportChildren(differs, tool.Status.PendingChildren)
-	status := report(list)
-	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.stuck })
-	conditions.Judge(reported.With(judge(&status, isStuck)))
-	if len(memory.pods) > 0 {
-		status.FailedPods, status.Recipe = memory.pods, memory.recipe
-	}
-	if len(stay) > 0 {
-		resyncAfter = operator.Soonest(resyncAfter, time.Second) // for the request that shows the status
-	}
-	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	asked := conditions.HoldBlocked(wanted, differs, tool.Status.PendingChildren, request.Children)
-	return result{Status: status, Children: asked, ResyncAfter: operator.Soonest(resyncAfter, reported.ResyncAfter)}, nil
+	status, resync := report(state{tool, o, plan, memory, len(stay) > 0, request.Now}, differs)
+	asked := operator.NewConditions(tool.Status.Conditions, tool.Generation, request.Now).
+		HoldBlocked(wanted, differs, tool.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
 }
 
 // children returns the access objects and the Jobs. A Job is created when its

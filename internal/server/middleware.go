@@ -24,7 +24,8 @@ type line struct {
 	err    error
 	stack  string // of a panic
 
-	began, unread bool // whether some of the body was read, and not all
+	received      bodyCounter // the body
+	began, unread bool        // whether some of the body was read, and not all
 }
 
 type lineKey struct{}
@@ -32,14 +33,20 @@ type lineKey struct{}
 // lineOf returns the line of a request that has passed logRequests.
 func lineOf(r *http.Request) *line { return r.Context().Value(lineKey{}).(*line) }
 
-// logRequests writes one line for each request.
+// logRequests writes one line for each request, and counts it.
 func (s *Server) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		line := &line{}
 		wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		next.ServeHTTP(wrapped, r.WithContext(context.WithValue(r.Context(), lineKey{}, line)))
-		s.options.Log.LogAttrs(r.Context(), levelOf(wrapped.Status()), "request", line.attributes(r, wrapped.Status(), time.Since(start))...)
+		counted := r.WithContext(context.WithValue(r.Context(), lineKey{}, line))
+		line.received.ReadCloser, counted.Body = r.Body, &line.received
+		next.ServeHTTP(wrapped, counted)
+		status, took := wrapped.Status(), time.Since(start)
+		s.count(line, status, took, int64(wrapped.BytesWritten()))
+		if level := line.level(status); s.options.Log.Enabled(r.Context(), level) {
+			s.options.Log.LogAttrs(r.Context(), level, "request", line.attributes(r, status, took)...)
+		}
 	})
 }
 
@@ -59,12 +66,16 @@ func forgetHeaders(next http.Handler) http.Handler {
 	})
 }
 
-func levelOf(status int) slog.Level {
+// level says who is to see a line: an answer that changes nothing is for whoever looks
+// for something.
+func (l *line) level(status int) slog.Level {
 	switch {
 	case status >= http.StatusInternalServerError:
 		return slog.LevelError
 	case status >= http.StatusBadRequest:
 		return slog.LevelWarn
+	case !l.answer.Changes.Any() && !l.answer.Finalized:
+		return slog.LevelDebug
 	default:
 		return slog.LevelInfo
 	}
@@ -77,6 +88,13 @@ func (l *line) attributes(r *http.Request, status int, took time.Duration) []slo
 		slog.String("uid", named(string(l.answer.Parent.UID))), slog.Int64("generation", l.answer.Parent.Generation),
 		slog.Int("status", status), slog.Float64("duration", took.Seconds()),
 		slog.Int("childrenIn", l.answer.Observed), slog.Int("childrenOut", len(l.answer.Children)),
+	}
+	if changes := l.answer.Changes; changes.Any() || changes.Withheld > 0 {
+		attributes = append(attributes, slog.Int("created", changes.Created), slog.Int("updated", changes.Updated),
+			slog.Int("removed", changes.Removed), slog.Int("withheld", changes.Withheld), slog.Bool("statusChanged", changes.Status))
+	}
+	if ready := l.answer.Ready; ready.Status != "" {
+		attributes = append(attributes, slog.String("ready", named(ready.Status)), slog.String("reason", named(ready.Reason)))
 	}
 	if l.kind == "" {
 		attributes = append(attributes, slog.String("method", named(r.Method)), slog.String("path", named(r.URL.Path)))

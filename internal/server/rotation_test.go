@@ -117,12 +117,17 @@ func TestBrokenFilesChangeNothing(t *testing.T) {
 	c := s.caller(t, &pair, oldToken)
 	require.Equal(t, http.StatusOK, c.sync(t, "hi").code)
 	before := s.serial(t)
-	mismatch := contents(t, s.authority, s.clients)
+	mismatch, noTokens := contents(t, s.authority, s.clients), map[string][]byte{}
 	mismatch["tls.key"] = s.authority.Server(t).Key
+	for _, name := range []string{"tls.crt", "tls.key", "ca.crt"} {
+		text, err := os.ReadFile(s.files.Path(name))
+		require.NoError(t, err)
+		noTokens[name] = text
+	}
 	for name, broken := range map[string]map[string][]byte{
 		"empty":    {"tls.crt": nil, "tls.key": nil, "ca.crt": nil, "token": nil},
 		"nonsense": {"tls.crt": []byte("x"), "tls.key": []byte("x"), "ca.crt": []byte("x"), "token": []byte("x")},
-		"absent":   {},
+		"absent":   noTokens, // certificates that have been absent are found within a minute
 		"mismatch": {"tls.crt": mismatch["tls.crt"], "tls.key": mismatch["tls.key"], "ca.crt": s.clients.PEM, "token": []byte(oldToken)},
 	} {
 		s.files.Replace(t, broken)

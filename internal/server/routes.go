@@ -29,7 +29,8 @@ func (s *Server) Hooks() http.Handler {
 	return forgetHeaders(router)
 }
 
-// Health returns the handler of the metrics port: GET /healthz and /readyz.
+// Health returns the handler of the metrics port: GET /healthz, /readyz and /metrics,
+// and below /debug/pprof/ profiles, where they are asked for.
 func (s *Server) Health() http.Handler {
 	router := chi.NewRouter()
 	router.Get("/healthz", func(w http.ResponseWriter, r *http.Request) { writeLine(w, r, http.StatusOK, "ok") })
@@ -43,5 +44,9 @@ func (s *Server) Health() http.Handler {
 			writeLine(w, r, http.StatusOK, "ok")
 		}
 	})
+	router.Method(http.MethodGet, "/metrics", s.metrics.Handler())
+	if s.options.Pprof {
+		profile(router)
+	}
 	return router
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/metrics"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -58,8 +59,13 @@ type Options struct {
 	Controllers []metacontroller.Controller
 	// Now is the clock of the hooks.
 	Now func() time.Time
-	// Log takes one line for each request.
+	// Log takes one line for each request: at debug where it was answered and changes
+	// nothing.
 	Log *slog.Logger
+	// Version is that of the program, for the metrics.
+	Version string
+	// Pprof serves profiles of this process on the metrics port.
+	Pprof bool
 	// MaxBodyBytes limits the compacted body, without what no hook reads. On
 	// the wire it may be four times as long.
 	MaxBodyBytes int64
@@ -85,7 +91,7 @@ type Options struct {
 	DrainDelay, ShutdownTimeout time.Duration
 }
 
-// Server serves the hooks on one listener, and health checks on another.
+// Server serves the hooks on one listener, and health checks and metrics on another.
 type Server struct {
 	options  Options
 	serving  atomic.Bool // the hook listener accepts
@@ -94,6 +100,7 @@ type Server struct {
 	budget   *budget
 	slots    slots
 	conns    connections // of the hook port
+	metrics  *metrics.Metrics
 }
 
 // New returns a Server.
@@ -106,10 +113,12 @@ func New(options Options) *Server {
 	if options.Credentials.isEncrypted() {
 		most = maxEncryptedConnections
 	}
-	return &Server{
+	s := &Server{
 		options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight),
 		conns: connections{most: most},
 	}
+	s.metrics = metrics.New(metrics.Options{Controllers: options.Controllers, Version: options.Version, Load: s.load, Log: options.Log})
+	return s
 }
 
 // Run serves hooks and health until ctx ends, and then drains: readiness fails
