@@ -17,6 +17,7 @@ type kustomization struct {
 	Kind       string   `json:"kind"`
 	Namespace  string   `json:"namespace"`
 	Resources  []string `json:"resources"`
+	Components []string `json:"components"`
 	Patches    []struct {
 		Path   string         `json:"path"`
 		Patch  string         `json:"patch"`

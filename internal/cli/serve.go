@@ -30,6 +30,7 @@ type serveFlags struct {
 	forRequests                   int64 // of the budget
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
+	credentials                   server.CredentialFiles
 }
 
 func newServeCommand(p *program) *cobra.Command {
@@ -74,6 +75,7 @@ some seconds after the file has changed, or at once on SIGHUP.`,
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
 		"longest time for requests in flight to finish after that")
+	addCredentials(cmd, &flags.credentials)
 	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
 	set.StringVar(&flags.logLevel, logLevelFlag, "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
 	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
@@ -113,6 +115,10 @@ func serve(ctx context.Context, p *program, flags *serveFlags, levelIsFixed bool
 	if err != nil {
 		return err
 	}
+	credentials, err := loadCredentials(flags.credentials, log)
+	if err != nil {
+		return err
+	}
 	server.LimitGo(flags.memoryBudget)
 	if err := loadCRDs(p.controllers); err != nil {
 		return err
@@ -139,6 +145,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags, levelIsFixed bool
 		MaxAnswerBytes:  flags.maxAnswerBytes,
 		MaxInFlight:     flags.maxInFlight,
 		MemoryBudget:    flags.forRequests,
+		Credentials:     credentials,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
 	}

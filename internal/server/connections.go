@@ -170,11 +170,13 @@ func (s *Server) part(ctx context.Context, listener net.Listener) {
 	defer cancel()
 	waitUntil(patience, func() bool { return len(s.conns.in(http.StateNew)) == 0 })
 	for _, conn := range s.conns.in(http.StateNew, http.StateIdle) {
-		_ = conn.SetWriteDeadline(time.Now().Add(settleTime))
-		_, _ = conn.Write([]byte(farewell()))
-		if half, ok := conn.(interface{ CloseWrite() error }); ok {
-			_ = half.CloseWrite()
-		}
+		go func() { // over TLS it waits for the end of a handshake
+			_ = conn.SetWriteDeadline(time.Now().Add(settleTime))
+			_, _ = conn.Write([]byte(farewell()))
+			if half, ok := conn.(interface{ CloseWrite() error }); ok {
+				_ = half.CloseWrite()
+			}
+		}()
 	}
 	lingering, cancel := context.WithTimeout(ctx, partTime)
 	defer cancel()

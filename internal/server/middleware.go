@@ -50,14 +50,16 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 	})
 }
 
-// forgetHeaders drops the headers that nothing here reads. They are not in the
-// memory budget, and a request may wait for long. It must be the outermost
-// request, because a router copies it.
+// forgetHeaders drops the headers that nothing here reads; authenticate drops the
+// credentials. They are not in the memory budget, and a request may wait for long.
+// It must be the outermost request, because a router copies it.
 func forgetHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kept := http.Header{}
-		if expect := r.Header.Get("Expect"); expect != "" {
-			kept.Set("Expect", strings.Clone(expect)) // otherwise it would keep the whole header block alive
+		for _, name := range []string{"Expect", "Authorization"} {
+			if value := r.Header.Get(name); value != "" {
+				kept.Set(name, strings.Clone(value)) // otherwise it would keep the whole header block alive
+			}
 		}
 		r.Header = kept
 		next.ServeHTTP(w, r)

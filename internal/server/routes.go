@@ -10,9 +10,9 @@ import (
 func (s *Server) Hooks() http.Handler {
 	router := chi.NewRouter()
 	// From the outside in: every request is logged, even if it panics or has no
-	// route, and every refusal is logged. Authenticate after these, and before
-	// routing, throttling and reading.
-	router.Use(s.logRequests, recoverPanics, discardRest)
+	// route, and every refusal is logged. Callers are authenticated after these, and
+	// before routing, throttling and reading.
+	router.Use(s.logRequests, recoverPanics, discardRest, s.authenticate)
 	for _, controller := range s.options.Controllers {
 		for _, hook := range controller.Hooks() {
 			router.With(noted(controller.Name(), hook), s.admit).

@@ -84,6 +84,9 @@ type Options struct {
 	// Record, if set, is called with each request that was answered with 200,
 	// and must not block.
 	Record func(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte)
+	// Credentials say how hooks are served and who may call them; nil is plain HTTP
+	// for everybody.
+	Credentials *Credentials
 	// DrainDelay and ShutdownTimeout are the two parts of a drain.
 	DrainDelay, ShutdownTimeout time.Duration
 }
@@ -106,9 +109,13 @@ func New(options Options) *Server {
 	options.MemoryBudget = cmp.Or(options.MemoryBudget, DefaultMemoryBudget)
 	options.AnswerTimeout = cmp.Or(options.AnswerTimeout, DefaultAnswerTimeout)
 	options.MaxBodyBytes = min(options.MaxBodyBytes, LargestBody(options.MemoryBudget))
+	most := maxConnections
+	if options.Credentials.isEncrypted() {
+		most = maxEncryptedConnections
+	}
 	s := &Server{
 		options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight),
-		conns: connections{most: maxConnections},
+		conns: connections{most: most},
 	}
 	s.metrics = metrics.New(metrics.Options{Controllers: options.Controllers, Version: options.Version, Load: s.load, Log: options.Log})
 	return s
@@ -116,18 +123,23 @@ func New(options Options) *Server {
 
 // Run serves hooks and health until ctx ends, and then drains: readiness fails
 // at once, new requests are refused after the drain delay, and those in flight
-// finish. It closes both listeners; TLS listeners are passed in. The error is
-// nil after a complete drain.
+// finish. It closes both listeners, which are plain TCP listeners: hooks are served
+// over TLS if the options have a certificate. The error is nil after a complete drain.
 func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	hookServer := s.httpServer(s.Hooks(), &s.conns)
 	healthServer := s.httpServer(s.Health(), &connections{most: maxHealthConnections})
 	healthServer.SetKeepAlivesEnabled(false) // there are only a few connections
+	hookServer.ConnState = proveOnRequest(s.conns.note)
+	following, stop := context.WithCancel(context.WithoutCancel(ctx)) // also during the drain
+	defer stop()
+	s.options.Credentials.follow(following)
 	failed := make(chan error, 2)
+	acceptLittle(hooks)
+	acceptLittle(health)
 	for _, part := range []struct {
 		server   *http.Server
 		listener net.Listener
-	}{{hookServer, hooks}, {healthServer, health}} {
-		acceptLittle(part.listener)
+	}{{hookServer, s.options.Credentials.encrypted(hooks)}, {healthServer, health}} {
 		go func() {
 			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serving on %s: %w", part.listener.Addr(), err)
@@ -136,7 +148,7 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	}
 	s.serving.Store(true)
 	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String(),
-		"memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.options.MaxBodyBytes, "maxInFlight", s.options.MaxInFlight)
+		"tls", s.options.Credentials.isEncrypted(), "memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.options.MaxBodyBytes, "maxInFlight", s.options.MaxInFlight)
 	select {
 	case err := <-failed:
 		return errors.Join(err, hookServer.Close(), healthServer.Close())
@@ -146,6 +158,8 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 }
 
 func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Server {
+	http1 := &http.Protocols{} // see the certificate's configuration in credentials.go
+	http1.SetHTTP1(true)
 	return &http.Server{
 		Handler:           handler,
 		ConnState:         conns.note,
@@ -155,6 +169,7 @@ func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Serv
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		Protocols:         http1,
 		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
 	}
 }

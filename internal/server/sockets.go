@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"time"
@@ -37,11 +38,14 @@ type buffered interface {
 // socketOf returns the connection below TLS, if any, or nil if it is not a
 // socket.
 func socketOf(conn net.Conn) buffered {
-	if encrypted, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = encrypted.NetConn()
+	for {
+		outer, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			socket, _ := conn.(buffered)
+			return socket
+		}
+		conn = outer.NetConn()
 	}
-	socket, _ := conn.(buffered)
-	return socket
 }
 
 // holdLittle limits the kernel's buffers of a connection. Errors are ignored:
@@ -59,6 +63,9 @@ func holdLittle(conn net.Conn) {
 func drop(conn net.Conn) {
 	if socket := socketOf(conn); socket != nil {
 		_ = socket.SetLinger(0)
+	}
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn() // a farewell in TLS could wait for the client
 	}
 	_ = conn.Close()
 }
