@@ -122,7 +122,8 @@ cover: ## The whole of the tests that need no cluster; those of the hooks and th
 	  exit covered < least }'
 
 .PHONY: thorough
-thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour
+thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour, and the alert rules by promtool
+	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -timeout 2h $(COVERED)
 
 .PHONY: lint
@@ -136,7 +137,6 @@ lint: ## Lint, with the rules that keep hooks pure
 e2e: build ## Test against a real API server; the first time it is built, for minutes
 	@failed=; \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
-	(cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...) || failed=1; \
 	(cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT)) ./...) || failed=1; \
 	test -z "$$failed"
 

@@ -79,21 +79,32 @@ func (s *secured) caller(t *testing.T, pair *certtest.Pair, token string) *calle
 	return &caller{http.Client{Transport: transport}, "https://" + s.hooks, token}
 }
 
-func (c *caller) ask(method, path, body string) (answered, *http.Response, error) {
+// spoken is how a request was answered.
+type spoken struct {
+	closes  bool // the connection afterwards
+	http    int  // the major version
+	version uint16
+}
+
+func (c *caller) ask(method, path, body string) (answered, spoken, error) {
 	post, err := http.NewRequest(method, c.url+path, strings.NewReader(body))
 	if err != nil {
-		return answered{}, nil, err
+		return answered{}, spoken{}, err
 	}
 	if c.token != "" {
 		post.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	response, err := c.Do(post)
 	if err != nil {
-		return answered{}, nil, err
+		return answered{}, spoken{}, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	return answered{response.StatusCode, response.Header, string(text)}, response, err
+	how := spoken{closes: response.Close, http: response.ProtoMajor}
+	if response.TLS != nil {
+		how.version = response.TLS.Version
+	}
+	return answered{response.StatusCode, response.Header, string(text)}, how, err
 }
 
 func (c *caller) sync(t *testing.T, text string) answered {
@@ -134,12 +145,12 @@ func TestWhoMayCall(t *testing.T) {
 		"neither of what both is for": {s.caller(t, nil, ""), http.StatusForbidden, "", "no client certificate"},
 	} {
 		for path, body := range map[string]string{"/greeting/sync": request("block"), "/salute/sync": "", "/greeting/customize": "{"} {
-			got, response, err := refused.caller.ask(http.MethodPost, path, body)
+			got, how, err := refused.caller.ask(http.MethodPost, path, body)
 			require.NoError(t, err, name)
 			require.Equal(t, refused.code, got.code, "%s: %s", name, path)
 			require.Equal(t, refused.challenge, got.header.Get("WWW-Authenticate"), name)
 			require.Contains(t, got.body, refused.says, name)
-			require.True(t, response.Close, "%s: a stranger keeps no connection", name)
+			require.True(t, how.closes, "%s: a stranger keeps no connection", name)
 			requireOneLine(t, got)
 		}
 	}
@@ -172,11 +183,11 @@ func TestStrangersAreAnsweredWhileTheySend(t *testing.T) {
 // TestTLSIsOfToday: what is older than TLS 1.2 is refused, and HTTP/2 is not spoken.
 func TestTLSIsOfToday(t *testing.T) {
 	s := startSecured(t, withTLS, nil)
-	_, response, err := s.caller(t, nil, "").ask(http.MethodPost, "/greeting/sync", request("hi"))
+	got, how, err := s.caller(t, nil, "").ask(http.MethodPost, "/greeting/sync", request("hi"))
 	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, response.StatusCode)
-	require.Equal(t, 1, response.ProtoMajor)
-	require.Equal(t, uint16(tls.VersionTLS13), response.TLS.Version)
+	require.Equal(t, http.StatusOK, got.code)
+	require.Equal(t, 1, how.http)
+	require.Equal(t, uint16(tls.VersionTLS13), how.version)
 	for version, taken := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", s.hooks, &tls.Config{RootCAs: s.authority.Pool(), MinVersion: version, MaxVersion: version})
 		require.Equal(t, taken, err == nil, "%x: %v", version, err)
@@ -184,7 +195,7 @@ func TestTLSIsOfToday(t *testing.T) {
 			_ = conn.Close()
 		}
 	}
-	got, err := s.do(http.MethodPost, "/greeting/sync", strings.NewReader(request("block")))
+	got, err = s.do(http.MethodPost, "/greeting/sync", strings.NewReader(request("block")))
 	require.True(t, err != nil || got.code == http.StatusBadRequest, "plain HTTP gets no hook: %v", got)
 	require.Empty(t, s.reached)
 }
