@@ -37,7 +37,7 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
 GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/...
 
 # The operators that `make unit KIND=...` can test alone.
-KINDS         := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
+ALL_KINDS     := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
 
 .DEFAULT_GOAL := help
 
@@ -73,6 +73,26 @@ build: ## Build bin/operetta
 image: ## Build the container image for this machine's platform (needs Docker)
 	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE):$(VERSION) .
 
+RELEASE        = (cd release && $(GO) build -o ../bin/release .) && bin/release
+# Evaluated only where a recipe asks.
+REVISION       = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+COMMITTED      = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+
+.PHONY: image-oci
+image-oci: ## Build the image of all platforms without Docker: dist/image, and a tar for each
+	@$(RELEASE) image --go $(GO) --name $(IMAGE) --version $(VERSION) --revision $(REVISION) --created $(or $(SOURCE_DATE_EPOCH),$(COMMITTED))
+
+.PHONY: dist
+dist: ## Write dist/install.yaml, all of deploy/ in one file, of KINDS=build,podset only if they are given
+	@$(RELEASE) install --kinds '$(if $(filter command,$(origin KINDS)),$(KINDS))' --name '$(call given,IMAGE)' --version '$(call given,VERSION)'
+
+# The value of a variable where somebody has set it, and nothing where it is the default above.
+given = $(if $(filter file,$(origin $(1))),,$($(1)))
+
+.PHONY: push
+push: ## Upload what image-oci has built to a registry, as IMAGE:VERSION
+	@$(RELEASE) push --name $(IMAGE) --version $(VERSION)
+
 .PHONY: cluster
 cluster: build ## Run a real control plane with Operetta on this machine, without Docker
 	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up
@@ -84,13 +104,13 @@ cluster-down: ## Take that cluster away
 ##@ To test
 
 .PHONY: test
-test: verify lint cover load e2e ## Everything that must pass
+test: verify lint cover load test-release e2e ## Everything that must pass
 
 .PHONY: unit
 # Not one from the environment, where it may mean the program kind.
 ifeq ($(origin KIND),command line)
 unit:
-	$(if $(filter $(KIND),$(KINDS)),,$(error there is no kind $(KIND); KIND is one of $(KINDS)))
+	$(if $(filter $(KIND),$(ALL_KINDS)),,$(error there is no kind $(KIND); KIND is one of $(ALL_KINDS)))
 	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
@@ -121,6 +141,10 @@ cover: ## The whole of the tests that need no cluster; those of the hooks and th
 	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
 
+.PHONY: test-release
+test-release: ## Build the image twice, and compare what is released with deploy/
+	@cd release && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
+
 .PHONY: thorough
 thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour, and the alert rules by promtool
 	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
@@ -132,6 +156,7 @@ lint: ## Lint, with the rules that keep hooks pure
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd e2e/promtool && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: e2e
 e2e: build ## Test against a real API server; the first time it is built, for minutes
@@ -146,7 +171,7 @@ explore: build ## Play schedules with late caches, lost writes, edits and faults
 
 .PHONY: fuzz
 fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, and what users may write onto children
-	@for kind in $(KINDS); do \
+	@for kind in $(ALL_KINDS); do \
 	    echo "== $$kind"; OPERETTA_TEST_KIND=$$kind OPERETTA_TEST_THOROUGH=1 \
 	    $(GO) test ./hooks -run '^$$' -fuzz '^FuzzHooks$$' -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
 	done
@@ -181,6 +206,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd e2e/defaults && $(GO) mod tidy -diff
 	cd e2e/promtool && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
+	cd release && $(GO) mod tidy -diff
 
 .PHONY: golden
 golden: ## Rewrite the expected outputs below testdata; read the diff
@@ -189,4 +215,4 @@ golden: ## Rewrite the expected outputs below testdata; read the diff
 
 .PHONY: clean
 clean: ## Remove what was built here
-	rm -rf bin coverage.out
+	rm -rf bin dist coverage.out

@@ -17,8 +17,8 @@ func newManifestsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "manifests",
 		Short: "Print the CompositeControllers, or with --rbac the ClusterRoles",
-		Long: `Manifests prints a CompositeController for each operator, as a YAML stream. Its
-hooks are called through the Service of --service in --namespace or, with
+		Long: `Manifests prints a CompositeController for each operator, or for those in --kinds,
+as a YAML stream. Its hooks are called through the Service of --service in --namespace or, with
 --hook-url, at a server that runs anywhere else. The names of the cluster-scoped
 objects begin with --prefix. That of a CompositeController is part of the finalizer
 on its custom resources: leave it as it is once there are any.
@@ -48,6 +48,7 @@ these operators: a ClusterRole for each, bound to the ServiceAccount in
 		},
 	}
 	cmd.Flags().StringVar(&hookURL, "hook-url", "", "address of the server, as in http://host:port, instead of its Service")
+	addKinds(cmd, p)
 	addInstallation(cmd, &in)
 	cmd.Flags().BoolVar(&rbac, "rbac", false, "print the permissions of Metacontroller instead")
 	return cmd

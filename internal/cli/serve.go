@@ -38,7 +38,7 @@ func newServeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer Metacontroller's hooks over HTTP",
-		Long: `Serve answers the hooks of all operators, and serves health checks and metrics on a second port.
+		Long: `Serve answers the hooks of all operators, or of those in --kinds, and serves health checks and metrics on a second port.
 
 SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
 new requests are refused, and when those in flight have been answered it exits
@@ -58,6 +58,7 @@ some seconds after the file has changed, or at once on SIGHUP.`,
 			return serve(cmd.Context(), p, &flags, isFixed)
 		},
 	}
+	addKinds(cmd, p)
 	set := cmd.Flags()
 	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
