@@ -14,6 +14,8 @@ COVERED       := ./hooks/... ./metacontroller/... ./operator/...
 MIN_COVERAGE  := 90
 # Of the tests of one package: a machine that is busy takes several times as long.
 TIMEOUT       := 30m
+# Tested by make load.
+ELSEWHERE     := ./internal/cli ./internal/server/loadtest
 space         := $(subst ,, )
 comma         := ,
 
@@ -126,29 +128,26 @@ unit-others:
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
 	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout $(TIMEOUT) ./internal/server/loadtest ./internal/cli
 
+# One after the other: tests of the server have deadlines, as what they test has.
 .PHONY: cover
 cover: ## The whole of the tests that need no cluster; those of the hooks and the protocol must reach enough of both
-	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) cover-hooks cover-race
+	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) $(addprefix ./,$(filter-out metacontroller,$(SHARING)))
+	@$(GOTEST) -short $(RACE) ./metacontroller
+	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
+	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
+	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
+	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) $(ELSEWHERE))")
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
-
-# internal/cli is tested whole by make load.
-.PHONY: cover-hooks cover-race
-cover-hooks:
-	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
-cover-race:
-	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) -parallel 4 $(addprefix ./,$(SHARING))
-	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
-	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
-	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) ./internal/cli ./internal/server/loadtest)")
 
 .PHONY: test-release
 test-release: ## Build the image twice, and compare what is released with deploy/
 	@cd release && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: thorough
-thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour
+thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour, and the alert rules by promtool
+	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -timeout 2h $(COVERED)
 
 .PHONY: lint
@@ -156,6 +155,7 @@ lint: ## Lint, with the rules that keep hooks pure
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd e2e/promtool && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: e2e
@@ -204,6 +204,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	$(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
 	cd e2e/defaults && $(GO) mod tidy -diff
+	cd e2e/promtool && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
 	cd release && $(GO) mod tidy -diff
 

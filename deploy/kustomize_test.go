@@ -17,6 +17,7 @@ type kustomization struct {
 	Kind       string   `json:"kind"`
 	Namespace  string   `json:"namespace"`
 	Resources  []string `json:"resources"`
+	Components []string `json:"components"`
 	Patches    []struct {
 		Path   string         `json:"path"`
 		Patch  string         `json:"patch"`
@@ -32,7 +33,7 @@ type kustomization struct {
 // What a kustomization.yaml does not list is not installed, and nobody notices.
 func TestEveryFileIsListed(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"*/kustomization.yaml", "overlays/*/kustomization.yaml"} {
+	for _, pattern := range []string{"*/kustomization.yaml", "overlays/*/kustomization.yaml", "components/*/kustomization.yaml"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, found)

@@ -21,7 +21,7 @@ import (
 )
 
 // editsOfAKind is about how many edits of each kind are tried where not all are.
-const editsOfAKind = 40
+const editsOfAKind = 20
 
 // TestChildrenAreAccepted asks a real API server, by dry run, whether it takes each
 // child that is asked for: for every sample, every case, and edits of the scenarios

@@ -8,12 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fieldSet selects fields of one observed object. It names no values: those are
-// taken from the object.
+// fieldSet selects fields of one observed object. It holds no values: those are
+// read from the object.
 type fieldSet struct {
-	whole  bool // the value with all that is in it
+	whole  bool // the value with everything in it
 	fields map[string]*fieldSet
-	items  []*itemSet // of a list, in the order in which they are written
+	items  []*itemSet // of a list, in the order in which they are added
 	places map[int]*itemSet
 }
 
@@ -77,15 +77,15 @@ func (f *fieldSet) of(observed any) any {
 // appliedFields returns which fields of an observed object Metacontroller
 // applied last. Under dynamic-apply it keeps them in an annotation, under
 // server-side apply the API server keeps them in managedFields. Users can write
-// both: a forged text can make a child restate more or fewer of its own fields,
+// both: a forged value can add or remove fields of the child that are restated,
 // but never a value that the object does not have.
 //
-// Where both tell something, all of it counts, because a field that is left out
+// Where both name fields, all of them count, because a field that is left out
 // is removed. Where neither does, nothing is selected: Metacontroller removes
-// only what one of the two says that it applied.
+// only fields that one of the two lists.
 //
-// The annotation is the text of [LastAppliedAnnotation], and the object what was
-// decoded; the memory for both is the caller's.
+// The annotation is the text of [LastAppliedAnnotation], the object is the
+// decoded observed object. The caller accounts for the memory of both.
 func appliedFields(observed Snapshot, annotation string, object map[string]any) *fieldSet {
 	selected := &fieldSet{}
 	metadata := lookup(observed.raw, "metadata")
@@ -103,28 +103,28 @@ func appliedFields(observed Snapshot, annotation string, object map[string]any) 
 		if operation != string(metav1.ManagedFieldsOperationApply) || subresource != "" {
 			return true
 		}
-		// The name of Metacontroller's field manager is a flag of its own. Its
-		// entry is told by what every child is applied with.
+		// The name of Metacontroller's field manager is configurable, so its
+		// entry is recognized by the fields that every child is applied with.
 		if !isAnnotated || lookup(fields, hashPath...) != nil || lookup(fields, uidPath...) != nil {
 			owned.add(selected, fields, object)
 		}
 		return observed.run.failure() == nil
 	})
-	// The API server takes another order for a change.
+	// The API server sorts the list differently after a change.
 	if owned.added {
 		selected.sort()
 	}
 	return selected
 }
 
-// What every child is applied with: its [HashAnnotation], and the label that
-// Metacontroller adds.
+// The fields that every child is applied with: its [HashAnnotation], and the
+// label that Metacontroller adds.
 var (
 	hashPath = []string{"f:metadata", "f:annotations", "f:" + HashAnnotation}
 	uidPath  = []string{"f:metadata", "f:labels", "f:" + controllerUIDLabel}
 )
 
-// addApplied selects what stands in a text of last-applied configuration.
+// addApplied selects the fields of a last-applied configuration.
 func (f *fieldSet) addApplied(applied, observed any) {
 	switch applied := applied.(type) {
 	case map[string]any:
@@ -149,8 +149,8 @@ func (f *fieldSet) addApplied(applied, observed any) {
 
 // addAppliedItems selects the items of a list. They are matched as
 // Metacontroller matches them: by a key that all of them have, or else by their
-// places. A list that has changed its length, or has a key twice, counts as a
-// whole.
+// index. A list whose length has changed, or with a duplicate key, is selected
+// as a whole.
 func (f *fieldSet) addAppliedItems(applied, observed []any) {
 	key := mergeKey(applied, observed)
 	if key == "" {
@@ -179,8 +179,8 @@ func (f *fieldSet) addAppliedItems(applied, observed []any) {
 // https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go
 var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
-// mergeKey returns the name of the member that tells apart the items of each
-// list, or nothing.
+// mergeKey returns the name of the field that identifies the items of each
+// list, or "".
 func mergeKey(lists ...[]any) string {
 	for _, key := range mergeKeys {
 		isKey := true

@@ -10,8 +10,8 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kinds of Kubernetes' own, in the versions that every supported release serves, for
-// [Child] and [Controller.Related].
+// Kinds that are built into Kubernetes, in the versions that every supported
+// release serves, for [Child] and [Controller.Related].
 var (
 	ConfigMap             = Resource{"v1", "ConfigMap", "configmaps"}
 	Namespace             = Resource{"v1", "Namespace", "namespaces"}
@@ -45,8 +45,8 @@ var (
 	RoleBinding        = Resource{"rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"}
 )
 
-// complete fills in the apiVersion and kind of a desired object where both are missing and
-// its Go type is one of k8s.io/api, which says them already, and the claim templates of a
+// complete fills in the apiVersion and kind of a desired object where both are
+// missing and its Go type is one of k8s.io/api, and the claim templates of a
 // StatefulSet. It returns the apiVersion and kind.
 func complete(object Object) (apiVersion, kind string) {
 	if set, isStatefulSet := object.(*appsv1.StatefulSet); isStatefulSet {
@@ -66,8 +66,8 @@ func complete(object Object) (apiVersion, kind string) {
 }
 
 // completeClaims fills in what the API server adds to the claim templates of a
-// StatefulSet. Metacontroller merges the list as a whole, so that what is left out would
-// be taken away again at every sync.
+// StatefulSet. Metacontroller replaces the list as a whole, so every sync would
+// remove the defaults that are left out.
 func completeClaims(claims []corev1.PersistentVolumeClaim) {
 	for i := range claims {
 		claim := &claims[i]
@@ -85,8 +85,9 @@ func completeClaims(claims []corev1.PersistentVolumeClaim) {
 
 const typesOfKubernetes = "k8s.io/api/"
 
-// groupVersionOf returns the apiVersion of the types in a package of k8s.io/api, such as
-// k8s.io/api/apps/v1: its folder is the group without a domain.
+// groupVersionOf returns the apiVersion of the types in a package of
+// k8s.io/api, such as k8s.io/api/apps/v1, whose folder is the first part of the
+// group.
 func groupVersionOf(pkg string) string {
 	folder, version := path.Split(strings.TrimPrefix(pkg, typesOfKubernetes))
 	switch group := strings.TrimSuffix(folder, "/"); group {

@@ -13,8 +13,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/crd"
 )
 
-// Check looks for what is wrong with the declarations of a program's operators, and
-// would show only when Metacontroller or the API server is asked. The error has a
+// Check finds mistakes in the declarations of a program's operators that would
+// otherwise show only against Metacontroller or the API server. The error has a
 // line for each mistake, which says what to write instead.
 func Check(controllers ...Controller) error {
 	var all []error
@@ -79,8 +79,9 @@ func (c Controller) mistakes() []error {
 	return all
 }
 
-// mistakesInCRD returns what is wrong with the names in the CustomResourceDefinition, as
-// far as they can be read at a glance: the program starts with this.
+// mistakesInCRD returns what is wrong with the names in the
+// CustomResourceDefinition. It reads only what is cheap to read, because it
+// runs whenever the program starts.
 func (c Controller) mistakesInCRD() []error {
 	var all []error
 	names := crd.NamesIn(c.CRD)
@@ -122,8 +123,8 @@ var (
 	endsInHiss      = regexp.MustCompile(`(x|z|ch|sh)$`)
 )
 
-// PluralOf returns the name of a kind in URLs and in RBAC rules, which is in lower case
-// and in the plural: [Check] wants this one as [Resource.Plural]. The guess of
+// PluralOf returns the name of a kind in URLs and in RBAC rules, in lower case
+// and in the plural, which [Check] requires as [Resource.Plural]. The guess of
 // apimachinery does not know all English words.
 func PluralOf(kind string) string {
 	switch lower := strings.ToLower(kind); {

@@ -6,29 +6,28 @@ import (
 	"fmt"
 )
 
-// Difference tells how what is observed differs from what is asked for now.
-// Its children are named as in Deployment/web, in the order in which the hook
-// asks for them.
+// Difference is how the observed children differ from those that the hook asks
+// for now. Children are named as in Deployment/web, in the hook's order.
 type Difference struct {
 	// Missing are children that are not observed.
 	Missing []string
-	// Outdated are children that carry the hash of something else that was
-	// asked for, or whose own controller has not yet looked at their newest
-	// generation, or that are being deleted.
+	// Outdated are children that carry the hash of an older desired form, or
+	// whose status.observedGeneration is behind their metadata.generation, or
+	// that are being deleted.
 	Outdated []string
-	// NotUpdated are those of the Outdated that an update is to make what is asked
-	// for: children of an InPlace kind that carry another hash.
+	// NotUpdated are those of the Outdated that Metacontroller is to update:
+	// children of an InPlace kind that carry another hash.
 	NotUpdated []string
-	// Taken are those of the Missing that are not asked for, because another
-	// controller has an object of that name.
+	// Taken are those of the Missing that are left out of the answer, because
+	// another controller owns an object of that name.
 	Taken []Taken
 
-	// EventFlags are those with which `kubectl events` shows the events of the
-	// parent, where Metacontroller reports what the API server has refused.
+	// EventFlags are the flags with which `kubectl events` shows the events of
+	// the parent, where Metacontroller reports what the API server has refused.
 	EventFlags string
 }
 
-// Add adds what another comparison for the same parent has found.
+// Add adds the result of another comparison for the same parent.
 func (d *Difference) Add(other Difference) {
 	d.Missing = append(d.Missing, other.Missing...)
 	d.Outdated = append(d.Outdated, other.Outdated...)
@@ -38,8 +37,8 @@ func (d *Difference) Add(other Difference) {
 }
 
 // Compare stamps the children and looks for each among those observed. Children
-// that [Keep] made are left out. The error is that of [Hash], or says that the
-// call shall not go on.
+// that [Keep] made are left out. The error is that of [Hash], or that of a call
+// that was canceled or is out of its limits.
 func (o Observed) Compare(children []Object) (Difference, error) {
 	diff := Difference{EventFlags: o.parent}
 	for _, child := range children {
@@ -69,7 +68,7 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			if o.inPlace[snapshot.Kind+"."+snapshot.APIVersion] {
 				diff.NotUpdated = append(diff.NotUpdated, ref)
 			}
-		case snapshot.isUnseen():
+		case snapshot.isGenerationBehind():
 			diff.Outdated = append(diff.Outdated, ref)
 		}
 	}
@@ -82,10 +81,10 @@ func (s Snapshot) hash() string {
 	return hash
 }
 
-// isUnseen reports whether the object's own controller says that it has looked
-// at an older generation. A kind that has no status.observedGeneration has
-// nothing to say.
-func (s Snapshot) isUnseen() bool {
+// isGenerationBehind reports whether status.observedGeneration is behind
+// metadata.generation. Kinds without status.observedGeneration are never
+// unseen.
+func (s Snapshot) isGenerationBehind() bool {
 	observed := lookup(s.raw, "status", "observedGeneration")
 	if observed == nil {
 		return false

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Complete returns the request that Metacontroller would send for what a
-// person has written by hand: a bare parent, or a request that leaves out what
-// is empty. Every declared kind gets its key under children and related, and
-// finalizing is set as the hook has it.
+// Complete returns the request that Metacontroller would send for a request
+// that was written by hand: a bare parent, or a request without its empty
+// parts. Every declared kind gets its key under children and related, and
+// finalizing is set as the hook requires.
 func (c Controller) Complete(hook HookName, body []byte) ([]byte, error) {
 	request := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body, &request); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // ByName returns the rule that selects the objects of a kind that have one of
-// these names, for a customize hook. Without names there is none, for it would
-// select all objects of the kind.
+// these names, for a customize hook. Without names it returns no rule, because
+// that rule would select all objects of the kind.
 func ByName(kind Resource, namespace string, names ...string) []Rule {
 	if len(names) == 0 {
 		return nil
@@ -18,8 +18,8 @@ func ByName(kind Resource, namespace string, names ...string) []Rule {
 	return []Rule{{APIVersion: kind.APIVersion, Resource: kind.Plural, Namespace: namespace, Names: names}}
 }
 
-// Taken is a child that is not asked for, because another controller has an
-// object of that name.
+// Taken is a child that is left out of the answer, because another controller
+// owns an object of that name.
 type Taken struct {
 	// Ref is the child, as in Service/web.
 	Ref string
@@ -27,11 +27,12 @@ type Taken struct {
 	By string
 }
 
-// String says it in a message.
+// String returns the sentence for a status message.
 func (t Taken) String() string { return t.Ref + " belongs to " + t.By }
 
-// takenNames tells which desired children have names that another controller has.
-// It is nil-safe, for an [Observed] that was made without a call.
+// takenNames finds the desired children whose names are used by another
+// controller's objects. It is nil-safe, for an [Observed] that was made without
+// a call.
 type takenNames struct {
 	parent            controllerRef
 	namespace         string
@@ -39,7 +40,7 @@ type takenNames struct {
 	children, related Objects
 }
 
-// controllerRef is what an owner reference tells of a controller.
+// controllerRef is an owner reference with controller: true.
 type controllerRef struct {
 	apiVersion, kind, name string
 	uid                    types.UID
@@ -59,8 +60,8 @@ func (c Controller) takenNames(req *request) *takenNames {
 }
 
 // holder returns the controller of the object that has the name of a desired
-// child, if that is another than the parent. An observed child is the parent's,
-// whatever else the request shows: one that an answer left out would be deleted.
+// child, if it is not the parent. An observed child always belongs to the
+// parent: if the answer left it out, Metacontroller would delete it.
 func (t *takenNames) holder(apiVersion, kind, name string) (object Snapshot, by controllerRef, isTaken bool) {
 	if t == nil || !t.contested[kind+"."+apiVersion] {
 		return object, by, false
@@ -76,16 +77,16 @@ func (t *takenNames) holder(apiVersion, kind, name string) (object Snapshot, by 
 	return object, by, found && by.uid != t.parent.uid
 }
 
-// isTaken reports whether a desired child is not to be asked for.
+// isTaken reports whether a desired child must be left out of the answer.
 func (t *takenNames) isTaken(child AnsweredChild) bool {
 	_, _, isTaken := t.holder(child.APIVersion, child.Kind, child.Name)
 	return isTaken
 }
 
-// find returns what is to be said of a desired child whose name another controller
-// has. Where the name will be free soon there is nothing to say: an object that is
-// being deleted, or that the garbage collector has yet to delete because it
-// belonged to a former parent of this name, is waited for.
+// find returns the report for a desired child whose name another controller
+// uses. It finds nothing where the name will soon be free: an object that is
+// being deleted, or that belonged to a former parent of this name and waits for
+// the garbage collector, is waited for.
 func (t *takenNames) find(apiVersion, kind, name string) (Taken, bool) {
 	object, by, isTaken := t.holder(apiVersion, kind, name)
 	if !isTaken || object.Terminating || by.isFormer(t.parent) {
@@ -94,17 +95,17 @@ func (t *takenNames) find(apiVersion, kind, name string) (Taken, bool) {
 	return Taken{Ref: object.Ref(), By: by.String()}, true
 }
 
-// isFormer reports whether it is another object of the same kind and name.
+// isFormer reports whether r is an earlier object of the same kind and name.
 func (r controllerRef) isFormer(now controllerRef) bool {
 	r.uid = now.uid
 	return r == now
 }
 
-// kindName is what the kind of a controller may look like in a message.
+// kindName matches the kinds that may be shown in a message.
 var kindName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,62}$`)
 
-// String names the controller, unless whoever wrote the reference wrote something
-// that no object is called.
+// String names the controller, or hides the text where the reference has a name
+// that no object can have.
 func (r controllerRef) String() string {
 	if !kindName.MatchString(r.kind) || len(validation.IsDNS1123Subdomain(r.name)) > 0 {
 		return "another controller"
@@ -112,8 +113,7 @@ func (r controllerRef) String() string {
 	return r.kind + "/" + r.name
 }
 
-// controller returns what the object's owner references tell of its controller,
-// if it has one.
+// controller returns the object's controller owner reference, if it has one.
 func (s Snapshot) controller() (by controllerRef, found bool) {
 	elements(lookup(s.raw, "metadata", "ownerReferences"), func(owner []byte) bool {
 		if found = string(lookup(owner, "controller")) == "true"; !found {
@@ -129,8 +129,8 @@ func (s Snapshot) controller() (by controllerRef, found bool) {
 	return by, found
 }
 
-// findIn returns the object of a kind and a name in a namespace. Where a request
-// that was written by hand tells none, all count as that.
+// findIn returns the object of a kind and a name in a namespace. In a request
+// written by hand an empty namespace matches every other.
 func (o Objects) findIn(namespace, apiVersion, kind, name string) (Snapshot, bool) {
 	objects := o.All(apiVersion, kind)
 	i := slices.IndexFunc(objects, func(s Snapshot) bool {

@@ -13,20 +13,21 @@ import (
 type Controller struct {
 	// Parent is the custom resource that users write.
 	Parent Resource
-	// CRD is the parent's CustomResourceDefinition in YAML. What it refuses, the
-	// sync and customize hooks are not asked about: a parent that has never been
-	// valid would have them want less than is there, and what they leave out is
-	// deleted. Without a CRD nothing is validated. The bytes are not to be changed.
+	// CRD is the parent's CustomResourceDefinition in YAML. The sync hook is
+	// not called for a parent that it refuses: a hook would compute fewer
+	// children from an invalid spec, and those that it leaves out would be
+	// deleted. Without a CRD nothing is validated. The bytes must not be
+	// changed.
 	CRD []byte
 	// Children are all kinds that a hook may ask for, each with the exact
-	// apiVersion that its objects carry: a child of another version would be
-	// deleted and created again on every sync.
+	// apiVersion of its objects: a child of another version would be deleted
+	// and created again on every sync.
 	Children []Child
 	// Related are the kinds that the customize hook may select.
 	Related []Resource
-	// Grants are permissions that Metacontroller must hold only because a
-	// child (a Role, say) passes them on: the API server lets nobody grant what
-	// they do not have.
+	// Grants are permissions that Metacontroller needs only because a child (a
+	// Role, say) grants them: the API server lets nobody grant what they do not
+	// have.
 	Grants []rbacv1.PolicyRule
 	// OrderedTeardown makes the CompositeController declare the finalize hook.
 	// Leave it false where garbage collection is enough: the finalizer that
@@ -34,19 +35,23 @@ type Controller struct {
 	// deletion of every parent.
 	OrderedTeardown bool
 
-	// Promises are what exploration holds the operator to.
+	// Reasons are those that the condition Ready of the parent may have beside those of
+	// operator.Reasons. Metrics count by them, and all others as one: what a user or
+	// a container has written is to be none of them.
+	Reasons []string
+
+	// Promises are the operator's own invariants, which exploration checks.
 	Promises Promises
-	// Program is what the Pods of its children do in a simulation. Without it they run,
-	// and change nothing.
+	// Program is what the Pods of its children do in a simulation. Without it
+	// they run without any effect.
 	Program Program
 
 	// Sync computes the children and the status. It is required.
 	Sync Hook
-	// Finalize computes what is left during deletion. When it is not set, the
-	// answer is that nothing is wanted, and that all is done once nothing is
-	// observed.
+	// Finalize computes which children stay during deletion. By default none
+	// stays, and the teardown is complete once none is observed.
 	Finalize Hook
-	// Customize selects related objects. When it is not set, there is none.
+	// Customize selects related objects. By default there are none.
 	Customize Hook
 }
 
@@ -88,35 +93,35 @@ type Child struct {
 	// Update says what happens to an existing child whose desired form has
 	// changed.
 	Update UpdateMethod
-	// Reads is the type that the hooks decode a child of an OnDelete kind into.
-	// Where it is set, the server keeps no other field of such children in
-	// memory than these and what this package reads. Nil keeps all.
+	// Reads is the type into which the hooks decode children of an OnDelete
+	// kind. If it is set, the server keeps only its fields, and those that this
+	// package reads, in memory. Nil keeps all.
 	Reads reflect.Type
-	// Contested is set for a kind of which another custom resource may ask for an
-	// object of the same name, and of which an object has nothing immutable that
-	// would tell the two apart. Under server-side apply they would take it from each
-	// other for ever, for Metacontroller applies for both as one field manager. So a
-	// child is not asked for where the request shows that another controller has the
-	// object of its name. The customize hook has to select them, with [ByName].
+	// Contested is set for a kind where two custom resources may ask for an
+	// object of the same name, and the kind has no immutable field that differs
+	// between the two. Under server-side apply they would overwrite each other
+	// for ever, because Metacontroller applies both with one field manager. So
+	// a child is left out of the answer if the request shows that another
+	// controller owns the object of its name. The customize hook must select
+	// those objects, with [ByName].
 	Contested bool
 }
 
-// UpdateMethod is the part of Metacontroller's update strategies that keeps
-// its promises with both apply strategies. Recreate loops under server-side
-// apply, and the rolling methods stop after the first child of a namespaced
-// parent.
+// UpdateMethod is the subset of Metacontroller's update strategies that works
+// with both apply strategies. Recreate loops under server-side apply, and the
+// rolling methods stop after the first child of a namespaced parent.
 type UpdateMethod string
 
 const (
 	// OnDelete never changes an existing child. It is for Pods and Jobs, whose
-	// names change with their content.
+	// names contain a hash of their content or which run once.
 	OnDelete UpdateMethod = "OnDelete"
-	// InPlace changes an existing child to what is desired.
+	// InPlace updates an existing child to the desired form.
 	InPlace UpdateMethod = "InPlace"
 )
 
-// HookName is one of the three hooks of a CompositeController, as it stands at
-// the end of its URL.
+// HookName is one of the three hooks of a CompositeController, and the last
+// part of its URL.
 type HookName string
 
 // The hooks that a [Controller] can answer.
@@ -140,7 +145,7 @@ func (c Controller) Hooks() []HookName {
 	return hooks
 }
 
-// ParentType returns the Go type of the parent, as the sync hook has it.
+// ParentType returns the Go type of the parent, as the sync hook takes it.
 func (c Controller) ParentType() reflect.Type { return c.Sync.parent }
 
 // child returns the declaration of a kind of child.
@@ -162,7 +167,8 @@ func (c Controller) inPlace() map[string]bool {
 	return kinds
 }
 
-// eventsOf returns what kubectl events needs to show the events of a parent.
+// eventsOf returns the flags with which kubectl events shows the events of the
+// parent.
 func (c Controller) eventsOf(parent Identity) string {
 	object := strings.TrimSuffix(c.Parent.Plural+"."+c.Parent.Group(), ".") + "/" + parent.Name
 	if parent.Namespace == "" {

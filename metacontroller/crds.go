@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// CRDs returns a function that finds the CustomResourceDefinition of a kind in a folder
-// of embedded files, <kind>.yaml, as `generate` writes it. The kind is named in lower
-// case. Where there is none yet the function returns nil, which [Controller.CRD] may be.
-// The bytes are the same at every call, and are not to be changed: a file system hands
-// out a copy at every reading, and each would be compiled anew.
+// CRDs returns a function that finds the CustomResourceDefinition of a kind,
+// named in lower case, in a folder of embedded files, <kind>.yaml, as
+// `generate` writes it. The function returns nil where there is none yet, which
+// [Controller.CRD] allows. It returns the same bytes at every call, which must
+// not be changed: a file system returns a copy each time, and each copy would
+// be compiled again.
 func CRDs(files fs.FS, folder string) func(kind string) []byte {
 	read := sync.OnceValue(func() map[string][]byte {
 		byKind := map[string][]byte{}

@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	// maxObjectBytes is the size of the largest parent that is looked at. The API
+	// maxObjectBytes is the size of the largest parent that is read. The API
 	// server reads no larger request, and stores a custom resource as JSON.
 	maxObjectBytes = 3 << 20
-	// maxObservedBytes is that of every other object. What etcd stores of one has at
-	// most 1.5 MiB, but Go's encoder, with which Metacontroller writes a request,
-	// takes six bytes for each "<", and an object of many small parts is stored in a
-	// quarter of its JSON. So nothing that exists is larger.
+	// maxObservedBytes is the size of the largest other object. etcd stores at
+	// most 1.5 MiB of it, but Metacontroller writes requests with Go's encoder,
+	// which takes six bytes for each "<", and protobuf stores an object of many
+	// small parts in a quarter of its JSON. So no larger object exists.
 	maxObservedBytes = 16 << 20
 )
 
-// What decoding costs beside the strings themselves. Lists and maps grow by
-// doubling, and what they have outgrown is still there then.
+// Memory costs of decoding, besides the strings themselves. Lists and maps grow
+// by doubling, and their former arrays may not be freed yet.
 const (
 	growth      = 2
 	entryBytes  = 32  // of a map, beside its key and value
 	valueBytes  = 80  // of a value of no known type, with its place in a list or map
 	objectBytes = 320 // of an object of no known type: the first eight places
-	opaqueBytes = 64  // of a value that decodes itself: a time, a quantity
+	opaqueBytes = 64  // of a type with its own decoder: a time, a quantity
 )
 
-// shape is a Go type as decoding sees it.
+// shape is a Go type as far as it matters for the cost of decoding.
 type shape struct {
 	kind   shapeKind
 	size   int64             // of what a list, map or pointer holds
 	fields map[string]*shape // of a struct
 	inner  *shape            // of a list, map or pointer
 
-	isQuantity bool // of what decodes itself
+	isQuantity bool // of a type with its own decoder
 }
 
 type shapeKind int
@@ -51,7 +51,7 @@ const (
 	pointerShape
 )
 
-// shapes are those of all types that have been asked for.
+// shapes caches the shapes by type.
 var shapes = struct {
 	sync.Mutex
 
@@ -64,7 +64,7 @@ func shapeOf(t reflect.Type) *shape {
 	return makeShape(t)
 }
 
-// makeShape makes a shape once, so that a type may have itself in it.
+// makeShape makes a shape once, so that recursive types end.
 func makeShape(t reflect.Type) *shape {
 	if known, ok := shapes.byType[t]; ok {
 		return known
@@ -97,8 +97,8 @@ func makeShape(t reflect.Type) *shape {
 }
 
 // decodedSize returns about how many bytes a text takes when it is decoded into
-// a type, without the value itself. It may be far more than the text has: the
-// two bytes of {} can be a struct of a thousand.
+// a type, without the value itself. That may be far more than the length of the
+// text: the two bytes {} can become a struct of a thousand.
 func decodedSize(raw []byte, t reflect.Type) int64 { return shapeOf(t).sizeOf(raw) }
 
 func (s *shape) sizeOf(raw []byte) int64 {

@@ -5,22 +5,22 @@ import (
 	"encoding/hex"
 )
 
-// HashAnnotation is on every child and holds a hash of what was asked for.
-// Where an observed child carries another hash than the one that is asked for
-// now, the newest spec has not reached it yet, however healthy it is.
+// HashAnnotation is on every child and holds a hash of its desired form. While
+// an observed child carries another hash than the desired one, the newest spec
+// has not reached it yet, however healthy it is.
 const HashAnnotation = "operetta.dev/hash"
 
 // Hash returns the hash of an object's wire form without its [HashAnnotation]:
-// 16 hexadecimal digits, the same for equal content in every process. The object is
-// hashed as it is, with or without apiVersion and kind: a change here would have the Pods
-// of every template replaced whose hash is in a label. An error means that the object
-// has no form in JSON.
+// 16 hexadecimal digits, the same for equal content in every process. The
+// object is hashed as it is, with or without apiVersion and kind: hooks put
+// hashes into labels, so a change of this function would replace Pods. An error
+// means that the object cannot be encoded as JSON.
 func Hash(object Object) (string, error) {
 	hash, _, err := hashAndSize(object)
 	return hash, err
 }
 
-// hashAndSize returns the hash of an object and how many bytes it is of.
+// hashAndSize returns the hash of an object and the number of bytes hashed.
 func hashAndSize(object Object) (hash string, size int, err error) {
 	if annotations := object.GetAnnotations(); annotations[HashAnnotation] != "" {
 		bare := make(map[string]string, len(annotations))
@@ -41,11 +41,11 @@ func hashAndSize(object Object) (hash string, size int, err error) {
 }
 
 // Stamp puts the hash of an object into its [HashAnnotation]. Every child of an
-// answer is stamped, unless it has been before: a hook that sets a field whose
-// value another controller rules (a number of replicas that is handed on from
-// the observed object) stamps the child first and sets the field then. The
-// error is that of [Hash]. An apiVersion and kind that its Go type tells are filled in
-// before.
+// answer is stamped, unless it already is: a hook that sets a field which
+// another controller owns (a number of replicas that is copied from the
+// observed object) stamps the child first and sets the field then. A missing
+// apiVersion and kind are filled in first if the Go type tells them. The error
+// is that of [Hash].
 func Stamp(object Object) error {
 	complete(object)
 	_, err := stamp(object)

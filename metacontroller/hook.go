@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Hook is a pure function wrapped so that it takes and gives bytes. Make one
+// Hook is a pure function, wrapped so that it takes and returns bytes. Make one
 // with [Sync], [Finalize] or [Customize].
 type Hook struct {
 	parent    reflect.Type
@@ -21,7 +21,7 @@ type Hook struct {
 	customize func(*request) ([]Rule, error)
 }
 
-// outcome is a Result whose status has its wire form.
+// outcome is a Result with its status encoded.
 type outcome struct {
 	status    []byte
 	children  []Object
@@ -29,43 +29,44 @@ type outcome struct {
 	finalized bool
 }
 
-// Sync wraps a function that computes what shall be. Its error means that the
-// whole desired state could not be computed, and leaves the world as it is; bad
-// news that was computed is a condition.
-func Sync[P, S any](sync func(parent *P, seen Observed) (Result[S], error)) Hook {
+// Sync wraps a function that computes the desired state. Its error means that
+// the desired state could not be computed completely, and Metacontroller
+// changes nothing; bad news that was computed is a condition.
+func Sync[P, S any](sync func(parent *P, observed Observed) (Result[S], error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
-		sync: func(req *request, seen Observed) (*outcome, error) {
+		sync: func(req *request, observed Observed) (*outcome, error) {
 			parent := new(P)
 			if err := decodeParent(req, parent); err != nil {
 				return nil, undecoded(req, err)
 			}
-			return resolve(sync(parent, seen))
+			return resolve(sync(parent, observed))
 		},
 	}
 }
 
-// Finalize wraps a function that computes what shall be left during deletion:
-// a subset of what is observed, never anything new.
+// Finalize wraps a function that computes which children stay during deletion:
+// a subset of the observed ones, never anything new.
 //
-// Nothing stops a deletion. Of a damaged parent the function gets what can be
-// decoded, and [Observed.SpecDamaged] tells that its spec is not. Children that it
-// cannot decode go first, and the others stay until they have gone: a function
-// that wants one to go in its turn reads it with [ListReadable] and
-// [Snapshot.Label]. After any other error of the function everything goes at once.
-func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], error)) Hook {
+// Nothing may stop a deletion. If the parent is damaged, the function gets the
+// part that can be decoded, and [Observed.SpecDamaged] reports that the spec is
+// not in it. Children that cannot be decoded are deleted first, and the others
+// stay until those are gone; to delete them in order, read them with
+// [ListReadable] and [Snapshot.Label]. After any other error of the function
+// all children are deleted at once.
+func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
-		sync: func(req *request, seen Observed) (*outcome, error) {
+		sync: func(req *request, observed Observed) (*outcome, error) {
 			parent := new(P)
-			seen.SpecDamaged = decodeParts(req, parent)
-			result, damaged, err := tearDown(seen, func(seen Observed) (Result[S], error) { return finalize(parent, seen) })
+			observed.SpecDamaged = decodeParts(req, parent)
+			result, damaged, err := tearDown(observed, func(observed Observed) (Result[S], error) { return finalize(parent, observed) })
 			if err == nil && len(damaged) == 0 {
 				return resolve(result, nil)
 			}
-			out, failure := finalizeAll(req, seen)
+			out, failure := finalizeAll(req, observed)
 			if failure == nil && err == nil {
-				out.children = keepAllBut(seen.Children, damaged)
+				out.children = keepAllBut(observed.Children, damaged)
 			}
 			return out, failure
 		},
@@ -75,11 +76,11 @@ func Finalize[P, S any](finalize func(parent *P, seen Observed) (Result[S], erro
 // Customize wraps a function that selects related objects by the parent's name,
 // namespace and spec alone.
 //
-// It answers for every parent that the API server stores, valid or not, for
-// Metacontroller remembers answers and no errors. The function gets what can be
-// decoded, and an empty spec where that cannot be or has more values than sync
-// takes; it returns the rules that are left then, rather than an error. A name or a
-// selector that is not valid selects nothing.
+// It must answer for every parent that the API server stores, valid or not,
+// because Metacontroller caches answers but not errors. The function gets what
+// can be decoded, and an empty spec where it cannot be decoded or has more
+// values than sync accepts. It then returns the rules that it can still compute
+// rather than an error. An invalid name or selector selects nothing.
 func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
@@ -91,8 +92,8 @@ func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 	}
 }
 
-// undecoded returns the error of a parent that could not be decoded: the call's,
-// if it has ended, or else the parent's.
+// undecoded returns the error for a parent that could not be decoded: that of
+// the call if it was canceled, otherwise that of the parent.
 func undecoded(req *request, err error) error {
 	if ended := req.run.failure(); ended != nil {
 		return ended
@@ -100,7 +101,7 @@ func undecoded(req *request, err error) error {
 	return badRequest("the parent cannot be decoded: %s", err)
 }
 
-// resolve gives a result's status its wire form.
+// resolve encodes the status of a result.
 func resolve[S any](result Result[S], err error) (*outcome, error) {
 	if err != nil {
 		return nil, err
@@ -112,46 +113,46 @@ func resolve[S any](result Result[S], err error) (*outcome, error) {
 	return &outcome{status, result.Children, result.ResyncAfter, result.Finalized}, nil
 }
 
-// finalizeAll is the default finalize hook: nothing is wanted, and all is done
-// once nothing is observed. The status stays as it was, for there is nothing
-// that knows its fields.
-func finalizeAll(req *request, seen Observed) (*outcome, error) {
+// finalizeAll is the default finalize hook: no child stays, and the teardown is
+// complete once none is observed. The status is not changed, because its type
+// is not known here.
+func finalizeAll(req *request, observed Observed) (*outcome, error) {
 	members := map[string]any{}
 	current := lookup(req.parent, "status")
 	if err := req.run.spend(anySize(current)); err != nil {
 		return nil, err
 	}
 	if decode(current, &members) != nil || members == nil {
-		members = map[string]any{} // a status that cannot be read stops no deletion
+		members = map[string]any{} // a status that cannot be read must not block the deletion
 	}
-	status, err := json.Marshal(members) // with sorted keys, as every answer
-	return &outcome{status: status, finalized: seen.Children.Len() == 0}, err
+	status, err := json.Marshal(members) // with sorted keys, as in every answer
+	return &outcome{status: status, finalized: observed.Children.Len() == 0}, err
 }
 
-// isOrphaning reports whether the parent is being deleted with --cascade=orphan:
-// the children are to stay then.
+// isOrphaning reports whether the parent is being deleted with
+// --cascade=orphan, so that the children must stay.
 func (r *request) isOrphaning() bool {
 	found := false
 	elements(lookup(r.parent, "metadata", "finalizers"), func(value []byte) bool {
-		name, _ := text(value) // one that is no string hides no other
+		name, _ := text(value) // a finalizer that is no string must not hide the others
 		found = found || name == metav1.FinalizerOrphanDependents
 		return true
 	})
 	return found
 }
 
-// orphanAll stands in for every finalize hook while the parent is orphaning its
-// children. The garbage collector lets go of them, and Metacontroller does not
+// orphanAll replaces every finalize hook while the parent is orphaning its
+// children. The garbage collector releases them, and Metacontroller does not
 // touch them, so there is nothing to tear down: a hook that waited for them
 // would wait for ever.
-func orphanAll(req *request, seen Observed) (*outcome, error) {
-	out, err := finalizeAll(req, seen)
+func orphanAll(req *request, observed Observed) (*outcome, error) {
+	out, err := finalizeAll(req, observed)
 	if err != nil {
 		return nil, err
 	}
 	out.finalized = true
-	for _, kind := range slices.Sorted(maps.Keys(seen.Children.byKind)) {
-		for _, child := range seen.Children.byKind[kind] {
+	for _, kind := range slices.Sorted(maps.Keys(observed.Children.byKind)) {
+		for _, child := range observed.Children.byKind[kind] {
 			out.children = append(out.children, Keep(child))
 		}
 	}
@@ -160,7 +161,7 @@ func orphanAll(req *request, seen Observed) (*outcome, error) {
 
 // Answer is the answer to a request, and what a log line says about it.
 type Answer struct {
-	// Parent is known as far as the request was understood, also beside an
+	// Parent is set as far as the request could be read, even if there is an
 	// error.
 	Parent Identity
 	// Observed is the number of children in the request.
@@ -168,6 +169,12 @@ type Answer struct {
 	// Children are the children in the answer. They are empty beside an error
 	// and for customize.
 	Children []AnsweredChild
+	// Ready is what the status in the answer says, Changes what the answer changes, and
+	// Finalized whether it is the last one about its parent. They are empty beside an
+	// error and for customize.
+	Ready     ReadyCondition
+	Changes   Changes
+	Finalized bool
 	// Body is the whole response in JSON. It is nil beside an error.
 	Body []byte
 }
@@ -181,14 +188,14 @@ type AnsweredChild struct {
 
 // Call answers one request of Metacontroller. The same body at the same now
 // gives the same answer, byte for byte. A [RequestError] means that the body
-// was not understood; any other error that no complete answer could be
-// computed. In both cases Metacontroller leaves the world as it is.
+// was not understood; any other error, that no complete answer could be
+// computed. In both cases Metacontroller changes nothing.
 func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, error) {
 	return c.CallContext(context.Background(), hook, now, body, Limits{})
 }
 
-// CallContext is Call within limits. It ends soon after ctx has ended: its
-// error wraps the cause then.
+// CallContext is Call within limits. It returns soon after ctx ends, with an
+// error that wraps the cause.
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
 	req, err := c.readRequest(newRun(ctx, limits), hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
@@ -221,12 +228,14 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 	}
 	out, err := run(req, seen)
 	if err == nil {
-		err = req.run.failure() // a hook may have taken an end for an empty list
+		err = req.run.failure() // a hook may have taken a canceled call for an empty list
 	}
 	if err != nil {
 		return answer, err
 	}
-	answer.Body, answer.Children, err = c.respond(req, out, seen.taken)
+	if answer.Body, answer.Children, err = c.respond(req, out, seen.taken); err == nil {
+		c.describeAnswer(&answer, req, out, seen.taken)
+	}
 	return answer, err
 }
 

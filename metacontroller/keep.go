@@ -7,52 +7,53 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// LastAppliedAnnotation holds what Metacontroller applied last, if its apply
-// strategy is dynamic-apply, which is its default. Anyone who may edit the
-// object can write it, so it is never a source of values.
+// LastAppliedAnnotation holds what Metacontroller applied last under the
+// dynamic-apply strategy, its default. Anyone who may edit the object can write
+// it, so no value is ever taken from it.
 const LastAppliedAnnotation = "metacontroller.k8s.io/last-applied-configuration"
 
 // controllerUIDLabel is the label by which Metacontroller selects the children
 // of a parent. It adds the label itself.
 const controllerUIDLabel = "controller-uid"
 
-// kept is a child that stays as it is, see [Keep].
+// kept is a child that stays unchanged, see [Keep].
 type kept struct {
 	unstructured.Unstructured
 
 	snapshot Snapshot
-	// path is the one field that changes, to value. It is nil where none does.
+	// path is the only field that changes, to value. It is nil if none does.
 	path  []string
 	value string
 }
 
 // Keep returns a child that makes Metacontroller leave an observed object as it
-// is. It is for a child whose content the request no longer tells, and the one
-// allowed way to copy what was observed: an object that an answer leaves out is
-// deleted, and one that names only some of its fields loses the others.
+// is. Use it for a child whose content can no longer be computed from the
+// request. It is the only allowed way to copy what was observed: an object that
+// an answer leaves out is deleted, and one that names only some of its fields
+// loses the others.
 //
 // What is written depends on the kind's update method. An existing OnDelete
 // child is never modified, so its name is enough. An InPlace child is written
-// with the fields that were last applied and with the values that they have
-// now, so that applying it changes nothing and takes no field from another
-// owner. See [appliedFields] for how they are told.
+// with the fields that were last applied (see [appliedFields]) and their
+// current values, so that applying it changes nothing and takes no field from
+// another owner.
 func Keep(observed Snapshot) Object {
 	child := &kept{snapshot: observed}
 	child.Object = identityOf(observed)
 	return child
 }
 
-// KeepWith is [Keep] but for one field of text, which gets another value. It is
-// for the last word to a child that goes: the spec may not tell any more what is
-// in it, and what is asked for anew could be refused.
+// KeepWith is [Keep] with a new value for one string field. Use it for the last
+// update of a child before its deletion: the spec may no longer describe the
+// child, and the API server could refuse one that is built anew.
 func KeepWith(observed Snapshot, value string, path ...string) Object {
 	child := &kept{snapshot: observed, path: path, value: value}
 	child.Object = identityOf(observed)
 	return child
 }
 
-// identityOf returns the fields of an object that say which one it is. The
-// namespace is left out: a child is in that of its parent.
+// identityOf returns the apiVersion, kind and name of an object. The namespace
+// is left out: a child is in that of its parent.
 func identityOf(s Snapshot) map[string]any {
 	return map[string]any{
 		"apiVersion": s.APIVersion,
@@ -62,7 +63,7 @@ func identityOf(s Snapshot) map[string]any {
 }
 
 // wire returns the child as it is sent. An error means that the observed object
-// cannot be read: then its fields must not be given up.
+// cannot be read: without its fields the update would remove them.
 func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 	if method == OnDelete {
 		return &k.Unstructured, nil
@@ -72,7 +73,7 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 	if json.Valid([]byte(annotation)) {
 		cost += anySize([]byte(annotation))
 	}
-	if err := k.snapshot.run.afford(restatedCost * cost); err != nil {
+	if err := k.snapshot.run.spendOptionally(restatedCost * cost); err != nil {
 		return nil, fmt.Errorf("cannot keep %s, which has too many values: %w", k.snapshot.Ref(), err)
 	}
 	var object map[string]any
@@ -90,7 +91,7 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 	delete(restated, "status")
 	for _, name := range []string{"spec", "data"} {
 		if _, isObject := restated[name].(map[string]any); !isObject {
-			delete(restated, name) // or a teardown would stop at a child that is damaged
+			delete(restated, name) // otherwise a damaged child would block the teardown
 		}
 	}
 	metadata, _ := restated["metadata"].(map[string]any)

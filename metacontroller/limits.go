@@ -9,65 +9,66 @@ import (
 	"strconv"
 )
 
-// DefaultMaxAnswerBytes is the size of the largest answer where [Limits] set
-// none. Metacontroller reads an answer whole, and so does whoever watches it.
+// DefaultMaxAnswerBytes is the size of the largest answer if [Limits] sets
+// none. Metacontroller reads an answer into memory as a whole.
 const DefaultMaxAnswerBytes = 64 << 20
 
 // Limits bound what one call may cost.
 type Limits struct {
-	// MaxAnswerBytes is the size of the largest answer; 0 stands for
-	// [DefaultMaxAnswerBytes]. A larger one is an error, before its memory is
-	// spent.
+	// MaxAnswerBytes is the size of the largest answer; 0 means
+	// [DefaultMaxAnswerBytes]. A larger answer is refused before its memory is
+	// allocated.
 	MaxAnswerBytes int64
-	// Reserve, if it is set, is told how many bytes the call is about to spend on
-	// objects and on its answer. Its error ends the call and is wrapped by the
-	// error of the call. One that wraps [ErrTooMuch] says that no call may have so
-	// much; every other one, that another time may do.
+	// Reserve, if set, is called with the number of bytes that the call is
+	// about to spend on objects and on its answer. Its error ends the call and
+	// is wrapped by the call's error. An error that wraps [ErrTooMuch] means
+	// that no call may have so much; any other, that a retry may succeed.
 	Reserve func(bytes int64) error
-	// Large, if it is set, is called before the call spends much time on children
-	// that together have more than some 256 KiB: once, or not at all. Its error ends
-	// the call and is wrapped by the error of the call. A parent of a few bytes may
-	// ask for very many children, so that only here is known what a call costs.
+	// Large, if set, is called at most once, before the call spends much time
+	// on children of more than about 256 KiB together. Its error ends the call
+	// and is wrapped by the call's error. A parent of a few bytes may ask for
+	// very many children, so the cost of a call is only known here.
 	Large func() error
 }
 
-// ErrTooMuch is wrapped by the error of [Limits.Reserve] for what no call may
-// have. A teardown then goes on without what it cannot afford.
+// ErrTooMuch is wrapped by the error of [Limits.Reserve] for an amount that no
+// call may have. A teardown then goes on without the part that is too
+// expensive.
 var ErrTooMuch = errors.New("more than one call may have")
 
 const (
-	// snapshotBytes is about what a Snapshot costs, with the strings of its
-	// identity and the growth of the list it is in.
+	// snapshotBytes is about the size of a Snapshot, with the strings of its
+	// identity and its share of the growing list.
 	snapshotBytes = 384
-	// checkedObjects is the number of objects after which a call looks again
-	// whether it is still wanted.
+	// checkedObjects is the number of objects after which a call checks again
+	// whether it was canceled.
 	checkedObjects = 64
-	// largeChildren is how many bytes the children of a call have together that is
-	// called large.
+	// largeChildren is the size of all children together from which on a call
+	// is large.
 	largeChildren = 256 << 10
-	// restatedCost is how many times as much memory as its decoded form it takes to
-	// restate a kept child: that, and which of its fields are restated.
+	// restatedCost is the memory to restate a kept child, as a multiple of its
+	// decoded form: the copy, and the set of its restated fields.
 	restatedCost = 2
-	// leastChildBytes is less than the smallest child has in an answer.
+	// leastChildBytes is a lower bound for the size of a child in an answer.
 	leastChildBytes = 48
-	// managedAnswerBytes is the size from which on an answer grows in one step to
-	// what it will have at its end, rather than by doubling.
+	// managedAnswerBytes is the size from which on an answer grows in one step
+	// to its final size instead of doubling.
 	managedAnswerBytes = 1 << 20
-	// maxNestedObjects is the number of objects that a parent's spec, or status,
-	// may have. The text of one can have four bytes and its Go struct a thousand,
-	// so that the few bytes that the API server accepts could be decoded to more
-	// memory than there is. A template of the largest child has 10,000.
+	// maxNestedObjects is the number of objects that a parent's spec, or
+	// status, may have. Four bytes of text can become a Go struct of a
+	// thousand, so a parent that the API server accepts could exhaust the
+	// memory when it is decoded. A template of the largest child has 10,000.
 	maxNestedObjects = 20_000
 )
 
-// run is one call on its way: whether it is still wanted, and what it may
-// spend. All of it is nil-safe, for objects that were made without a call.
+// run is the state of one call: whether it was canceled, and what it has spent.
+// It is nil-safe, for objects that were made without a call.
 type run struct {
-	ctx    context.Context // of the call, with which a run ends
-	limits Limits
-	passed int64 // bytes that are spent on what is done one after the other
-	wanted int64 // bytes of the children that the hook has compared
-	err    error // why the call has ended early
+	ctx       context.Context // of the call; the run ends with it
+	limits    Limits
+	temporary int64 // the largest amount that was needed temporarily, in bytes
+	wanted    int64 // bytes of the children that the hook has compared
+	err       error // why the call has ended early
 }
 
 func newRun(ctx context.Context, limits Limits) *run {
@@ -77,8 +78,8 @@ func newRun(ctx context.Context, limits Limits) *run {
 	return &run{ctx: ctx, limits: limits}
 }
 
-// spend tells that the call goes on with so many bytes more, and returns an
-// error if it shall not. The first error is that of all later calls.
+// spend adds n bytes to what the call has spent, and returns an error if the
+// call must end. The first error is returned by all later calls.
 func (r *run) spend(n int64) error {
 	if r == nil || r.err != nil {
 		return r.failure()
@@ -93,27 +94,27 @@ func (r *run) spend(n int64) error {
 	return r.err
 }
 
-// passing is spend for memory that is free again before it is asked for the
-// next time: only the largest counts.
-func (r *run) passing(n int64) error {
+// spendTemporarily is spend for memory that is free again before the next such
+// amount: only the largest amount counts.
+func (r *run) spendTemporarily(n int64) error {
 	if r == nil {
 		return nil
 	}
-	more := n - r.passed
-	r.passed = max(r.passed, n)
+	more := n - r.temporary
+	r.temporary = max(r.temporary, n)
 	return r.spend(max(more, 0))
 }
 
-// afford is passing for what the call can do without: that no call may have so
-// much does not end it.
-func (r *run) afford(n int64) error {
+// spendOptionally is spendTemporarily for an optional part of the call: an
+// amount that no call may have does not end it.
+func (r *run) spendOptionally(n int64) error {
 	if r == nil || r.err != nil {
 		return r.failure()
 	}
-	passed := r.passed
-	err := r.passing(n)
+	passed := r.temporary
+	err := r.spendTemporarily(n)
 	if errors.Is(err, ErrTooMuch) {
-		r.passed, r.err = passed, nil
+		r.temporary, r.err = passed, nil
 	}
 	return err
 }
@@ -125,18 +126,18 @@ func (r *run) failure() error {
 	return r.err
 }
 
-// counted is spend for the i-th of many objects that cost about the same: it
-// looks every few objects only.
-func (r *run) counted(i int, each int64) error {
+// spendEach is spend for the i-th of many objects that cost about the same: it
+// checks only every few objects.
+func (r *run) spendEach(i int, each int64) error {
 	if i%checkedObjects != 0 {
 		return r.failure()
 	}
 	return r.spend(checkedObjects * each)
 }
 
-// wants tells how many bytes the children have together that are asked for, as
-// far as is known, and returns an error if the call shall not go on.
-func (r *run) wants(bytes int64) error {
+// addDesired adds the size of desired children, as far as it is known, and
+// returns an error if the call must end.
+func (r *run) addDesired(bytes int64) error {
 	if err := r.spend(0); r == nil || err != nil {
 		return err
 	}
@@ -156,29 +157,30 @@ func (r *run) compared(size int) error {
 		return nil
 	}
 	r.wanted += int64(size)
-	return r.wants(r.wanted)
+	return r.addDesired(r.wanted)
 }
 
 // sizeOf returns the size of a decoded T, without what it points to.
 func sizeOf[T any]() int64 { return int64(reflect.TypeFor[T]().Size()) }
 
-// admits refuses an answer with more children than its bytes can hold, before
-// any of them is looked at.
-func (r *run) admits(req *request, children int) error {
+// checkCount refuses an answer with more children than fit into its bytes,
+// before any of them is read.
+func (r *run) checkCount(req *request, children int) error {
 	if int64(children) > r.limits.MaxAnswerBytes/leastChildBytes {
 		return r.tooLarge(req, children)
 	}
 	return r.spend(0)
 }
 
-// room is called when so many of all children are in the answer. It refuses
-// one that is too large, and gives a large one the room that it will need.
+// room is called when done of all children are in the answer. It refuses an
+// answer that is too large, and grows a large one to the size that it will
+// need.
 func (r *run) room(req *request, body []byte, done, all int) ([]byte, error) {
 	length := int64(len(body))
 	if length > r.limits.MaxAnswerBytes {
 		return nil, r.tooLarge(req, all)
 	}
-	if err := r.wants(length); err != nil {
+	if err := r.addDesired(length); err != nil {
 		return nil, err
 	}
 	if length < managedAnswerBytes || done == all || int64(cap(body))-length > MaxAppliedBytes {
@@ -193,7 +195,7 @@ func (r *run) room(req *request, body []byte, done, all int) ([]byte, error) {
 }
 
 // tooLarge names the fields of the parent that make the answer large: the
-// largest number, and the largest part.
+// largest number, and the largest member.
 func (r *run) tooLarge(req *request, children int) error {
 	var number, part string
 	var most float64
@@ -220,8 +222,8 @@ func (r *run) tooLarge(req *request, children int) error {
 		children, r.limits.MaxAnswerBytes, fields)
 }
 
-// isTooNested reports whether decoding a JSON text may cost far more memory than
-// the text has.
+// isTooNested reports whether decoding a JSON text may take far more memory
+// than the text.
 func isTooNested(raw []byte) bool {
 	count := 0
 	for i := 0; i < len(raw) && count <= maxNestedObjects; i++ {
@@ -235,8 +237,8 @@ func isTooNested(raw []byte) bool {
 	return count > maxNestedObjects
 }
 
-// decodeParent decodes a parent, unless decoding would cost far more memory
-// than its text.
+// decodeParent decodes a parent, unless that would take far more memory than
+// its text.
 func decodeParent(req *request, into any) error {
 	raw := req.parent
 	for _, name := range []string{"spec", "status"} {

@@ -61,9 +61,9 @@ func TestLargeAnswerIsTheSame(t *testing.T) {
 	require.Less(t, reserved, 2*int64(len(answer.Body)))
 }
 
-// TestCallIsGivenUp wherever it is, and is not taken for an empty world: a
+// TestCallIsCanceled wherever it is, and is not taken for an empty world: a
 // finalize hook would let all go.
-func TestCallIsGivenUp(t *testing.T) {
+func TestCallIsCanceled(t *testing.T) {
 	var pods []string
 	for i := range 300 {
 		pods = append(pods, observed("Pod", fmt.Sprintf("p-%d", i), ""))
@@ -136,10 +136,10 @@ func TestTextsAreNoObjects(t *testing.T) {
 	}
 }
 
-// TestALargeCallIsToldOnce, before its children are hashed or written, and not at
+// TestLargeIsCalledOnce, before its children are hashed or written, and not at
 // all where they are small. Its error ends the call where the hook compares as well
 // as where it does not.
-func TestALargeCallIsToldOnce(t *testing.T) {
+func TestLargeIsCalledOnce(t *testing.T) {
 	elsewhere := errors.New("elsewhere")
 	for _, compares := range []bool{false, true} {
 		hook := func(count, size int) Controller {
@@ -168,8 +168,8 @@ func TestALargeCallIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestComparingIsGivenUp at the next child once nobody waits for it.
-func TestComparingIsGivenUp(t *testing.T) {
+// TestCompareIsCanceled at the next child once nobody waits for it.
+func TestCompareIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	late := errors.New("too late")
 	var before, after runtime.MemStats

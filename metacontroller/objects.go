@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Observed is what a hook sees of the world besides its parent.
+// Observed is everything that a hook knows besides its parent.
 type Observed struct {
 	// Children are the objects that the parent owns, those that are being
 	// deleted included.
@@ -21,8 +21,9 @@ type Observed struct {
 	// Now is the time of the request, in whole seconds. It is the only clock
 	// of a hook.
 	Now time.Time
-	// SpecDamaged is set for a finalize hook whose parent has a spec that cannot
-	// be decoded. The spec is empty then, and says nothing.
+	// SpecDamaged is set for a finalize hook if the spec of the parent cannot
+	// be decoded. The spec is empty then, which says nothing about what was
+	// wanted.
 	SpecDamaged bool
 
 	parent  string          // as kubectl events takes it, with its namespace
@@ -30,10 +31,10 @@ type Observed struct {
 	taken   *takenNames
 }
 
-// Wanted returns an error once nobody waits for the answer any more: the client has
-// hung up, or there is no time left. A hook that goes through very many objects, or
-// through some for each of many others, asks in its loop and returns the error as it
-// is. It costs some nanoseconds.
+// Wanted returns an error once nobody waits for the answer any more: the client
+// has closed the connection, or the time is up. A hook that loops over very
+// many objects, or has nested loops, checks it there and returns the error
+// unchanged. It costs some nanoseconds.
 func (o Observed) Wanted() error { return o.Children.run.spend(0) }
 
 // Objects are observed objects by kind and in the order of their names. They
@@ -44,8 +45,8 @@ type Objects struct {
 }
 
 // Snapshot is one observed object of which only the identity has been decoded.
-// A struct that a hook chooses to decode into may embed it, tagged `json:"-"`,
-// and then carries it.
+// A struct that a hook decodes into may embed it, tagged `json:"-"`, to carry
+// it along.
 type Snapshot struct {
 	APIVersion, Kind, Namespace, Name string
 
@@ -53,7 +54,7 @@ type Snapshot struct {
 	// Terminating is set while the object is being deleted.
 	Terminating bool
 
-	raw []byte // whole, as it came
+	raw []byte // unchanged
 	run *run   // of the call that it belongs to
 }
 
@@ -64,8 +65,8 @@ func (s Snapshot) Ref() string { return s.Kind + "/" + s.Name }
 func (s *Snapshot) embed(from Snapshot) { *s = from }
 
 // Decode decodes the object into a struct, often one with a few fields of a
-// big object. An error is a [RequestError] that names the object; a hook
-// returns it as it is.
+// large object. An error is a [RequestError] that names the object; a hook
+// returns it unchanged.
 func (s Snapshot) Decode(into any) error {
 	if err := s.run.spend(decodedSize(s.raw, reflect.TypeOf(into).Elem())); err != nil {
 		return err
@@ -79,15 +80,14 @@ func (s Snapshot) Decode(into any) error {
 	return nil
 }
 
-// Label returns a label of the object, or nothing where it has none of that name
-// that can be read.
+// Label returns the value of a label, or "" if it is missing or cannot be read.
 func (s Snapshot) Label(name string) string {
 	value, _ := text(lookup(s.raw, "metadata", "labels", name))
 	return value
 }
 
 // All returns the objects of a kind in the order of their names. The slice
-// belongs to the request and is not to be changed.
+// belongs to the request and must not be changed.
 func (o Objects) All(apiVersion, kind string) []Snapshot {
 	return o.byKind[kind+"."+apiVersion]
 }
@@ -143,9 +143,9 @@ func List[T any](objects Objects, apiVersion, kind string) ([]T, error) {
 	return list, nil
 }
 
-// ListReadable decodes those objects of a kind that can be, in the order of their
-// names. It is for finalize hooks, which nothing damaged may stop: [Objects.All]
-// has the others, too.
+// ListReadable decodes those objects of a kind that can be decoded, in the
+// order of their names. It is for finalize hooks, which a damaged object must
+// not stop; [Objects.All] includes the others.
 func ListReadable[T any](objects Objects, apiVersion, kind string) []T {
 	snapshots := objects.All(apiVersion, kind)
 	list := make([]T, 0, len(snapshots))
@@ -158,18 +158,17 @@ func ListReadable[T any](objects Objects, apiVersion, kind string) []T {
 	return list
 }
 
-// reading is what is wanted of the objects of a request.
+// reading are the options for reading the objects of a request.
 type reading struct {
 	run       *run
-	namespace string // an object of another one is refused, unless this is empty
-	// lenient is set during a deletion: then an object needs no more than an
-	// identity.
+	namespace string // objects of other namespaces are refused, unless this is empty
+	// lenient is set during a deletion: an object then needs an identity only.
 	lenient bool
 }
 
 // objects reads the identities of all objects in a map of maps, kind by kind.
 // The inner keys are ignored: they are names in hook version v1 and
-// namespace/name in v2, and the objects know both.
+// namespace/name in v2, and the objects have both.
 func (r reading) objects(field string, raw []byte) (Objects, error) {
 	objects := Objects{byKind: map[string][]Snapshot{}, run: r.run}
 	if field == "related" && isNull(raw) {
@@ -203,7 +202,7 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 	var list []Snapshot
 	var failure error
 	ok := members(raw, func(key, value []byte) bool {
-		if r.run.counted(len(list), snapshotBytes) != nil {
+		if r.run.spendEach(len(list), snapshotBytes) != nil {
 			return false
 		}
 		snapshot, err := r.snapshot(value)
@@ -238,7 +237,7 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 	return list, nil
 }
 
-// snapshot reads the identity of an object. Its error completes a sentence that
+// snapshot reads the identity of an object. Its error continues a sentence that
 // begins with the object's name.
 func (r reading) snapshot(raw []byte) (Snapshot, error) {
 	s := Snapshot{raw: raw, run: r.run}

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// ownership reads managed fields. They are read as they stand, side by side with
-// the object, because a user can write 20,000 of them: the sets of
-// structured-merge-diff take a time that grows with the square of their number,
-// and cannot be told to stop.
+// ownership reads managedFields in place, in parallel with the object. A user
+// can write 20,000 fields there, and the sets of structured-merge-diff take
+// quadratic time and cannot be canceled.
 type ownership struct {
 	run   *run
 	count int
@@ -18,12 +17,12 @@ type ownership struct {
 	lists map[*any]*listIndex // by the first item
 }
 
-// add selects what the fields of one owner name in a value, and reports whether
-// they name nothing within it. A field that the value does not have, or that
+// add selects the fields of a value that one owner lists, and reports whether
+// it lists none inside of it. A field that the value does not have, or that
 // cannot be read, is left out.
 func (o *ownership) add(f *fieldSet, fields []byte, observed any) (isLeaf bool) {
 	o.added, isLeaf = true, true
-	if o.count++; o.run.counted(o.count, 0) != nil || f.whole || o.level == mostLevels {
+	if o.count++; o.run.spendEach(o.count, 0) != nil || f.whole || o.level == mostLevels {
 		return true
 	}
 	o.level++
@@ -46,8 +45,8 @@ func (o *ownership) add(f *fieldSet, fields []byte, observed any) (isLeaf bool) 
 	return isLeaf
 }
 
-// at returns the selection at an element of a path, which it adds where there is
-// none, and the value there, or nil where there is no such value.
+// at returns the selection and the value at a path element. It adds the
+// selection if it is missing; the value is nil if there is none.
 func (o *ownership) at(f *fieldSet, element string, observed any) (*fieldSet, any) {
 	kind, rest, _ := strings.Cut(element, ":")
 	switch observed := observed.(type) {
@@ -63,7 +62,7 @@ func (o *ownership) at(f *fieldSet, element string, observed any) (*fieldSet, an
 	return nil, nil
 }
 
-// place returns the index of the item that an element of a path names.
+// place returns the index of the item that a path element names.
 func (o *ownership) place(kind, element string, list []any) (int, bool) {
 	if kind == "i" {
 		i, err := strconv.Atoi(element)
@@ -101,28 +100,27 @@ func (o *ownership) place(kind, element string, list []any) (int, bool) {
 	})
 }
 
-// listIndex finds the items of a list without a look at each.
+// listIndex finds the items of a list without a linear search.
 type listIndex struct {
 	list    []any
-	byNames map[string]map[string]int // the places by the text of a value or key
+	byNames map[string]map[string]int // the index by the text of a value or key
 }
 
-// mostKeys is the number of ways in which the items of one list may be named.
-// Kubernetes names those of a list in one.
+// mostKeys is the number of different key sets for the items of one list.
+// Kubernetes uses one for each list.
 const mostKeys = 4
 
 const (
-	// mostKeyNames is the number of names in the key of an item. Kubernetes has
-	// keys of three.
+	// mostKeyNames is the number of fields in the key of an item. Kubernetes
+	// has keys of three.
 	mostKeyNames = 8
-	// mostLevels is how deep in an object a field may be to be told from the
-	// others. Kubernetes' own objects have about 15 levels. What is deeper counts
-	// as a whole.
+	// mostLevels is how deep fields are told apart. Kubernetes' own objects
+	// have about 15 levels. Anything deeper is selected as a whole.
 	mostLevels = 64
 )
 
-// find returns the first item that has a value, as part takes it from an item.
-// The names tell apart the ways of taking it.
+// find returns the first item for which part returns the wanted value. The
+// names identify the part function in the index.
 func (l *listIndex) find(names string, wanted any, part func(item any) any) (int, bool) {
 	places := l.byNames[names]
 	if places == nil {
@@ -142,8 +140,8 @@ func (l *listIndex) find(names string, wanted any, part func(item any) any) (int
 	return i, found
 }
 
-// textOf returns the text of a decoded value. Equal values have the same.
+// textOf returns the JSON of a decoded value. Equal values have equal texts.
 func textOf(value any) string {
-	text, _ := json.Marshal(value) // it was decoded from such a text
+	text, _ := json.Marshal(value) // it was decoded from JSON
 	return string(text)
 }

@@ -6,29 +6,32 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Promises are what an operator keeps to whatever is late, lost or refused, beyond
-// what holds for all operators: exploration holds it to them. The zero value promises
-// nothing, and at rest nothing shows what has been before.
+// Promises are invariants of one operator, besides those of all operators, that
+// exploration checks whatever is late, lost or refused. The zero value adds
+// none, and at rest nothing may depend on the history.
 type Promises struct {
-	// History says what of its rest may show what has been before.
+	// History lists what may depend on the history once everything is at rest.
 	History []History
 	// Watch returns a function that is called after every write to the API
-	// server. It says which promise the write has broken, or nothing. It may be nil.
+	// server. It returns which promise the write has broken, or "". Watch may
+	// be nil.
 	Watch func() func(Write) string
 }
 
-// History is something that two custom resources with the same spec need not have
-// in common.
+// History is a difference that is allowed between two custom resources with the
+// same spec.
 type History struct {
-	// Kind is that of the children, or that of the custom resource itself, which
-	// then may end Ready where a new one would end Stalled, or the other way round.
+	// Kind is the kind of the children, or that of the custom resource itself,
+	// which then may end Ready where a new one would end Stalled, or the other
+	// way round.
 	Kind string
-	// Names is set where children have other names, More and Fewer where there may
-	// be children that a new custom resource would not have, or would have.
+	// Names allows children to have other names; More and Fewer allow children
+	// that a new custom resource would not have, and the lack of some that it
+	// would have.
 	Names, More, Fewer bool
-	// Fields are paths that are not compared, as in spec.replicas.
+	// Fields are paths that are not compared, such as spec.replicas.
 	Fields []string
-	// Reason says why that is as it should be.
+	// Reason says why the difference is right.
 	Reason string
 }
 
@@ -42,13 +45,14 @@ type Write struct {
 	Now time.Time
 	// List returns the objects of a kind as they are after the write.
 	List func(apiVersion, kind string) []*unstructured.Unstructured
-	// Heard returns an object as Metacontroller knows it, or nil.
+	// Heard returns an object as Metacontroller's cache has it, or nil.
 	Heard func(apiVersion, kind, namespace, name string) *unstructured.Unstructured
-	// IsAsked reports whether the last answer for a custom resource names a child.
+	// IsAsked reports whether the last answer for a custom resource contains a
+	// child.
 	IsAsked func(parent, child *unstructured.Unstructured) bool
 }
 
-// Object returns the object that has been written, as it is or was.
+// Object returns the object after the write, or before it if it was deleted.
 func (w Write) Object() *unstructured.Unstructured {
 	if w.After != nil {
 		return w.After
@@ -56,7 +60,8 @@ func (w Write) Object() *unstructured.Unstructured {
 	return w.Before
 }
 
-// IsDeletion reports whether an object has been deleted that was not being deleted.
+// IsDeletion reports whether the write deletes an object, or marks it as being
+// deleted.
 func (w Write) IsDeletion() bool {
 	return w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// What a quantity may have. To read or write one takes time that grows with the
-// square of its digits and of its exponent, and nothing ends it: 1e150000 takes
-// seconds, and its 8 bytes pass every limit on sizes.
+// Limits of a quantity. Parsing or printing one takes time that grows with the
+// square of its digits and of its exponent, and cannot be canceled: 1e150000
+// takes seconds, and its 8 bytes pass every limit on sizes.
 const (
 	maxQuantityBytes  = 64
 	maxExponentDigits = 2
 )
 
-// checkQuantities refuses a text that is to be decoded into a type if a quantity in
-// it is longer than anybody writes. It takes time only where some value in the text
-// is.
+// checkQuantities refuses a text that is to be decoded into a type if it has a
+// quantity that is longer than anyone would write. It is slow only if some
+// value in the text is that long.
 func checkQuantities(raw []byte, t reflect.Type) error {
 	if !hasLongNumber(raw) {
 		return nil
@@ -28,8 +28,8 @@ func checkQuantities(raw []byte, t reflect.Type) error {
 	return nil
 }
 
-// hasLongNumber reports whether there may be a quantity in a text that is too long:
-// a value that begins as a number does. Hardly any text has one.
+// hasLongNumber reports whether a text may have a quantity that is too long: a
+// long value that begins like a number. Hardly any text has one.
 func hasLongNumber(raw []byte) bool {
 	digits, isNumber, isExponent := 0, true, false
 	for i, c := range raw {
@@ -45,7 +45,7 @@ func hasLongNumber(raw []byte) bool {
 		case 'e', 'E':
 			digits, isNumber, isExponent = 0, isNumber && !isExponent && digits > 0, true
 		case 'u':
-			if i > 0 && raw[i-1] == '\\' { // what is escaped may be a digit
+			if i > 0 && raw[i-1] == '\\' { // an escape may stand for a digit
 				return true
 			}
 			isNumber = false
@@ -76,7 +76,7 @@ func (s *shape) longQuantity(raw []byte) (path string, found bool) {
 			return !known || inside(string(key), inner, value)
 		})
 	case mapShape:
-		members(raw, func(_, value []byte) bool { return inside("*", s.inner, value) }) // what users name is not told
+		members(raw, func(_, value []byte) bool { return inside("*", s.inner, value) }) // names that users choose are not shown
 	case listShape:
 		i := -1
 		elements(raw, func(value []byte) bool {
@@ -85,7 +85,7 @@ func (s *shape) longQuantity(raw []byte) (path string, found bool) {
 		})
 	case pointerShape:
 		return s.inner.longQuantity(raw)
-	default: // there is none in it
+	default: // has no quantity
 	}
 	return path, found
 }

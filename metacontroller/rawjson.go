@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// A request carries every child whole, at 5 to 10 KB each, and a hook reads a
-// few fields of some. The functions here take a valid JSON text apart without
-// copying it: they step over values by counting brackets, so that only what a
-// hook asks for is decoded. They rely on json.Valid having been called on the
-// whole text before.
+// A request carries every child in full, at 5 to 10 KB each, and a hook reads a
+// few fields of some. The functions here navigate a valid JSON text without
+// copying it: they skip values by counting brackets, so that only what a hook
+// asks for is decoded. They require that json.Valid was called on the whole
+// text before.
 
 // members calls visit with the key and the raw value of each member of a JSON
 // object, in the order of the text. It reports false if raw is no object, or if
@@ -35,7 +35,7 @@ func members(raw []byte, visit func(key, value []byte) bool) bool {
 }
 
 // elements calls visit with the raw value of each element of a JSON list, until
-// visit returns false. What is no list has none.
+// visit returns false. Other values have no elements.
 func elements(raw []byte, visit func(value []byte) bool) {
 	i := skipSpace(raw, 0)
 	if i == len(raw) || raw[i] != '[' {
@@ -52,8 +52,8 @@ func elements(raw []byte, visit func(value []byte) bool) {
 	}
 }
 
-// lookup returns the raw value at a path of member names, or nil. Where a name
-// stands twice, the last one counts, as for every JSON decoder of Kubernetes.
+// lookup returns the raw value at a path of member names, or nil. Of duplicate
+// names the last one counts, as for every JSON decoder of Kubernetes.
 func lookup(raw []byte, path ...string) []byte {
 	for _, name := range path {
 		var found []byte
@@ -71,7 +71,7 @@ func lookup(raw []byte, path ...string) []byte {
 	return raw
 }
 
-// text returns the string that a raw JSON value is, and whether it is one.
+// text returns the string in a raw JSON value, and whether it is a string.
 func text(raw []byte) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
@@ -92,7 +92,7 @@ func skipSpace(raw []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that starts at i.
+// skipString returns the index after the string that starts at i.
 func skipString(raw []byte, i int) int {
 	for i++; ; i++ {
 		i += bytes.IndexByte(raw[i:], '"')
@@ -135,8 +135,8 @@ func skipValue(raw []byte, i int) int {
 	}
 }
 
-// unquote returns the content of a JSON string. Nearly no string of a request
-// has an escape, so that nearly none is copied.
+// unquote returns the content of a JSON string. Hardly any string of a request
+// has an escape, so hardly any is copied.
 func unquote(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSplitAgreesWithTheDecoder(t *testing.T) {
+func TestRawJSONAgreesWithTheDecoder(t *testing.T) {
 	for _, text := range []string{
 		`{}`, ` { } `, `{"a":1}`, "{\n\t\"a\" : [1, {\"b\": \"]}\"}] ,\r\n \"c\":null }",
 		`{"a":"\"","b":"\\","c":"\\\"","d":"\\\\"}`, `{"\u0061":{"b":{}},"é":"x"}`,
@@ -24,7 +24,7 @@ func TestSplitAgreesWithTheDecoder(t *testing.T) {
 	}
 }
 
-func TestSplitOfWhatIsNoObject(t *testing.T) {
+func TestRawJSONOfOtherValues(t *testing.T) {
 	for _, text := range []string{``, ` `, `[]`, `"{}"`, `1`, `null`} {
 		require.False(t, members([]byte(text), func(_, _ []byte) bool { return true }), text)
 	}

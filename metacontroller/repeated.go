@@ -5,25 +5,26 @@ import (
 	"slices"
 )
 
-// keyBytes is what it costs to note the name of a member while its object is
-// looked through.
+// keyBytes is the memory to remember the name of a member while its object is
+// checked for duplicates.
 const keyBytes = 2 * 24 // a slice, in a list that grows by doubling
 
-// refuseRepeated refuses a parent in which an object has two members of one
-// name. No API server stores such an object. Of two members decoding makes one
-// that has something of both, and validation sees the last.
-func (r *request) refuseRepeated() error {
-	if err := r.run.passing(int64(len(r.parent)) + countMembers(r.parent)*keyBytes); err != nil {
+// refuseDuplicateKeys refuses a parent with duplicate keys in an object. No API
+// server stores such an object. Decoding would merge the two members, while
+// validation sees only the last.
+func (r *request) refuseDuplicateKeys() error {
+	if err := r.run.spendTemporarily(int64(len(r.parent)) + countMembers(r.parent)*keyBytes); err != nil {
 		return err
 	}
-	if name := repeated(r.parent); name != nil {
+	if name := duplicateKey(r.parent); name != nil {
 		return badRequest("the parent has two members %.50q in one object: write each once", name)
 	}
 	return nil
 }
 
-// countMembers returns how many members the objects of a text have. Colons in strings are
-// none: one string of them would cost more memory than a call may have.
+// countMembers returns how many members the objects of a text have. Colons in
+// strings do not count: a long string of them would cost more memory than a
+// call may have.
 func countMembers(raw []byte) int64 {
 	var count int64
 	for i := 0; i < len(raw); i++ {
@@ -37,12 +38,12 @@ func countMembers(raw []byte) int64 {
 	return count
 }
 
-// repeated returns the name of two members of one object anywhere in a text, or
-// nil. It passes over the text once, however deep that is.
-func repeated(raw []byte) (name []byte) {
+// duplicateKey returns a duplicate key of any object in a text, or nil. It reads
+// the text once, however deep it is.
+func duplicateKey(raw []byte) (name []byte) {
 	const list = -1
-	var keys [][]byte // of the objects that are open, one behind the other
-	var open []int    // of each object where its keys begin, or list
+	var keys [][]byte // of the open objects, one after the other
+	var open []int    // for each open object, where its keys begin; also for lists
 	isKey := false
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
@@ -61,7 +62,7 @@ func repeated(raw []byte) (name []byte) {
 		case ']', '}':
 			last := len(open) - 1
 			if begin := open[last]; begin != list {
-				if name = twice(keys[begin:]); name != nil {
+				if name = duplicate(keys[begin:]); name != nil {
 					return name
 				}
 				keys = keys[:begin]
@@ -72,12 +73,12 @@ func repeated(raw []byte) (name []byte) {
 	return nil
 }
 
-// twice returns a name that stands twice in a list, or nil. It sorts the list.
-func twice(keys [][]byte) []byte {
+// duplicate returns a duplicate in a list of names, or nil. It sorts the list.
+func duplicate(keys [][]byte) []byte {
 	slices.SortFunc(keys, bytes.Compare)
 	for i := 1; i < len(keys); i++ {
 		if bytes.Equal(keys[i-1], keys[i]) {
-			return append([]byte{}, keys[i]...) // not nil where it is empty
+			return append([]byte{}, keys[i]...) // not nil if it is empty
 		}
 	}
 	return nil

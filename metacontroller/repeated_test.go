@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRepeatedMembersAreRefused: validation takes the last member of a name, and
+// TestDuplicateKeysAreRefused: validation takes the last member of a name, and
 // decoding makes one of both, so that a hook would see what nobody has validated.
-func TestRepeatedMembersAreRefused(t *testing.T) {
+func TestDuplicateKeysAreRefused(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, twice string }{
 		"the spec":              {`"spec":{`, `"spec":{"replicas":-5},"spec":{`, "spec"},
 		"the metadata":          {`"spec":{`, `"metadata":{"name":"hi","namespace":"ns","labels":{"a":"b"}},"spec":{`, "metadata"},

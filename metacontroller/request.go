@@ -11,29 +11,28 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Identity tells which parent a request is about.
+// Identity identifies the parent of a request.
 type Identity struct {
 	// Namespace and UID may be empty in a request written by hand.
 	Namespace, Name string
 	UID             types.UID
-	// Generation counts the changes of the parent's spec.
+	// Generation is the parent's metadata.generation.
 	Generation int64
 }
 
 // request is a sync, finalize or customize request. Hook versions v1 and v2
-// differ in the keys of its objects only, which are not read.
+// differ only in the keys of the objects, which are ignored.
 type request struct {
 	Identity
 	run        *run
-	parent     json.RawMessage // whole, as it came
+	parent     json.RawMessage // unchanged
 	children   Objects
 	related    Objects
 	finalizing bool
 }
 
-// readRequest takes a request apart and makes sure that every object in it is
-// one that can be told apart from the others. It returns as much as it
-// understood together with a [RequestError].
+// readRequest splits a request and checks that every object in it has a unique
+// identity. With a [RequestError] it returns the part that could be read.
 func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request, error) {
 	req := &request{run: run}
 	if err := run.spend(0); err != nil {
@@ -66,11 +65,11 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 		return req, err
 	}
 	if hook == CustomizeHook {
-		if err := req.leaveOut(); err != nil {
+		if err := req.reduceParent(); err != nil {
 			return req, err
 		}
 	}
-	if err := req.refuseRepeated(); err != nil {
+	if err := req.refuseDuplicateKeys(); err != nil {
 		return req, err
 	}
 	if hook == CustomizeHook {
@@ -94,11 +93,11 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	return req, nil
 }
 
-// leaveOut leaves of the parent what a customize function may read: its name, namespace
-// and spec, and what tells which object it is. Labels of a megabyte would cost more memory
-// than one customize request may take.
-func (r *request) leaveOut() error {
-	if err := r.run.passing(int64(len(r.parent))); err != nil {
+// reduceParent reduces the parent to what a customize function may read: its name,
+// namespace and spec, and its identity. Labels of a megabyte would cost more
+// memory than a customize request may take.
+func (r *request) reduceParent() error {
+	if err := r.run.spendTemporarily(int64(len(r.parent))); err != nil {
 		return err
 	}
 	whole := func(out, value []byte) []byte { return append(out, value...) }
@@ -112,11 +111,11 @@ func (r *request) leaveOut() error {
 	return nil
 }
 
-// appender appends what is left of a value.
+// appender appends the part of a value that is kept.
 type appender func(out, value []byte) []byte
 
-// appendMembers appends an object that has some members of another. Where two of them
-// have one name, it has both.
+// appendMembers appends an object with only some members of another, including
+// duplicates.
 func appendMembers(out, object []byte, some map[string]appender) []byte {
 	separator := byte('{')
 	members(object, func(key, value []byte) bool {
@@ -133,7 +132,7 @@ func appendMembers(out, object []byte, some map[string]appender) []byte {
 	return append(out, '}')
 }
 
-// syntaxError says where a text stops being JSON.
+// syntaxError says where a text is not valid JSON.
 func syntaxError(body []byte) string {
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(body, new(json.RawMessage)); errors.As(err, &syntax) {
@@ -142,8 +141,8 @@ func syntaxError(body []byte) string {
 	return "unknown error"
 }
 
-// readParent reads the parent's identity and refuses another kind. A lenient hook
-// refuses nothing else that an API server could have stored.
+// readParent reads the parent's identity and refuses another kind. A lenient
+// hook refuses nothing else that an API server could have stored.
 func (c Controller) readParent(hook HookName, req *request) error {
 	id, err := reading{lenient: hook.isLenient()}.snapshot(req.parent)
 	if err != nil {
@@ -161,10 +160,10 @@ func (c Controller) readParent(hook HookName, req *request) error {
 	return nil
 }
 
-// checkKinds makes sure that what Metacontroller watches is what the
-// Controller declares. A declared kind that is missing would be created and
-// never seen again; one that is not declared would be deleted, because no
-// answer can carry it.
+// checkKinds makes sure that Metacontroller watches the kinds that the
+// Controller declares. Children of a declared kind that is not watched would be
+// created and never observed; children of a watched kind that is not declared
+// would be deleted, because no answer can contain them.
 func (c Controller) checkKinds(req *request) error {
 	for _, child := range c.Children {
 		if _, ok := req.children.byKind[child.Key()]; !ok {
@@ -193,7 +192,7 @@ func (c Controller) declares(key string) bool {
 	return false
 }
 
-// cannotUnmarshalNumber is how the decoder begins to say so.
+// cannotUnmarshalNumber is the prefix of the decoder's error.
 const cannotUnmarshalNumber = "json: cannot unmarshal number"
 
 // decode decodes a raw object as the API server would: names are
@@ -207,18 +206,18 @@ func decode(raw []byte, into any) error {
 		return nil
 	}
 	message := err.Error()
-	// A number that does not fit its type is quoted, too.
+	// The error also quotes a number that does not fit its type.
 	if after, ok := strings.CutPrefix(message, cannotUnmarshalNumber); ok {
 		_, after, _ = strings.Cut(after, " into ")
 		message = cannotUnmarshalNumber + " into " + after
 	}
 	if got, rest, ok := strings.Cut(message, " into Go struct field "); ok {
 		field, want, _ := strings.Cut(rest, " of type ")
-		_, path, _ := strings.Cut(field, ".") // behind the Go type
+		_, path, _ := strings.Cut(field, ".") // after the Go type
 		return badRequest("%s is %s, and %s is wanted", path, strings.TrimPrefix(got, "json: cannot unmarshal "), want)
 	}
-	// Quantities, times and their like quote the value, which must not reach
-	// an event.
+	// Errors of quantities, times and the like quote the value, which must not
+	// reach an event.
 	reason, _, _ := strings.Cut(message, `"`)
 	return badRequest("a value cannot be read: %s", strings.TrimRight(reason, " :'"))
 }

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// respond builds the response, after it has made sure that each child is one
-// that Metacontroller can watch and that nothing else is wrong with the answer.
-// An error leaves the world as it is; a wrong answer would change it. A child
-// whose name another controller has is left out.
+// respond builds the response, after checking that Metacontroller watches the
+// kind of each child and that the answer is otherwise valid. An error changes
+// nothing in the cluster; an invalid answer would. A child whose name another
+// controller uses is left out.
 func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]byte, []AnsweredChild, error) {
 	if out.finalized && !req.finalizing {
 		return nil, nil, errors.New("a hook that is not finalizing answers finalized: true")
@@ -24,7 +24,7 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	if req.finalizing {
 		out.children = slices.DeleteFunc(out.children, func(child Object) bool { return !req.observes(child) })
 	}
-	if err := req.run.admits(req, len(out.children)); err != nil {
+	if err := req.run.checkCount(req, len(out.children)); err != nil {
 		return nil, nil, err
 	}
 	body := append(make([]byte, 0, min(1024+2048*len(out.children), managedAnswerBytes)), `{"status":`...)
@@ -51,7 +51,7 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 		}
 		child, grown, err := c.answerChild(req, body, object)
 		if err != nil && child.Kept && req.finalizing && !req.isOrphaning() && req.run.failure() == nil {
-			body = body[:start] // what cannot be kept goes first: it stops no deletion
+			body = body[:start] // a child that cannot be kept is deleted first: it must not block the deletion
 			continue
 		}
 		body = grown
@@ -93,8 +93,8 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 	if err == nil {
 		err = c.checkChild(req, child, body[start:])
 	}
-	// A kept child is written as it is, so nothing is stored. Where a user has made
-	// one too large for Metacontroller, that child alone cannot be applied.
+	// A kept child is sent unchanged, so nothing is stored. If a user has made
+	// it too large for Metacontroller, only this child cannot be applied.
 	if err == nil && !child.Kept && len(body)-start > MaxAppliedBytes/mostPerByte {
 		if size := appliedSize(body[start:]); size > MaxAppliedBytes {
 			err = fmt.Errorf("the %d bytes of annotations that it is applied with are more than the %d that Metacontroller can apply", size, MaxAppliedBytes)
@@ -111,7 +111,7 @@ func (c Controller) appendChild(req *request, body []byte, object Object) ([]byt
 		}
 		declared, found := c.child(keep.snapshot.APIVersion, keep.snapshot.Kind)
 		if !found {
-			return appendObject(body, keep) // for checkChild to refuse
+			return appendObject(body, keep) // checkChild refuses it
 		}
 		whole, err := keep.wire(declared.Update)
 		if err != nil {
@@ -125,7 +125,7 @@ func (c Controller) appendChild(req *request, body []byte, object Object) ([]byt
 	return appendObject(body, object)
 }
 
-// describe returns what is asked for, as a log and an error name it.
+// describe returns the identity of a desired child, for logs and errors.
 func describe(object Object) (AnsweredChild, error) {
 	if object == nil {
 		return AnsweredChild{}, errors.New("it is nil")
@@ -139,9 +139,9 @@ func describe(object Object) (AnsweredChild, error) {
 	return child, nil
 }
 
-// checkChild makes sure that a child can be applied, seen and owned, and that it
-// is the one that was described. It reads the bytes that are sent, so that no
-// way of making a child gets around it.
+// checkChild makes sure that a child can be applied, observed and owned, and
+// that it is the one that was described. It reads the bytes that are sent, so
+// that no way of making a child bypasses it.
 func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) error {
 	sent, err := (reading{}).snapshot(wire)
 	if err != nil {
@@ -169,7 +169,7 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 // belong to the API server, to Metacontroller and to the garbage collector.
 var childMetadata = []string{"name", "namespace", "labels", "annotations"}
 
-// checkMetadata refuses metadata that is not a hook's to set.
+// checkMetadata refuses metadata that a hook must not set.
 func checkMetadata(metadata []byte) error {
 	var refused string
 	members(metadata, func(key, value []byte) bool {
@@ -190,11 +190,11 @@ func checkMetadata(metadata []byte) error {
 	return nil
 }
 
-// observes reports whether a desired child exists. During teardown one that
-// does not is left out of the answer: finalize never creates.
+// observes reports whether a desired child exists. During teardown a child that
+// does not exist is left out of the answer: finalize never creates.
 func (req *request) observes(child Object) bool {
 	if child == nil {
-		return true // for describe to refuse
+		return true // describe refuses it
 	}
 	apiVersion, kind := complete(child)
 	_, found := req.children.Find(apiVersion, kind, child.GetName())

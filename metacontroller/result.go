@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is a desired child: a pointer to a Kubernetes type with its name filled in,
-// or what [Keep] returns. The apiVersion and kind of a type of k8s.io/api are filled in
-// where they are missing, those of other types are the hook's to set. The claim templates
-// of a StatefulSet are completed as the API server does it. Its namespace
-// may be left out, its status is ignored.
+// Object is a desired child: a pointer to a Kubernetes type with its name
+// filled in, or what [Keep] returns. A missing apiVersion and kind are filled
+// in for types of k8s.io/api; for other types the hook sets them. The claim
+// templates of a StatefulSet are defaulted as the API server does it. The
+// namespace may be left out, the status is ignored.
 type Object interface {
 	runtime.Object
 	metav1.Object
@@ -22,32 +22,33 @@ type Result[S any] struct {
 	// Status replaces the parent's status as a whole. It reports what was
 	// observed, never what is asked for in the same answer.
 	Status S
-	// Children are all children that shall exist. An observed child that is
+	// Children are all children that should exist. An observed child that is
 	// not among them is deleted.
 	Children []Object
-	// ResyncAfter asks for another call after this time, which is rounded up
-	// to whole seconds and is a day at most. Zero asks for none.
+	// ResyncAfter asks for another call after this time, which is rounded up to
+	// whole seconds and capped at a day. Zero asks for none.
 	ResyncAfter time.Duration
-	// Finalized says that teardown is complete. It is for finalize only.
+	// Finalized reports that the teardown is complete. It is for finalize only.
 	Finalized bool
 }
 
-// maxResync is the longest [Result.ResyncAfter]: a time from which it follows may be that
-// of a wrong clock, and a call that comes early costs little.
+// maxResync is the longest [Result.ResyncAfter]: a longer time may be the
+// result of a wrong clock, and an early call costs little.
 const maxResync = 24 * time.Hour
 
-// RelatedResync is the [Result.ResyncAfter] of a hook that waits for an event of a
-// related object. Metacontroller may have to ask customize for whom the event is,
-// and loses the event where that is answered with an error, as by a busy server.
+// RelatedResync is the [Result.ResyncAfter] of a hook that waits for an event
+// of a related object. Metacontroller may have to call customize to find the
+// parents of that event, and loses the event if that call fails, for example on
+// a busy server.
 const RelatedResync = 30 * time.Second
 
 // Rule selects related objects, all of one kind. Names excludes the two
 // selectors, Namespace excludes NamespaceSelector, and a rule with neither
 // selects all objects of the kind.
 //
-// The rules must depend on the parent's spec alone: Metacontroller keeps them
-// for twenty minutes per generation of the parent. They must name each kind of
-// [Controller.Related] at least once.
+// The rules must depend on the parent's name, namespace and spec alone:
+// Metacontroller caches them for twenty minutes per generation of the parent.
+// They must name each kind of [Controller.Related] at least once.
 type Rule struct {
 	// APIVersion is that of the objects' own apiVersion field.
 	APIVersion string `json:"apiVersion"`

@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// validRules returns rules that Metacontroller takes: one that it refuses would be
-// an error again, at every event of every related object. Names that no object can
-// have are left out, and a rule that selects nothing then stays as one that does:
-// the request tells that its kind is watched.
+// validRules returns rules that Metacontroller accepts: an invalid one would be
+// an error again at every event of every related object. Names that no object
+// can have are dropped. A rule that would be empty then is replaced by one that
+// selects nothing, so that the kind stays in the request.
 func validRules(rules []Rule) []Rule {
 	valid := make([]Rule, 0, len(rules))
 	for _, rule := range rules {
@@ -18,7 +18,7 @@ func validRules(rules []Rule) []Rule {
 			return name == "" || len(content.IsPathSegmentName(name)) > 0
 		})
 		if len(names) == 0 && len(rule.Names) > 0 || !isValidSelector(rule.LabelSelector) || !isValidSelector(rule.NamespaceSelector) {
-			valid = append(valid, nothing(rule))
+			valid = append(valid, selectNothing(rule))
 			continue
 		}
 		rule.Names = names
@@ -32,8 +32,8 @@ func isValidSelector(selector *metav1.LabelSelector) bool {
 	return err == nil
 }
 
-// nothing returns a rule that selects no object of the kind of another rule.
-func nothing(rule Rule) Rule {
+// selectNothing returns a rule that selects no object of the kind of another rule.
+func selectNothing(rule Rule) Rule {
 	const label = "operetta.dev/nothing"
 	return Rule{APIVersion: rule.APIVersion, Resource: rule.Resource, Namespace: rule.Namespace, LabelSelector: &metav1.LabelSelector{
 		MatchExpressions: []metav1.LabelSelectorRequirement{

@@ -19,7 +19,7 @@ func TestRulesAreWhatMetacontrollerTakes(t *testing.T) {
 	selecting := func(value string) *metav1.LabelSelector {
 		return &metav1.LabelSelector{MatchLabels: map[string]string{"a": value}}
 	}
-	none := nothing(rule(func(*Rule) {}))
+	none := selectNothing(rule(func(*Rule) {}))
 	for name, test := range map[string]struct{ rule, want Rule }{
 		"names":             {rule(func(r *Rule) { r.Names = []string{"a", "system:b"} }), rule(func(r *Rule) { r.Names = []string{"a", "system:b"} })},
 		"one of the names":  {rule(func(r *Rule) { r.Names = []string{"a/b", "", "c", "%"} }), rule(func(r *Rule) { r.Names = []string{"c"} })},

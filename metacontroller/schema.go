@@ -12,29 +12,29 @@ import (
 	"github.com/operetta-dev/operetta/internal/crd"
 )
 
-// maxParentValues bounds what is validated at all, for each value costs 5 to 50
-// microseconds, with the rules about it: see TestRulesAreCheap in hooks. A template of
-// 200 containers with 20 variables each has half of that.
+// maxParentValues limits what is validated. Each value costs 5 to 50
+// microseconds, with the rules about it: see TestRulesAreCheap in hooks. A
+// template of 200 containers with 20 variables each has half of that.
 const maxParentValues = 20_000
 
-// judgedCost is how much memory it takes to decode and validate a parent, for
-// each byte of the decoded one: most of it is garbage at once.
-const judgedCost = 4
+// validationCost is the memory to decode and validate a parent, as a multiple of
+// the decoded parent. Most of it is garbage immediately.
+const validationCost = 4
 
-// rememberedVerdicts is the number of parents of a kind whose verdict is
-// remembered. Most requests are about a parent that has not changed.
-const rememberedVerdicts = 4096
+// cachedVerdicts is the number of validation results that are cached for
+// each kind. Most requests are about a parent that has not changed.
+const cachedVerdicts = 4096
 
-// schema is a Controller's CRD, which is compiled when it is first needed, and
-// what it has said of parents. A verdict depends on nothing but the parent, so
-// that it makes no difference but in time whether it is remembered.
+// schema is a Controller's CRD, compiled when it is first needed, with a cache
+// of validation results. A result depends on the parent alone, so the cache
+// only saves time.
 type schema struct {
 	load     func() (*crd.Schema, error)
 	verdicts *lru.Cache // of [sha256.Size]byte to error
 }
 
-// schemas are those of all Controllers by the first byte of their CRD: a
-// Controller is a value that is made anew at every turn, and its CRD is the same.
+// schemas caches the schemas of all Controllers by the first byte of their CRD:
+// a Controller is a value that is built anew often, with the same CRD bytes.
 var schemas sync.Map // of *byte to *schema
 
 // schema returns nil for a Controller without a CRD.
@@ -47,13 +47,13 @@ func (c Controller) schema() *schema {
 	}
 	made, _ := schemas.LoadOrStore(&c.CRD[0], &schema{
 		load:     func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) },
-		verdicts: lru.New(rememberedVerdicts),
+		verdicts: lru.New(cachedVerdicts),
 	})
 	return made.(*schema)
 }
 
-// LoadCRD compiles the CRD, if there is one, so that the first request does not
-// have to wait for it. Without it, that request does it.
+// LoadCRD compiles the CRD, if there is one. Otherwise the first request has to
+// wait for that.
 func (c Controller) LoadCRD() error {
 	s := c.schema()
 	if s == nil {
@@ -65,8 +65,8 @@ func (c Controller) LoadCRD() error {
 	return nil
 }
 
-// validate refuses a parent that the API server would refuse. The status is the
-// hook's own and is not looked at.
+// validate refuses a parent that the API server would refuse. The status is
+// written by the hook and is not validated.
 func (c Controller) validate(ctx context.Context, req *request) error {
 	s := c.schema()
 	if s == nil {
@@ -85,7 +85,7 @@ func (c Controller) validate(ctx context.Context, req *request) error {
 	if err != nil {
 		return fmt.Errorf("the parent cannot be validated: %w", err)
 	}
-	verdict, err := judge(ctx, definition, c.Parent, req)
+	verdict, err := validateParent(ctx, definition, c.Parent, req)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,9 @@ func (c Controller) validate(ctx context.Context, req *request) error {
 	return verdict
 }
 
-// judge returns a verdict, and an error where there is none.
-func judge(ctx context.Context, definition *crd.Schema, kind Resource, req *request) (verdict, err error) {
+// validateParent validates the parent. It returns the verdict, and an error if there is
+// none.
+func validateParent(ctx context.Context, definition *crd.Schema, kind Resource, req *request) (verdict, err error) {
 	if values := valuesOf(req.parent); values > maxParentValues {
 		return badRequest("the parent has more than %d values: write fewer", maxParentValues), nil
 	}
@@ -103,8 +104,8 @@ func judge(ctx context.Context, definition *crd.Schema, kind Resource, req *requ
 	var size int64
 	members(req.parent, func(key, value []byte) bool {
 		if name := string(key); isValidated(name) {
-			size += judgedCost * anySize(value)
-			if err = req.run.passing(size); err != nil {
+			size += validationCost * anySize(value)
+			if err = req.run.spendTemporarily(size); err != nil {
 				return false
 			}
 			var member any
@@ -138,14 +139,14 @@ func judge(ctx context.Context, definition *crd.Schema, kind Resource, req *requ
 	return nil, nil
 }
 
-// isValidated reports whether a member of the parent is judged as it stands.
-// Of the metadata only a few names are, for the rest changes at every write.
+// isValidated reports whether a member of the parent is validated. Of the
+// metadata only a few names are, because the rest changes at every write.
 func isValidated(member string) bool { return member != "metadata" && member != "status" }
 
-// validatedMetadata are the members of metadata that a rule of a CRD can see.
+// validatedMetadata are the members of metadata that CRD rules can read.
 var validatedMetadata = []string{"generateName", "name"}
 
-// verdictKey tells apart parents of which the verdicts may differ.
+// verdictKey returns the cache key of a parent.
 func verdictKey(parent []byte) [sha256.Size]byte {
 	h := sha256.New()
 	part := func(name string, value []byte) {
@@ -164,10 +165,10 @@ func verdictKey(parent []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// ValidatedValues returns how many values validation would look at in the parent
-// of a request, which says what the request costs: each of them 5 to 50
-// microseconds. It stops counting where a parent has more than is validated, and
-// what is no request has none.
+// ValidatedValues returns how many values validation would read in the parent
+// of a request, as a measure of its cost: each takes 5 to 50 microseconds. It
+// stops counting above the number that is validated, and returns 0 for anything
+// that is not a request.
 func ValidatedValues(body []byte) int {
 	if !json.Valid(body) {
 		return 0
@@ -186,7 +187,7 @@ func valuesOf(parent []byte) (count int) {
 	return count
 }
 
-// countValues counts the values in a JSON text, or a few more.
+// countValues returns an upper estimate of the number of values in a JSON text.
 func countValues(raw []byte) int {
 	count := 1
 	for i := 0; i < len(raw); i++ {

@@ -105,7 +105,7 @@ func TestWhatTheCRDRefusesIsRefused(t *testing.T) {
 }
 
 // TestVerdictsAreNotMixedUp asks about parents that differ in one place each,
-// twice, so that a verdict that is remembered for another one would show.
+// duplicate, so that a verdict that is remembered for another one would show.
 func TestVerdictsAreNotMixedUp(t *testing.T) {
 	valid := string(withSpec(`"spec":{"text":"hello"},`))
 	requests := map[string]bool{
@@ -168,15 +168,15 @@ func TestValidationIsBounded(t *testing.T) {
 	}
 }
 
-// TestValidationIsGivenUp with the cause, by which a server tells a call that
+// TestValidationIsCanceled with the cause, by which a server tells a call that
 // was late from one that nobody waits for.
-func TestValidationIsGivenUp(t *testing.T) {
+func TestValidationIsCanceled(t *testing.T) {
 	definition, err := validated(nil).schema().load()
 	require.NoError(t, err)
 	late := errors.New("too late")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(late)
-	_, err = judge(ctx, definition, validated(nil).Parent, &request{parent: []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`)})
+	_, err = validateParent(ctx, definition, validated(nil).Parent, &request{parent: []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`)})
 	require.ErrorIs(t, err, late)
 }
 

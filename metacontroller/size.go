@@ -1,22 +1,22 @@
 package metacontroller
 
-// Size returns how many bytes a child takes in an answer, but for its hash. An
-// error means that it has no form in JSON.
+// Size returns how many bytes a child takes in an answer, without its hash. An
+// error means that it cannot be encoded as JSON.
 func Size(object Object) (int, error) {
 	size, _, err := Sizes(object)
 	return size, err
 }
 
-// Sizes returns how many bytes a child takes in an answer, as [Size] does, and in a
-// request: Metacontroller writes that with Go's encoder, which writes each "<", ">"
-// and "&" as six.
+// Sizes returns how many bytes a child takes in an answer, as [Size] does, and
+// in a request, which Metacontroller writes with Go's encoder: it escapes each
+// "<", ">" and "&" as six bytes.
 func Sizes(object Object) (answer, request int, err error) {
 	wire, err := appendObject(make([]byte, 0, 2048), object)
 	return len(wire), encodedSize(wire), err
 }
 
-// encodedSize returns how many bytes a child in its wire form has as Metacontroller
-// writes it. All else that is escaped is so in the wire form, too.
+// encodedSize returns the size of a child in its wire form as Metacontroller
+// encodes it. All other escapes are in the wire form already.
 func encodedSize(wire []byte) int {
 	size := len(wire)
 	for _, c := range wire {
@@ -27,18 +27,18 @@ func encodedSize(wire []byte) int {
 	return size
 }
 
-// MaxAppliedBytes is the most that [AppliedSize] may be of a child. The API server
-// stores 256 KiB of annotations: the rest is for the namespace and the label that
+// MaxAppliedBytes is the limit of [AppliedSize]. The API server stores 256 KiB
+// of annotations: the rest is for the namespace and the label that
 // Metacontroller adds to the copy, and for the annotations of others.
 const MaxAppliedBytes = 250 << 10
 
-// mostPerByte is how much one byte of a child can add to [AppliedSize]: an escape in
-// the copy, and itself in the annotations.
+// mostPerByte is how much one byte of a child can add to [AppliedSize]: an
+// escape in the copy, and the byte itself in the annotations.
 const mostPerByte = len(`\u003c`) + 1
 
-// AppliedSize returns how many bytes of annotations a child has once Metacontroller
-// has applied it under dynamic-apply: its own, and a copy of the whole child in
-// another. An error means that it has no form in JSON.
+// AppliedSize returns how many bytes of annotations a child has once
+// Metacontroller has applied it under dynamic-apply: its own, and a copy of the
+// whole child in another. An error means that it cannot be encoded as JSON.
 func AppliedSize(object Object) (int, error) {
 	wire, err := appendObject(make([]byte, 0, 2048), object)
 	if err != nil {

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// mostStatusBytes is the size of the largest status. The API server stores 1.5 MiB
-// of an object, spec and metadata included, and refuses all of a status that has no
-// room: nothing would be told any more. The names of 5,000 Pods, of 63 characters
-// each, are 330 KB.
+// mostStatusBytes is the size of the largest status. The API server stores 1.5
+// MiB of an object, spec and metadata included, and refuses a status that does
+// not fit as a whole: users would see no status any more. The names of 5,000
+// Pods, of 63 characters each, are 330 KB.
 const mostStatusBytes = 1 << 20
 
 // mostStoredBytes is the size of the largest object that etcd stores, and
-// reservedBytes what an object has to leave of that for a status: for the names of
-// its fields, which the API server adds to managedFields.
+// reservedBytes is kept free for the managedFields entries that the API server
+// adds for a status.
 const (
 	mostStoredBytes = 1536 << 10
 	reservedBytes   = 128 << 10
 )
 
-// checkRoom makes sure that the API server can store a status. A parent has no room
-// for it where somebody has given it that many labels, of which no schema bounds the
-// number. What a hook remembers in its status would be lost each time then, the time
-// that it waits between two tries included, and it would try as often as at first, for
-// ever. After an error Metacontroller waits longer each time. Nothing stops a teardown.
+// checkRoom makes sure that the API server can store a status. A parent has no
+// room for it if somebody has given it too many labels, which no schema limits.
+// Then the status would be lost each time, and with it the time between two
+// attempts, so the hook would retry at full speed for ever; after an error
+// Metacontroller backs off. A teardown is never stopped.
 func (r *request) checkRoom(status []byte) error {
 	if r.finalizing {
 		return nil
@@ -40,11 +40,11 @@ func (r *request) checkRoom(status []byte) error {
 // statusMember is a member of a status.
 type statusMember struct{ name, value []byte }
 
-// fitStatus returns a status that can be stored. What is written for a person to
-// read has been cut by now, so that what is too long is a list. Which of its items
-// can be done without only the hook knows, so that this is an error, which names the
-// list. But nothing stops a teardown: there the longest lists become empty, for what
-// a hook remembers in a status it has to do without anyway when the status is lost.
+// fitStatus returns a status that can be stored. Messages have been cut by now,
+// so that what is too long is a list. Only the hook knows which items matter,
+// so this is an error that names the list. But nothing may stop a teardown:
+// there the longest lists are emptied, because a hook must cope with a lost
+// status anyway.
 func fitStatus(status []byte, isTeardown bool) ([]byte, error) {
 	if len(status) <= mostStatusBytes {
 		return status, nil
@@ -71,7 +71,7 @@ func fitStatus(status []byte, isTeardown bool) ([]byte, error) {
 		value := all[i].value
 		switch value[0] {
 		case '[':
-			all[i].value = []byte("[]") // and not left out: the schema may ask for it
+			all[i].value = []byte("[]") // not left out: the schema may require it
 		case '{':
 			all[i].value = []byte("{}")
 		}

@@ -6,27 +6,28 @@ import (
 	"github.com/operetta-dev/operetta/internal/printable"
 )
 
-// A status quotes what others wrote: what a container printed last, why the
-// kubelet refused a Pod, which image somebody has set. Whoever may run a Pod can
-// write there, and a terminal that shows the status would do what it says. And
-// the API server refuses a whole status for one condition that does not fit the
-// schema, so that nothing would be told ever after. So each status is looked
-// through in its final bytes, whichever hook made it.
+// A status quotes texts of others: what a container printed last, why the
+// kubelet refused a Pod, which image somebody has set. Anyone who may run a Pod
+// can put control characters there for the terminal that shows the status. And
+// the API server refuses a whole status if one condition does not fit the
+// schema, so that users would see no status any more. So each status is checked
+// in its final bytes, whichever hook made it.
 
 const (
 	// maxStatusText is the size to which a text in a status is cut. A condition's
 	// message may have 32,768 characters.
 	maxStatusText = 32<<10 - 4
-	// maxStatusBytes is the size from which the messages and reasons in a status
-	// are cut further. The API server stores 1.5 MiB of an object, spec included.
+	// maxStatusBytes is the size above which the messages and reasons in a
+	// status are cut further. The API server stores 1.5 MiB of an object, spec
+	// included.
 	maxStatusBytes = 192 << 10
-	// maxConditionReason is what the schema of a condition admits.
+	// maxConditionReason is the limit in the schema of a condition.
 	maxConditionReason = 1024
 )
 
-// cleanStatus returns a status in which every text can be shown and every
-// condition can be stored. One that needs no change is returned as it is,
-// without any cost in memory.
+// cleanStatus returns a status in which every text is printable and every
+// condition can be stored. A status that needs no change is returned without a
+// copy.
 func cleanStatus(status []byte) []byte {
 	status = cleaner{most: maxStatusText}.clean(status)
 	for _, most := range []int{4 << 10, 1 << 10, 256} {
@@ -41,14 +42,14 @@ func cleanStatus(status []byte) []byte {
 // cleaner rewrites the texts in a JSON object.
 type cleaner struct {
 	most int // bytes of a text
-	// explanationsOnly leaves all other texts as they are. A hook remembers names
-	// and hashes in its status, and what it has written for a person to read is
-	// nothing that it relies on.
+	// explanationsOnly changes messages and reasons only. A hook may rely on
+	// the names and hashes in its status, but not on what it has written for
+	// people.
 	explanationsOnly bool
 }
 
-// clean returns the object with its texts rewritten, in a copy from the first
-// one on that has to be.
+// clean returns the object with its texts rewritten. It copies from the first
+// changed text on.
 func (c cleaner) clean(object []byte) []byte {
 	var out []byte
 	depth, copied := 0, 0
@@ -85,7 +86,7 @@ func (c cleaner) clean(object []byte) []byte {
 	return append(out, object[copied:]...)
 }
 
-// text returns a quoted text as it shall be.
+// text returns the cleaned form of a quoted text.
 func (c cleaner) text(quoted, key []byte, isKey, inCondition bool) (clean []byte, changed bool) {
 	isReason := string(key) == `"reason"`
 	switch {
@@ -102,14 +103,14 @@ func (c cleaner) text(quoted, key []byte, isKey, inCondition bool) (clean []byte
 		return nil, false
 	}
 	text := string(unquote(quoted))
-	if len(text) <= c.most+len("...") && printable.Is(text) { // as it is once it has been cut
+	if len(text) <= c.most+len("...") && printable.Is(text) { // unchanged if it was cut before
 		return nil, false
 	}
 	return appendString(nil, printable.Line(text, c.most)), true
 }
 
-// isPlain reports whether a quoted text surely has no character that cannot be
-// shown: it is ASCII, and escapes nothing but quotation marks and backslashes.
+// isPlain reports whether a quoted text is surely printable: it is ASCII, and
+// escapes nothing but quotation marks and backslashes.
 func isPlain(quoted []byte) bool {
 	for i := 0; i < len(quoted); i++ {
 		switch c := quoted[i]; {
@@ -124,8 +125,8 @@ func isPlain(quoted []byte) bool {
 	return true
 }
 
-// isConditionReason reports whether the API server takes a text, as it stands in
-// JSON, for the reason of a condition.
+// isConditionReason reports whether the API server accepts a JSON text as the
+// reason of a condition.
 func isConditionReason[T []byte | string](text T) bool {
 	if len(text) == 0 || len(text) > maxConditionReason || !isLetter(text[0]) || !isWordCharacter(text[len(text)-1]) {
 		return false
@@ -138,10 +139,11 @@ func isConditionReason[T []byte | string](text T) bool {
 	return true
 }
 
-// conditionReason returns the reason that is most like a text: a device plug-in
-// has a Pod fail with OutOfnvidia.com/gpu, say, and a container may say anything.
+// conditionReason returns the valid reason that is closest to a text: a device
+// plug-in fails a Pod with OutOfnvidia.com/gpu, say, and a container may write
+// anything.
 func conditionReason(text string) string {
-	const most = 128 // of a text that was meant as one word
+	const most = 128 // characters; a reason is one word
 	reason := make([]byte, 0, most)
 	for _, r := range text {
 		c := byte('_')

@@ -8,26 +8,27 @@ import (
 	"slices"
 )
 
-// isLenient reports whether a hook answers though something is wrong with the
-// parent or a child. Nothing may stop a deletion, and Metacontroller asks customize
-// before finalize. It remembers no error of customize either, and would ask again
-// for each such parent at every event of every related object of the cluster.
+// isLenient reports whether a hook answers even if the parent or a child is
+// damaged. Nothing may stop a deletion, and Metacontroller calls customize
+// before finalize. It does not cache errors of customize either, and would call
+// it again for each such parent at every event of every related object in the
+// cluster.
 func (h HookName) isLenient() bool { return h != SyncHook }
 
-// triedTwice: a part is decoded to see whether it can be, and again to keep it.
-const triedTwice = 2
+// decodedTwice: a part is decoded once to check it, and again to keep it.
+const decodedTwice = 2
 
-// decodeParts decodes as much of a parent as can be, and reports whether its
-// spec could not. The metadata and the status are taken field by field, for each
-// of them is true by itself; a spec that has lost a field would say something
-// else, so it is taken as a whole or left empty.
+// decodeParts decodes as much of a parent as possible, and reports whether its
+// spec could not be decoded. The metadata and the status are decoded field by
+// field, because each field is true by itself; a spec without one of its fields
+// would mean something else, so it is decoded as a whole or left empty.
 func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	if decodeParent(req, parent) == nil {
 		return false
 	}
-	*parent = *new(P) // nothing of what has been decoded before it failed
+	*parent = *new(P) // drop what was decoded before the failure
 	take := func(part []byte) bool {
-		if isTooNested(part) || req.run.spend(triedTwice*(int64(len(part))+decodedSize(part, reflect.TypeFor[P]()))) != nil {
+		if isTooNested(part) || req.run.spend(decodedTwice*(int64(len(part))+decodedSize(part, reflect.TypeFor[P]()))) != nil {
 			return false
 		}
 		return decode(part, new(P)) == nil && decode(part, parent) == nil
@@ -50,8 +51,8 @@ func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	return specDamaged
 }
 
-// decodeForRules decodes as much of a parent as can be for a customize function. The
-// spec is left empty where it has more values than sync takes.
+// decodeForRules decodes as much of a parent as possible for a customize
+// function. The spec is left empty if it has more values than sync accepts.
 func decodeForRules[P any](req *request, parent *P) {
 	if valuesOf(req.parent) <= maxParentValues {
 		decodeParts(req, parent)
@@ -62,7 +63,7 @@ func decodeForRules[P any](req *request, parent *P) {
 	decodeParts(&short, parent)
 }
 
-// nested returns the JSON of an object in which a value stands at a path.
+// nested returns the JSON of an object with a value at a path.
 func nested(value []byte, path ...string) []byte {
 	for _, name := range slices.Backward(path) {
 		quoted, _ := json.Marshal(name) // a string cannot fail
@@ -71,40 +72,40 @@ func nested(value []byte, path ...string) []byte {
 	return value
 }
 
-// tearDown asks a finalize function what shall be left. Objects that the function
-// cannot decode are hidden from it, and it is asked again. Where children are among
-// them they are returned, and there is no result: they go first. A related object
-// is passed over: no answer could make it go.
+// tearDown calls a finalize function to learn which children stay. Objects that
+// the function cannot decode are hidden from it, and it is called again. If
+// children are among them, they are returned without a result: they are deleted
+// first. A related object is only skipped: no answer can delete it.
 //
-// With each object all others of its kind are found that cannot be decoded either,
-// so that the function is asked a few times only, however many are damaged.
-func tearDown[S any](seen Observed, finalize func(Observed) (Result[S], error)) (result Result[S], damaged map[objectKey]bool, err error) {
+// With each such object all others of its kind are checked, so that the
+// function is called a few times only, however many objects are damaged.
+func tearDown[S any](observed Observed, finalize func(Observed) (Result[S], error)) (result Result[S], damaged map[objectKey]bool, err error) {
 	for {
-		result, err = finalize(seen)
+		result, err = finalize(observed)
 		var request *RequestError
 		if !errors.As(err, &request) || request.damaged == nil {
 			if len(damaged) > 0 {
-				err = nil // it was asked to find these
+				err = nil // the call only served to find these
 			}
 			return result, damaged, err
 		}
 		one := request.damaged
-		if seen.Children.has(one.Snapshot) {
-			hidden := seen.Children.undecodable(one)
-			seen.Children = seen.Children.without(one.Snapshot, hidden)
+		if observed.Children.has(one.Snapshot) {
+			hidden := observed.Children.undecodable(one)
+			observed.Children = observed.Children.without(one.Snapshot, hidden)
 			if damaged == nil {
 				damaged = map[objectKey]bool{}
 			}
 			maps.Copy(damaged, hidden)
-		} else if seen.Related.has(one.Snapshot) {
-			seen.Related = seen.Related.without(one.Snapshot, seen.Related.undecodable(one))
+		} else if observed.Related.has(one.Snapshot) {
+			observed.Related = observed.Related.without(one.Snapshot, observed.Related.undecodable(one))
 		} else {
 			return result, damaged, err
 		}
 	}
 }
 
-// keepAllBut keeps all objects but some.
+// keepAllBut keeps all objects except some.
 func keepAllBut(children Objects, some map[objectKey]bool) []Object {
 	var kept []Object
 	for _, kind := range slices.Sorted(maps.Keys(children.byKind)) {
@@ -124,22 +125,22 @@ type undecodable struct {
 	into reflect.Type
 }
 
-// objectKey tells an object apart from all others.
+// objectKey identifies an object.
 type objectKey struct{ apiVersion, kind, namespace, name string }
 
 func (s Snapshot) key() objectKey { return objectKey{s.APIVersion, s.Kind, s.Namespace, s.Name} }
 
-// has reports whether an object is one of these.
+// has reports whether an object is in the list.
 func (o Objects) has(one Snapshot) bool {
 	return slices.ContainsFunc(o.All(one.APIVersion, one.Kind), func(s Snapshot) bool { return s.key() == one.key() })
 }
 
-// undecodable returns the objects of the kind of one that cannot be decoded, as it
-// cannot.
+// undecodable returns the objects of the same kind that cannot be decoded into
+// the same type.
 func (o Objects) undecodable(one *undecodable) map[objectKey]bool {
 	found := map[objectKey]bool{one.key(): true}
 	for _, s := range o.All(one.APIVersion, one.Kind) {
-		if o.run.passing(decodedSize(s.raw, one.into)) != nil {
+		if o.run.spendTemporarily(decodedSize(s.raw, one.into)) != nil {
 			break
 		}
 		if decode(s.raw, reflect.New(one.into).Interface()) != nil {
@@ -149,7 +150,7 @@ func (o Objects) undecodable(one *undecodable) map[objectKey]bool {
 	return found
 }
 
-// without returns the objects without some of the kind of one.
+// without returns the objects except some of one kind.
 func (o Objects) without(one Snapshot, some map[objectKey]bool) Objects {
 	byKind := maps.Clone(o.byKind)
 	key := one.Kind + "." + one.APIVersion

@@ -17,17 +17,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The wire form of an object is its JSON with nothing in it that its author
-// did not mean. Go's own encoding of a Kubernetes type is full of leftovers
-// ("strategy": {}, "selector": null, "status": {}), and Metacontroller takes
-// each for a wish: it compares the merged object with the live one as text,
-// and a field that the API server drops makes it write on every sync.
+// The wire form of an object is its JSON with only what its author meant. Go's
+// own encoding of a Kubernetes type is full of leftovers ("strategy": {},
+// "selector": null, "status": {}), and Metacontroller takes each as desired: it
+// compares the merged object with the live one as text, and a field that the
+// API server drops makes it write on every sync.
 //
-// Told by Go's types: a nil pointer, slice or map and an empty struct value
+// The Go types decide: a nil pointer, slice or map and an empty struct value
 // mean nothing; a pointer to an empty struct ("emptyDir": {}), an element of a
 // list and a value of a map are meant. Scalars follow their omitempty tags, as
-// the API server does. Members stand in the order of their names, so that the
-// bytes, and with them the hash, outlive a new version of the Kubernetes types.
+// in the API server. Members are sorted by name, so that the bytes and the hash
+// stay the same with a new version of the Kubernetes types.
 
 // appendObject appends the wire form of a child, without its status.
 func appendObject(b []byte, object Object) ([]byte, error) {
@@ -46,7 +46,7 @@ func appendStatus(b []byte, status any) ([]byte, error) {
 }
 
 // appendValue appends a value, unless it means nothing, and reports whether it
-// did. A value that is meant is written even when it is empty. The member
+// did. If meant is set, it is written even when it is empty. The member named
 // without is left out.
 func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
 	if v.IsValid() && v.Type().Implements(marshalerType) {
@@ -87,8 +87,8 @@ var (
 	intOrStringType = reflect.TypeFor[intstr.IntOrString]()
 )
 
-// appendMarshaler appends a value that knows its own form, as quantities and
-// times do. Their zero values are null, or 0 in the case of IntOrString.
+// appendMarshaler appends a value with its own encoder, such as a quantity or a
+// time. The zero values are null, or 0 in the case of IntOrString.
 func appendMarshaler(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
 	if v.Kind() == reflect.Pointer && v.IsNil() || !meant && v.Type() == intOrStringType && v.IsZero() {
 		return b, false, nil

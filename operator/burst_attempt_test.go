@@ -16,13 +16,18 @@ func missingSince(at time.Time) []metav1.Condition {
 
 func TestAttempt(t *testing.T) {
 	const s, m = time.Second, time.Minute
-	for missing, wait := range map[time.Duration]time.Duration{
-		-time.Hour: 0, 0: 0, 29 * s: 0, 30 * s: 0, 39 * s: 0, 40 * s: 20 * s, 59 * s: s, 60 * s: 0, 70 * s: 50 * s, 120 * s: 0, 130 * s: 110 * s,
-		240 * s: 0, 480 * s: 0, 490 * s: 470 * s, 960 * s: 0, 970 * s: 590 * s, 16*m + 10*m: 0, 16*m + 10*m + 10*s: 590 * s, 16*m + 1000*10*m + 11*s: 589 * s,
+	for missing, next := range map[time.Duration]struct {
+		isNow bool
+		in    time.Duration
+	}{
+		-time.Hour: {true, 30 * s}, 0: {true, 30 * s}, 29 * s: {true, s}, 30 * s: {true, 30 * s}, 39 * s: {true, 21 * s}, 40 * s: {false, 20 * s}, 59 * s: {false, s},
+		60 * s: {true, 60 * s}, 70 * s: {false, 50 * s}, 120 * s: {true, 120 * s}, 130 * s: {false, 110 * s}, 240 * s: {true, 240 * s}, 480 * s: {true, 480 * s},
+		490 * s: {false, 470 * s}, 960 * s: {true, 10 * m}, 970 * s: {false, 590 * s}, 16*m + 10*m: {true, 10 * m}, 16*m + 10*m + 10*s: {false, 590 * s},
+		16*m + 1000*10*m + 11*s: {false, 589 * s},
 	} {
-		isNow, next := Attempt(missingSince(noon.Add(-missing)), 1, noon)
-		require.Equal(t, wait == 0, isNow, missing)
-		require.Equal(t, wait, next, missing)
+		isNow, in := Attempt(missingSince(noon.Add(-missing)), 1, noon)
+		require.Equal(t, next.isNow, isNow, missing)
+		require.Equal(t, next.in, in, missing)
 	}
 	isNow, _ := Attempt(missingSince(noon.Add(-50*s)), 2, noon)
 	require.True(t, isNow, "an edit begins anew")

@@ -13,49 +13,48 @@ import (
 
 // Types of conditions that every operator uses.
 const (
-	// ConditionReady is True when what the newest spec asks for is there and
-	// works.
+	// ConditionReady is True when everything that the newest spec asks for
+	// exists and works.
 	ConditionReady = "Ready"
-	// ConditionStalled is True, and absent otherwise, when work has failed for
-	// good. Tools that follow kstatus call the object failed then, and would
-	// wait for ever without it.
+	// ConditionStalled is True when the work has failed for good, and absent
+	// otherwise. Tools that follow kstatus then report the object as failed
+	// instead of waiting.
 	ConditionStalled = "Stalled"
-	// ConditionChildrenObserved is True when every child that is asked for
-	// exists. Its lastTransitionTime remembers since when one has been missing.
+	// ConditionChildrenObserved is True when every desired child exists. Its
+	// lastTransitionTime stores since when one has been missing.
 	ConditionChildrenObserved = "ChildrenObserved"
-	// ConditionChildrenUpdated is False, and absent otherwise, while a child has
-	// not become what it has been asked to be. Its lastTransitionTime remembers
+	// ConditionChildrenUpdated is False while a child has not been updated to
+	// its desired form, and absent otherwise. Its lastTransitionTime stores
 	// since when.
 	ConditionChildrenUpdated = "ChildrenUpdated"
 )
 
-// Reasons of Ready=False that hold for every kind.
+// Reasons of Ready=False that every kind uses.
 const (
-	// ReasonCreating says that children have just been asked for.
+	// ReasonCreating means that children have just been asked for.
 	ReasonCreating = "Creating"
-	// ReasonUpdating says that children are not yet what the newest spec asks
-	// for.
+	// ReasonUpdating means that children are not yet what the newest spec asks for.
 	ReasonUpdating = "Updating"
-	// ReasonChildBlocked says that a child has been asked for and has not
-	// appeared within [ChildGrace], or that another controller has its name.
+	// ReasonChildBlocked means that a child has been asked for and was not created within
+	// [ChildGrace], or another controller uses its name.
 	ReasonChildBlocked = "ChildBlocked"
-	// ReasonUpdateBlocked says that a child has been asked to change and has not
-	// changed within [ChildGrace].
+	// ReasonUpdateBlocked means that a child has been changed in the answer and was not
+	// updated within [ChildGrace].
 	ReasonUpdateBlocked = "UpdateBlocked"
 )
 
-// reasonNameTaken says in ChildrenObserved that nothing is asked for that is
-// missing.
+// reasonNameTaken is the reason of ChildrenObserved when all missing children
+// are left out of the answer.
 const reasonNameTaken = "NameTaken"
 
-// ChildGrace is how long a child may be missing, or not be what is asked for,
-// before it is called blocked: Metacontroller's cache lags behind its own writes,
-// so that a child that has just been made may not be observed yet.
+// ChildGrace is how long a child may be missing or outdated before it is
+// reported as blocked: Metacontroller's cache lags behind its own writes, so a
+// child that was just created may not be observed yet.
 const ChildGrace = 30 * time.Second
 
 // Conditions builds the conditions of a parent's status. A condition whose
-// status does not change keeps its lastTransitionTime, which is remembered in
-// the parent's old status and nowhere else.
+// status does not change keeps its lastTransitionTime, which is stored only in
+// the parent's old status.
 type Conditions struct {
 	old        []metav1.Condition
 	now        metav1.Time
@@ -63,11 +62,11 @@ type Conditions struct {
 	list       []metav1.Condition
 }
 
-// NewConditions begins the conditions of a parent: its old ones are those in
-// the status that the hook is sent, its generation is that of its metadata. A time
-// in them that is yet to come counts as now: whoever wrote it had another clock, and
-// what is counted from it would wait until then. So does one that is missing or
-// zero, with which no API server would store the status.
+// NewConditions starts from the old conditions, which are those of the status
+// in the request, and the generation of the parent's metadata. A
+// lastTransitionTime in the future counts as now: it was written by another
+// clock, and timeouts would not end until then. So does one that is missing or
+// zero, which the API server would refuse.
 func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Conditions {
 	c := &Conditions{old: old, generation: generation, now: metav1.NewTime(now.UTC().Truncate(time.Second))}
 	for i := range old {
@@ -82,8 +81,8 @@ func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Con
 	return c
 }
 
-// Set sets a condition. A later call for the same type replaces the earlier.
-// The message must say the same for the same state: no running times, no
+// Set sets a condition. A later call for the same type replaces the earlier
+// one. The message must be the same for the same state: no running times, no
 // random order.
 func (c *Conditions) Set(conditionType string, status metav1.ConditionStatus, reason, message string) {
 	since := c.now
@@ -120,9 +119,9 @@ func (c *Conditions) List() []metav1.Condition {
 	return c.list
 }
 
-// PendingChildren is the part of a status that says which children are waited for. It is
-// for people to read and for the next sync to remember: since when they are waited for
-// stands in the conditions.
+// PendingChildren is the part of a status that lists the children that are
+// waited for. People read it, and so does the next sync; since when they are
+// waited for is in the conditions.
 type PendingChildren struct {
 	// MissingChildren are those that have been asked for and are not there, the first 32.
 	// +optional
@@ -134,27 +133,27 @@ type PendingChildren struct {
 	OutdatedChildren []string `json:"outdatedChildren,omitempty"`
 }
 
-// maxPending is how many children a [PendingChildren] has of each sort. Of more than
-// that, the first are the next that come.
+// maxPending is the length of each list in a [PendingChildren]. The first of
+// more children are the next to appear.
 const maxPending = 32
 
-// ChildrenReport is what [Conditions.ReportChildren] found.
+// ChildrenReport is the result of [Conditions.ReportChildren].
 type ChildrenReport struct {
-	// Settled is set when what is observed is what is asked for, so that the rest is the
-	// operator's to judge.
+	// Settled is set when the observed children are the desired ones, so that
+	// the operator judges the rest itself.
 	Settled bool
-	// Judgement is for where it is not settled.
+	// Judgement is the one to use while Settled is false.
 	Judgement Judgement
-	// Pending is for the status, to be handed in by the next sync.
+	// Pending goes into the status, and comes back in the next sync.
 	Pending PendingChildren
-	// ResyncAfter is after what time to look again, zero for not at all: a child that a
-	// foreign object, a quota or an admission webhook keeps away gives no sign of it,
-	// nor does one whose update is refused.
+	// ResyncAfter is when to check again, or zero: no event arrives for a child
+	// that a foreign object, a quota or an admission webhook prevents, or whose
+	// update is refused.
 	ResyncAfter time.Duration
 }
 
-// With returns what the conditions are to say: the operator's own judgement where the
-// children are settled or it has failed, and otherwise that of the children.
+// With returns the judgement for the conditions: the operator's own if the
+// children are settled or it has failed, otherwise that of the children.
 func (r ChildrenReport) With(own Judgement) Judgement {
 	if r.Settled || own.State == Failed && r.Judgement.State != Failed {
 		return own
@@ -162,11 +161,12 @@ func (r ChildrenReport) With(own Judgement) Judgement {
 	return r.Judgement
 }
 
-// ReportChildren sets ChildrenObserved and ChildrenUpdated and, unless what is observed is
-// what is asked for, judges that with one of the reasons above. A child that does not
-// come, or does not change, within [ChildGrace] is a person's to mend: that has failed.
-// So has, at once, one that is not asked for because another controller has its name.
-// The pending children are those of the old status.
+// ReportChildren sets ChildrenObserved and ChildrenUpdated and, unless the
+// observed children are the desired ones, judges with one of the reasons above.
+// A child that is not created or updated within [ChildGrace] needs a person:
+// the work has failed. So has, at once, a child that is left out because
+// another controller uses its name. The pending children are those of the old
+// status.
 func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending PendingChildren) ChildrenReport {
 	asked := asked(diff)
 	missing := c.wait(ConditionChildrenObserved, asked, pending.MissingChildren)
@@ -176,15 +176,15 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 		c.Set(ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "every child that is asked for exists")
 	case len(asked) == 0:
 		c.Set(ConditionChildrenObserved, metav1.ConditionFalse, reasonNameTaken, "not asked for: "+listed(diff.Missing))
-		// Its event comes when the name is free, unless that is lost.
-		missing.again = lookAgain(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
+		// An event arrives when the name is free, unless it is lost.
+		_, missing.retryAfter = attempt(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
 	}
 	var judgement Judgement
 	switch {
 	case missing.isOver, len(diff.Taken) > 0:
-		judgement = Judgement{Failed, ReasonChildBlocked, blocked(diff, missing.isOver)}
+		judgement = Judgement{Failed, ReasonChildBlocked, missingMessage(diff, missing.isOver)}
 	case updating.isOver:
-		judgement = Judgement{Failed, ReasonUpdateBlocked, refused(diff)}
+		judgement = Judgement{Failed, ReasonUpdateBlocked, notUpdatedMessage(diff)}
 	case len(diff.Missing) > 0:
 		judgement = Judgement{Working, ReasonCreating, "being created: " + listed(diff.Missing)}
 	case len(diff.Outdated) > 0:
@@ -195,7 +195,7 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 	return ChildrenReport{
 		Judgement:   judgement,
 		Pending:     PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)},
-		ResyncAfter: Soonest(missing.again, updating.again),
+		ResyncAfter: Soonest(missing.retryAfter, updating.retryAfter),
 	}
 }
 
@@ -203,14 +203,14 @@ func firstOf(children []string) []string {
 	return slices.Clone(children[:min(len(children), maxPending)])
 }
 
-// waiting tells how it is about children that something is waited for.
+// waiting is the state of children that are waited for.
 type waiting struct {
-	isOver bool          // they have been waited for as long as [ChildGrace]
-	again  time.Duration // when to look again, zero for not at all
+	isOver     bool          // they have been waited for longer than [ChildGrace]
+	retryAfter time.Duration // when to check again, zero for not at all
 }
 
-// wait sets a condition that remembers since when children have been waited for,
-// if there are any. The old ones are those that were waited for before.
+// wait sets a condition that stores since when children have been waited for,
+// if there are any. The old ones are those of the last status.
 func (c *Conditions) wait(conditionType string, children, old []string) waiting {
 	if len(children) == 0 {
 		return waiting{}
@@ -219,27 +219,20 @@ func (c *Conditions) wait(conditionType string, children, old []string) waiting 
 	left := ChildGrace - c.now.Sub(since.Time)
 	if left > 0 {
 		c.set(conditionType, metav1.ConditionFalse, "Asked", "asked for: "+listed(children), since)
-		return waiting{again: left}
+		return waiting{retryAfter: left}
 	}
 	reason := map[string]string{ConditionChildrenObserved: "Absent", ConditionChildrenUpdated: "Outdated"}[conditionType]
 	c.set(conditionType, metav1.ConditionFalse, reason, "asked for: "+listed(children), since)
-	return waiting{isOver: true, again: lookAgain(c.now.Sub(since.Time))}
+	_, next := attempt(c.now.Sub(since.Time))
+	return waiting{isOver: true, retryAfter: next}
 }
 
-// maxLookAgain is how rarely a child is asked for at least that is blocked.
-const maxLookAgain = 10 * time.Minute
+// maxRetryAfter is the longest time between two attempts for a blocked child.
+const maxRetryAfter = 10 * time.Minute
 
-// lookAgain returns when to look again at what has been blocked for some time: each
-// time after twice as long, as a ReplicaSet's controller does. A hook that looks
-// asks for the child again, and the API calls that are refused then come out of
-// those that Metacontroller has for all custom resources together.
-func lookAgain(blocked time.Duration) time.Duration {
-	return min(max(ChildGrace, blocked), maxLookAgain)
-}
-
-// since returns since when children have been waited for. The old condition
-// tells, unless none of the old children is among them any more: then the ones of now
-// have only just been asked for. So has a change by a newer spec.
+// since returns since when children have been waited for. It is the time of the
+// old condition, unless none of the old children is still waited for, or the
+// spec has changed: then the wait starts now.
 func (c *Conditions) since(conditionType string, children, old []string) metav1.Time {
 	condition := meta.FindStatusCondition(c.old, conditionType)
 	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken ||
@@ -249,14 +242,14 @@ func (c *Conditions) since(conditionType string, children, old []string) metav1.
 	isWaitedFor := func(name string) bool { return slices.Contains(children, name) }
 	switch {
 	case slices.ContainsFunc(old, isWaitedFor):
-	case len(old) > 0, condition.ObservedGeneration != c.generation: // a kind may not keep which they were
+	case len(old) > 0, condition.ObservedGeneration != c.generation: // some kinds do not store the list
 		return c.now
 	}
 	return condition.LastTransitionTime
 }
 
-// MissingSince returns since when a child that is asked for has been missing, as the old
-// conditions of the parent tell, and whether one is.
+// MissingSince returns since when a desired child has been missing, according
+// to the old conditions of the parent, and whether one is.
 func MissingSince(old []metav1.Condition) (since time.Time, isMissing bool) {
 	observed := meta.FindStatusCondition(old, ConditionChildrenObserved)
 	if observed == nil || observed.Status != metav1.ConditionFalse {
@@ -265,8 +258,8 @@ func MissingSince(old []metav1.Condition) (since time.Time, isMissing bool) {
 	return observed.LastTransitionTime.Time, true
 }
 
-// Soonest returns the shortest of some times after which to look again, as
-// [metacontroller.Result.ResyncAfter] has them: zero, and what is past, is none.
+// Soonest returns the shortest of some durations for
+// [metacontroller.Result.ResyncAfter], ignoring zero and negative ones.
 func Soonest(durations ...time.Duration) time.Duration {
 	var least time.Duration
 	for _, d := range durations {

@@ -59,7 +59,7 @@ func TestReportChildren(t *testing.T) {
 		"blocked":        {old: absent(30 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 30 * time.Second},
 		"many blocked":   {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: time.Minute},
 		// A status of a version before, or one whose kind does not keep it, has none.
-		"nothing pending": {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 10 * time.Minute},
+		"nothing pending": {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 6 * time.Minute},
 		"others appeared": {old: absent(time.Minute), pending: []string{"Pod/x", "Pod/y"}, diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
@@ -87,8 +87,8 @@ func TestReportChildren(t *testing.T) {
 	}
 }
 
-// TestUpdateThatIsNotTaken follows a child whose update the API server refuses.
-func TestUpdateThatIsNotTaken(t *testing.T) {
+// TestUpdateThatIsRefused follows a child whose update the API server refuses.
+func TestUpdateThatIsRefused(t *testing.T) {
 	refused := metacontroller.Difference{Outdated: []string{"Service/a"}, NotUpdated: []string{"Service/a"}, EventFlags: "-n default --for boxes.example.com/a"}
 	var pending PendingChildren
 	at := func(old []metav1.Condition, generation int64, later time.Duration, diff metacontroller.Difference) ([]metav1.Condition, time.Duration) {
@@ -146,9 +146,9 @@ func TestUpdateThatIsNotTaken(t *testing.T) {
 	require.Empty(t, told(list, ConditionChildrenUpdated))
 }
 
-// TestATimeYetToComeIsNow: a clock that is ahead, or a status that was restored,
+// TestFutureTimesCountAsNow: a clock that is ahead, or a status that was restored,
 // holds up nothing.
-func TestATimeYetToComeIsNow(t *testing.T) {
+func TestFutureTimesCountAsNow(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	old := []metav1.Condition{{
 		Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Asked", Message: "asked for: Pod/a",
@@ -177,9 +177,9 @@ func TestConditionWithoutATimeBeginsNow(t *testing.T) {
 	require.True(t, old[0].LastTransitionTime.IsZero(), "the parent is not changed")
 }
 
-// TestReportChildrenTellsATakenName at once, and counts the time that a child does not
+// TestReportChildrenReportsATakenName at once, and counts the time that a child does not
 // appear from when it has been asked for.
-func TestReportChildrenTellsATakenName(t *testing.T) {
+func TestReportChildrenReportsATakenName(t *testing.T) {
 	settle := func(old []metav1.Condition, at time.Duration, diff metacontroller.Difference) (*Conditions, time.Duration) {
 		c := NewConditions(old, 1, noon.Add(at))
 		report := c.ReportChildren(diff, PendingChildren{})

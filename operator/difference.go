@@ -8,10 +8,10 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// graceText is [ChildGrace] in a message.
+// graceText is [ChildGrace] for messages.
 var graceText = ChildGrace.String()
 
-// asked returns those of the Missing that are asked for.
+// asked returns the Missing children that are in the answer.
 func asked(d metacontroller.Difference) []string {
 	if len(d.Taken) == 0 {
 		return d.Missing
@@ -21,8 +21,8 @@ func asked(d metacontroller.Difference) []string {
 	})
 }
 
-// blocked tells which children do not come, and what to do about it.
-func blocked(d metacontroller.Difference, isOver bool) string {
+// missingMessage says which children were not created, and what to do about it.
+func missingMessage(d metacontroller.Difference, isOver bool) string {
 	var parts []string
 	if len(d.Taken) > 0 {
 		taken := make([]string, len(d.Taken))
@@ -33,31 +33,31 @@ func blocked(d metacontroller.Difference, isOver bool) string {
 	}
 	if missing := asked(d); isOver {
 		parts = append(parts, listed(missing)+" not created after "+graceText+": the name may be taken, a quota or an admission webhook may refuse it, "+
-			"or a field may be invalid; "+events(d))
+			"or a field may be invalid; "+eventsHint(d))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// refused tells which children do not change, and why that may be.
-func refused(d metacontroller.Difference) string {
+// notUpdatedMessage says which children were not updated, and possible causes.
+func notUpdatedMessage(d metacontroller.Difference) string {
 	return listed(d.NotUpdated) + " not updated after " + graceText + ": the API server may refuse the update for a node port that is taken, " +
-		"a field that cannot change, a quota or an admission webhook; " + events(d)
+		"a field that cannot change, a quota or an admission webhook; " + eventsHint(d)
 }
 
-// events tells where the API server's refusals are to be read: Metacontroller
-// reports them as events of the parent.
-func events(d metacontroller.Difference) string {
+// eventsHint says where to read the API server's refusals: Metacontroller reports
+// them as events of the parent.
+func eventsHint(d metacontroller.Difference) string {
 	if d.EventFlags == "" {
 		return "see the events of this object"
 	}
 	return "see `kubectl events " + d.EventFlags + "`"
 }
 
-// listed names the first children.
+// listed joins the first children by commas.
 func listed(refs []string) string { return Listed(refs, ", ") }
 
-// Listed joins the first three of some texts by a separator, and counts the others, as
-// in "a, b, c and 2 more". Messages do not grow with what they tell of.
+// Listed joins the first three texts by a separator and counts the others, as
+// in "a, b, c and 2 more", so that messages stay short.
 func Listed(texts []string, separator string) string {
 	const most = 3
 	if len(texts) <= most {

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Conditions that an operator may have beside those of every operator.
+// Optional conditions, besides those of every operator.
 const (
 	// ConditionProgressing is True while the operator works on what the newest spec
 	// asks for.
@@ -17,29 +17,29 @@ const (
 type State int
 
 const (
-	// Working is the state of what is not done yet, and needs nobody.
+	// Working means not done yet, and no person is needed.
 	Working State = iota
-	// Done is the state of what is as the newest spec asks for, and works.
+	// Done means that everything is as the newest spec asks for, and works.
 	Done
-	// Hindered is the state of what goes on, and needs a person to come to an end.
+	// Hindered means that work goes on, but needs a person to complete.
 	Hindered
-	// Failed is the state of what has ended, or has been waited for for too long, and
-	// needs a person.
+	// Failed means that work has ended or waited for too long, and needs a person.
 	Failed
 )
 
-// Judgement is how a custom resource is. All conditions that sum it up follow from one.
+// Judgement is the overall state of a custom resource. All conditions that sum
+// it up are set from one Judgement.
 type Judgement struct {
 	State State
 	// Reason is one CamelCase word, for programs.
 	Reason string
-	// Message is for people. It says the same for the same state: no running times, no
-	// random order.
+	// Message is for people. It must be the same for the same state: no running
+	// times, no random order.
 	Message string
 }
 
-// Judge sets Ready, where the work has failed Stalled, and those of
-// [ConditionProgressing] and [ConditionDegraded] that are named. A later judgement
+// Judge sets Ready, Stalled if the work has failed, and those of
+// [ConditionProgressing] and [ConditionDegraded] that are named. A later call
 // replaces what it sets.
 func (c *Conditions) Judge(j Judgement, also ...string) {
 	c.SetJudged(ConditionReady, j)
@@ -61,8 +61,8 @@ func (c *Conditions) Judge(j Judgement, also ...string) {
 	}
 }
 
-// SetJudged sets a condition of the operator's own that is True where a part of the work
-// is done.
+// SetJudged sets a condition of the operator's own, which is True where the
+// judgement is Done.
 func (c *Conditions) SetJudged(conditionType string, j Judgement) {
 	c.Set(conditionType, conditionStatus(j.State == Done), j.Reason, j.Message)
 }

@@ -1,6 +1,6 @@
 package operator
 
-// App holds what the labels recommended by Kubernetes say, see
+// App are the values of the labels that Kubernetes recommends, see
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/.
 type App struct {
 	// Name is what the application is, Instance which one of its kind.
@@ -10,7 +10,7 @@ type App struct {
 	Component, PartOf string
 }
 
-// Labels returns the labels in a map of their own. A value too long for a label
+// Labels returns the labels in a new map. A value that is too long for a label
 // is cut and ends in a hash.
 func (a App) Labels() map[string]string {
 	return map[string]string{

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodStatus is the part of a Pod's status that tells what it is at, what is wrong
-// with it and how it ended. It is a few fields of a big object: a hook that
-// needs fewer decodes a struct of its own.
+// PodStatus is the part of a Pod's status that shows what the Pod does, what is
+// wrong with it and how it ended. A hook that needs fewer fields of this large
+// object decodes a struct of its own.
 type PodStatus struct {
 	Phase             corev1.PodPhase   `json:"phase"`
 	Reason            string            `json:"reason"`
@@ -21,7 +21,7 @@ type PodStatus struct {
 	InitStatuses      []ContainerStatus `json:"initContainerStatuses"`
 }
 
-// PodSpec is the part of a Pod's spec that tells what its containers are for.
+// PodSpec is the part of a Pod's spec that shows which containers are sidecars.
 type PodSpec struct {
 	InitContainers []struct {
 		Name          string                        `json:"name"`
@@ -29,8 +29,7 @@ type PodSpec struct {
 	} `json:"initContainers"`
 }
 
-// Sidecars returns the names of the init containers that run beside the others,
-// rather than before them.
+// Sidecars returns the names of the init containers with restartPolicy Always.
 func (s *PodSpec) Sidecars() []string {
 	var names []string
 	for _, c := range s.InitContainers {
@@ -90,10 +89,10 @@ func (s *PodStatus) Containers() []ContainerStatus {
 	return slices.Concat(s.InitStatuses, s.ContainerStatuses)
 }
 
-// Failed returns the first container that ended with another exit code than 0,
-// or nil. Init containers come last: where one fails, no other ends but sidecars.
-// Those of the given names come behind all others: they are stopped when the Pod is
-// over, and hardly ever end well.
+// Failed returns the first container that ended with an exit code other than 0,
+// or nil. Init containers come last: if one fails, only sidecars end besides
+// it. The named sidecars come after all others: they are stopped when the Pod
+// is done, and hardly ever exit with 0.
 func (s *PodStatus) Failed(sidecars ...string) *ContainerStatus {
 	var sidecar *ContainerStatus
 	containers := slices.Concat(s.ContainerStatuses, s.InitStatuses)
@@ -110,8 +109,8 @@ func (s *PodStatus) Failed(sidecars ...string) *ContainerStatus {
 	return sidecar
 }
 
-// Finished returns when the last container ended, or the zero time where no
-// container tells.
+// Finished returns when the last container ended, or the zero time if no
+// container says so.
 func (s *PodStatus) Finished() metav1.Time {
 	var last metav1.Time
 	for _, container := range s.Containers() {
@@ -122,9 +121,9 @@ func (s *PodStatus) Finished() metav1.Time {
 	return last
 }
 
-// Activity tells in a few words what keeps the Pod from being done or ready:
-// why it is not scheduled, what a container waits for, or else its phase. It
-// says the same for the same state, and nothing that grows with time.
+// Activity says in a few words why the Pod is not done or ready: why it is not
+// scheduled, what a container waits for, or its phase. The text is the same for
+// the same state and does not grow with time.
 func (s *PodStatus) Activity() string {
 	for _, condition := range s.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {

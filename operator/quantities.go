@@ -5,9 +5,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// RoundUp rounds all requests and limits of a Pod up to thousandths, in place, as the
-// API server does. Under dynamic-apply a child that asks for less than what is
-// stored would be written at each sync. A size limit of a volume is stored as it is.
+// RoundUp rounds all requests and limits of a Pod up to thousandths, in place,
+// as the API server does. Otherwise dynamic-apply would write the child at each
+// sync, because the stored value differs. Size limits of volumes are stored
+// unrounded.
 func RoundUp(spec *corev1.PodSpec) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {

@@ -9,8 +9,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// owners is what tells who set the number. Users can write all of it, so each
-// part is read by itself and one that cannot be read counts as absent.
+// owners is the part of the metadata that shows which field manager owns
+// spec.replicas. Users can write all of it, so each part is decoded separately
+// and counts as absent if it cannot be.
 type owners struct {
 	Metadata struct {
 		Annotations   json.RawMessage `json:"annotations"`
@@ -25,7 +26,7 @@ type manager struct {
 	Fields      json.RawMessage                   `json:"fieldsV1"`
 }
 
-// fields is what is read of the fields that a manager owns.
+// fields is the part of fieldsV1 that is read.
 type fields struct {
 	Metadata struct {
 		Annotations map[string]json.RawMessage `json:"f:annotations"`
@@ -33,11 +34,12 @@ type fields struct {
 	Spec map[string]json.RawMessage `json:"f:spec"`
 }
 
-// PreserveReplicas keeps the number of replicas of an observed workload where the spec
-// names none any more and a hook had set the number: without it Metacontroller would
-// take the field away, and the API server would set it to 1. The hash leaves the number
-// out, because an autoscaler may change it, so the workload is stamped here. The errors
-// are those of [metacontroller.Stamp] and of a call that has ended early.
+// PreserveReplicas copies the number of replicas of an observed workload if the
+// spec has none any more and a hook had set it: otherwise Metacontroller would
+// remove the field, and the API server would default it to 1. The hash must not
+// contain the number, because an autoscaler may change it, so the workload is
+// stamped here. The errors are those of [metacontroller.Stamp] and of a
+// canceled call.
 func PreserveReplicas(workload metacontroller.Object, observed metacontroller.Snapshot, replicas *int32) error {
 	if replicas == nil {
 		return nil
@@ -58,14 +60,13 @@ func PreserveReplicas(workload metacontroller.Object, observed metacontroller.Sn
 	return nil
 }
 
-// ownsReplicas reports whether it was a hook that set the number of replicas of an
-// observed workload last: then to say nothing would not leave it alone but set
-// it to 1, for Metacontroller takes away what it applied, and the API server
-// fills in the default.
+// ownsReplicas reports whether a hook applied spec.replicas of an observed
+// workload last. Leaving it out would then not keep the number but set it to 1,
+// because Metacontroller removes what it applied, and the API server fills in
+// the default.
 //
-// The annotation of Metacontroller tells it. Where there is none, or none that
-// can be read, the managed fields do. The error is the one of a call that has
-// ended early.
+// Metacontroller's annotation decides. If it is missing or cannot be read,
+// managedFields does. The error is that of a canceled call.
 func ownsReplicas(workload metacontroller.Snapshot) (bool, error) {
 	var owners owners
 	if err := workload.Decode(&owners); err != nil {
@@ -83,8 +84,8 @@ func ownsReplicas(workload metacontroller.Snapshot) (bool, error) {
 	return false, nil
 }
 
-// lastApplied returns the spec that Metacontroller applied last, or nil where
-// nothing readable tells it. It is empty where a workload without one was applied.
+// lastApplied returns the spec that Metacontroller applied last, or nil if it
+// cannot be read. It is empty if the applied workload had none.
 func lastApplied(annotations json.RawMessage) map[string]json.RawMessage {
 	var texts map[string]json.RawMessage
 	var text string
@@ -103,9 +104,9 @@ func lastApplied(annotations json.RawMessage) map[string]json.RawMessage {
 	return applied.Spec
 }
 
-// hasApplied reports whether a hook set the number with this entry: whoever
-// applies it, or Metacontroller where it updates, which is told by the hash that
-// every child carries.
+// hasApplied reports whether this managedFields entry is a hook's: any apply
+// operation, or an update by Metacontroller, which is recognized by the hash
+// that every child carries.
 func (m manager) hasApplied() bool {
 	var fields fields
 	if m.Subresource != "" || json.Unmarshal(m.Fields, &fields) != nil {

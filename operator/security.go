@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// SecurityContext returns what a user wrote, with the seccomp profile
-// RuntimeDefault where they wrote none: it breaks no image.
+// SecurityContext returns the user's security context, with the seccomp profile
+// RuntimeDefault if there is none: it breaks no image.
 func SecurityContext(wanted *corev1.PodSecurityContext) *corev1.PodSecurityContext {
 	context := &corev1.PodSecurityContext{}
 	if wanted != nil {
@@ -19,8 +19,8 @@ func SecurityContext(wanted *corev1.PodSecurityContext) *corev1.PodSecurityConte
 	return context
 }
 
-// UsersSecurityContext returns the security context of a Pod whose spec a user
-// wrote as a whole. The API server refuses every seccomp profile on Windows.
+// UsersSecurityContext returns the security context of a Pod whose whole spec
+// is the user's. The API server refuses every seccomp profile on Windows.
 func UsersSecurityContext(spec *corev1.PodSpec) *corev1.PodSecurityContext {
 	if spec.OS != nil && spec.OS.Name == corev1.Windows {
 		return spec.SecurityContext
@@ -28,19 +28,20 @@ func UsersSecurityContext(spec *corev1.PodSpec) *corev1.PodSecurityContext {
 	return SecurityContext(spec.SecurityContext)
 }
 
-// NameServiceAccount writes the deprecated field serviceAccount as serviceAccountName,
-// in place. The API server takes the one for the other in a new Pod, but of an existing
-// one it leaves serviceAccount aside without an error: server-side apply, by a hook that
-// has not heard of the Pod yet, would change its labels to those of another template.
+// NameServiceAccount moves the deprecated field serviceAccount to
+// serviceAccountName, in place. The API server copies one to the other in a new
+// Pod, but silently ignores serviceAccount in an update: server-side apply, by
+// a hook with a stale cache, would change the Pod's labels to those of another
+// template.
 func NameServiceAccount(spec *corev1.PodSpec) {
 	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	spec.DeprecatedServiceAccount = ""
 }
 
 // Restricted returns the security context of a container whose image the hook
-// itself chooses. Together with [SecurityContext] for its Pod it meets the
-// restricted Pod Security Standard, and its root file system is read-only. The
-// user must be another than 0.
+// chooses. Together with [SecurityContext] for its Pod it meets the restricted
+// Pod Security Standard, with a read-only root file system. The user must not
+// be 0.
 func Restricted(user int64) *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		RunAsNonRoot:             new(true),

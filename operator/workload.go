@@ -8,9 +8,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Workload is the part of a Deployment, a StatefulSet or a DaemonSet that tells how far
-// its rollout is. It is a few fields of a big object: a hook that reads others decodes a
-// struct of its own, and makes the [Rollout] of it.
+// Workload is the part of a Deployment, StatefulSet or DaemonSet that shows the
+// progress of its rollout. A hook that needs other fields of this large object
+// decodes a struct of its own and calls [RolloutOf].
 type Workload struct {
 	metacontroller.Snapshot `json:"-"`
 
@@ -28,13 +28,13 @@ type Workload struct {
 type WorkloadStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration"`
 
-	// Of a Deployment and of a StatefulSet.
+	// Of Deployments and StatefulSets.
 	Replicas          int32 `json:"replicas"`
 	ReadyReplicas     int32 `json:"readyReplicas"`
 	UpdatedReplicas   int32 `json:"updatedReplicas"`
 	AvailableReplicas int32 `json:"availableReplicas"`
 
-	// Of a DaemonSet.
+	// Of DaemonSets.
 	DesiredNumberScheduled int32 `json:"desiredNumberScheduled"`
 	CurrentNumberScheduled int32 `json:"currentNumberScheduled"`
 	NumberReady            int32 `json:"numberReady"`
@@ -52,34 +52,35 @@ type WorkloadCondition struct {
 	Message string                 `json:"message"`
 }
 
-// Rollout is how far the controller of a workload is.
+// Rollout is the progress of a workload's rollout.
 type Rollout struct {
-	// Generation is that of the workload, ObservedGeneration the one that the numbers
-	// are about.
+	// Generation is the workload's; ObservedGeneration is the one that its
+	// status is about.
 	Generation, ObservedGeneration int64
-	// How many Pods are wanted, and how many exist, are ready, have been ready for long
-	// enough, and are of the newest template.
+	// Numbers of Pods: wanted, existing, ready, ready for minReadySeconds, and
+	// of the newest template.
 	Wanted, Existing, Ready, Available, Updated int32
-	// Deadline is what a Deployment says when it has given up on the rollout, and
-	// Failure when Pods cannot be created, or nothing.
+	// Deadline is the message of a Deployment past its progress deadline,
+	// Failure the one when Pods cannot be created. Both may be empty.
 	Deadline, Failure string
 }
 
 // Reasons of [Rollout.Judge].
 const (
-	// ReasonAvailable says that all Pods are updated and available and no other is left.
+	// ReasonAvailable means that all Pods are updated and available, and no old Pod is
+	// left.
 	ReasonAvailable = "Available"
-	// ReasonUnavailable says that Pods of the newest template are not available.
+	// ReasonUnavailable means that Pods of the newest template are not available.
 	ReasonUnavailable = "ReplicasUnavailable"
-	// ReasonRollingOut says that Pods are yet to be made or to go.
+	// ReasonRollingOut means that Pods have yet to be created or deleted.
 	ReasonRollingOut = "RollingOut"
-	// ReasonReplicaFailure says that Pods cannot be created.
+	// ReasonReplicaFailure means that Pods cannot be created.
 	ReasonReplicaFailure = "ReplicaFailure"
-	// ReasonDeadlineExceeded says that there has been no progress for too long.
+	// ReasonDeadlineExceeded means that there has been no progress for too long.
 	ReasonDeadlineExceeded = "ProgressDeadlineExceeded"
 )
 
-// Rollout returns how far the workload is.
+// Rollout returns the progress of the workload's rollout.
 func (w *Workload) Rollout() Rollout {
 	return RolloutOf(w.Kind, w.Metadata.Generation, w.Spec.Replicas, &w.Status)
 }
@@ -112,8 +113,8 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 // IsObserved reports whether the numbers are about the newest generation.
 func (r Rollout) IsObserved() bool { return r.ObservedGeneration >= r.Generation }
 
-// Judge tells how far the rollout is: done when all Pods are updated and available and
-// no other is left. A DaemonSet on no node is done, too.
+// Judge returns the state of the rollout: done when all Pods are updated and
+// available and no old Pod is left. A DaemonSet without nodes is done, too.
 func (r Rollout) Judge() Judgement {
 	reason, message := r.progress()
 	switch {

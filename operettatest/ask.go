@@ -22,8 +22,8 @@ import (
 type Request struct {
 	// Parent is the custom resource in YAML.
 	Parent string
-	// Children are the observed ones. One that does not say otherwise is as the hook
-	// asks for it now: it gets the hash, and the fields that it leaves out.
+	// Children are the observed ones. A child without its own hash counts as up
+	// to date: it gets the hash and the missing fields of the desired one.
 	Children []Object
 	// Related are the related objects that are observed.
 	Related []Object
@@ -31,13 +31,13 @@ type Request struct {
 	Now time.Time
 }
 
-// Answer is what a hook has answered.
+// Answer is the answer of a hook.
 type Answer struct {
-	// Status is that of the custom resource, nil of a customize hook.
+	// Status is that of the custom resource, or nil for a customize hook.
 	Status map[string]any
-	// Children are those that shall exist.
+	// Children are the desired ones.
 	Children []Object
-	// ResyncAfter is the time after which the hook wants to be asked again, or zero.
+	// ResyncAfter is when the hook wants to be called again, or zero.
 	ResyncAfter time.Duration
 	// Finalized says that the teardown is complete.
 	Finalized bool
@@ -89,7 +89,7 @@ func TryAsk(t testing.TB, controller metacontroller.Controller, hook metacontrol
 	return result, nil
 }
 
-// encoded returns the request as it stands in a case.
+// encoded returns the request as the file of a case contains it.
 func (r Request) encoded(t testing.TB, controller metacontroller.Controller) []byte {
 	t.Helper()
 	parents := documentsOf(t, r.Parent)
@@ -142,7 +142,7 @@ func observedObject(object Object, uid, namespace string) Object {
 	return object
 }
 
-// Condition returns what a condition of the answered status says.
+// Condition returns a condition of the answered status.
 func (a Answer) Condition(conditionType string) Condition {
 	return ConditionOf(&unstructured.Unstructured{Object: map[string]any{"status": a.Status}}, conditionType)
 }
@@ -157,7 +157,8 @@ func (a Answer) Child(ref string) Object {
 	return nil
 }
 
-// Refs returns the names of the answered children, as in Deployment/web, in their order.
+// Refs returns the names of the answered children, as in Deployment/web, in
+// order.
 func (a Answer) Refs() []string {
 	var refs []string
 	for _, child := range a.Children {

@@ -1,5 +1,5 @@
-// Package operettatest tests any list of operators. A project holds cases and
-// samples as files, and one test runs all that is held of them:
+// Package operettatest tests any list of operators. A project keeps cases and
+// samples as files, and one test runs all checks of them:
 //
 //	testdata/<kind>/<hook>/<case>.in.yaml    a request: a custom resource and what is observed
 //	testdata/<kind>/<hook>/<case>.out.yaml   the answer, which -update writes and a reviewer reads
@@ -9,14 +9,16 @@
 //
 //	func FuzzHooks(f *testing.F) { operettatest.Fuzz(f, "..", hooks.All()...) }
 //
-// What takes time is a story: [NewWorld] returns a cluster in memory, with an API
+// A test over time is a story: [NewWorld] returns a cluster in memory, with an API
 // server, Metacontroller and the built-in controllers, in which a test applies and
-// deletes objects, has things fail and looks at what comes of it. What depends on
+// deletes objects, injects faults and checks the result. What depends on
 // one observation is a row in a table: [Ask] calls a hook about a custom resource
-// and observed children, which [Deployment], [Pod] and the like make.
+// and observed children, which [Deployment], [Pod] and the like make. [Cases] reads the
+// cases for a test that asks about each with something changed, and [RequireGrowth]
+// compares what two calls cost.
 //
 // The package is for tests. It defines go test's flag -update, unless another
 // package has done so before it. Of the environment it reads OPERETTA_TEST_KIND,
 // the name of the one operator to test, and OPERETTA_TEST_THOROUGH, which repeats
-// more often what is decided by chance; -short repeats less often.
+// random checks more often; -short repeats them less often.
 package operettatest

@@ -15,15 +15,15 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// fuzzedValues stand in the place of other values of a case.
+// fuzzedValues replace other values of a case.
 var fuzzedValues = []string{`null`, `0`, `-1`, `1e99`, `"x"`, `""`, `[]`, `[null]`, `{}`, `{"a":null}`, `"99999999999"`, `true`}
 
-// Fuzz looks for a request that makes a hook of the operators panic, take long or
-// give an answer that Metacontroller would suffer from. It starts from the cases of
-// the project whose root the folder is, and from each of them with values of other
-// types in places all over it: one that is replaced by chance as bytes is hardly ever
-// JSON, and so hardly ever reaches the hook. With OPERETTA_TEST_KIND only the hooks of
-// that kind are asked.
+// Fuzz looks for a request that makes a hook of the operators panic, take long
+// or return an answer that is harmful to Metacontroller. It starts from the
+// cases of the project in dir, and from each of them with values replaced by
+// those of other types: random changes of bytes are hardly ever JSON, and so
+// hardly ever reach the hook. With OPERETTA_TEST_KIND only the hooks of that
+// kind are called.
 func Fuzz(f *testing.F, dir string, controllers ...metacontroller.Controller) {
 	f.Helper()
 	hooks := map[string]corpus.Case{} // by what is asked, as in podset/sync
@@ -61,8 +61,8 @@ func Fuzz(f *testing.F, dir string, controllers ...metacontroller.Controller) {
 	})
 }
 
-// addSeeds adds the cases of a hook. They resemble each other, so that they can share
-// the places among them.
+// addSeeds adds the cases of a hook. They resemble each other, so the places to
+// replace are divided among them.
 func addSeeds(f *testing.F, name string, cases []corpus.Case) {
 	first, step := 0, 1
 	for _, c := range cases {
@@ -70,7 +70,7 @@ func addSeeds(f *testing.F, name string, cases []corpus.Case) {
 		if !testenv.Thorough() {
 			step = 4
 			if testenv.Inner() {
-				step = 11 // no divisor of the number of values, so that a case has all of them
+				step = 11 // no divisor of the number of values, so that each case gets all of them
 			}
 			first = (first + 1) % step
 		}

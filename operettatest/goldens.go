@@ -20,7 +20,7 @@ const (
 	outEnding = ".out.yaml"
 )
 
-// update is the flag -update, which other packages of goldens define, too.
+// update is the flag -update, which other golden packages define, too.
 var update = func() func() bool {
 	const name = "update"
 	if flag.Lookup(name) == nil {
@@ -45,7 +45,7 @@ func (k kind) goldens(t *testing.T) {
 			got, err := c.Print()
 			require.NoError(t, err)
 			if update() {
-				require.NoError(t, os.WriteFile(path, got, 0o644)) // it is for everybody to read
+				require.NoError(t, os.WriteFile(path, got, 0o644)) // everyone may read it
 			}
 			want, err := os.ReadFile(path)
 			require.NoError(t, err, "the case has no answer yet: run go test with -update, and read what it writes")
@@ -54,7 +54,7 @@ func (k kind) goldens(t *testing.T) {
 	}
 }
 
-// filesArePairs fails on an answer without its case and on a file that is neither.
+// filesArePairs fails on an answer without a case and on any other file.
 func (k kind) filesArePairs(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range k.cases {
@@ -63,7 +63,7 @@ func (k kind) filesArePairs(t *testing.T) {
 	root := filepath.Join(k.dir, "testdata", k.Name())
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
-			return nil // a folder that is not there has no files
+			return nil // a missing folder has no files
 		}
 		if name := strings.TrimSuffix(strings.TrimSuffix(path, inEnding), outEnding); !known[name] {
 			t.Errorf("%s belongs to no case: there is no %s%s; remove it, or write the case", path, filepath.Base(name), inEnding)
@@ -72,8 +72,8 @@ func (k kind) filesArePairs(t *testing.T) {
 	})
 }
 
-// casesTellTheirReason wants the first line of every case to be a comment that says
-// why it is there.
+// casesTellTheirReason requires the first line of every case to be a comment
+// with its reason.
 func (k kind) casesTellTheirReason(t *testing.T) {
 	for _, c := range k.cases {
 		path := k.path(c, inEnding)

@@ -13,9 +13,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// everything returns the cases and the samples, as cases of which nothing is
-// observed yet.
-func (k kind) everything() []corpus.Case {
+// casesAndSamples returns the cases, and the samples as cases without observed
+// children.
+func (k kind) casesAndSamples() []corpus.Case {
 	all := slices.Clone(k.cases)
 	for _, sample := range k.samples {
 		c := sample.Case
@@ -25,9 +25,9 @@ func (k kind) everything() []corpus.Case {
 	return all
 }
 
-// parentsCanBeStored: the custom resource of a case is one that the API server takes.
+// parentsCanBeStored: the API server accepts the custom resource of each case.
 func (k kind) parentsCanBeStored(t *testing.T) {
-	for _, c := range k.everything() {
+	for _, c := range k.casesAndSamples() {
 		t.Run(k.short(c), func(t *testing.T) { laws.Stored(t, c) })
 	}
 }
@@ -39,8 +39,8 @@ func (k kind) numbersFit(t *testing.T) {
 	t.Logf("%d numbers of 32 bits", laws.NumbersFit(t, k.Controller))
 }
 
-// callsShareNothing answers every case twice at once, as the server does. It is what
-// the race detector is for, and the only part that needs it.
+// callsShareNothing answers every case twice at once, as the server does. Only
+// this part needs the race detector.
 func (k kind) callsShareNothing(t *testing.T) {
 	for _, c := range k.cases {
 		t.Run(k.short(c), func(t *testing.T) {
@@ -57,17 +57,17 @@ func (k kind) callsShareNothing(t *testing.T) {
 	}
 }
 
-// requestsCanBeCompact: what the server leaves out of a request is read by no hook.
+// requestsCanBeCompact: no hook reads what the server leaves out of a request.
 func (k kind) requestsCanBeCompact(t *testing.T) {
 	for _, c := range k.cases {
 		t.Run(k.short(c), func(t *testing.T) { laws.Compact(t, c) })
 	}
 }
 
-// laws holds each answer to what is true of all. The goldens hold a case of an error
-// to its text.
+// laws checks each answer against the laws of all operators. A case of an error
+// is checked by its golden.
 func (k kind) laws(t *testing.T) {
-	for _, c := range k.everything() {
+	for _, c := range k.casesAndSamples() {
 		answer, err := c.Call()
 		if err != nil {
 			continue
@@ -81,12 +81,12 @@ func (k kind) laws(t *testing.T) {
 	}
 }
 
-// customizeAnswers: a damaged parent does not make customize fail.
+// customizeAnswers: customize succeeds for a damaged parent.
 func (k kind) customizeAnswers(t *testing.T) {
 	if !slices.Contains(k.Hooks(), metacontroller.CustomizeHook) {
 		t.Skip("the operator has no customize hook")
 	}
-	for _, c := range laws.Specs(t, k.everything()) {
+	for _, c := range laws.Specs(t, k.casesAndSamples()) {
 		t.Run(k.short(c), func(t *testing.T) {
 			t.Parallel()
 			laws.CustomizeAnswers(t, c)
@@ -94,7 +94,7 @@ func (k kind) customizeAnswers(t *testing.T) {
 	}
 }
 
-// nothingForged: what a user writes onto children is not passed on.
+// nothingForged: values that a user writes onto children are not passed on.
 func (k kind) nothingForged(t *testing.T) {
 	tried, answered := laws.Forged(t, k.cases)
 	if tried > 30 {
@@ -114,8 +114,8 @@ func (k kind) casesComeToRest(t *testing.T) {
 	}
 }
 
-// samplesBecomeReady plays each sample to Ready, lets each child vanish and deletes
-// it without a trace.
+// samplesBecomeReady plays each sample until it is Ready, deletes each child
+// once, and deletes the sample, of which nothing may be left.
 func (k kind) samplesBecomeReady(t *testing.T) {
 	for _, sample := range k.samples {
 		t.Run(sample.Name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func (k kind) samplesBecomeReady(t *testing.T) {
 	}
 }
 
-// samplesSurviveLostStatus loses the status of one sync after the other.
+// samplesSurviveLostStatus loses the status of each sync in turn.
 func (k kind) samplesSurviveLostStatus(t *testing.T) {
 	for _, sample := range k.samples {
 		t.Run(sample.Name, func(t *testing.T) {
@@ -135,11 +135,12 @@ func (k kind) samplesSurviveLostStatus(t *testing.T) {
 	}
 }
 
-// exploredInner is how long a sample may be, in bytes, that the inner loop explores.
+// exploredInner is the size of the largest sample, in bytes, that the inner
+// loop explores.
 const exploredInner = 1000
 
-// samplesSurviveWhatIsLate explores a few schedules of each sample, in the inner loop
-// of one small sample.
+// samplesSurviveWhatIsLate explores a few schedules of each sample; in the
+// inner loop, of one small sample.
 func (k kind) samplesSurviveWhatIsLate(t *testing.T) {
 	for i, sample := range k.samples {
 		if testenv.Inner() && (i > 0 || len(sample.Parent) > exploredInner) {

@@ -9,7 +9,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// Get returns an object, which is not to be modified, or nil.
+// Get returns an object, which must not be modified, or nil.
 func (w *World) Get(ref string) Object {
 	for _, object := range w.world.Objects() {
 		if named(object, ref) {
@@ -19,7 +19,7 @@ func (w *World) Get(ref string) Object {
 	return nil
 }
 
-// MustGet is [World.Get] for an object that has to be there.
+// MustGet is [World.Get] for an object that must exist.
 func (w *World) MustGet(ref string) Object {
 	w.t.Helper()
 	object := w.Get(ref)
@@ -33,14 +33,14 @@ func (w *World) MustGet(ref string) Object {
 	return object
 }
 
-// Decode reads an object into a value of its Go type.
+// Decode converts an object to its Go type.
 func (w *World) Decode(ref string, into any) {
 	w.t.Helper()
 	require.NoError(w.t, runtime.DefaultUnstructuredConverter.FromUnstructured(w.MustGet(ref).Object, into))
 }
 
-// Objects returns all objects of a kind in the order of their names, or all objects
-// where the kind is empty. They are not to be modified.
+// Objects returns all objects of a kind in the order of their names, or all
+// objects if the kind is empty. They must not be modified.
 func (w *World) Objects(kind string) []Object {
 	return slices.DeleteFunc(slices.Clone(w.world.Objects()), func(object Object) bool {
 		return kind != "" && object.GetKind() != kind
@@ -56,7 +56,7 @@ func (w *World) Names(kind string) []string {
 	return names
 }
 
-// Parents returns the custom resources that there are, in the order of their names.
+// Parents returns all custom resources, in the order of their names.
 func (w *World) Parents() []Object {
 	return slices.DeleteFunc(w.Objects(""), func(object Object) bool { return !w.world.IsOfParent(object) })
 }
@@ -66,27 +66,7 @@ func (w *World) Children() []Object {
 	return slices.DeleteFunc(w.Objects(""), func(object Object) bool { return !w.world.IsChild(object) })
 }
 
-// Created returns the names of the objects of a kind that were ever created, in their
-// order: one that was created twice stands twice.
-func (w *World) Created(kind string) []string { return w.happened(simulate.Created, kind) }
-
-// Deleted returns the names of the objects of a kind that are gone, in the order in
-// which they went.
-func (w *World) Deleted(kind string) []string { return w.happened(simulate.Deleted, kind) }
-
-func (w *World) happened(verb simulate.Verb, kind string) []string {
-	var names []string
-	for _, step := range w.world.Steps {
-		for _, event := range step.Events {
-			if event.Verb == verb && event.Object.GetKind() == kind {
-				names = append(names, event.Object.GetName())
-			}
-		}
-	}
-	return names
-}
-
-// Condition is what a condition of an object says. It is empty where there is none.
+// Condition is a condition of an object. It is empty if there is none.
 type Condition struct {
 	// Status is True, False or Unknown.
 	Status, Reason, Message string
@@ -111,8 +91,8 @@ func (w *World) Condition(ref, conditionType string) Condition {
 	return ConditionOf(w.MustGet(ref), conditionType)
 }
 
-// Failure returns why the last sync of a custom resource failed, or nothing: its hook
-// answered with an error, or the API server refused a child.
+// Failure returns why the last sync of a custom resource failed, or "": its
+// hook returned an error, or the API server refused a child.
 func (w *World) Failure(ref string) string {
 	w.t.Helper()
 	for _, outcome := range w.world.Outcomes() {
@@ -124,7 +104,7 @@ func (w *World) Failure(ref string) string {
 	return ""
 }
 
-// RequireCondition fails the test where a condition does not have this status and
+// RequireCondition fails the test unless a condition has this status and
 // reason, as in "True Ready".
 func (w *World) RequireCondition(ref, conditionType, want string) {
 	w.t.Helper()
@@ -133,7 +113,7 @@ func (w *World) RequireCondition(ref, conditionType, want string) {
 	}
 }
 
-// RequireGone fails the test where a custom resource or a child is still there.
+// RequireGone fails the test if a custom resource or a child still exists.
 func (w *World) RequireGone() {
 	w.t.Helper()
 	for _, object := range append(w.Parents(), w.Children()...) {

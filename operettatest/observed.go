@@ -14,8 +14,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// Child returns an object with nothing but its name, as of a ConfigMap of which only
-// matters that it is there.
+// Child returns an object with only a name, for example a ConfigMap that only
+// has to exist.
 func Child(apiVersion, kind, name string) Object {
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(apiVersion)
@@ -24,8 +24,8 @@ func Child(apiVersion, kind, name string) Object {
 	return object
 }
 
-// Deployment returns one whose controller has looked at its newest generation, with
-// this many replicas, all up to date, of which some are ready.
+// Deployment returns one whose status is about its newest generation, with this
+// many updated replicas, some of them ready.
 func Deployment(name string, replicas, ready int) Object {
 	available, progressing := "False", "ReplicaSetUpdated"
 	if ready >= replicas {
@@ -37,23 +37,24 @@ func Deployment(name string, replicas, ready int) Object {
 		replicas, ready, max(0, replicas-ready), available, progressing))
 }
 
-// StatefulSet returns one whose controller has looked at its newest generation, with
-// this many replicas, all up to date, of which some are ready.
+// StatefulSet returns one whose status is about its newest generation, with
+// this many updated replicas, some of them ready.
 func StatefulSet(name string, replicas, ready int) Object {
 	return With(Child("apps/v1", "StatefulSet", name), fmt.Sprintf(`{metadata: {generation: 1}, spec: {replicas: %d}, status: {
 		observedGeneration: 1, replicas: %[1]d, currentReplicas: %[1]d, updatedReplicas: %[1]d, readyReplicas: %d, availableReplicas: %[2]d,
 		currentRevision: %s-1, updateRevision: %[3]s-1}}`, replicas, ready, name))
 }
 
-// DaemonSet returns one whose controller has looked at its newest generation, with an
-// up-to-date Pod on each of so many nodes, of which some are ready.
+// DaemonSet returns one whose status is about its newest generation, with an
+// updated Pod on each node, some of them ready.
 func DaemonSet(name string, nodes, ready int) Object {
 	return With(Child("apps/v1", "DaemonSet", name), fmt.Sprintf(`{metadata: {generation: 1}, status: {
 		observedGeneration: 1, desiredNumberScheduled: %d, currentNumberScheduled: %[1]d, updatedNumberScheduled: %[1]d, numberReady: %d,
 		numberAvailable: %[2]d, numberUnavailable: %d}}`, nodes, ready, max(0, nodes-ready)))
 }
 
-// Job returns one that runs, or that has the condition of its end: Complete or Failed.
+// Job returns one that runs, or that has ended with the condition Complete or
+// Failed.
 func Job(name, end string) Object {
 	status := `{active: 1, ready: 1}`
 	switch end {
@@ -65,7 +66,7 @@ func Job(name, end string) Object {
 	return With(Child("batch/v1", "Job", name), `{metadata: {generation: 1}, status: `+status+`}`)
 }
 
-// Pod returns one in a phase. One that is Running is ready.
+// Pod returns one in a phase. A Running Pod is ready.
 func Pod(name string, phase corev1.PodPhase) Object {
 	ready := "False"
 	if phase == corev1.PodRunning {
@@ -75,15 +76,15 @@ func Pod(name string, phase corev1.PodPhase) Object {
 		{type: ContainersReady, status: %q}, {type: Ready, status: %[2]q}]}}`, phase, ready))
 }
 
-// WaitingPod returns one whose container of a name waits for a reason that the kubelet
-// gives, such as ImagePullBackOff or CrashLoopBackOff.
+// WaitingPod returns one with a container that waits for a reason of the
+// kubelet, such as ImagePullBackOff or CrashLoopBackOff.
 func WaitingPod(name, container, reason string) Object {
 	return With(Pod(name, corev1.PodPending), fmt.Sprintf(`{status: {containerStatuses: [
 		{name: %s, ready: false, restartCount: 0, image: "", imageID: "", state: {waiting: {reason: %s}}}]}}`, container, reason))
 }
 
-// With returns a copy of an object that is changed by a merge patch in YAML, as in
-// {metadata: {generation: 2}}. It panics where that is no YAML.
+// With returns a copy of an object, changed by a merge patch in YAML, as in
+// {metadata: {generation: 2}}. It panics if the patch is not YAML.
 func With(object Object, patch string) Object {
 	text, err := yaml.YAMLToJSONStrict([]byte(patch))
 	changes := map[string]any{}
@@ -96,7 +97,7 @@ func With(object Object, patch string) Object {
 	return &unstructured.Unstructured{Object: simulate.MergePatch(object.DeepCopy().Object, changes)}
 }
 
-// documentsOf returns the documents of a YAML stream in JSON, but for empty ones.
+// documentsOf returns the non-empty documents of a YAML stream in JSON.
 func documentsOf(t testing.TB, text string) [][]byte {
 	t.Helper()
 	parts, err := documents.Split([]byte(text))

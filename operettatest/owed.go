@@ -11,14 +11,15 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// owesNothing tells what a kind still lacks to be tested, and the file to write.
+// owesNothing fails with what a kind still lacks to be tested, and the file to
+// write.
 func (k kind) owesNothing(t *testing.T) {
 	if owed := k.owed(); len(owed) > 0 {
 		t.Errorf("%s still owes:\n- %s", k.Parent.Kind, strings.Join(owed, "\n- "))
 	}
 }
 
-// owed returns what is lacking, each with what to write where.
+// owed returns what is missing, each with what to write where.
 func (k kind) owed() []string {
 	var owed []string
 	if len(k.CRD) == 0 {
@@ -40,15 +41,16 @@ func (k kind) owed() []string {
 	return owed
 }
 
-// ownHooks returns the hooks that the operator's author has written. A finalize hook
-// that it does not set is that of package metacontroller.
+// ownHooks returns the hooks that the operator's author has written, without
+// the default finalize hook.
 func (k kind) ownHooks() []metacontroller.HookName {
 	return slices.DeleteFunc(k.Hooks(), func(hook metacontroller.HookName) bool {
 		return hook == metacontroller.FinalizeHook && reflect.ValueOf(k.Finalize).IsZero()
 	})
 }
 
-// observesChildren reports whether a case is answered and shows children.
+// observesChildren reports whether a case has observed children and is answered
+// without an error.
 func observesChildren(c corpus.Case) bool {
 	answer, err := c.Call()
 	return err == nil && answer.Observed > 0

@@ -14,14 +14,16 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Run tests the operators of a project, each in subtests of its name: the answers to
-// its cases are those beside them, each case and each sample is held to what is true
-// of every operator, cases come to rest, and samples become Ready, survive that each
-// child vanishes, leave nothing behind when they are deleted, and keep the operator's
-// promises whatever is late or lost. One subtest tells what a kind still owes.
+// Run tests the operators of a project, each in subtests of its name: the
+// answers to its cases are the expected ones, each case and each sample obeys
+// the laws of all operators, cases come to rest, and samples become Ready,
+// recover when a child is deleted, leave nothing behind when they are deleted,
+// and keep the operator's promises under late caches and lost writes. One
+// subtest reports what a kind still lacks.
 //
-// The folder is the root of the project, the controllers are all of its operators.
-// With the flag -update the subtests "goldens" write the expected answers.
+// The folder is the root of the project, the controllers are all of its
+// operators. With the flag -update the subtests "goldens" write the expected
+// answers.
 func Run(t *testing.T, dir string, controllers ...metacontroller.Controller) {
 	t.Helper()
 	require.NoError(t, metacontroller.Check(controllers...))
@@ -43,7 +45,7 @@ func Run(t *testing.T, dir string, controllers ...metacontroller.Controller) {
 	}
 }
 
-// kind is an operator with what there is to test it.
+// kind is an operator with its cases and samples.
 type kind struct {
 	metacontroller.Controller
 
@@ -67,7 +69,7 @@ func newKind(t testing.TB, dir string, controller metacontroller.Controller, all
 	return k
 }
 
-// run runs all that a kind is held to. What takes long has subtests that run at once.
+// run runs all checks of a kind. Slow ones have parallel subtests.
 func (k kind) run(t *testing.T) {
 	for _, part := range []struct {
 		name string
@@ -96,10 +98,10 @@ func (k kind) run(t *testing.T) {
 	}
 }
 
-// belongsToAnOperator fails on a case or an answer in a folder of no operator.
+// belongsToAnOperator fails on a file in a folder of no operator.
 func belongsToAnOperator(t *testing.T, dir string, controllers []metacontroller.Controller) {
 	root := filepath.Join(dir, "testdata")
-	known := map[string]bool{"fuzz": true} // where go test keeps what fuzzing has found
+	known := map[string]bool{"fuzz": true} // the folder in which go test stores what fuzzing has found
 	var names []string
 	for _, controller := range controllers {
 		known[controller.Name()] = true
@@ -107,7 +109,7 @@ func belongsToAnOperator(t *testing.T, dir string, controllers []metacontroller.
 	}
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
-			return nil // a folder that is not there has no cases, for each kind to tell
+			return nil // a missing folder has no cases; each kind reports that
 		}
 		relative, _ := filepath.Rel(root, path)
 		folder, _, _ := strings.Cut(filepath.ToSlash(relative), "/")

@@ -85,7 +85,9 @@ func syncToy(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyS
 	}
 	conditions.Judge(judgement)
 	return metacontroller.Result[toyStatus]{
-		Status: toyStatus{conditions.List(), children.Pending}, Children: wanted, ResyncAfter: children.ResyncAfter,
+		Status:      toyStatus{conditions.List(), children.Pending},
+		Children:    conditions.HoldBlocked(wanted, differs, web.Status.PendingChildren, seen.Children),
+		ResyncAfter: children.ResyncAfter,
 	}, nil
 }
 

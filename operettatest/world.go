@@ -19,51 +19,56 @@ import (
 // Object is a Kubernetes object of any kind. Its numbers are int64 and float64.
 type Object = *unstructured.Unstructured
 
-// Call is a way to the hooks: the path is that of the URL, as in /podset/sync, the
-// body a request. It returns the HTTP status and the answer.
+// Call calls a hook: the path is that of the URL, as in /podset/sync, the body
+// a request. It returns the HTTP status and the answer.
 type Call func(now time.Time, path string, body []byte) (status int, answer []byte, err error)
 
-// Options are how a [World] is. The zero value is a cluster in which nothing fails.
+// Options configure a [World]. The zero value is a cluster in which nothing
+// fails.
 //
-// The faults are written KIND/NAME, as in Deployment/web, or KIND/NAME@STEP, the
-// number of the step from which on they strike. Where an object controls Pods, they
-// are what is struck. A test fails at its end where a fault has found no object.
+// Faults are written KIND/NAME, as in Deployment/web, or KIND/NAME@STEP, where
+// STEP is the first step with the fault. A fault of an object that controls
+// Pods applies to its Pods; Image/registry.example.com/web:2.0 applies to all
+// Pods that run that image. A test fails at its end if a fault has found no
+// object.
 type Options struct {
-	// ServerSideApply has Metacontroller apply children so, and not by dynamic apply.
+	// ServerSideApply makes Metacontroller use server-side apply, not dynamic
+	// apply.
 	ServerSideApply bool
 	// HookVersion is v1 or v2, the version of Metacontroller's requests. Empty is v2.
 	HookVersion string
 	// MaxSteps is how many steps [World.Play] plays before it gives up. Zero is 200.
 	MaxSteps int
-	// SkipValidation takes custom resources that their CustomResourceDefinition
-	// refuses, as an older one may have taken them.
+	// SkipValidation accepts custom resources that their
+	// CustomResourceDefinition refuses, as an older version of it may have.
 	SkipValidation bool
-	// Late makes Metacontroller and the built-in controllers hear of changes late, by
-	// what [World.Do] has them hear. Step and Play have them hear all.
+	// Late delays the caches of Metacontroller and of the built-in controllers
+	// until [World.Do] updates them. Step and Play update all of them.
 	Late bool
-	// Around returns the way to the hooks, given the direct one: for a test that looks
-	// at requests, or changes them or the answers. Nil is the direct one.
+	// Around wraps the calls of hooks, for a test that reads or changes
+	// requests and answers. Nil calls them directly.
 	Around func(direct Call) Call
 
 	// Fail keeps objects from becoming ready from the beginning.
 	Fail []string
 	// Hold keeps running Pods from becoming ready or done, from the beginning.
 	Hold []string
-	// Vanish deletes objects by hand once, after all has come to rest.
+	// Vanish deletes objects by hand once, after everything has come to rest.
 	Vanish []string
-	// Evict fails Pods once, as a node does that is short of memory.
+	// Evict fails Pods once, as a node that is short of memory does.
 	Evict []string
-	// Flap makes Pods not ready and ready again, twice, after all has come to rest.
+	// Flap makes Pods not ready and ready again, twice, after everything has
+	// come to rest.
 	Flap []string
 }
 
-// World is a cluster in memory in which operators run, for a test to tell a story. Its
-// methods fail the test where something cannot be done, and say why. Objects are named
-// KIND/NAME, or KIND/NAMESPACE/NAME outside the namespace default.
+// World is a cluster in memory in which operators run, for tests over time. Its
+// methods fail the test if something cannot be done, and say why. Objects are
+// named KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default.
 type World struct {
 	t      testing.TB
 	world  *simulate.World
-	failed string // how the first hook has failed since Play began
+	failed string // the first error of a hook since Play began
 }
 
 // NewWorld returns an empty cluster with these operators.
@@ -79,7 +84,7 @@ func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Contr
 	}
 	w := &World{t: t}
 	w.world = simulate.New(simulate.Options{
-		Controllers: controllers, Call: w.noting(call), Apply: apply, HookVersion: options.HookVersion,
+		Controllers: controllers, Call: w.recordFailures(call), Apply: apply, HookVersion: options.HookVersion,
 		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Late: options.Late, Faults: options.faults(t),
 	})
 	t.Cleanup(func() {
@@ -90,8 +95,8 @@ func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Contr
 	return w
 }
 
-// noting returns a way to the hooks on which errors are noted.
-func (w *World) noting(call simulate.Call) simulate.Call {
+// recordFailures wraps the calls of hooks and records errors.
+func (w *World) recordFailures(call simulate.Call) simulate.Call {
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {
 		status, answer, err := call(now, path, body)
 		switch {
@@ -121,9 +126,10 @@ func (o Options) faults(t testing.TB) []simulate.Fault {
 	return faults
 }
 
-// LoseStatus returns a way to hooks on which the statuses of the sync answers from the
-// first to the last, counted from 1, are not written: as when Metacontroller dies after
-// it has created and deleted children. It is for [Options].Around.
+// LoseStatus wraps the calls of hooks so that the statuses of the sync answers
+// from the first to the last, counted from 1, are not written: as when
+// Metacontroller dies after it has created and deleted children. It is for
+// [Options].Around.
 func LoseStatus(call Call, first, last int) Call {
 	return Call(simulate.LoseStatus(simulate.Call(call), first, last))
 }
@@ -136,8 +142,8 @@ func (w *World) Apply(text string) {
 	}
 }
 
-// TryApply is [World.Apply] for what may be refused. The error is that of the API
-// server.
+// TryApply is [World.Apply] for objects that may be refused. The error is that
+// of the API server.
 func (w *World) TryApply(text string) error {
 	w.t.Helper()
 	for _, object := range documentsOf(w.t, text) {
@@ -165,12 +171,12 @@ func (w *World) Delete(ref string) {
 	require.NoError(w.t, w.world.Delete(simulate.RefOf(w.MustGet(ref))))
 }
 
-// Step plays one step, which takes a second, and reports whether anything happened or is
-// about to.
+// Step plays one step, which takes a second, and reports whether anything
+// happened or is about to happen.
 func (w *World) Step() bool { return w.world.Step() }
 
-// Play plays until nothing changes any more, and makes sure that another sync changes
-// nothing, and that no hook has answered with an error.
+// Play plays until nothing changes any more, and checks that another sync
+// changes nothing and that no hook has returned an error.
 func (w *World) Play() {
 	w.t.Helper()
 	w.failed = ""
@@ -182,12 +188,12 @@ func (w *World) Play() {
 	}
 }
 
-// TryPlay is [World.Play] for what may never come to rest, and for hooks that answer
-// with errors. The error says what keeps changing.
+// TryPlay is [World.Play] for worlds that may never come to rest, and for hooks
+// that return errors. The error says what keeps changing.
 func (w *World) TryPlay() error { return w.world.Play() }
 
-// Until plays step by step until something holds. The test fails where that takes more
-// than a hundred steps.
+// Until plays step by step until a condition holds. The test fails if that
+// takes more than a hundred steps.
 func (w *World) Until(what string, holds func() bool) {
 	w.t.Helper()
 	for range 100 {
@@ -199,8 +205,8 @@ func (w *World) Until(what string, holds func() bool) {
 	w.t.Fatalf("after 100 steps it does not hold that %s\nwhat happened:\n%s", what, w.story())
 }
 
-// Do does what an explored schedule does in one line, as in "quota Pod" or "wait 10s". The
-// test fails where that cannot be done now.
+// Do performs one action of an explored schedule, as in "quota Pod" or "wait
+// 10s". The test fails if it is not possible now.
 func (w *World) Do(action string) {
 	w.t.Helper()
 	parsed, err := simulate.ParseAction(action)
@@ -213,18 +219,18 @@ func (w *World) Do(action string) {
 // Now returns the time in the cluster.
 func (w *World) Now() time.Time { return w.world.Now() }
 
-// toldLines is how many lines of what happened a failure shows.
-const toldLines = 60
+// storyLines is the number of events that a failure shows.
+const storyLines = 60
 
-// story tells the last of what happened.
+// story returns the last events as text.
 func (w *World) story() string {
 	var text strings.Builder
 	(&report.Printer{Out: &text}).Outcomes(w.world)
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-toldLines):], "\n")
+	return strings.Join(lines[max(0, len(lines)-storyLines):], "\n")
 }
 
-// named reports whether an object is the one of a name such as Pod/web.
+// named reports whether an object has a name such as Pod/web.
 func named(object Object, ref string) bool {
 	kind, name, _ := strings.Cut(ref, "/")
 	namespace, inNamespace, found := strings.Cut(name, "/")

@@ -25,10 +25,11 @@ type recorder struct {
 	cleanups []func()
 }
 
-func (r *recorder) Helper()          {}
-func (r *recorder) Name() string     { return "a story" }
-func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
-func (r *recorder) Failed() bool     { return r.failure != "" }
+func (r *recorder) Helper()             {}
+func (r *recorder) Logf(string, ...any) {}
+func (r *recorder) Name() string        { return "a story" }
+func (r *recorder) Cleanup(f func())    { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Failed() bool        { return r.failure != "" }
 func (r *recorder) Errorf(format string, args ...any) {
 	r.failure += fmt.Sprintf(format, args...)
 }
@@ -107,6 +108,15 @@ func TestStoriesThatFailSayWhy(t *testing.T) {
 			world.Play()
 			world.RequireGone()
 		},
+		"times as much, and at most 2.0 times is wanted": func(t testing.TB) {
+			operettatest.RequireGrowth(t, 2, func() {}, func() {
+				sum := 0
+				for n := range 1 << 26 { // some 50 ms
+					sum ^= n
+				}
+				runtime.KeepAlive(sum)
+			})
+		},
 		"the sync hook of Web answers with an error": func(t testing.TB) {
 			operettatest.Ask(t, webController(), metacontroller.SyncHook, operettatest.Request{Parent: "{metadata: {name: shop}, spec: {}}"})
 		},
@@ -142,6 +152,33 @@ func TestAStoryIsTold(t *testing.T) {
 	world.Play()
 	world.RequireGone()
 	require.Equal(t, []string{"shop"}, world.Deleted("Deployment"))
+
+	var lives []string
+	steps := 0
+	for _, event := range world.Events() {
+		require.GreaterOrEqual(t, event.Step, max(1, steps), "they are told in their order")
+		steps = event.Step
+		if event.Object.GetKind() == "Deployment" && event.Verb != operettatest.Reported {
+			lives = append(lives, string(event.Verb))
+		}
+	}
+	require.Equal(t, []string{"created", "changed", "deleted"}, lives)
+}
+
+// TestCasesAreWhole reads the case of the toys, and those of an operator that has none.
+func TestCasesAreWhole(t *testing.T) {
+	const project = "testdata/project"
+	cases := operettatest.Cases(t, project, webController())
+	require.Len(t, cases, 1)
+	require.Equal(t, "web/sync/ready-when-all-replicas-are", cases[0].Name)
+	require.Equal(t, metacontroller.SyncHook, cases[0].Hook)
+	require.False(t, cases[0].Now.IsZero())
+	_, err := webController().Call(cases[0].Hook, cases[0].Now, cases[0].Request)
+	require.NoError(t, err, "it has what an .in.yaml leaves out")
+
+	other := webController()
+	other.Parent.Kind = "Other"
+	require.Contains(t, failureOf(func(t testing.TB) { operettatest.Cases(t, project, other) }), "there are no cases below testdata/project/testdata/other")
 }
 
 // TestObservedChildrenAreWhatTheAPIServerHas reads each builder's object into its Go

@@ -40,6 +40,7 @@ func Controller() metacontroller.Controller {
 		CRD:       deploy.CRD("build"),
 		Children:  []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete}},
 		Related:   []metacontroller.Resource{metacontroller.Pod},
+		Reasons:   []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting},
 		Promises:  promises(),
 		Sync:      metacontroller.Sync(sync),
 		Customize: metacontroller.Customize(customize),
@@ -54,7 +55,7 @@ const (
 )
 
 // customize selects the Pods of the Build. Deleting a Job deletes its Pods in
-// the background, so a Pod may run on when its Job is gone.
+// the background, so a Pod may outlive its Job.
 func customize(build *Build) ([]metacontroller.Rule, error) {
 	return []metacontroller.Rule{{
 		APIVersion:    metacontroller.Pod.APIVersion,

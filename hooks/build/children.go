@@ -15,16 +15,16 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// What the container that clones is made of. The image is not in the hash: a
-// newer one clones the same.
+// The container that clones. Its image is not in the hash, because a newer one
+// clones the same.
 const (
 	cloneStep  = "clone"
 	cloneImage = "alpine/git:2.45.2"
 	// revisionVariable tells the container what to fetch.
 	revisionVariable = "REVISION"
-	// nobody is a user that the image's passwd file has, for OpenSSH works for no
-	// other.
-	nobody = 65534
+	// nobodyUser is in the image's passwd file: OpenSSH refuses to run as any
+	// other user.
+	nobodyUser = 65534
 )
 
 // mainStep is the name of the container of a build that has one step.
@@ -44,9 +44,9 @@ var cloneScript string
 // hashLength is that of the hash in a Job's name, in hexadecimal digits.
 const hashLength = 10
 
-// hashOf returns the hash of all that changes what is built. It is of what the
-// user wrote and nothing else: a release of this operator that makes Jobs in
-// another way is no reason to build again.
+// hashOf returns the hash of everything that changes what is built. It covers
+// only what the user wrote: a release of this operator that creates Jobs
+// differently is no reason to build again.
 func hashOf(build *Build) (string, error) {
 	spec := &build.Spec
 	type work struct {
@@ -82,7 +82,7 @@ func hashOf(build *Build) (string, error) {
 	return hash[:hashLength], nil
 }
 
-// steps returns the steps, of which a build without steps has one.
+// steps returns the steps; a build without steps has one.
 func steps(spec *Spec) []Step {
 	if len(spec.Steps) > 0 {
 		return spec.Steps
@@ -108,7 +108,8 @@ func job(build *Build, hash string) *batchv1.Job {
 		Spec: batchv1.JobSpec{
 			BackoffLimit:          new(backoffLimit(build)),
 			ActiveDeadlineSeconds: build.Spec.TimeoutSeconds,
-			// A retry begins when the Pod before is gone: two never build at once.
+			// A retry starts when the previous Pod is gone: two must not build
+			// at once.
 			PodReplacementPolicy: new(batchv1.Failed),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(jobLabels), Annotations: annotations},
@@ -155,7 +156,7 @@ func podSpec(build *Build) corev1.PodSpec {
 func securityContext(spec *Spec) *corev1.PodSecurityContext {
 	context := operator.SecurityContext(spec.PodSecurityContext)
 	if context.FSGroup == nil {
-		context.FSGroup = new(int64(nobody))
+		context.FSGroup = new(int64(nobodyUser))
 	}
 	return context
 }
@@ -173,8 +174,8 @@ func volumes(spec *Spec) []corev1.Volume {
 	return append(all, spec.Volumes...)
 }
 
-// clone returns the container that fetches the code. It is the only one that
-// sees the credentials.
+// clone returns the container that fetches the code, the only one with the
+// credentials.
 func clone(build *Build) corev1.Container {
 	git := &build.Spec.Source.Git
 	image := git.Image
@@ -208,7 +209,7 @@ func clone(build *Build) corev1.Container {
 			},
 			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 		},
-		SecurityContext: operator.Restricted(nobody),
+		SecurityContext: operator.Restricted(nobodyUser),
 	}
 }
 
@@ -235,8 +236,8 @@ func container(build *Build, step Step) corev1.Container {
 }
 
 // trustWorkspace makes Git accept a repository that another user has cloned:
-// builders of Go and Rust, among others, ask it for the revision. A user who
-// configures Git in the same way is left alone.
+// builders of Go and Rust, among others, read the revision from it. Users' own
+// Git configuration in these variables is kept.
 func trustWorkspace(env []corev1.EnvVar) []corev1.EnvVar {
 	for _, variable := range env {
 		if variable.Name == "GIT_CONFIG_COUNT" {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // nasty is a text that no status may show as it is.
@@ -31,7 +31,7 @@ func values(request object) []string {
 
 // edits calls a function with a request of which one label or annotation of one
 // object of a kind has been taken off or altered, in each way.
-func edits(t testing.TB, c corpus.Case, field, kind string, check func(how string, request object)) {
+func edits(t testing.TB, c operettatest.Case, field, kind string, check func(how string, request object)) {
 	original := decoded(t, c)
 	list := values(original)
 	for _, key := range slices.Sorted(maps.Keys(group(original, field, kind))) {

@@ -2,7 +2,6 @@ package build_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -12,12 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/build"
-	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 const (
-	corpusDir          = "../../testdata"
 	hashLabel          = "ci.zt.vapi.cc/hash"
 	revisionAnnotation = "ci.zt.vapi.cc/revision"
 	jobs, pods         = "Job.batch/v1", "Pod.v1"
@@ -28,7 +26,7 @@ type object = map[string]any
 
 // golden is a case that is answered, and the answer to it.
 type golden struct {
-	corpus.Case
+	operettatest.Case
 
 	answer answered
 }
@@ -75,11 +73,10 @@ func (a answered) results() []string {
 // observed.
 func goldens(t testing.TB) []golden {
 	goldensOnce.Do(func() {
-		paths, err := filepath.Glob(corpusDir + "/build/sync/*.in.yaml")
-		require.NoError(t, err)
-		for _, path := range paths {
-			c, err := corpus.ReadCase(corpusDir, path, []metacontroller.Controller{build.Controller()})
-			require.NoError(t, err)
+		for _, c := range operettatest.Cases(t, "../..", build.Controller()) {
+			if c.Hook != metacontroller.SyncHook {
+				continue
+			}
 			if a, err := ask(t, c, decoded(t, c)); err == nil {
 				goldenList = append(goldenList, golden{c, a})
 			}
@@ -103,17 +100,17 @@ func firstBuild(t testing.TB) golden {
 	return list[i]
 }
 
-func decoded(t testing.TB, c corpus.Case) object {
+func decoded(t testing.TB, c operettatest.Case) object {
 	var request object
 	require.NoError(t, json.Unmarshal(c.Request, &request))
 	return request
 }
 
 // ask asks about a request at the time of the case.
-func ask(t testing.TB, c corpus.Case, request object) (answered, error) {
+func ask(t testing.TB, c operettatest.Case, request object) (answered, error) {
 	encoded, err := json.Marshal(request)
 	require.NoError(t, err)
-	answer, err := c.Controller.Call(c.Hook, c.Now, encoded)
+	answer, err := build.Controller().Call(c.Hook, c.Now, encoded)
 	if err != nil {
 		return answered{}, err
 	}

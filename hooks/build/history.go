@@ -12,18 +12,19 @@ import (
 )
 
 const (
-	// rememberedResults is how many results the history has at least room for.
-	rememberedResults = 10
+	// minHistory is the number of results for which the history always has
+	// room.
+	minHistory = 10
 	// maxHistoryLimit is the largest historyLimit that the schema admits.
 	maxHistoryLimit = 50
 	// maxRevision is the size of the longest revision that the schema admits: 255
 	// characters of up to four bytes.
 	maxRevision = 4 * 255
-	// maxMessage is how much is told of a failure.
+	// maxMessage is the length of the message about a failure.
 	maxMessage = 600
 )
 
-// history is what is known of builds that have ended, the newest first.
+// history are the results of builds that have ended, the newest first.
 type history []Result
 
 // of returns the result of a build, or nil.
@@ -35,18 +36,18 @@ func (h history) of(hash string) *Result {
 	return &h[i]
 }
 
-// mostRead is how many results of a status are read. The hook writes fewer.
-const mostRead = 1000
+// maxRead is how many results of a status are read. The hook writes fewer.
+const maxRead = 1000
 
-// committed returns the results that a status shows.
+// committed returns the results that are in the status of the request.
 func committed(build *Build) history {
-	return history(build.Status.History[:min(len(build.Status.History), mostRead)])
+	return history(build.Status.History[:min(len(build.Status.History), maxRead)])
 }
 
-// remember adds the results of the Jobs that have ended to what the status
-// knew. A result is written once; only a message that names the step may come
-// later, for the Pod that tells it is observed apart from its Job.
-func remember(build *Build, there observed, wanted string) history {
+// remember adds the results of the Jobs that have ended to those in the status.
+// A result is written once; only a message that names the step may be added
+// later, because Pods and Jobs come from separate caches.
+func remember(build *Build, observed observed, wanted string) history {
 	known := slices.Clone(committed(build))
 	known = slices.DeleteFunc(known, func(r Result) bool { return r.Hash == "" })
 	for i := range known {
@@ -57,24 +58,24 @@ func remember(build *Build, there observed, wanted string) history {
 	for i := len(known) - 1; i >= 0; i-- {
 		byHash[known[i].Hash] = i
 	}
-	for i := range there.jobs {
-		job := &there.jobs[i]
+	for i := range observed.jobs {
+		job := &observed.jobs[i]
 		if job.isRunning() {
 			continue
 		}
 		message := ""
 		if job.result == PhaseFailed {
-			message = shown(there.failure(job), maxMessage)
+			message = shown(observed.failure(job), maxMessage)
 		}
 		at, isKnown := byHash[job.hash]
 		if !isKnown {
 			byHash[job.hash] = len(known)
 			known = append(known, resultOf(job, message))
-		} else if old := &known[at]; old.Result == PhaseFailed && (old.Message == "" || old.Message == explain(job.reason)) {
+		} else if old := &known[at]; old.Result == PhaseFailed && (old.Message == "" || old.Message == failureText(job.reason)) {
 			old.Message = message
 		}
 	}
-	if result := orphaned(build, there, wanted); result != nil && known.of(wanted) == nil {
+	if result := orphaned(build, observed, wanted); result != nil && known.of(wanted) == nil {
 		known = append(known, *result)
 	}
 	if result := known.of(wanted); result != nil {
@@ -86,7 +87,7 @@ func remember(build *Build, there observed, wanted string) history {
 	return known.trimmed(build, wanted)
 }
 
-// beginOf returns when a build began, or ended where that is not known.
+// beginOf returns when a build began, or when it ended if that is not known.
 func beginOf(r Result) time.Time {
 	if r.StartTime == nil {
 		return endOf(r)
@@ -101,11 +102,11 @@ func endOf(r Result) time.Time {
 	return r.CompletionTime.Time
 }
 
-// trimmed forgets the oldest results, but not the one that is wanted: it would
-// be built again. How many Jobs there are makes no difference: a user can have
-// any number of them adopted.
+// trimmed drops the oldest results, but never the one of the wanted build,
+// which would be built again. The limit does not depend on the number of Jobs:
+// a user can make Metacontroller adopt any number of them.
 func (h history) trimmed(build *Build, wanted string) history {
-	room := max(rememberedResults, historyLimit(build))
+	room := max(minHistory, historyLimit(build))
 	if h.of(wanted) != nil {
 		room--
 	}
@@ -138,7 +139,7 @@ func resultOf(job *observedJob, message string) Result {
 	return result
 }
 
-// duration returns how long a build took, or nothing where that is not known.
+// duration returns how long a build took, or "" if that is not known.
 func duration(r *Result) string {
 	if r.StartTime == nil || r.CompletionTime == nil {
 		return ""
@@ -146,8 +147,8 @@ func duration(r *Result) string {
 	return max(0, r.CompletionTime.Sub(r.StartTime.Time)).Round(time.Second).String()
 }
 
-// explain says a Job's reason for failing in words.
-func explain(reason string) string {
+// failureText returns the message for a Job's reason of failure.
+func failureText(reason string) string {
 	switch reason {
 	case "DeadlineExceeded":
 		return "it took longer than timeoutSeconds"
@@ -175,9 +176,9 @@ func describeFailure(step *operator.ContainerStatus) string {
 	return text
 }
 
-// shown returns a text that somebody else may have written as the status shows
-// it: in one line, without control characters and of at most so many bytes. What
-// it returns it returns again as it is, so that the status stays the same.
+// shown returns a text of somebody else as the status shows it: one line,
+// without control characters and of limited size. It returns its own results
+// unchanged, so that the status stays the same.
 func shown(text string, most int) string {
 	const cut = "..."
 	if len(text) <= most && printable.Line(text, most) == text {

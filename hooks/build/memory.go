@@ -11,27 +11,27 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// What the status remembers of Jobs that may run without being observed. A Job is
-// made first and the status written afterwards, and that may fail; Jobs and Pods
-// are observed through separate caches, and each may be late. So a status names a
-// Job before it is made, and goes on naming it until it has been observed, and
-// then until it has ended or its Pods must have been observed, too.
+// The status stores which Jobs may run without being observed. A Job is created
+// before the status is written, and that write may fail; Jobs and Pods come
+// from separate caches, and each may be stale. So a status names a Job before
+// it is created, until it has been observed, and then until it has ended or its
+// Pods must have been observed, too.
 
 const (
-	// settleTime is how late a cache may be: so long it may not tell of a Job that
-	// was made, nor of a Pod whose Job is gone.
+	// settleTime is how stale a cache may be: for that long it may not contain
+	// a Job that was created, or a Pod whose Job is gone.
 	settleTime = 5 * time.Second
 	// maxActive is how many Jobs the status names.
 	maxActive = 100
-	// commitDelay is after what time to look again when something waits for the
-	// status to be stored: that alone is no reason for Metacontroller to call.
+	// commitDelay is the resync time of a hook that waits for its status to be
+	// stored, which alone does not make Metacontroller call again.
 	commitDelay = 2 * time.Second
 	// announceDelay is the same for a Job that is about to be made.
 	announceDelay = time.Second
 )
 
-// since returns a time that the status remembers. One that is still to come,
-// which another clock has written, counts as now, or it would be waited for.
+// since returns a time from the status. A time in the future was written by
+// another clock and counts as now, so that nothing waits for it.
 func (s state) since(remembered metav1.Time) metav1.Time {
 	if remembered.After(s.now) {
 		return metav1.NewTime(s.now)
@@ -41,8 +41,8 @@ func (s state) since(remembered metav1.Time) metav1.Time {
 
 func (s state) elapsed(since metav1.Time) time.Duration { return s.now.Sub(since.Time) }
 
-// ask returns what the status is to remember of the wanted Job, whether it is to
-// be made now, and when to look again.
+// ask returns the Asked of the next status for the wanted Job, whether to
+// create it now, and when to check again.
 func (s state) ask() (asked *Asked, isMade bool, again time.Duration) {
 	name, now := jobName(s.build, s.hash), metav1.NewTime(s.now)
 	old := s.build.Status.Asked
@@ -53,8 +53,8 @@ func (s state) ask() (asked *Asked, isMade bool, again time.Duration) {
 		left := settleTime - s.elapsed(asked.Since)
 		return asked, left <= 0, max(0, left)
 	case isTold || s.build.Generation <= 1:
-		// No other Job can have been asked for by a Build whose spec was never
-		// another.
+		// A Build whose spec has never changed cannot have asked for another
+		// Job.
 		return &Asked{name, Made, now}, true, 0
 	default:
 		return &Asked{name, Announced, now}, false, announceDelay
@@ -69,7 +69,7 @@ func (s state) withdrawn() (*Asked, time.Duration) {
 		return nil, 0
 	}
 	hash := hashIn(s.build, s.hash, old.JobName)
-	isOver := s.there.job(hash) != nil || s.known.of(hash) != nil
+	isOver := s.observed.job(hash) != nil || s.known.of(hash) != nil
 	if old.JobName != "" && (hash == "" || isOver) {
 		return nil, 0
 	}
@@ -87,10 +87,10 @@ func (s state) withdrawn() (*Asked, time.Duration) {
 	return nil, 0
 }
 
-// unknown returns what stands for a Job that an earlier spec may have had made by
-// a sync whose status was lost: the Build was edited, and no status tells of a
-// sync.
-func (s state) unknown() (*Asked, time.Duration) {
+// unreported returns an Asked for a Job that an earlier spec may have created
+// in a sync whose status was lost: the Build was edited, and its status is
+// still empty.
+func (s state) unreported() (*Asked, time.Duration) {
 	old := &s.build.Status
 	isBlank := meta.FindStatusCondition(old.Conditions, operator.ConditionChildrenObserved) == nil
 	if !isBlank || s.build.Generation <= 1 || old.Asked != nil || len(old.Active)+len(old.History) > 0 {
@@ -99,17 +99,17 @@ func (s state) unknown() (*Asked, time.Duration) {
 	return &Asked{"", Withdrawn, metav1.NewTime(s.now)}, settleTime
 }
 
-// active returns the Jobs that run and those that are not observed any more and
-// of which a Pod may run, how long to wait for the latter, and the name of one.
+// active returns the running Jobs, and those that are gone but may still have a
+// running Pod, with how long to wait for the latter and the name of one.
 func (s state) active() (list []ActiveJob, left time.Duration, gone string) {
-	for i := range s.there.jobs {
-		if job := &s.there.jobs[i]; job.isRunning() {
+	for i := range s.observed.jobs {
+		if job := &s.observed.jobs[i]; job.isRunning() {
 			list = append(list, ActiveJob{Name: job.Name, UID: job.UID})
 		}
 	}
 	for _, old := range s.build.Status.Active {
 		hash := hashIn(s.build, s.hash, old.Name)
-		if hash == "" || s.there.job(hash) != nil || s.known.of(hash) != nil {
+		if hash == "" || s.observed.job(hash) != nil || s.known.of(hash) != nil {
 			continue
 		}
 		since := metav1.NewTime(s.now)
@@ -117,7 +117,7 @@ func (s state) active() (list []ActiveJob, left time.Duration, gone string) {
 			since = s.since(*old.GoneSince)
 		}
 		rest := settleTime - s.elapsed(since)
-		if rest <= 0 && !s.there.hasRunningPod(hash) {
+		if rest <= 0 && !s.observed.hasRunningPod(hash) {
 			continue
 		}
 		list = append(list, ActiveJob{old.Name, old.UID, &since})

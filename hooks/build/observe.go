@@ -53,7 +53,7 @@ type observedJob struct {
 	endedAt *metav1.Time // once it has ended
 }
 
-// read fills in what follows from what was decoded.
+// read computes fields from the decoded ones.
 func (j *observedJob) read() {
 	for _, condition := range j.Status.Conditions {
 		if condition.Status != corev1.ConditionTrue {
@@ -73,9 +73,9 @@ func (j *observedJob) read() {
 // isRunning reports whether the Job has not ended.
 func (j *observedJob) isRunning() bool { return j.result == "" }
 
-// revision returns what the Job builds: what its clone was told, for a Pod's
-// template never changes. Only a Job that the hook has not made, of which the
-// template tells nothing, is asked for its annotation, which anybody may edit.
+// revision returns what the Job builds, from the environment of its clone,
+// because a Pod template never changes. Only for a Job that the hook has not
+// made it is the annotation, which anyone may edit.
 func (j *observedJob) revision() string {
 	for _, container := range j.Spec.Template.Spec.InitContainers {
 		for _, variable := range container.Env {
@@ -87,9 +87,9 @@ func (j *observedJob) revision() string {
 	return shown(j.Metadata.Annotations.Revision, maxRevision)
 }
 
-// hashIn returns the hash of the build that a Job of a name runs, or nothing if
-// no Job of this Build has such a name. A name is for ever, while the labels and
-// annotations of a Job can be edited: they decide nothing.
+// hashIn returns the hash of the build that a Job of this name runs, or "" if
+// no Job of this Build has such a name. A name never changes, while labels and
+// annotations can be edited and are not trusted.
 func hashIn(build *Build, wanted, name string) string {
 	if name == jobName(build, wanted) {
 		return wanted
@@ -118,9 +118,9 @@ type observedPod struct {
 	job  types.UID // of its Job
 }
 
-// findJob looks for the Job that runs the Pod, and reports whether it is one of
-// the Build. The labels by which the Pod was selected can be written by anybody
-// who may run Pods.
+// findJob finds the Job of the Pod, and reports whether it belongs to the
+// Build. The labels by which the Pod was selected can be written by anyone who
+// may run Pods.
 func (p *observedPod) findJob(build *Build, wanted string) bool {
 	for _, owner := range p.Metadata.OwnerReferences {
 		isJob := owner.Kind == metacontroller.Job.Kind && strings.HasPrefix(owner.APIVersion, "batch/")
@@ -131,24 +131,23 @@ func (p *observedPod) findJob(build *Build, wanted string) bool {
 	return p.hash != ""
 }
 
-// observed is what is there of a Build.
+// observed is what exists of a Build.
 type observed struct {
 	jobs []observedJob
 	pods []observedPod // of its Jobs, the newest first
-	// strangers are Jobs among the children whose names are not those of a Job of
-	// this Build. Metacontroller adopts any Job that is given its label. They stay,
-	// for nothing tells that they were made for this Build and may go, and count
-	// for nothing: neither does the next build wait for them, nor is what they
-	// ended with a result.
+	// strangers are children with names that no Job of this Build has:
+	// Metacontroller adopts any Job with its label. They are kept, because they
+	// may not have been made for this Build, and ignored: the next build does
+	// not wait for them, and their end is no result.
 	strangers []metacontroller.Snapshot
 
-	// There may be thousands, each of which is asked for.
+	// Indexes, because there may be thousands of objects.
 	byHash  map[string]int      // the first of jobs with a hash
 	byJob   map[types.UID][]int // of pods, by the Job that controls them
 	running map[string]bool     // hashes of pods that have not ended
 }
 
-// index fills in by what objects are asked for.
+// index fills in the indexes.
 func (o *observed) index() {
 	o.byHash, o.byJob, o.running = make(map[string]int, len(o.jobs)), make(map[types.UID][]int, len(o.jobs)), map[string]bool{}
 	for i := range o.jobs {
@@ -165,35 +164,35 @@ func (o *observed) index() {
 	}
 }
 
-func observe(build *Build, wanted string, seen metacontroller.Observed) (observed, error) {
-	var there observed
-	jobs, err := metacontroller.List[observedJob](seen.Children, metacontroller.Job.APIVersion, metacontroller.Job.Kind)
+func observe(build *Build, wanted string, request metacontroller.Observed) (observed, error) {
+	var observed observed
+	jobs, err := metacontroller.List[observedJob](request.Children, metacontroller.Job.APIVersion, metacontroller.Job.Kind)
 	if err != nil {
-		return there, err
+		return observed, err
 	}
 	for i := range jobs {
 		job := &jobs[i]
 		if job.hash = hashIn(build, wanted, job.Name); job.hash == "" {
-			there.strangers = append(there.strangers, job.Snapshot)
+			observed.strangers = append(observed.strangers, job.Snapshot)
 			continue
 		}
 		job.read()
-		there.jobs = append(there.jobs, *job)
+		observed.jobs = append(observed.jobs, *job)
 	}
-	pods, err := metacontroller.List[observedPod](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
+	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	for i := range pods {
 		if pods[i].findJob(build, wanted) {
-			there.pods = append(there.pods, pods[i])
+			observed.pods = append(observed.pods, pods[i])
 		}
 	}
-	slices.SortStableFunc(there.pods, func(a, b observedPod) int {
+	slices.SortStableFunc(observed.pods, func(a, b observedPod) int {
 		return cmp.Or(
 			b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time),
 			strings.Compare(a.Name, b.Name),
 		)
 	})
-	there.index()
-	return there, err
+	observed.index()
+	return observed, err
 }
 
 // job returns the Job of that hash, or nil.
@@ -219,11 +218,12 @@ func (o observed) hasRunningPod(hash string) bool {
 	return o.running[hash]
 }
 
-// failure tells why a Job failed: where a Pod tells it, which step, and how. What
-// ran when the time was over was ended by a signal, which says nothing.
+// failure says why a Job failed: the step and its exit code, if a Pod shows
+// them. A container that ran when the deadline passed was killed by a signal,
+// which explains nothing.
 func (o observed) failure(job *observedJob) string {
 	if job.reason == batchv1.JobReasonDeadlineExceeded {
-		return explain(job.reason)
+		return failureText(job.reason)
 	}
-	return cmp.Or(o.failureOf(job.UID), explain(job.reason))
+	return cmp.Or(o.failureOf(job.UID), failureText(job.reason))
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // A Job can be deleted by hand after it has ended and before its result was
-// told. Its Pods may still be there then, and tell it.
+// stored. Its Pods may still exist and show the result.
 
-// endedByItself reports whether the Pod was done before anybody deleted it: one
-// that is told to stop may end with success, too.
+// endedByItself reports whether the Pod had ended before it was deleted: a Pod
+// that is stopped may also end with success.
 func (p *observedPod) endedByItself() bool {
 	if !p.Status.IsDone() {
 		return false
@@ -27,19 +27,19 @@ func (p *observedPod) endedByItself() bool {
 	return !finished.IsZero() && finished.Time.Before(asked)
 }
 
-// orphaned returns the result of the build that is wanted as the Pods of its Job
-// tell it, which is gone, or nil if they do not. The Job is the one that the
-// status remembers by its UID: anybody may write the name of a Job onto a Pod.
-func orphaned(build *Build, there observed, wanted string) *Result {
+// orphaned returns the result of the wanted build from the Pods of its deleted
+// Job, or nil if they do not show it. The Job is identified by the UID in the
+// status: anyone may write the name of a Job onto a Pod.
+func orphaned(build *Build, observed observed, wanted string) *Result {
 	name := jobName(build, wanted)
 	i := slices.IndexFunc(build.Status.Active, func(job ActiveJob) bool { return job.Name == name && job.UID != "" })
-	if i < 0 || there.job(wanted) != nil {
+	if i < 0 || observed.job(wanted) != nil {
 		return nil
 	}
 	failures := int32(0)
 	var last *observedPod
-	for j := range there.pods {
-		pod := &there.pods[j]
+	for j := range observed.pods {
+		pod := &observed.pods[j]
 		if pod.job != build.Status.Active[i].UID || !pod.endedByItself() {
 			continue
 		}
@@ -53,7 +53,7 @@ func orphaned(build *Build, there observed, wanted string) *Result {
 		return nil
 	}
 	result := orphanedResult(wanted, last, PhaseFailed)
-	result.Message = shown(there.failureOf(last.job), maxMessage)
+	result.Message = shown(observed.failureOf(last.job), maxMessage)
 	return result
 }
 
@@ -66,7 +66,7 @@ func orphanedResult(hash string, pod *observedPod, phase Phase) *Result {
 	return result
 }
 
-// failureOf tells what the Pods of a Job say of its failure, or nothing.
+// failureOf returns the failure that the Pods of a Job show, or "".
 func (o observed) failureOf(job types.UID) string {
 	for _, i := range o.byJob[job] {
 		pod := &o.pods[i]

@@ -10,29 +10,29 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// state is all that the next step follows from.
+// state is the input of the plan and the status.
 type state struct {
-	build *Build
-	there observed
-	known history
-	hash  string // of the build that is wanted
-	now   time.Time
+	build    *Build
+	observed observed
+	known    history
+	hash     string // of the build that is wanted
+	now      time.Time
 }
 
 // plan is the next step.
 type plan struct {
-	// make says that the Job that is wanted is to be made.
+	// make is set when the wanted Job should be created.
 	make bool
 	kept []metacontroller.Object
-	// waits tells what is in the way of the Job that is wanted.
+	// waits says what the wanted Job waits for.
 	waits string
-	// asked and active are what the status remembers.
+	// asked and active go into the status.
 	asked  *Asked
 	active []ActiveJob
-	// missing are Jobs that may have been made and are not observed.
+	// missing are Jobs that may have been created and are not observed.
 	missing []string
-	// again is when to look again, or zero.
-	again time.Duration
+	// resyncAfter is when to check again, or zero.
+	resyncAfter time.Duration
 }
 
 // decide makes the plan.
@@ -41,26 +41,26 @@ func decide(s state) plan {
 	p.keepJobs(s)
 	active, settles, gone := s.active()
 	p.active = active
-	p.lookAgain(settles)
+	p.resyncWithin(settles)
 	late, wait := s.withdrawn()
 	if late != nil {
 		p.asked = late
-		p.lookAgain(wait)
+		p.resyncWithin(wait)
 	}
-	if s.there.job(s.hash) != nil || s.known.of(s.hash) != nil {
-		if job := s.there.job(s.hash); job != nil && job.Terminating && job.isRunning() {
+	if s.observed.job(s.hash) != nil || s.known.of(s.hash) != nil {
+		if job := s.observed.job(s.hash); job != nil && job.Terminating && job.isRunning() {
 			p.waits = "the Job that was deleted, " + job.Name + ", has to go first"
 		}
 		return p
 	}
 	if late == nil {
-		if late, wait = s.unknown(); late != nil {
+		if late, wait = s.unreported(); late != nil {
 			p.asked = late
-			p.lookAgain(wait)
+			p.resyncWithin(wait)
 		}
 	}
 	p.waits, wait = s.obstacle()
-	p.lookAgain(wait)
+	p.resyncWithin(wait)
 	switch {
 	case p.waits != "":
 	case late != nil && late.JobName != "" && policy(s.build) != Allow:
@@ -74,13 +74,13 @@ func decide(s state) plan {
 	return p
 }
 
-// begin asks for the wanted Job unless something is in its way.
+// begin creates the wanted Job unless it has to wait.
 func (p *plan) begin(s state) {
 	name := jobName(s.build, s.hash)
 	if p.waits == "" {
 		asked, isMade, again := s.ask()
 		p.asked, p.make = asked, isMade
-		p.lookAgain(again)
+		p.resyncWithin(again)
 		if !isMade {
 			p.missing = []string{"Job/" + name}
 		}
@@ -89,22 +89,21 @@ func (p *plan) begin(s state) {
 	}
 }
 
-// lookAgain makes the next look come after a time at the latest, if it is not
-// zero.
-func (p *plan) lookAgain(after time.Duration) {
-	p.again = operator.Soonest(p.again, after)
+// resyncWithin makes the hook be called again after this time at the latest, if
+// it is not zero.
+func (p *plan) resyncWithin(after time.Duration) {
+	p.resyncAfter = operator.Soonest(p.resyncAfter, after)
 }
 
-// keepJobs keeps the Jobs that run, unless they are to be replaced, and those of
-// the finished ones that the limit leaves. What goes depends on no other Job
-// than those that came later.
+// keepJobs keeps the running Jobs, unless they are replaced, and the finished
+// ones within the limit. Whether one is deleted depends only on newer Jobs.
 func (p *plan) keepJobs(s state) {
-	for _, stranger := range s.there.strangers {
+	for _, stranger := range s.observed.strangers {
 		p.kept = append(p.kept, metacontroller.Keep(stranger))
 	}
 	var finished []*observedJob
-	for i := range s.there.jobs {
-		job := &s.there.jobs[i]
+	for i := range s.observed.jobs {
+		job := &s.observed.jobs[i]
 		switch {
 		case !job.isRunning():
 			finished = append(finished, job)
@@ -121,12 +120,12 @@ func (p *plan) keepJobs(s state) {
 	})
 	told := committed(s.build)
 	for i, job := range finished {
-		// What the history has no room for is never told: it does not wait for that.
+		// A Job beyond the size of the history is not waited for.
 		isUntold := told.of(job.hash) == nil && s.known.of(job.hash) != nil
 		if i < historyLimit(s.build) || isUntold {
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 			if i >= historyLimit(s.build) {
-				p.lookAgain(commitDelay)
+				p.resyncWithin(commitDelay)
 			}
 		}
 	}
@@ -145,11 +144,12 @@ func wantedFirst(a, b bool) int {
 
 func policy(build *Build) ConcurrencyPolicy { return cmp.Or(build.Spec.ConcurrencyPolicy, Replace) }
 
-// obstacle tells what has to go or to end before the Job can be made, and when to
-// look again. Only a build of the same hash is in the way under Allow: its name is.
+// obstacle says what must be deleted or end before the Job can be created, and
+// when to check again. Under Allow only a build of the same hash is an
+// obstacle, because it has the same name.
 func (s state) obstacle() (waits string, again time.Duration) {
-	for i := range s.there.jobs {
-		job := &s.there.jobs[i]
+	for i := range s.observed.jobs {
+		job := &s.observed.jobs[i]
 		if job.isRunning() && policy(s.build) != Allow {
 			verb := "end"
 			if policy(s.build) == Replace {
@@ -158,8 +158,8 @@ func (s state) obstacle() (waits string, again time.Duration) {
 			return "Job/" + job.Name + " of revision " + job.revision() + " has to " + verb + " first", 0
 		}
 	}
-	for i := range s.there.pods {
-		pod := &s.there.pods[i]
+	for i := range s.observed.pods {
+		pod := &s.observed.pods[i]
 		isSame := pod.hash == s.hash
 		if !pod.Status.IsDone() && (isSame || policy(s.build) != Allow) {
 			return "Pod/" + pod.Name + " still runs, and has to end first", metacontroller.RelatedResync

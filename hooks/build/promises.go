@@ -15,7 +15,7 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// promises are what a Build keeps to whatever is late or lost.
+// promises are the invariants of a Build under late caches and lost writes.
 func promises() metacontroller.Promises {
 	return metacontroller.Promises{
 		History: []metacontroller.History{
@@ -26,14 +26,13 @@ func promises() metacontroller.Promises {
 	}
 }
 
-// watch holds Builds to running one build at a time, unless concurrencyPolicy is
-// Allow, and none again that is done. A Job is the same build as another whose
-// name ends in the same hash. One whose Job somebody else deletes before
-// Metacontroller has heard of the status that tells its result may be done again,
-// and beside a Pod of that Job that Metacontroller has not heard of 5 s after it
-// has heard that the Job is gone, or where no status told of the Job. So may one whose
-// Job had to go for another build before Metacontroller had heard that it was done. A Job that it
-// has not heard of for 30 s is not waited for any longer: it may never have been made.
+// watch checks that a Build runs one build at a time, unless concurrencyPolicy
+// is Allow, and none again that has ended. Jobs whose names end in the same
+// hash are the same build. Exceptions are what the hook cannot know: a Job that
+// somebody else deletes, or that is replaced, before Metacontroller's cache has
+// the status with its result; a Pod that is not in the cache 5 s after its Job
+// left it, or whose Job was in no status; and a Job that is not in the cache
+// for 30 s, which may never have been created.
 func watch() func(metacontroller.Write) string {
 	allows := map[string]bool{}
 	done := map[string]bool{} // by owner and name
@@ -88,15 +87,15 @@ func watch() func(metacontroller.Write) string {
 	}
 }
 
-// isKnownToBeOver reports whether Metacontroller knew that a Job had ended that is
-// deleted.
+// isKnownToBeOver reports whether Metacontroller's cache showed a deleted Job
+// as ended.
 func isKnownToBeOver(w metacontroller.Write) bool {
 	job := w.Object()
 	heard := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName())
 	return heard == nil || heard.GetUID() != job.GetUID() || isOver(heard)
 }
 
-// tells reports whether a Build's status tells the result of a Job.
+// tells reports whether a Build's status contains the result of a Job.
 func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
 	if build == nil || build.GetUID() != uid {
 		return false
@@ -111,18 +110,19 @@ func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
 	return false
 }
 
-// actives are the Jobs that stored statuses of Builds have named as active, by UID.
+// actives are the Jobs that stored statuses of Builds have listed as active, by
+// UID.
 type actives map[string]*active
 
-// active is such a Job: told in the status of this Build and version first, and no
-// more, or as one that is gone, since this time, or zero.
+// active is such a Job: first listed in the status of this Build and version,
+// and not listed, or listed as gone, since this time, or zero.
 type active struct {
 	build types.UID
 	told  int
 	gone  time.Time
 }
 
-// note notes what a status that has been stored names.
+// note records which Jobs a stored status lists.
 func (a actives) note(build *unstructured.Unstructured, now time.Time) {
 	runs := map[string]bool{}
 	list, _, _ := unstructured.NestedSlice(build.Object, "status", "active")
@@ -142,9 +142,9 @@ func (a actives) note(build *unstructured.Unstructured, now time.Time) {
 	}
 }
 
-// knows reports whether the status that Metacontroller knows, or one before it,
-// has named the Job of a Pod, and the Job has not been gone for 5 s since. What an
-// earlier Build of the name has left behind, the next one hears of from its Pods only.
+// knows reports whether Metacontroller's cached status, or an earlier one, has
+// listed the Job of a Pod, and the Job has not been gone for 5 s since. A Build
+// knows the Jobs of an earlier Build of its name only by their Pods.
 func (a actives) knows(build, pod *unstructured.Unstructured, now time.Time) bool {
 	return build != nil && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		job := a[string(owner.UID)]
@@ -160,8 +160,8 @@ func versionOf(object *unstructured.Unstructured) int {
 	return version
 }
 
-// lives reports whether a Build is there: what is made for one that is gone goes
-// after it.
+// lives reports whether a Build exists: the garbage collector deletes children
+// of one that is gone.
 func lives(w metacontroller.Write, uid types.UID) bool {
 	for _, build := range w.List("ci.zt.vapi.cc/v1", "Build") {
 		if build.GetUID() == uid && build.GetDeletionTimestamp() == nil {

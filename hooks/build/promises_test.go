@@ -13,9 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/hooks/build"
-	"github.com/operetta-dev/operetta/internal/simulate"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // schedules is how many schedules TestPromisesHold tries:
@@ -27,7 +25,7 @@ var schedules = flag.Int("schedules", 100, "how many schedules to try")
 type unreliable struct {
 	testing.TB
 
-	hook       simulate.Call
+	hook       operettatest.Call
 	lose       func() bool
 	late       map[string]time.Duration // by field of the request
 	since      map[string]time.Time
@@ -98,35 +96,42 @@ type watched struct {
 	*story
 
 	way     *unreliable
-	named   string               // the schedule
+	held    string               // the Job whose Pods are held as soon as it is there
 	pods    map[types.UID]string // their Jobs
 	built   map[string]bool      // Jobs of which a Pod has succeeded
 	deleted map[string]bool      // Jobs that were deleted before their result was told
 }
 
-func watch(t *testing.T, named string, lose func() bool, lateJobs, latePods time.Duration, faults ...simulate.Fault) *watched {
+func watch(t *testing.T, held string, lose func() bool, lateJobs, latePods time.Duration) *watched {
 	way := &unreliable{
-		TB: t, hook: simulate.Direct(build.Controller()), lose: lose, since: map[string]time.Time{},
+		TB: t, lose: lose, since: map[string]time.Time{},
 		late: map[string]time.Duration{"children": lateJobs, "related": latePods},
 	}
-	world := simulate.New(simulate.Options{Controllers: []metacontroller.Controller{build.Controller()}, Call: way.call, MaxSteps: 400, Faults: faults})
-	return &watched{&story{t, world}, way, named, map[types.UID]string{}, map[string]bool{}, map[string]bool{}}
+	s := tell(t, operettatest.Options{MaxSteps: 400, Around: func(direct operettatest.Call) operettatest.Call {
+		way.hook = direct
+		return way.call
+	}})
+	return &watched{s, way, held, map[types.UID]string{}, map[string]bool{}, map[string]bool{}}
 }
 
 // step plays a step and looks at the Pods.
 func (w *watched) step() {
 	w.Helper()
 	w.world.Step()
+	if w.held != "" && w.world.Get(w.held) != nil {
+		w.world.Do("hold " + w.held)
+		w.held = ""
+	}
 	w.look()
 }
 
 func (w *watched) look() {
 	w.Helper()
-	require.LessOrEqual(w, len(w.building()), 1, "%s: two builds at once: %v", w.named, w.building())
-	for _, pod := range w.objects("Pod") {
+	require.LessOrEqual(w, len(w.building()), 1, "two builds at once")
+	for _, pod := range w.world.Objects("Pod") {
 		job := pod.GetOwnerReferences()[0].Name
 		if _, known := w.pods[pod.GetUID()]; !known {
-			require.False(w, w.built[job] && !w.deleted[job], "%s: %s is built again", w.named, job)
+			require.False(w, w.built[job] && !w.deleted[job], "%s is built again", job)
 			w.pods[pod.GetUID()] = job
 		}
 		if phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase"); phase == "Succeeded" {
@@ -138,7 +143,7 @@ func (w *watched) look() {
 // deleteJob deletes a Job by hand, unless the status does not tell of it yet: one
 // that is made, deleted and forgotten, because the status was lost, cannot be
 // told from one that was never made.
-func (w *watched) deleteJob(job simulate.Object) {
+func (w *watched) deleteJob(job operettatest.Object) {
 	active, _, _ := unstructured.NestedSlice(w.parent().Object, "status", "active")
 	isActive := slices.ContainsFunc(active, func(entry any) bool { return entry.(object)["uid"] == string(job.GetUID()) })
 	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
@@ -153,7 +158,7 @@ func (w *watched) deleteJob(job simulate.Object) {
 		return "shop-"+entry.(object)["hash"].(string) == job.GetName()
 	})
 	w.deleted[job.GetName()] = w.deleted[job.GetName()] || !isTold
-	require.NoError(w, w.world.Delete(simulate.RefOf(job)))
+	w.world.Delete("Job/" + job.GetName())
 }
 
 // end plays to the end: no status is lost any more, and at last the caches are
@@ -165,72 +170,81 @@ func (w *watched) end() {
 		w.way.isReliable = i > 40
 		w.step()
 	}
-	require.NoError(w, w.world.Play(), w.named)
+	w.world.Play()
 	w.look()
-	ready := simulate.Condition(w.parent(), "Ready")
-	require.Equal(w, "True", ready.Status, "%s: %s: %s", w.named, ready.Reason, ready.Message)
+	ready := w.world.Condition("Build/shop", "Ready")
+	require.Equal(w, "True", ready.Status, "%s: %s", ready.Reason, ready.Message)
 }
 
 // TestPromisesHold plays random schedules of edits, deleted Jobs, lost status
 // writes and late caches: never do two builds run at once, what was built is not
 // built again, and in the end the newest revision is built.
 func TestPromisesHold(t *testing.T) {
-	lost, hidden, held := 0, 0, hold(t, "v0")
+	lost, hidden, held := 0, 0, jobOf(t, "v0")
 	count := uint64(*schedules)
 	if testing.Short() {
 		count /= 8
 	}
 	for seed := range count {
 		random := rand.New(rand.NewPCG(seed, 1))
-		seconds := func() time.Duration { return time.Duration(random.IntN(4)) * time.Second }
-		losing := random.IntN(3)
 		policy := []string{"Replace", "Forbid"}[random.IntN(2)]
-		named := fmt.Sprintf("seed %d, %s", seed, policy)
-		w := watch(t, named, func() bool { return random.IntN(4) < losing }, seconds(), seconds(), held)
-		edit := func() {
-			w.want(fmt.Sprintf("v%d", random.IntN(3)), "concurrencyPolicy: "+policy, "timeoutSeconds: 20")
-		}
-		edit()
-		for range 15 {
-			switch jobs := w.objects("Job"); random.IntN(6) {
-			case 0, 1:
-				edit()
-			case 2:
-				if len(jobs) > 0 {
-					w.deleteJob(jobs[random.IntN(len(jobs))])
-				}
-			default:
-				for range 1 + random.IntN(8) {
-					w.step()
-				}
-			}
-		}
-		w.want("v1", "concurrencyPolicy: "+policy)
-		w.end()
-		lost, hidden = lost+w.way.lost, hidden+w.way.hid
+		t.Run(fmt.Sprintf("seed %d, %s", seed, policy), func(t *testing.T) {
+			way := schedule(t, random, policy, held)
+			lost, hidden = lost+way.lost, hidden+way.hid
+		})
 	}
 	require.Positive(t, lost)
 	require.Positive(t, hidden)
 }
 
+// schedule plays a random schedule.
+func schedule(t *testing.T, random *rand.Rand, policy, held string) *unreliable {
+	seconds := func() time.Duration { return time.Duration(random.IntN(4)) * time.Second }
+	losing := random.IntN(3)
+	w := watch(t, held, func() bool { return random.IntN(4) < losing }, seconds(), seconds())
+	edit := func() {
+		w.want(fmt.Sprintf("v%d", random.IntN(3)), "concurrencyPolicy: "+policy, "timeoutSeconds: 20")
+	}
+	edit()
+	for range 15 {
+		switch jobs := w.world.Objects("Job"); random.IntN(6) {
+		case 0, 1:
+			edit()
+		case 2:
+			if len(jobs) > 0 {
+				w.deleteJob(jobs[random.IntN(len(jobs))])
+			}
+		default:
+			for range 1 + random.IntN(8) {
+				w.step()
+			}
+		}
+	}
+	w.want("v1", "concurrencyPolicy: "+policy)
+	w.end()
+	return w.way
+}
+
 // TestLostStatusBreaksNoPromise loses one status write after another, and edits
 // the spec right after it.
 func TestLostStatusBreaksNoPromise(t *testing.T) {
-	held := hold(t, "v1")
+	held := jobOf(t, "v1")
 	for _, policy := range []string{"Replace", "Forbid"} {
 		for nth := 1; nth <= 12; nth++ {
-			syncs := 0
-			lose := func() bool { syncs++; return syncs == nth }
-			w := watch(t, fmt.Sprintf("%s, status %d is lost", policy, nth), lose, 2*time.Second, 2*time.Second, held)
-			w.want("v1", "concurrencyPolicy: "+policy, "timeoutSeconds: 20")
-			for range 40 {
-				if w.step(); w.way.lost > 0 {
-					break
+			t.Run(fmt.Sprintf("%s, status %d is lost", policy, nth), func(t *testing.T) {
+				syncs := 0
+				lose := func() bool { syncs++; return syncs == nth }
+				w := watch(t, held, lose, 2*time.Second, 2*time.Second)
+				w.want("v1", "concurrencyPolicy: "+policy, "timeoutSeconds: 20")
+				for range 40 {
+					if w.step(); w.way.lost > 0 {
+						break
+					}
 				}
-			}
-			w.want("v2", "concurrencyPolicy: "+policy)
-			w.end()
-			require.Equal(t, "v2 Succeeded", w.history()[0])
+				w.want("v2", "concurrencyPolicy: "+policy)
+				w.end()
+				require.Equal(t, "v2 Succeeded", w.history()[0])
+			})
 		}
 	}
 }

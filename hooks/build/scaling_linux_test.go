@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/build"
-	"github.com/operetta-dev/operetta/internal/processor"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // withFailedJobs returns a request with Jobs of the names that a Build gives, which
@@ -38,8 +38,5 @@ func TestWorkGrowsAsTheJobs(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	ratio, times, err := processor.Growth(most, ask(withFailedJobs(n)), ask(withFailedJobs(4*n)))
-	require.NoError(t, err)
-	t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
-	require.LessOrEqual(t, ratio, most)
+	operettatest.RequireGrowth(t, most, ask(withFailedJobs(n)), ask(withFailedJobs(4*n)))
 }

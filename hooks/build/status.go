@@ -11,8 +11,8 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// conditionSucceeded is Unknown until the build has ended, as Tekton and Knative
-// have it.
+// conditionSucceeded is Unknown until the build has ended, as in Tekton and
+// Knative.
 const conditionSucceeded = "Succeeded"
 
 // Reasons of Ready and Succeeded.
@@ -25,11 +25,11 @@ const (
 	reasonWaiting      = "Waiting"
 )
 
-// report tells how far the newest build is, and when to look again.
+// report returns the status of the newest build, and when to check again.
 func report(s state, p plan, differs metacontroller.Difference) (Status, time.Duration) {
 	conditions := operator.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
 	children := conditions.ReportChildren(differs, s.build.Status.PendingChildren)
-	p.lookAgain(children.ResyncAfter)
+	p.resyncWithin(children.ResyncAfter)
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
@@ -39,10 +39,10 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 		History:  s.known,
 	}
 	v := verdict{metav1.ConditionUnknown, reasonPending, "the build has not begun"}
-	ended, job := s.known.of(s.hash), s.there.job(s.hash)
+	ended, job := s.known.of(s.hash), s.observed.job(s.hash)
 	switch {
 	case ended != nil:
-		status.tell(ended)
+		status.copyResult(ended)
 		v = s.verdictOf(ended)
 	case job != nil:
 		status.StartTime = job.Status.StartTime
@@ -57,11 +57,11 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 	}
 	conditions.Judge(judgement)
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	return status, p.again
+	return status, p.resyncAfter
 }
 
-// tell copies how the build ended.
-func (s *Status) tell(ended *Result) {
+// copyResult copies the result of the build.
+func (s *Status) copyResult(ended *Result) {
 	s.Phase = ended.Result
 	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
 }
@@ -72,9 +72,9 @@ type verdict struct {
 	reason, message string
 }
 
-// verdictOf tells how the build ended, and whether another one began after it:
-// then nothing has run for the newest spec. Which ended first says nothing, for
-// two may run at once.
+// verdictOf returns the result of a build, and says so if another one began
+// after it: then nothing has run for the newest spec. The order of their ends
+// does not matter, because two may run at once.
 func (s state) verdictOf(ended *Result) verdict {
 	v := verdict{metav1.ConditionTrue, reasonSucceeded, "revision " + ended.Revision + " was built"}
 	if ended.Result == PhaseFailed {
@@ -90,12 +90,12 @@ func (s state) verdictOf(ended *Result) verdict {
 	return v
 }
 
-// progress tells how far a Job is that has not ended.
+// progress returns the state of a running Job.
 func (s state) progress(p plan, job *observedJob) (Phase, verdict) {
 	if p.waits != "" {
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}
-	pod := s.there.podOf(job)
+	pod := s.observed.podOf(job)
 	switch {
 	case pod == nil:
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "the Job has no Pod yet"}
@@ -109,8 +109,8 @@ func (s state) progress(p plan, job *observedJob) (Phase, verdict) {
 	return PhaseRunning, verdict{metav1.ConditionUnknown, reasonRunning, message}
 }
 
-// hasBegun reports whether a step has: the phase of a Pod is Pending until its
-// init containers are done.
+// hasBegun reports whether a step has started: the phase of a Pod is Pending
+// until its init containers are done.
 func hasBegun(pod *observedPod) bool {
 	for _, step := range pod.Status.Containers() {
 		if step.State.Running != nil || step.State.Terminated != nil {
@@ -120,7 +120,7 @@ func hasBegun(pod *observedPod) bool {
 	return false
 }
 
-// runningStep returns the name of the step that runs, or nothing between two.
+// runningStep returns the name of the running step, or "" between two steps.
 func runningStep(pod *observedPod) string {
 	for _, step := range pod.Status.Containers() {
 		if step.State.Running != nil {
@@ -130,7 +130,7 @@ func runningStep(pod *observedPod) string {
 	return ""
 }
 
-// judgement returns what Ready says: True once the build has succeeded.
+// judgement returns the judgement for Ready: True once the build has succeeded.
 func (v verdict) judgement() operator.Judgement {
 	state := map[metav1.ConditionStatus]operator.State{metav1.ConditionTrue: operator.Done, metav1.ConditionFalse: operator.Failed}[v.succeeded]
 	return operator.Judgement{State: state, Reason: v.reason, Message: v.message}

@@ -4,13 +4,14 @@ import (
 	"errors"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 type result = metacontroller.Result[Status]
 
-// sync asks for the Job of the newest spec until its result is known, when no
-// other is in the way.
-func sync(build *Build, seen metacontroller.Observed) (result, error) {
+// sync asks for the Job of the newest spec until its result is known, once no
+// other Job is in the way.
+func sync(build *Build, request metacontroller.Observed) (result, error) {
 	if err := check(build); err != nil {
 		return result{}, err
 	}
@@ -18,26 +19,28 @@ func sync(build *Build, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	there, err := observe(build, hash, seen)
+	observed, err := observe(build, hash, request)
 	if err != nil {
 		return result{}, err
 	}
-	s := state{build, there, remember(build, there, hash), hash, seen.Now}
+	s := state{build, observed, remember(build, observed, hash), hash, request.Now}
 	plan := decide(s)
 	var wanted []metacontroller.Object
 	if plan.make {
 		wanted = []metacontroller.Object{job(build, hash)}
 	}
-	differs, err := seen.Compare(wanted)
+	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err
 	}
 	differs.Missing = append(differs.Missing, plan.missing...)
 	status, resync := report(s, plan, differs)
-	return result{Status: status, Children: append(plan.kept, wanted...), ResyncAfter: resync}, nil
+	asked := operator.NewConditions(build.Status.Conditions, build.Generation, request.Now).
+		HoldBlocked(wanted, differs, build.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
 }
 
-// check refuses what the schema would, for a request that has not passed it.
+// check refuses what the schema would, for requests that were not validated.
 func check(build *Build) error {
 	switch {
 	case build.Spec.Source.Git.URL == "":

@@ -10,33 +10,38 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // converged returns the last sync request of the sample, with all its children
 // and Pods observed and ready, and when it was.
-func converged(testing.TB) (request []byte, now time.Time) { return convergeOnce() }
-
-// convergeOnce does it once for all tests, which do not change it.
-var convergeOnce = sync.OnceValues(func() (request []byte, now time.Time) {
-	t := &testing.T{}
-	world := simulate.New(simulate.Options{
-		Controllers: []metacontroller.Controller{dataservice.Controller()},
-		Call: func(at time.Time, path string, body []byte) (int, []byte, error) {
-			if strings.HasSuffix(path, "/sync") {
-				request, now = body, at
+func converged(t testing.TB) (request []byte, now time.Time) {
+	t.Helper()
+	converge.once.Do(func() {
+		s := tell(t, operettatest.Options{Around: func(direct operettatest.Call) operettatest.Call {
+			return func(at time.Time, path string, body []byte) (int, []byte, error) {
+				if strings.HasSuffix(path, "/sync") {
+					converge.request, converge.now = body, at
+				}
+				return direct(at, path, body)
 			}
-			return simulate.Direct(dataservice.Controller())(at, path, body)
-		},
+		}})
+		s.whole = true
+		s.edit()
+		converge.isDone = true
 	})
-	s := &story{T: t, world: world, whole: true}
-	object, err := json.Marshal(s.sample())
-	require.NoError(t, err)
-	require.NoError(t, world.Apply(object))
-	require.NoError(t, world.Play())
-	return request, now
-})
+	require.True(t, converge.isDone, "the sample does not converge, as another test says")
+	return converge.request, converge.now
+}
+
+// converge is what converged does once for all tests, which do not change it.
+var converge struct {
+	once    sync.Once
+	isDone  bool
+	request []byte
+	now     time.Time
+}
 
 // BenchmarkWholeProduct answers a sync of the converged sample.
 func BenchmarkWholeProduct(b *testing.B) {

@@ -10,16 +10,16 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// maxObjectBytes is how large a child may be as Metacontroller applies it. Some room
-// is left for what is added to the child after it is measured.
+// maxObjectBytes is the size limit of a child as Metacontroller applies it,
+// with some room for what is added after it is measured.
 const maxObjectBytes = metacontroller.MaxAppliedBytes - 10<<10
 
-// smallBytes is how much a user can write of what fits in any form: six bytes is
-// the most that one of them takes in JSON, and a child has at most 8 KiB besides.
+// smallBytes is how much user text fits in any encoding: a byte takes up to six
+// in JSON, and the rest of a child at most 8 KiB.
 const smallBytes = 32 << 10
 
-// tooLarge tells which field of the spec makes an object of a component too
-// large, or nothing.
+// tooLarge says which field of the spec makes an object of a component too
+// large, or returns "".
 func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	written := 0
 	for _, content := range u.said.config {
@@ -48,13 +48,13 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	return "", nil
 }
 
-// yieldNodePorts tells which Service has a node port that a component wants, or
-// nothing. Until that one goes or gives it up, to ask for the port is refused. A
-// Service without node ports is asked for in the meantime: one that kept those it
-// has would never give them up, and two that want each other's would wait for ever.
-func yieldNodePorts(service *corev1.Service, there observed) string {
+// yieldNodePorts removes the node ports from a Service if another Service still
+// has one of them, and says which; the API server would refuse it. Without any
+// node ports it gives up its own: two Services that want each other's would
+// otherwise wait for ever.
+func yieldNodePorts(service *corev1.Service, observed observed) string {
 	for _, port := range service.Spec.Ports {
-		holder := there.nodePortHolder(port.NodePort, service.Name)
+		holder := observed.nodePortHolder(port.NodePort, service.Name)
 		if port.NodePort == 0 || holder == "" {
 			continue
 		}
@@ -67,8 +67,7 @@ func yieldNodePorts(service *corev1.Service, there observed) string {
 	return ""
 }
 
-// nodePortHolder returns a Service of another name that has a node port, or
-// nothing.
+// nodePortHolder returns a Service of another name that has a node port, or "".
 func (o observed) nodePortHolder(number int32, name string) string {
 	for _, service := range o.services {
 		for _, port := range service.Spec.Ports {
@@ -80,25 +79,26 @@ func (o observed) nodePortHolder(number int32, name string) string {
 	return ""
 }
 
-// keepPolicy asks for the pod management policy that a StatefulSet has: it cannot
-// be changed.
-func keepPolicy(workload metacontroller.Object, there *observedWorkload) {
-	if set, isSet := workload.(*appsv1.StatefulSet); isSet && there != nil && there.Spec.PodManagementPolicy != "" {
-		set.Spec.PodManagementPolicy = there.Spec.PodManagementPolicy
+// keepPolicy copies the pod management policy of an observed StatefulSet, which
+// is immutable.
+func keepPolicy(workload metacontroller.Object, observed *observedWorkload) {
+	if set, isSet := workload.(*appsv1.StatefulSet); isSet && observed != nil && observed.Spec.PodManagementPolicy != "" {
+		set.Spec.PodManagementPolicy = observed.Spec.PodManagementPolicy
 	}
 }
 
 // isRival reports whether an observed object is a workload of another kind with
-// the name of a component that must not run twice: the Service would send to both.
+// the name of a component that must not run twice: the Service would select
+// both.
 func isRival(child observedChild, u *unit) bool {
 	return u.isSingle && u.runsHere() && child.Name == u.name && child.Kind != string(u.kind) &&
 		slices.Contains([]string{metacontroller.Deployment.Kind, metacontroller.StatefulSet.Kind, metacontroller.DaemonSet.Kind}, child.Kind)
 }
 
-// rival returns what of another kind a component has to wait for: a workload of
-// its name, or a Pod of that.
+// rival returns what a component has to wait for: a workload of its name and
+// another kind, or a Pod of that.
 func (p *plan) rival(u *unit, workload *observedWorkload) string {
-	for _, child := range p.there.children {
+	for _, child := range p.observed.children {
 		if isRival(child, u) {
 			return child.Ref()
 		}
@@ -106,8 +106,8 @@ func (p *plan) rival(u *unit, workload *observedWorkload) string {
 	if !u.isSingle || workload != nil {
 		return ""
 	}
-	for i := range p.there.pods {
-		pod := &p.there.pods[i]
+	for i := range p.observed.pods {
+		pod := &p.observed.pods[i]
 		if pod.Metadata.Labels.App == u.name && pod.isOwned() && pod.ownerKind() != podOwner[u.kind] {
 			return pod.Ref()
 		}

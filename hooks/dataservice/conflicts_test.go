@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // nodePorts returns the node ports of a Service.
 func (s *story) nodePorts(name string) []int64 {
 	var numbers []int64
-	service := s.get("Service", name)
+	service := s.world.Get("Service/" + name)
 	if service == nil {
 		return nil
 	}
@@ -33,26 +33,26 @@ func (s *story) stepThrough(look func()) {
 		s.world.Step()
 		look()
 	}
-	s.play()
+	s.world.Play()
 }
 
 // TestSwappedNodePorts swaps those of two components, which neither can have while
 // the other does.
 func TestSwappedNodePorts(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.edit()
 		s.apply(s.sample(set("eureka.nodePort", int64(30160)), set("web.nodePort", int64(30161))))
 		generation := s.parent().GetGeneration()
 		s.stepThrough(func() {
-			ready := simulate.Condition(s.parent(), "Ready")
+			ready := s.world.Condition(product, "Ready")
 			if observed, _, _ := unstructured.NestedInt64(s.parent().Object, "status", "observedGeneration"); observed == generation && ready.Status == "True" {
 				require.Equal(t, []int64{30160}, s.nodePorts("eureka"))
 				require.Equal(t, []int64{30161}, s.nodePorts("web"))
 			}
 		})
-		require.Equal(t, "True", simulate.Condition(s.parent(), "Ready").Status, s.condition("Ready"))
+		require.Equal(t, "True", s.world.Condition(product, "Ready").Status, s.condition("Ready"))
 		require.Equal(t, []int64{30160}, s.nodePorts("eureka"))
 		require.Equal(t, []int64{30161}, s.nodePorts("web"))
 	}
@@ -62,15 +62,15 @@ func TestSwappedNodePorts(t *testing.T) {
 // new Service has the node port of the old one.
 func TestRenamedComponentIsReadyWithItsNodePort(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.edit()
 		s.apply(s.sample(set("web.name", "front")))
 		var said []string
 		waited := false
 		s.stepThrough(func() {
 			waited = waited || s.message("web") == "waits for node port 30160, which Service/web still has"
-			ready := simulate.Condition(s.parent(), "Ready").Status
+			ready := s.world.Condition(product, "Ready").Status
 			if len(said) == 0 || said[len(said)-1] != ready {
 				said = append(said, ready)
 			}
@@ -88,23 +88,24 @@ func TestRenamedComponentIsReadyWithItsNodePort(t *testing.T) {
 func TestOneDatabaseBehindTheService(t *testing.T) {
 	t.Parallel()
 	withoutStorage := unset("mysql.storage")
-	for _, apply := range strategies() {
+	for _, options := range strategies() {
 		for _, kinds := range [][]string{{"Deployment", "StatefulSet"}, {"StatefulSet", "Deployment"}} {
 			const typo = "registry.example.com/d3os/proxy:1.00"
-			s := tell(t, apply, simulate.Fault{What: simulate.Fail, Kind: "Image", Name: typo})
+			options.Fail = []string{"Image/" + typo}
+			s := tell(t, options)
 			s.edit(withoutStorage, set("mysql.kind", kinds[0]))
 			s.apply(s.sample(withoutStorage, set("mysql.kind", kinds[1]), set("proxy.image", typo)))
 			s.stepThrough(func() {
 				var databases []string
-				for _, o := range s.world.Objects() {
-					if o.GetKind() == "Pod" && o.GetLabels()["app"] == "mysql-dataservice" {
+				for _, o := range s.world.Objects("Pod") {
+					if o.GetLabels()["app"] == "mysql-dataservice" {
 						databases = append(databases, o.GetName())
 					}
 				}
 				require.LessOrEqual(t, len(databases), 1, "%v", databases)
 			})
-			require.NotNil(t, s.get(kinds[1], "mysql-dataservice"))
-			require.Nil(t, s.get(kinds[0], "mysql-dataservice"))
+			require.NotNil(t, s.world.Get(kinds[1]+"/mysql-dataservice"))
+			require.Nil(t, s.world.Get(kinds[0]+"/mysql-dataservice"))
 			require.Equal(t, "<nil>", s.message("mysql"), "there is nothing to say")
 		}
 	}
@@ -115,15 +116,16 @@ func TestOneDatabaseBehindTheService(t *testing.T) {
 func TestTypoInTheImageOfMySQLIsRepaired(t *testing.T) {
 	t.Parallel()
 	const typo = "mysql:8.44"
-	for _, apply := range strategies() {
-		s := tell(t, apply, simulate.Fault{What: simulate.Fail, Kind: "Image", Name: typo})
+	for _, options := range strategies() {
+		options.Fail = []string{"Image/" + typo}
+		s := tell(t, options)
 		s.edit()
-		claim := s.get("PersistentVolumeClaim", "data-mysql-dataservice-0").GetUID()
+		claim := s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0").GetUID()
 		s.edit(set("mysql.image", typo))
 		require.Contains(t, s.condition("Ready"), "mysql-dataservice: 0 of 1 Pods are ready")
 		s.edit()
 		require.Equal(t, "Ready", s.phase(), s.condition("Ready"))
-		require.Equal(t, claim, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0").GetUID())
+		require.Equal(t, claim, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0").GetUID())
 	}
 }
 
@@ -132,12 +134,12 @@ func TestTypoInTheImageOfMySQLIsRepaired(t *testing.T) {
 func TestTypoInAnOrderedSetNamesThePod(t *testing.T) {
 	t.Parallel()
 	const typo = "mysql:8.44"
-	s := tell(t, simulate.ServerSideApply, simulate.Fault{What: simulate.Fail, Kind: "Image", Name: typo})
+	s := tell(t, operettatest.Options{ServerSideApply: true, Fail: []string{"Image/" + typo}})
 	s.edit()
-	ordered := s.get("StatefulSet", "mysql-dataservice").DeepCopy()
+	ordered := s.world.Get("StatefulSet/mysql-dataservice").DeepCopy()
 	require.NoError(t, unstructured.SetNestedField(ordered.Object, "OrderedReady", "spec", "podManagementPolicy"))
 	s.edit(unset("mysql"), unset("api-manager"), unset("auth"), unset("ds-adapter"), unset("es-adapter"), unset("trd-adapter"))
-	require.Nil(t, s.get("StatefulSet", "mysql-dataservice"))
+	require.Nil(t, s.world.Get("StatefulSet/mysql-dataservice"))
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"} {
 		unstructured.RemoveNestedField(ordered.Object, "metadata", field)
 	}
@@ -146,13 +148,13 @@ func TestTypoInAnOrderedSetNamesThePod(t *testing.T) {
 	require.Equal(t, "Ready", s.phase(), s.condition("Ready"))
 	s.edit(set("mysql.image", typo))
 	s.edit()
-	policy, _, _ := unstructured.NestedString(s.get("StatefulSet", "mysql-dataservice").Object, "spec", "podManagementPolicy")
+	policy, _, _ := unstructured.NestedString(s.world.Get("StatefulSet/mysql-dataservice").Object, "spec", "podManagementPolicy")
 	require.Equal(t, "OrderedReady", policy)
 	const wanted = "delete Pod/mysql-dataservice-0, for its StatefulSet waits for it to be ready before it makes it anew"
 	require.Contains(t, s.message("mysql"), wanted)
 	require.Equal(t, "True PodNotReplaced: "+wanted, s.condition("Stalled"))
-	require.NoError(t, s.world.Delete(simulate.RefOf(s.get("Pod", "mysql-dataservice-0"))))
-	s.play()
+	s.world.Delete("Pod/mysql-dataservice-0")
+	s.world.Play()
 	require.Equal(t, "Ready", s.phase(), s.condition("Ready"))
 }
 
@@ -161,8 +163,8 @@ func TestTypoInAnOrderedSetNamesThePod(t *testing.T) {
 // there stays.
 func TestLargeConfigurationStopsItsComponentOnly(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.edit()
 		before := s.uids()
 		files := map[string]any{}
@@ -174,8 +176,8 @@ func TestLargeConfigurationStopsItsComponentOnly(t *testing.T) {
 		require.Contains(t, s.condition("Stalled"), "True TooLarge: ConfigMap/web-template would have 118")
 		require.Contains(t, s.condition("Stalled"), "make spec.web.config smaller")
 		require.Contains(t, s.message("web"), "make spec.web.config smaller")
-		require.Equal(t, "False", simulate.Condition(s.parent(), "Ready").Status)
-		replicas, _, _ := unstructured.NestedInt64(s.get("Deployment", "proxy").Object, "spec", "replicas")
+		require.Equal(t, "False", s.world.Condition(product, "Ready").Status)
+		replicas, _, _ := unstructured.NestedInt64(s.world.Get("Deployment/proxy").Object, "spec", "replicas")
 		require.EqualValues(t, 2, replicas)
 		s.edit()
 		require.Equal(t, "Ready", s.phase())

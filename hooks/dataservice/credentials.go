@@ -66,7 +66,7 @@ func fromSecret(name string, secret *SecretRef, key string) corev1.EnvVar {
 	}}}
 }
 
-// optional lets a container start without the key.
+// optional lets a container start if the key is missing.
 func optional(variable corev1.EnvVar) corev1.EnvVar {
 	variable.ValueFrom.SecretKeyRef.Optional = new(true)
 	return variable

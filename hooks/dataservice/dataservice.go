@@ -26,8 +26,9 @@ import (
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent: metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
-		CRD:    deploy.CRD("dataservice"),
+		Parent:  metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
+		CRD:     deploy.CRD("dataservice"),
+		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, reasonLeftBehind, string(PhaseDeleting)},
 		Children: []metacontroller.Child{
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace},
 			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace},
@@ -53,11 +54,11 @@ const (
 	configHashAnnotation = "d3os-product.com.d3os/config-hash"
 )
 
-// customize selects the product's Pods: they tell why a component is not ready,
-// and when a stage of the teardown is gone. It selects as well what has the name of
-// a Service or a ConfigMap that is wanted: another controller may have it. The
-// selectors of workloads are immutable and name the DataService, so that the API
-// server refuses to change those of another.
+// customize selects the product's Pods: they show why a component is not ready,
+// and when a stage of the teardown is complete. It also selects the objects
+// with the names of desired Services and ConfigMaps, which another controller
+// may own. Workloads need no such check: their selectors are immutable and name
+// the DataService, so the API server refuses to change those of another.
 func customize(ds *DataService) ([]metacontroller.Rule, error) {
 	rules := []metacontroller.Rule{{
 		APIVersion:    metacontroller.Pod.APIVersion,
@@ -65,13 +66,13 @@ func customize(ds *DataService) ([]metacontroller.Rule, error) {
 		Namespace:     ds.Namespace,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: ds.Name}},
 	}}
-	p, _ := resolve(ds, table()) // what is wrong with the spec is sync's to say
+	p, _ := resolve(ds, table()) // sync reports what is wrong with the spec
 	services, configMaps := p.contested()
 	rules = append(rules, metacontroller.ByName(metacontroller.Service, ds.Namespace, services...)...)
 	return append(rules, metacontroller.ByName(metacontroller.ConfigMap, ds.Namespace, configMaps...)...), nil
 }
 
-// contested returns the names of the Services and ConfigMaps that are wanted.
+// contested returns the names of the desired Services and ConfigMaps.
 func (p *product) contested() (services, configMaps []string) {
 	for _, u := range p.units {
 		if !u.runsHere() {

@@ -15,13 +15,13 @@ const (
 	// escapedVolume holds what the init container writes. It is in memory only.
 	escapedVolume = "credentials"
 	escapedDir    = configDir + "-credentials"
-	// locationVariable tells Spring where configuration is.
+	// locationVariable is where Spring finds additional configuration.
 	locationVariable = "SPRING_CONFIG_ADDITIONAL_LOCATION"
 )
 
-// escapeScript writes a property with the user and the password in the form in
-// which a URL can have them: each byte as %XX. Spring has no function for it, and
-// the hook never sees them.
+// escapeScript writes a property with the user and the password percent-encoded
+// for a URL. Spring has no function for that, and the hook never reads the
+// Secret.
 var escapeScript = strings.Join([]string{
 	`escape() { printf %s "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'; }`,
 	`printf 'eureka-user: "%s:%s"\n' "$(escape "$EUREKA_USERNAME")" "$(escape "$EUREKA_PASSWORD")" > ` + escapedDir + `/application.yml`,
@@ -35,8 +35,8 @@ func (p *product) needsEscaping(u *unit) bool {
 	return isSpring && registry != nil && !registry.runsHere() && registry.said.thirdParty.AuthType == AuthBasic
 }
 
-// escapeCredentials adds the container that escapes them to a template, whose
-// container reads what it writes.
+// escapeCredentials adds an init container to a template that percent-encodes
+// the credentials for its main container.
 func (p *product) escapeCredentials(template *corev1.PodTemplateSpec) {
 	mount := corev1.VolumeMount{Name: escapedVolume, MountPath: escapedDir}
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("16Mi")}

@@ -22,9 +22,9 @@ type configMap struct {
 	volume string
 }
 
-// configMaps returns the ConfigMaps of a component. A file of the user's takes
-// the place of the generated one of its name, or goes to the first ConfigMap
-// that is mounted as a folder. A component without any gets one for them.
+// configMaps returns the ConfigMaps of a component. A user's file replaces the
+// generated one of its name, or goes to the first ConfigMap that is mounted as
+// a folder. A component without any gets one for them.
 func (p *product) configMaps(u *unit) ([]configMap, error) {
 	configs := u.wantedConfigs()
 	made := make([]configMap, len(configs))
@@ -65,8 +65,8 @@ func (p *product) configMaps(u *unit) ([]configMap, error) {
 //go:embed files
 var templates embed.FS
 
-// render fills in a template. Its delimiters are << and >>, for each of the
-// formats has braces of its own.
+// render executes a template. The delimiters are << and >>, because the formats
+// use braces.
 func render(name string, p *product, u *unit) (string, error) {
 	parsed, err := template.New(name).Delims("<<", ">>").Option("missingkey=error").ParseFS(templates, "files/"+name)
 	if err != nil {
@@ -79,7 +79,7 @@ func render(name string, p *product, u *unit) (string, error) {
 	return text.String(), nil
 }
 
-// file is what a template knows.
+// file is the data of a template.
 type file struct {
 	product *product
 	unit    *unit
@@ -97,7 +97,7 @@ func (f file) Database() string { return f.unit.database }
 // Has reports whether a component is in the spec.
 func (f file) Has(key string) bool { return f.product.unit(key) != nil }
 
-// Address is host:port of a component, in the cluster or where it runs instead.
+// Address is host:port of a component, in the cluster or as a third party.
 func (f file) Address(key string) string {
 	u := f.product.unit(key)
 	if u.runsHere() {
@@ -122,9 +122,8 @@ func (f file) PortOf(key string) string {
 	return port
 }
 
-// URL is the address of a component that speaks HTTP. Where it asks for a user
-// and a password, they are references to environment variables, in a form that
-// Spring fills in.
+// URL is the address of an HTTP component. Its user and password, if any, are
+// references to environment variables, which Spring resolves.
 func (f file) URL(key string) string {
 	u := f.product.unit(key)
 	if u.runsHere() {
@@ -157,7 +156,7 @@ func (f file) URLInPython(key string) string {
 	return fmt.Sprintf(`"%s://%%s:%%s@%s" %% (escaped("%s"), escaped("%s"))`, scheme, rest, u.variable(usernameKey), u.variable(passwordKey))
 }
 
-// Auth is how a component asks who is there.
+// Auth is how a component authenticates its clients.
 func (f file) Auth(key string) AuthType {
 	u := f.product.unit(key)
 	if u.runsHere() || u.said.thirdParty.AuthType == "" {
@@ -172,36 +171,36 @@ func (f file) RunsHere(key string) bool { return f.product.unit(key).runsHere() 
 // Uses reports whether the component gets the credentials of another.
 func (f file) Uses(key string) bool { return slices.Contains(f.unit.uses, key) }
 
-// Routes are those to which the component sends on what it is asked, as far as
-// they are in the spec.
+// Routes are the components to which it forwards requests, as far as they are
+// in the spec.
 func (f file) Routes() []string {
 	return slices.DeleteFunc(slices.Clone(f.unit.routes), func(key string) bool { return !f.Has(key) })
 }
 
-// one returns the files of a ConfigMap that has one.
-func one(name, from string, p *product, u *unit) (map[string]string, error) {
+// oneFile returns the files of a ConfigMap with one file.
+func oneFile(name, from string, p *product, u *unit) (map[string]string, error) {
 	text, err := render(from, p, u)
 	return map[string]string{name: text}, err
 }
 
 func applicationYAML(p *product, u *unit) (map[string]string, error) {
-	return one("application.yml", "application.yml.tmpl", p, u)
+	return oneFile("application.yml", "application.yml.tmpl", p, u)
 }
 
 func settingsPy(p *product, u *unit) (map[string]string, error) {
-	return one("settings.py", "settings.py.tmpl", p, u)
+	return oneFile("settings.py", "settings.py.tmpl", p, u)
 }
 
 func myCnf(p *product, u *unit) (map[string]string, error) {
-	return one("my.cnf", "my.cnf.tmpl", p, u)
+	return oneFile("my.cnf", "my.cnf.tmpl", p, u)
 }
 
 func nginxConf(p *product, u *unit) (map[string]string, error) {
-	return one("nginx.conf", "nginx.conf.tmpl", p, u)
+	return oneFile("nginx.conf", "nginx.conf.tmpl", p, u)
 }
 
 func nginxTemplate(p *product, u *unit) (map[string]string, error) {
-	return one("default.conf.template", "default.conf.template.tmpl", p, u)
+	return oneFile("default.conf.template", "default.conf.template.tmpl", p, u)
 }
 
 // initSQL returns the scripts that MySQL runs once, in the order of their names:

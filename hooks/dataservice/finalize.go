@@ -13,15 +13,15 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// finalize takes the product down, stage by stage, the last one first. It goes
-// by what is there and by its names: a spec that cannot be resolved, or not even
-// decoded, is no reason to stop, only its volumes are left alone then.
+// finalize deletes the product stage by stage, in reverse order. It uses the
+// names of observed objects, so that it works with an invalid or undecodable
+// spec; only the volumes are kept then.
 //
-// A child of which nothing tells the component goes last, with the databases: it
-// may be one, or what one needs, and to go late costs it nothing.
-func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
-	down := newTeardown(ds, seen)
-	answer := result{Finalized: down.current < 0, ResyncAfter: down.again}
+// A child of an unknown component is deleted last, with the databases: it may
+// be one, or be needed by one.
+func finalize(ds *DataService, request metacontroller.Observed) (result, error) {
+	down := newTeardown(ds, request)
+	answer := result{Finalized: down.current < 0, ResyncAfter: down.resyncAfter}
 	if !answer.Finalized {
 		answer.Children = down.children()
 	}
@@ -29,64 +29,63 @@ func finalize(ds *DataService, seen metacontroller.Observed) (result, error) {
 	return answer, nil
 }
 
-// teardown is what is left of a product, and what goes next.
+// teardown is what is left of a product, and what is deleted next.
 type teardown struct {
-	product *product
-	there   observed
-	owners  owners
+	product  *product
+	observed observed
+	owners   owners
 
 	left []leftChild
-	pods []*observedPod // that have to go before the next stage
-	// current is the last stage of which anything is left, its Pods included, or -1.
+	pods []*observedPod // that must be gone before the next stage
+	// current is the last stage with objects left, Pods included, or -1.
 	current int
-	// again is when to look again though nothing may happen until then, or zero.
-	again            time.Duration
+	// resyncAfter is when to check again without an event, or zero.
+	resyncAfter      time.Duration
 	mayDeleteVolumes bool
 
-	// told are the StatefulSets that have yet to take over that their volumes go, unless
-	// that has been given up.
-	told       []metacontroller.Object
+	// retained are the StatefulSets that have yet to be updated so that their
+	// volumes are deleted, unless that has been given up.
+	retained   []metacontroller.Object
 	hasGivenUp bool
 	conditions *operator.Conditions
 }
 
-// leftChild is a child with the key of its component, or nothing where that
-// cannot be told.
+// leftChild is a child with the key of its component, or "" if it is unknown.
 type leftChild struct {
 	observedChild
 
 	component string
 }
 
-func newTeardown(ds *DataService, seen metacontroller.Observed) *teardown {
+func newTeardown(ds *DataService, request metacontroller.Observed) *teardown {
 	p, specErr := resolve(ds, table())
-	d := &teardown{product: p, there: observeLeftovers(seen), owners: p.owners(), current: -1}
-	d.mayDeleteVolumes = specErr == nil && !seen.SpecDamaged && !ds.DeletionTimestamp.IsZero()
+	d := &teardown{product: p, observed: observeLeftovers(request), owners: p.owners(), current: -1}
+	d.mayDeleteVolumes = specErr == nil && !request.SpecDamaged && !ds.DeletionTimestamp.IsZero()
 	hasChild := map[string]bool{}
-	for _, child := range d.there.children {
+	for _, child := range d.observed.children {
 		component := d.component(child)
 		d.left = append(d.left, leftChild{child, component})
 		hasChild[component] = true
 		d.current = max(d.current, d.stage(component))
 	}
-	for i := range d.there.pods {
-		pod := &d.there.pods[i]
+	for i := range d.observed.pods {
+		pod := &d.observed.pods[i]
 		component := pod.Metadata.Labels.Component
-		waits, again := d.waitsFor(pod, hasChild[component], ds.DeletionTimestamp, seen.Now)
+		waits, again := d.waitsFor(pod, hasChild[component], ds.DeletionTimestamp, request.Now)
 		if waits {
 			d.pods = append(d.pods, pod)
 			d.current = max(d.current, d.stage(component))
-			d.again = operator.Soonest(d.again, again)
+			d.resyncAfter = operator.Soonest(d.resyncAfter, again)
 		}
 	}
-	d.conditions = operator.NewConditions(ds.Status.Conditions, ds.Generation, seen.Now)
-	d.tellSets(seen.Now)
+	d.conditions = operator.NewConditions(ds.Status.Conditions, ds.Generation, request.Now)
+	d.setVolumeRetention(request.Now)
 	return d
 }
 
-// component returns the key of the component to which a child belongs, or
-// nothing where it cannot be told. Where a name has gone from one to another it
-// is the one that goes later. A label is believed where nothing knows the name.
+// component returns the key of the component to which a child belongs, or "" if
+// it is unknown. If a name has moved from one component to another, it is the
+// one that is deleted later. The label is used if the name is unknown.
 func (d *teardown) component(child observedChild) string {
 	keys := d.owners.of(child)
 	if len(keys) == 0 && d.owners.knows(child.label) {
@@ -95,24 +94,23 @@ func (d *teardown) component(child observedChild) string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return slices.MinFunc(keys, d.lastStays)
+	return slices.MinFunc(keys, d.creationOrder)
 }
 
-// stage returns the stage of a component: 0 for the one that goes last, and for
-// one that the table does not know.
+// stage returns the stage of a component: 0 for those that are deleted last,
+// and for unknown ones.
 func (d *teardown) stage(component string) int { return d.product.stages[component] }
 
-// unownedPodTime is how long a teardown waits for Pods that nobody deletes though
-// nothing of their component is left. The garbage collector takes seconds. A
-// workload that has lost the label by which Metacontroller knows it is not shown,
-// and goes on making Pods until the DataService is gone.
+// unownedPodTime is how long a teardown waits for Pods that nobody deletes
+// though their component has no other objects. The garbage collector takes
+// seconds. A workload without Metacontroller's label is not in the request, and
+// goes on creating Pods until the DataService is gone.
 const unownedPodTime = 5 * time.Minute
 
-// waitsFor reports whether the teardown waits for a Pod, which has to be of a known
-// component, and when to look again where no event of a child ends that. Once no child is left,
-// no stage comes after it, and a Pod that nobody has deleted may stay for good: a
-// deletion with --cascade=orphan, of which only the end was seen, leaves the
-// Deployments of such Pods to whoever asked for that.
+// waitsFor reports whether the teardown waits for a Pod of a known component,
+// and when to check again if no event of a child would end that. Once no child
+// is left there is no next stage, and a Pod may stay for good: after a deletion
+// with --cascade=orphan the Pods of Deployments belong to whoever asked for it.
 func (d *teardown) waitsFor(pod *observedPod, hasChild bool, deleted *metav1.Time, now time.Time) (waits bool, again time.Duration) {
 	switch {
 	case !pod.isOwned() || !d.owners.knows(pod.Metadata.Labels.Component):
@@ -130,10 +128,10 @@ func (d *teardown) waitsFor(pod *observedPod, hasChild bool, deleted *metav1.Tim
 	return rest > 0, min(rest, metacontroller.RelatedResync)
 }
 
-// children returns what stays for now: the stages before the current one, and a
-// StatefulSet that has yet to learn that its volumes shall go with it.
+// children returns what stays for now: the earlier stages, and StatefulSets
+// that have yet to be updated so that their volumes are deleted with them.
 func (d *teardown) children() []metacontroller.Object {
-	stay := slices.Clone(d.told)
+	stay := slices.Clone(d.retained)
 	for _, child := range d.left {
 		if d.stage(child.component) < d.current {
 			stay = append(stay, metacontroller.Keep(child.Snapshot))
@@ -142,16 +140,16 @@ func (d *teardown) children() []metacontroller.Object {
 	return stay
 }
 
-// firstGoes orders components as they go.
-func (d *teardown) firstGoes(a, b string) int {
+// deletionOrder compares components in the order of their deletion.
+func (d *teardown) deletionOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(d.stage(b), d.stage(a)), strings.Compare(a, b))
 }
 
-// lastStays orders components the other way round.
-func (d *teardown) lastStays(a, b string) int { return d.firstGoes(b, a) }
+// creationOrder is the reverse of deletionOrder.
+func (d *teardown) creationOrder(a, b string) int { return d.deletionOrder(b, a) }
 
-// names begins the status of a component with its names, which the next request
-// may need to tell to which component a child belongs.
+// names returns the status of a component with its names, which the next
+// request may need to recognize its children.
 func (d *teardown) names(component string) ComponentStatus {
 	told := ComponentStatus{Component: component}
 	if i := slices.IndexFunc(d.product.ds.Status.Components, func(s ComponentStatus) bool { return s.Component == component }); i >= 0 {
@@ -168,7 +166,7 @@ func (d *teardown) names(component string) ComponentStatus {
 	return told
 }
 
-// status tells what goes, and what waits for it.
+// status reports what is being deleted, and what waits for it.
 func (d *teardown) status() Status {
 	going := map[string][]string{}
 	for _, child := range d.left {
@@ -180,7 +178,7 @@ func (d *teardown) status() Status {
 	}
 	status := Status{Phase: PhaseDeleting, VolumesGivenUp: d.hasGivenUp}
 	var first []string
-	for _, component := range slices.SortedFunc(maps.Keys(going), d.firstGoes) {
+	for _, component := range slices.SortedFunc(maps.Keys(going), d.deletionOrder) {
 		told := d.names(component)
 		told.Message = "waits for what depends on it to go"
 		if d.stage(component) >= d.current {

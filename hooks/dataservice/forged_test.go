@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
-	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 type object = map[string]any
@@ -44,12 +43,8 @@ func ask(name string, hook metacontroller.HookName, now time.Time, request []byt
 
 // goldenRequests returns every golden request that is answered.
 func goldenRequests(t *testing.T) []asked {
-	paths, err := filepath.Glob("../../testdata/dataservice/*/*.in.yaml")
-	require.NoError(t, err)
 	var all []asked
-	for _, path := range paths {
-		c, err := corpus.ReadCase("../../testdata", path, []metacontroller.Controller{dataservice.Controller()})
-		require.NoError(t, err)
+	for _, c := range operettatest.Cases(t, "../..", dataservice.Controller()) {
 		if c.Hook == metacontroller.CustomizeHook {
 			continue
 		}

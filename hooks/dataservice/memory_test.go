@@ -9,9 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/hooks/dataservice"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // forgetful answers as the hook does, and asks each time again with the status of
@@ -19,6 +18,7 @@ import (
 type forgetful struct {
 	*testing.T
 
+	direct operettatest.Call
 	before any // the status of the last request
 	asked  int
 }
@@ -26,7 +26,7 @@ type forgetful struct {
 func (f *forgetful) call(now time.Time, path string, body []byte) (int, []byte, error) {
 	hook := metacontroller.HookName(path[strings.LastIndex(path, "/")+1:])
 	if hook == metacontroller.CustomizeHook {
-		return simulate.Direct(dataservice.Controller())(now, path, body)
+		return f.direct(now, path, body)
 	}
 	newer, answer, err := ask("", hook, now, body)
 	require.NoError(f, err)
@@ -75,21 +75,24 @@ func TestStatusIsMemoryOnlyOnceItIsShown(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			f := &forgetful{T: t}
-			s := &story{T: t, world: simulate.New(simulate.Options{Controllers: []metacontroller.Controller{dataservice.Controller()}, Call: f.call, MaxSteps: 400})}
+			s := tell(t, operettatest.Options{Around: func(direct operettatest.Call) operettatest.Call {
+				f.direct = direct
+				return f.call
+			}})
 			for i, changes := range edits {
 				s.apply(s.sample(changes...))
 				for range 4 * (i % 2) {
 					s.world.Step() // so that the next edit comes in the middle of this one
 				}
 				if i%2 == 0 {
-					s.play()
+					s.world.Play()
 				}
 			}
-			s.play()
+			s.world.Play()
 			require.Equal(t, "Ready", s.phase(), s.condition("Ready"))
-			s.world.DeleteParents()
-			s.play()
-			require.Empty(t, s.world.Outcomes())
+			s.world.Delete(product)
+			s.world.Play()
+			require.Empty(t, s.world.Parents())
 			require.Greater(t, f.asked, 20)
 		})
 	}

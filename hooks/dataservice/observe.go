@@ -43,13 +43,13 @@ type observedWorkload struct {
 	} `json:"status"`
 }
 
-// rollout returns how far its own controller is.
+// rollout returns the progress of its rollout.
 func (w *observedWorkload) rollout() operator.Rollout {
 	return operator.RolloutOf(w.Kind, w.Metadata.Generation, w.Spec.Replicas, &w.Status.WorkloadStatus)
 }
 
-// isReady reports whether its own controller has done all that was asked of it.
-// A DaemonSet on no node serves nobody.
+// isReady reports whether its rollout is complete. A DaemonSet on no node is
+// not ready, because it serves nobody.
 func (w *observedWorkload) isReady() bool {
 	r := w.rollout()
 	if w.Kind == metacontroller.DaemonSet.Kind && r.Wanted == 0 {
@@ -58,13 +58,14 @@ func (w *observedWorkload) isReady() bool {
 	return r.IsObserved() && r.Ready >= r.Wanted && r.Updated >= r.Wanted && r.Existing == r.Wanted
 }
 
-// serves reports whether it has as many ready Pods as wanted, old ones included.
+// serves reports whether it has as many ready Pods as wanted, old ones
+// included.
 func (w *observedWorkload) serves() bool {
 	r := w.rollout()
 	return r.Ready >= r.Wanted
 }
 
-// stalled tells why its controller has given up on a rollout, or nothing.
+// stalled returns the message of a rollout past its deadline, or "".
 func (w *observedWorkload) stalled() string {
 	if deadline := w.rollout().Deadline; deadline != "" {
 		return fmt.Sprintf("%s: %s", w.Ref(), deadline)
@@ -99,21 +100,21 @@ type observedPod struct {
 	Status   operator.PodStatus `json:"status"`
 }
 
-// observedPodMeta is the part of a Pod's metadata that tells whose it is.
+// observedPodMeta is the part of a Pod's metadata that shows its owner.
 type observedPodMeta struct {
 	Labels          observedLabels          `json:"labels"`
 	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
 }
 
-// observedLeftover is all that a teardown wants of a Pod.
+// observedLeftover is the part of a Pod that a teardown reads.
 type observedLeftover struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata observedPodMeta `json:"metadata"`
 }
 
-// isOwned reports whether the Pod belongs to a workload of the product. One that
-// somebody has orphaned, or merely labelled alike, is theirs.
+// isOwned reports whether the Pod belongs to a workload of the product. A Pod
+// that was orphaned, or only has the same label, is somebody else's.
 func (p *observedPod) isOwned() bool {
 	return p.Metadata.Labels.Component != "" && p.ownerKind() != ""
 }
@@ -132,11 +133,11 @@ func (p *observedPod) ownerKind() string {
 type observedChild struct {
 	metacontroller.Snapshot
 
-	// label is the component that its label tells, see owners.
+	// label is the component according to its label, see owners.
 	label string
 }
 
-// observed is what is there of a product.
+// observed is what exists of a product.
 type observed struct {
 	children  []observedChild
 	workloads []observedWorkload
@@ -144,52 +145,52 @@ type observed struct {
 	pods      []observedPod
 }
 
-func observe(seen metacontroller.Observed) (observed, error) {
-	var there observed
+func observe(request metacontroller.Observed) (observed, error) {
+	var observed observed
 	for _, kind := range []metacontroller.Resource{metacontroller.Deployment, metacontroller.StatefulSet, metacontroller.DaemonSet} {
-		list, err := metacontroller.List[observedWorkload](seen.Children, kind.APIVersion, kind.Kind)
+		list, err := metacontroller.List[observedWorkload](request.Children, kind.APIVersion, kind.Kind)
 		if err != nil {
-			return there, err
+			return observed, err
 		}
-		there.workloads = append(there.workloads, list...)
+		observed.workloads = append(observed.workloads, list...)
 	}
 	var err error
-	if there.services, err = metacontroller.List[observedService](seen.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind); err != nil {
-		return there, err
+	if observed.services, err = metacontroller.List[observedService](request.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind); err != nil {
+		return observed, err
 	}
-	configMaps, err := metacontroller.List[observedConfigMap](seen.Children, metacontroller.ConfigMap.APIVersion, metacontroller.ConfigMap.Kind)
+	configMaps, err := metacontroller.List[observedConfigMap](request.Children, metacontroller.ConfigMap.APIVersion, metacontroller.ConfigMap.Kind)
 	if err != nil {
-		return there, err
+		return observed, err
 	}
-	for _, w := range there.workloads {
-		there.children = append(there.children, observedChild{w.Snapshot, w.Metadata.Labels.Component})
+	for _, w := range observed.workloads {
+		observed.children = append(observed.children, observedChild{w.Snapshot, w.Metadata.Labels.Component})
 	}
-	for _, s := range there.services {
-		there.children = append(there.children, observedChild{s.Snapshot, s.Metadata.Labels.Component})
+	for _, s := range observed.services {
+		observed.children = append(observed.children, observedChild{s.Snapshot, s.Metadata.Labels.Component})
 	}
 	for _, m := range configMaps {
-		there.children = append(there.children, observedChild{m.Snapshot, m.Metadata.Labels.Component})
+		observed.children = append(observed.children, observedChild{m.Snapshot, m.Metadata.Labels.Component})
 	}
-	there.pods, err = metacontroller.List[observedPod](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
-	return there, err
+	observed.pods, err = metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
+	return observed, err
 }
 
-// observeLeftovers is observe for a teardown, which nothing damaged may stop or
-// disorder: a child is known by its identity, whatever else of it can be read. A
-// Pod without a label of its component, which nothing here could make go, is left
-// out.
-func observeLeftovers(seen metacontroller.Observed) observed {
-	var there observed
+// observeLeftovers is observe for a teardown, which damaged objects must not
+// stop or reorder: a child is identified by its name and kind, even if it
+// cannot be decoded. A Pod without a component's label, which this teardown
+// cannot delete, is left out.
+func observeLeftovers(request metacontroller.Observed) observed {
+	var observed observed
 	for _, kind := range []metacontroller.Resource{metacontroller.Deployment, metacontroller.StatefulSet, metacontroller.DaemonSet, metacontroller.Service, metacontroller.ConfigMap} {
-		for _, child := range seen.Children.All(kind.APIVersion, kind.Kind) {
-			there.children = append(there.children, observedChild{child, child.Label(componentLabel)})
+		for _, child := range request.Children.All(kind.APIVersion, kind.Kind) {
+			observed.children = append(observed.children, observedChild{child, child.Label(componentLabel)})
 		}
 	}
-	there.workloads = metacontroller.ListReadable[observedWorkload](seen.Children, metacontroller.StatefulSet.APIVersion, metacontroller.StatefulSet.Kind)
-	for _, pod := range metacontroller.ListReadable[observedLeftover](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind) {
-		there.pods = append(there.pods, observedPod{Snapshot: pod.Snapshot, Metadata: pod.Metadata})
+	observed.workloads = metacontroller.ListReadable[observedWorkload](request.Children, metacontroller.StatefulSet.APIVersion, metacontroller.StatefulSet.Kind)
+	for _, pod := range metacontroller.ListReadable[observedLeftover](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind) {
+		observed.pods = append(observed.pods, observedPod{Snapshot: pod.Snapshot, Metadata: pod.Metadata})
 	}
-	return there
+	return observed
 }
 
 // workload returns the workload of a kind and name, or nil.
@@ -201,7 +202,7 @@ func (o observed) workload(kind WorkloadKind, name string) *observedWorkload {
 	return &o.workloads[i]
 }
 
-// waitingReason tells what a Pod of a workload is at that is not ready, or nothing.
+// waitingReason says why a Pod of a workload is not ready, or returns "".
 func (o observed) waitingReason(key, app string) string {
 	for i := range o.pods {
 		pod := &o.pods[i]
@@ -212,9 +213,9 @@ func (o observed) waitingReason(key, app string) string {
 	return ""
 }
 
-// leftBehind returns a Pod of an older template that its StatefulSet does not
-// replace, or nil: in order, each Pod has to be ready before one is updated, and
-// this one never will be.
+// leftBehind returns a Pod of an older template that its StatefulSet never
+// replaces, or nil: with OrderedReady each Pod has to be ready before one is
+// updated, and this one never will be.
 func (o observed) leftBehind(w *observedWorkload) *observedPod {
 	if w.Kind != metacontroller.StatefulSet.Kind || w.Spec.PodManagementPolicy != appsv1.OrderedReadyPodManagement || !w.rollout().IsObserved() {
 		return nil

@@ -6,21 +6,20 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// owners tells which components an observed object may belong to. It goes by the
-// object's name, which nobody can change, as the spec and the status tell the
-// names of components. Whoever may edit an object can write any label on it, so
-// a label is believed only where the name agrees.
+// owners finds the components to which an observed object may belong. It uses
+// the object's name, which is immutable, and the names of components in the
+// spec and the status. Anyone who may edit an object can change its labels, so
+// a label is only trusted if it agrees with the name.
 type owners struct {
 	table []component
-	// told are the components by the references of their objects, with the names
-	// that they have in the spec and had in older ones. Default are those with the
-	// names of the table, which tell less: a spec may have given such a name to
-	// another component.
+	// told are the components by the references of their objects, with their
+	// names in the spec and earlier ones. byDefault uses the default names,
+	// which are weaker: a spec may have given such a name to another component.
 	told, byDefault map[string][]string
 }
 
-// owners returns what the spec and the status of a product tell. The status is
-// the one of the request, so nothing is forgotten before it has been written.
+// owners returns the names in the spec and the status of a product. The status
+// is the one of the request, so nothing is dropped before it has been written.
 func (p *product) owners() owners {
 	o := owners{p.table, map[string][]string{}, map[string][]string{}}
 	for _, u := range p.units {
@@ -42,16 +41,17 @@ func (p *product) owners() owners {
 	return o
 }
 
-// mostFormerNames is how many former names of a component are read, the newest. Each is
-// unpacked into the references of all kinds, and a component has a few.
+// mostFormerNames is how many former names of a component are read, the newest
+// ones. Each becomes references of all kinds; a component has only a few.
 const mostFormerNames = 500
 
-// remembered returns what the status tells of components. The API server stores each once.
+// remembered returns the components in the status. The API server stores each
+// once.
 func (p *product) remembered() []ComponentStatus {
 	return p.ds.Status.Components[:min(len(p.ds.Status.Components), len(p.table))]
 }
 
-// names returns the names that a component had, the newest last.
+// names returns the current and former names of a component, the newest last.
 func (s ComponentStatus) names() []string {
 	return append(slices.Clone(s.FormerNames[max(0, len(s.FormerNames)-mostFormerNames):]), s.Name)
 }
@@ -79,10 +79,10 @@ func refsOf(row component, name string) []string {
 	return refs
 }
 
-// of returns the keys of the components that an object may belong to. They are
-// more than one where a name has gone from one component to another, and none
-// where nothing knows the name. A label can add a component to those that have
-// the name by default, never take one away.
+// of returns the keys of the components to which an object may belong: several
+// if a name has moved from one component to another, none if the name is
+// unknown. A label can add a component to those with the name by default, never
+// remove one.
 func (o owners) of(child observedChild) []string {
 	if keys := o.told[child.Ref()]; len(keys) > 0 {
 		return keys
@@ -99,8 +99,8 @@ func (o owners) knows(key string) bool {
 	return slices.ContainsFunc(o.table, func(row component) bool { return row.key == key })
 }
 
-// isOf reports whether an object belongs to a component and, as far as can be
-// told, to no other.
+// isOf reports whether an object belongs to a component and, as far as is
+// known, to no other.
 func (o owners) isOf(child observedChild, key string) bool {
 	keys := o.of(child)
 	return slices.Contains(keys, key) && (len(keys) == 1 || child.label == key)

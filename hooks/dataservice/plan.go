@@ -8,43 +8,44 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// plan is what is asked for, and how far each component is.
+// plan is the desired children, and the state of each component.
 type plan struct {
 	*product
 
-	there    observed
-	refs     map[string]bool // of all that is there, made when it is asked for
+	observed observed
+	refs     map[string]bool // of all observed children, built when first needed
 	owners   owners
 	parts    []*part
 	children []metacontroller.Object
-	wanted   map[string]bool // the references of the children that are not only kept
+	wanted   map[string]bool // the references of the children that are not just kept
 	differs  metacontroller.Difference
 }
 
-// part is how far a component is.
+// part is the state of a component.
 type part struct {
 	*unit
 
 	workload *observedWorkload // nil where it is not observed
 	differs  metacontroller.Difference
-	waitsFor []string // the names of what holds back its creation
-	refused  string   // why nothing can be asked for
-	rival    string   // what of another kind has to go before its workload comes
-	nodePort string   // the node port that it has to do without, and why
-	isReady  bool     // for those that come after it; node ports are for others
-	old      []string // what of an older spec is kept for it
+	waitsFor []string // the names of the components that its creation waits for
+	refused  string   // why it cannot be applied
+	rival    string   // a workload of another kind that must be deleted first
+	nodePort string   // the node port that it cannot have yet, and why
+	isReady  bool     // for the components that wait for it; node ports do not count
+	old      []string // children of an older spec that are kept for it
 }
 
 // isHeld reports whether its creation waits for others.
 func (p *part) isHeld() bool { return len(p.waitsFor) > 0 }
 
-// isComplete reports whether it is ready with all that the spec asks for.
+// isComplete reports whether it is ready with everything that the spec asks
+// for.
 func (p *part) isComplete() bool { return p.isReady && p.nodePort == "" }
 
-// decide makes the plan: in the order of the table, so that all that a component
-// waits for is in the plan before it.
-func decide(p *product, there observed, seen metacontroller.Observed) (*plan, error) {
-	plan := &plan{product: p, there: there, owners: p.owners()}
+// decide makes the plan in the order of the table, so that a component comes
+// after those that it waits for.
+func decide(p *product, observed observed, request metacontroller.Observed) (*plan, error) {
+	plan := &plan{product: p, observed: observed, owners: p.owners()}
 	taken := map[string]bool{}
 	for _, u := range p.units {
 		if !u.runsHere() {
@@ -58,11 +59,11 @@ func decide(p *product, there observed, seen metacontroller.Observed) (*plan, er
 		if err := resolved.claim(taken); err != nil {
 			return nil, err
 		}
-		part, err := resolved.compare(seen)
+		part, err := resolved.compare(request)
 		if err != nil {
 			return nil, err
 		}
-		if part.refused == "" { // otherwise what is there of it stays as it is
+		if part.refused == "" { // otherwise its observed children are kept unchanged
 			part.waitsFor = plan.gate(u)
 			if !part.isHeld() {
 				plan.children = append(plan.children, resolved.asked...)
@@ -75,23 +76,23 @@ func decide(p *product, there observed, seen metacontroller.Observed) (*plan, er
 	return plan, nil
 }
 
-// resolved is a component with its objects, as far as what is observed lets it have
-// them.
+// resolved is a component with its desired objects, as far as the observed ones
+// allow them.
 type resolved struct {
 	part
 
-	all   []metacontroller.Object // that the spec asks for
-	asked []metacontroller.Object // those of them that can be asked for now
+	all   []metacontroller.Object // in the spec
+	asked []metacontroller.Object // those that can be applied now
 }
 
-// resolve returns the objects of a component, and what keeps some of them away.
+// resolve returns the objects of a component, and what holds some of them back.
 func (p *plan) resolve(u *unit) (resolved, error) {
 	made, err := p.objects(u)
 	if err != nil {
 		return resolved{}, err
 	}
-	workload := p.there.workload(u.kind, u.name)
-	nodePort := yieldNodePorts(made.service, p.there)
+	workload := p.observed.workload(u.kind, u.name)
+	nodePort := yieldNodePorts(made.service, p.observed)
 	keepPolicy(made.workload, workload)
 	if u.said.replica == nil && workload != nil {
 		if err := operator.PreserveReplicas(made.workload, workload.Snapshot, workload.Spec.Replicas); err != nil {
@@ -110,7 +111,7 @@ func (p *plan) resolve(u *unit) (resolved, error) {
 	return resolved{part{unit: u, workload: workload, rival: rival, nodePort: nodePort, refused: refused}, all, asked}, nil
 }
 
-// claim refuses two objects of one name.
+// claim refuses two objects of the same kind and name.
 func (r resolved) claim(taken map[string]bool) error {
 	for _, object := range r.all {
 		ref := refOf(object)
@@ -122,21 +123,22 @@ func (r resolved) claim(taken map[string]bool) error {
 	return nil
 }
 
-// compare returns how far the component is.
-func (r resolved) compare(seen metacontroller.Observed) (*part, error) {
+// compare returns the state of the component.
+func (r resolved) compare(request metacontroller.Observed) (*part, error) {
 	part := r.part
 	if part.refused != "" {
 		return &part, nil
 	}
 	var err error
-	if part.differs, err = seen.Compare(r.asked); err != nil {
+	if part.differs, err = request.Compare(r.asked); err != nil {
 		return nil, err
 	}
 	part.isReady = part.rival == "" && len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
 	return &part, nil
 }
 
-// gate returns the names of the components that one waits for that has not been started.
+// gate returns the names of the components that a component waits for, unless
+// it has been started.
 func (p *plan) gate(u *unit) []string {
 	if p.hasStarted(u) {
 		return nil
@@ -158,30 +160,30 @@ func (p *plan) part(key string) *part {
 	return p.parts[i]
 }
 
-// hasStarted reports whether anything is there of a component, under whatever
-// name. A name that has gone from one component to another tells it together with
-// the label only.
+// hasStarted reports whether any object of a component exists, under any name.
+// A name that has moved from one component to another only counts together with
+// the label.
 func (p *plan) hasStarted(u *unit) bool {
-	return slices.ContainsFunc(p.there.children, func(child observedChild) bool { return p.owners.isOf(child, u.key) })
+	return slices.ContainsFunc(p.observed.children, func(child observedChild) bool { return p.owners.isOf(child, u.key) })
 }
 
-// refOf returns the reference by which a message names an object.
+// refOf returns the reference of an object for messages.
 func refOf(object metacontroller.Object) string {
 	return object.GetObjectKind().GroupVersionKind().Kind + "/" + object.GetName()
 }
 
-// keepOld keeps what an older spec asked for under another name or kind, until
-// the component is ready as it is wanted now, and so is all that depends on it:
-// until then others may still use the old one. What belongs to no component of
-// the spec goes; where it cannot be told what an object belongs to, it goes when
-// all are ready. A component that waits may want the name of something old: that
-// is no reason for the old one to go early.
+// keepOld keeps children of an older spec, under another name or kind, until
+// the component is ready as the spec asks for now, and so is everything that
+// depends on it: until then others may still use the old ones. Children of no
+// component in the spec are deleted; children of an unknown component are
+// deleted when all are ready. They are kept even if a waiting component wants
+// their name.
 func (p *plan) keepOld() {
 	p.wanted = map[string]bool{}
 	for _, object := range p.children {
 		p.wanted[refOf(object)] = true
 	}
-	for _, child := range p.there.children {
+	for _, child := range p.observed.children {
 		if p.wanted[child.Ref()] || child.Terminating || !p.isUsed(child) {
 			continue
 		}
@@ -194,8 +196,8 @@ func (p *plan) keepOld() {
 	}
 }
 
-// isUsed reports whether something may still use an object that is not wanted
-// any more.
+// isUsed reports whether something may still use an object that is no longer in
+// the spec.
 func (p *plan) isUsed(child observedChild) bool {
 	keys := p.owners.of(child)
 	if slices.ContainsFunc(p.parts, func(part *part) bool { return isRival(child, part.unit) && part.refused == "" }) {
@@ -220,9 +222,9 @@ func (p *plan) isReplaced(part *part) bool {
 	return true
 }
 
-// isScaledAway reports whether a component has no Pods though its spec does not say
-// so: who may scale its workload can do that, and it is ready then, but nobody
-// serves in the place of the old one.
+// isScaledAway reports whether somebody else has scaled a component to zero, by
+// the scale subresource. It counts as ready then, but does not replace the old
+// one.
 func (p *part) isScaledAway() bool {
 	if p.workload == nil {
 		return false
@@ -231,7 +233,8 @@ func (p *part) isScaledAway() bool {
 }
 
 // formerNames returns the names of an older spec that objects of a component
-// still have. Without them nothing but a label would tell what these belong to.
+// still have. Without them only a label would show to which component they
+// belong.
 func (p *plan) formerNames(part *part) []string {
 	var former []string
 	for _, status := range p.remembered() {
@@ -247,11 +250,12 @@ func (p *plan) formerNames(part *part) []string {
 	return former
 }
 
-// isThere reports whether any of these objects is observed and is not wanted.
+// isThere reports whether any of these objects is observed and no longer
+// wanted.
 func (p *plan) isThere(refs []string) bool {
-	if p.refs == nil { // there may be thousands of children, and of former names
-		p.refs = make(map[string]bool, len(p.there.children))
-		for _, child := range p.there.children {
+	if p.refs == nil { // there may be thousands of children and of former names
+		p.refs = make(map[string]bool, len(p.observed.children))
+		for _, child := range p.observed.children {
 			p.refs[child.Ref()] = true
 		}
 	}

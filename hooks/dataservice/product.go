@@ -8,7 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// settings are what a spec says of a component, whatever its form there.
+// settings is what a spec says about a component, independent of its type
+// there.
 type settings struct {
 	name        ComponentName
 	kind        WorkloadKind
@@ -58,8 +59,8 @@ func (r *Registry) settings() *settings {
 	return all
 }
 
-// unit is a component as a spec wants it: the row of the table with what the
-// spec says instead, and what it says beyond.
+// unit is a component of a spec: the row of the table with the settings of the
+// spec applied.
 type unit struct {
 	component
 	said settings
@@ -70,7 +71,7 @@ type unit struct {
 // runsHere reports whether it runs in the cluster.
 func (u *unit) runsHere() bool { return u.said.thirdParty == nil }
 
-// wantedConfigs returns its ConfigMaps: those of the table, or one where only the
+// wantedConfigs returns its ConfigMaps: those of the table, or one if only the
 // spec has files for it.
 func (u *unit) wantedConfigs() []config {
 	if len(u.configs) == 0 && len(u.said.config) > 0 {
@@ -79,17 +80,17 @@ func (u *unit) wantedConfigs() []config {
 	return u.configs
 }
 
-// product is all that a spec wants, in the order of the table.
+// product is everything that a spec asks for, in the order of the table.
 type product struct {
 	ds    *DataService
 	table []component
 	units []*unit
-	// stages tells the stage of each component of the table, also of those that
+	// stages is the stage of each component of the table, including those that
 	// the spec leaves out.
 	stages map[string]int
 }
 
-// unit returns the component of that key, or nil where the spec leaves it out.
+// unit returns the component of that key, or nil if the spec leaves it out.
 func (p *product) unit(key string) *unit {
 	i := slices.IndexFunc(p.units, func(u *unit) bool { return u.key == key })
 	if i < 0 {
@@ -98,8 +99,8 @@ func (p *product) unit(key string) *unit {
 	return p.units[i]
 }
 
-// resolve reads a spec by a table. It returns an error where something is wrong
-// that the schema cannot see, or that it would have refused.
+// resolve applies a spec to a table. It returns an error for mistakes that the
+// schema cannot check, or that were not validated.
 func resolve(ds *DataService, table []component) (*product, error) {
 	p := &product{ds: ds, table: table, stages: stages(table)}
 	for _, row := range table {

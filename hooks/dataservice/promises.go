@@ -10,7 +10,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// promises are what a DataService keeps to whatever is late or lost.
+// promises are the invariants of a DataService under late caches and lost
+// writes.
 func promises() metacontroller.Promises {
 	return metacontroller.Promises{
 		History: []metacontroller.History{
@@ -24,8 +25,8 @@ func promises() metacontroller.Promises {
 	}
 }
 
-// keeper holds DataServices to the order of their components, to one database
-// behind a Service and to their volumes.
+// keeper checks the order of the components, that there is one database behind
+// a Service, and that no volume is lost.
 type keeper struct {
 	rows    []component
 	ready   map[string]bool // components that have ever been ready, by owner
@@ -47,8 +48,8 @@ func (k *keeper) watch(w metacontroller.Write) string {
 	return ""
 }
 
-// workload looks at the order. What has been ready may have failed since: a gate
-// holds back the first creation only.
+// workload checks the order. A component that was ready may have failed since:
+// a gate holds back the first creation only.
 func (k *keeper) workload(w metacontroller.Write) string {
 	object := w.Object()
 	name, owner := object.GetLabels()[componentLabel], ownerOf(object)
@@ -80,10 +81,10 @@ func (k *keeper) workload(w metacontroller.Write) string {
 	return broken
 }
 
-// tooEarly tells of a component that goes before one that comes after it, and of
-// which Metacontroller has heard. What it has made and not heard of yet, a teardown
-// that begins at that moment does not wait for; nor, for long, for a workload that
-// somebody has taken the label off by which Metacontroller knows it.
+// tooEarly returns an error text if a component is deleted before one that
+// depends on it and is in Metacontroller's cache. A teardown does not wait for
+// objects that are not in the cache yet, nor for long for a workload whose
+// Metacontroller label was removed.
 func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 	for _, row := range k.rows {
 		if !slices.Contains(row.after, name) {
@@ -106,7 +107,8 @@ func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 	return ""
 }
 
-// twoDatabases tells of two running databases that one Service sends to.
+// twoDatabases returns an error text if one Service selects two running
+// databases.
 func twoDatabases(w metacontroller.Write) string {
 	if !isRunningDatabase(w.After) { // it adds none
 		return ""
@@ -157,8 +159,8 @@ func parentOf(w metacontroller.Write, uid string) *unstructured.Unstructured {
 	return nil
 }
 
-// deletesVolumes reports whether a DataService that is left asks for that, or
-// none is left that could say.
+// deletesVolumes reports whether an existing DataService asks for that, or none
+// exists any more.
 func deletesVolumes(w metacontroller.Write) bool {
 	parents := w.List("d3os-product.com.d3os/v1", "DataService")
 	for _, parent := range parents {

@@ -10,23 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // TestScaleToZeroTakesNothingAway is an attack: whoever may scale the workload of
 // a renamed component sets it to 0, where it counts as ready. The old one is all
 // that serves then, and has to stay.
 func TestScaleToZeroTakesNothingAway(t *testing.T) {
-	product := func(name string) []byte {
-		return []byte(`{"apiVersion": "d3os-product.com.d3os/v1", "kind": "DataService", "metadata": {"name": "small"},
-			"spec": {"eureka": {"name": "` + name + `", "image": "eureka", "replica": 1}}}`)
+	small := func(name string) string {
+		return `{"apiVersion": "d3os-product.com.d3os/v1", "kind": "DataService", "metadata": {"name": "small"},
+			"spec": {"eureka": {"name": "` + name + `", "image": "eureka", "replica": 1}}}`
 	}
-	direct := simulate.Direct(dataservice.Controller())
 	scaled := 0
-	world := simulate.New(simulate.Options{
-		Controllers: []metacontroller.Controller{dataservice.Controller()},
-		Call: func(now time.Time, path string, body []byte) (int, []byte, error) {
+	scaling := func(direct operettatest.Call) operettatest.Call {
+		return func(now time.Time, path string, body []byte) (int, []byte, error) {
 			var request map[string]any
 			require.NoError(t, json.Unmarshal(body, &request))
 			children, _ := request["children"].(map[string]any)
@@ -44,16 +42,15 @@ func TestScaleToZeroTakesNothingAway(t *testing.T) {
 				scaled++
 			}
 			return direct(now, path, body)
-		},
-	})
+		}
+	}
+	world := operettatest.NewWorld(t, operettatest.Options{Around: scaling}, dataservice.Controller())
 	for _, name := range []string{"eureka", "fresh"} {
-		require.NoError(t, world.Apply(product(name)))
-		require.NoError(t, world.Play())
+		world.Apply(small(name))
+		world.Play()
 	}
 	require.Positive(t, scaled)
-	for _, object := range world.Objects() {
-		require.NotEqual(t, "Deployment/eureka", fmt.Sprint(object.GetKind(), "/", object.GetName()), "it goes in the end")
-	}
+	require.Nil(t, world.Get("Deployment/eureka"), "it goes in the end")
 }
 
 // TestStatusOfATeardownIsBounded whatever labels strangers write onto their Pods.

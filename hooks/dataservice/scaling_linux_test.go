@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
-	"github.com/operetta-dev/operetta/internal/processor"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // withFormerNames returns a request of which the status remembers so many names that
@@ -58,10 +58,7 @@ func TestTeardownGrowsAsTheDamaged(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	ratio, times, err := processor.Growth(most, ask(damagedTeardown(n)), ask(damagedTeardown(4*n)))
-	require.NoError(t, err)
-	t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
-	require.LessOrEqual(t, ratio, most)
+	operettatest.RequireGrowth(t, most, ask(damagedTeardown(n)), ask(damagedTeardown(4*n)))
 }
 
 // TestWorkGrowsAsTheFormerNames: four times as many names and ConfigMaps cost less than
@@ -75,8 +72,5 @@ func TestWorkGrowsAsTheFormerNames(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	ratio, times, err := processor.Growth(most, ask(withFormerNames(n)), ask(withFormerNames(4*n)))
-	require.NoError(t, err)
-	t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
-	require.LessOrEqual(t, ratio, most)
+	operettatest.RequireGrowth(t, most, ask(withFormerNames(n)), ask(withFormerNames(4*n)))
 }

@@ -23,14 +23,14 @@ const (
 	reasonLeftBehind = "PodNotReplaced"
 )
 
-// report tells how far each component is, and when to look again.
+// report returns the status of all components, and when to check again.
 func report(p *plan, now time.Time) (Status, time.Duration) {
 	conditions := operator.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
 	children := conditions.ReportChildren(p.differs, p.ds.Status.PendingChildren)
 	var status Status
 	ready, all := 0, 0
 	for _, part := range p.parts {
-		status.Components = append(status.Components, p.tell(part))
+		status.Components = append(status.Components, p.componentStatus(part))
 		if !part.runsHere() {
 			continue
 		}
@@ -54,8 +54,8 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 	return status, children.ResyncAfter
 }
 
-// tell tells of one component.
-func (p *plan) tell(part *part) ComponentStatus {
+// componentStatus returns the status of one component.
+func (p *plan) componentStatus(part *part) ComponentStatus {
 	status := ComponentStatus{Component: part.key, Name: part.name, FormerNames: p.formerNames(part), Kind: part.kind}
 	if !part.runsHere() {
 		status.Kind = IsThirdParty
@@ -65,12 +65,12 @@ func (p *plan) tell(part *part) ComponentStatus {
 		rollout := part.workload.rollout()
 		status.Ready = fmt.Sprintf("%d/%d", rollout.Ready, rollout.Wanted)
 	}
-	status.Message = p.why(part)
+	status.Message = p.message(part)
 	return status
 }
 
-// why tells why a component is not ready, or what else there is to say.
-func (p *plan) why(part *part) string {
+// message says why a component is not ready, or another fact about it.
+func (p *plan) message(part *part) string {
 	if part.isReady {
 		if part.nodePort != "" {
 			return part.nodePort
@@ -105,32 +105,33 @@ func (p *plan) why(part *part) string {
 	case isReady:
 		reason = "old Pods are terminating"
 	}
-	if waiting := p.there.waitingReason(part.key, part.name); waiting != "" {
+	if waiting := p.observed.waitingReason(part.key, part.name); waiting != "" {
 		reason += "; " + waiting
 	}
-	if pod := p.there.leftBehind(part.workload); pod != nil {
-		reason += "; " + deletePod(pod)
+	if pod := p.observed.leftBehind(part.workload); pod != nil {
+		reason += "; " + deletePodMessage(pod)
 	}
 	return reason
 }
 
-// deletePod tells how a Pod is replaced that its StatefulSet leaves alone.
-func deletePod(pod *observedPod) string {
+// deletePodMessage says how to replace a Pod that its StatefulSet never
+// replaces.
+func deletePodMessage(pod *observedPod) string {
 	return fmt.Sprintf("delete %s, for its StatefulSet waits for it to be ready before it makes it anew", pod.Ref())
 }
 
-// judge tells how all components are, of children that are as they are asked for. A
-// rollout that has failed for good comes first.
+// judge returns the state of all components, if their children are up to date.
+// A rollout that has failed for good comes first.
 func (p *plan) judge() operator.Judgement {
 	for _, part := range p.parts {
 		reason, message := "", ""
 		if part.refused != "" {
 			reason, message = reasonTooLarge, part.refused
 		} else if part.workload != nil {
-			if pod := p.there.leftBehind(part.workload); pod != nil {
-				reason, message = reasonLeftBehind, deletePod(pod)
+			if pod := p.observed.leftBehind(part.workload); pod != nil {
+				reason, message = reasonLeftBehind, deletePodMessage(pod)
 			} else if message = part.workload.stalled(); message != "" {
-				reason, message = operator.ReasonDeadlineExceeded, message+" "+part.name+": "+p.why(part)
+				reason, message = operator.ReasonDeadlineExceeded, message+" "+part.name+": "+p.message(part)
 			}
 		}
 		if reason != "" {
@@ -140,7 +141,7 @@ func (p *plan) judge() operator.Judgement {
 	return p.summarize(func(*part) bool { return true })
 }
 
-// summarize tells how some of the components are.
+// summarize returns the state of some of the components.
 func (p *plan) summarize(isMeant func(*part) bool) operator.Judgement {
 	var notReady []string
 	isHeld, count := false, 0
@@ -150,7 +151,7 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Judgement {
 		}
 		count++
 		if !part.isComplete() {
-			notReady = append(notReady, part.name+": "+p.why(part))
+			notReady = append(notReady, part.name+": "+p.message(part))
 			isHeld = isHeld || part.isHeld()
 		}
 	}
@@ -169,8 +170,8 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Judgement {
 	return operator.Judgement{State: operator.Working, Reason: reason, Message: operator.Listed(notReady, "; ")}
 }
 
-// phase sums it up. Degraded is a product that has been ready and misses Pods
-// now; one that is merely updated serves as before.
+// phase returns the overall phase. A product is Degraded if it was ready and
+// has too few ready Pods now; one that is being updated serves as before.
 func (p *plan) phase() Phase {
 	before := p.ds.Status.Phase
 	hasBeenReady := before == PhaseReady || before == PhaseDegraded
@@ -186,7 +187,7 @@ func (p *plan) phase() Phase {
 			phase = PhaseStarting
 		}
 	}
-	if phase == PhaseStarting && len(p.there.children) == 0 {
+	if phase == PhaseStarting && len(p.observed.children) == 0 {
 		return PhasePending
 	}
 	return phase

@@ -14,34 +14,24 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
-	"github.com/operetta-dev/operetta/internal/simulate"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // story is a DataService in a world, told step by step.
 type story struct {
-	*testing.T
+	testing.TB
 
-	world *simulate.World
+	world *operettatest.World
 	whole bool // all of the sample, in the inner loop too
 }
 
-func tell(t *testing.T, apply simulate.Strategy, faults ...simulate.Fault) *story {
-	return tellWith(t, simulate.Options{Apply: apply, Faults: faults})
-}
-
-// tellUnchecked is tell where the API server takes what the schema refuses, as
-// an older schema may have.
-func tellUnchecked(t *testing.T, apply simulate.Strategy) *story {
-	return tellWith(t, simulate.Options{Apply: apply, SkipValidation: true})
-}
-
-func tellWith(t *testing.T, options simulate.Options) *story {
-	options.Controllers = []metacontroller.Controller{dataservice.Controller()}
-	options.Call = simulate.Direct(dataservice.Controller())
+func tell(t testing.TB, options operettatest.Options) *story {
 	options.MaxSteps = 400
-	return &story{T: t, world: simulate.New(options)}
+	return &story{TB: t, world: operettatest.NewWorld(t, options, dataservice.Controller())}
 }
+
+// product is the DataService of the sample.
+const product = "DataService/dataservice-sample"
 
 // alike are the components of the sample that no story needs which does not ask for
 // the whole: others of the same stage do as they do. Without them the inner loop
@@ -69,22 +59,20 @@ func (s *story) sample(changes ...func(spec map[string]any)) map[string]any {
 
 func (s *story) apply(object map[string]any) {
 	s.Helper()
-	require.NoError(s, s.world.Apply(s.encoded(object)))
+	s.world.Apply(s.encoded(object))
 }
 
-func (s *story) encoded(object map[string]any) []byte {
+func (s *story) encoded(object map[string]any) string {
 	s.Helper()
 	text, err := yaml.Marshal(object)
 	require.NoError(s, err)
-	encoded, err := yaml.YAMLToJSON(text)
-	require.NoError(s, err)
-	return encoded
+	return string(text)
 }
 
 // refuse has the API server refuse an edit of the sample, and returns its words.
 func (s *story) refuse(changes ...func(spec map[string]any)) string {
 	s.Helper()
-	err := s.world.Apply(s.encoded(s.sample(changes...)))
+	err := s.world.TryApply(s.encoded(s.sample(changes...)))
 	require.True(s, apierrors.IsInvalid(err), "%v", err)
 	return err.Error()
 }
@@ -92,27 +80,21 @@ func (s *story) refuse(changes ...func(spec map[string]any)) string {
 // TestAnEditThatARuleRefusesChangesNothing: the rules about a change are those of
 // the API server, which a hook alone never sees.
 func TestAnEditThatARuleRefusesChangesNothing(t *testing.T) {
-	s := tell(t, simulate.DynamicApply)
+	s := tell(t, operettatest.Options{})
 	s.edit(set("mysql.storage.size", "10Gi"))
-	before := s.world.Outcomes()
+	before := s.parent().GetGeneration()
 	require.Contains(t, s.refuse(set("mysql.storage.size", "20Gi")), "spec.mysql")
 	require.Contains(t, s.refuse(set("mysql.name", "other")), "spec.mysql")
-	s.play()
-	require.Equal(t, before[0].Parent.GetGeneration(), s.world.Outcomes()[0].Parent.GetGeneration())
-	require.Equal(t, "True", s.world.Outcomes()[0].Ready)
-}
-
-// play plays until all is quiet.
-func (s *story) play() {
-	s.Helper()
-	require.NoError(s, s.world.Play())
+	s.world.Play()
+	require.Equal(t, before, s.parent().GetGeneration())
+	s.world.RequireCondition(product, "Ready", "True Ready")
 }
 
 // edit applies the sample after a change, and plays until all is quiet.
 func (s *story) edit(changes ...func(spec map[string]any)) {
 	s.Helper()
 	s.apply(s.sample(changes...))
-	s.play()
+	s.world.Play()
 }
 
 // set returns a change of one field.
@@ -129,22 +111,9 @@ func unset(path string) func(map[string]any) {
 	return func(spec map[string]any) { unstructured.RemoveNestedField(spec, strings.Split(path, ".")...) }
 }
 
-func (s *story) get(kind, name string) simulate.Object {
-	apiVersion := "v1"
-	if kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" {
-		apiVersion = "apps/v1"
-	}
-	return s.world.Get(simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: "default", Name: name})
-}
-
 // workloads returns the names of the workloads.
 func (s *story) workloads() []string {
-	var names []string
-	for _, o := range s.world.Objects() {
-		if o.GetKind() == "Deployment" || o.GetKind() == "StatefulSet" || o.GetKind() == "DaemonSet" {
-			names = append(names, o.GetName())
-		}
-	}
+	names := slices.Concat(s.world.Names("Deployment"), s.world.Names("StatefulSet"), s.world.Names("DaemonSet"))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -152,19 +121,17 @@ func (s *story) workloads() []string {
 // uids returns the identities of all children.
 func (s *story) uids() map[string]string {
 	uids := map[string]string{}
-	for _, o := range s.world.Objects() {
-		if s.world.IsChild(o) {
-			uids[o.GetKind()+"/"+o.GetName()] = string(o.GetUID())
-		}
+	for _, o := range s.world.Children() {
+		uids[o.GetKind()+"/"+o.GetName()] = string(o.GetUID())
 	}
 	return uids
 }
 
-func (s *story) parent() simulate.Object { return s.world.Outcomes()[0].Parent }
+func (s *story) parent() operettatest.Object { return s.world.MustGet(product) }
 
 func (s *story) condition(conditionType string) string {
-	c := simulate.Condition(s.parent(), conditionType)
-	return c.Status + " " + c.Reason + ": " + c.Message
+	c := s.world.Condition(product, conditionType)
+	return c.String() + ": " + c.Message
 }
 
 // message returns what the status says of a component.
@@ -194,10 +161,10 @@ var stages = [][]string{
 // upTo returns the sorted names of the first stages.
 func upTo(count int) []string { return slices.Sorted(slices.Values(slices.Concat(stages[:count]...))) }
 
-// strategies are those in which a story is told: one of them in the inner loop of
-// all kinds, for these stories take half a minute.
-func strategies() []simulate.Strategy {
-	both := []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
+// strategies are those in which a story is told, with server-side apply or without: one
+// of them in the inner loop of all kinds, for these stories take half a minute.
+func strategies() []operettatest.Options {
+	both := []operettatest.Options{{}, {ServerSideApply: true}}
 	if testing.Short() && os.Getenv("OPERETTA_TEST_KIND") == "" {
 		return both[:1]
 	}
@@ -206,8 +173,8 @@ func strategies() []simulate.Strategy {
 
 func TestStartIsOrdered(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.whole = true
 		s.apply(s.sample())
 		seen := map[string]bool{}
@@ -215,7 +182,7 @@ func TestStartIsOrdered(t *testing.T) {
 			ready := map[string]bool{}
 			for _, name := range s.workloads() {
 				for _, kind := range []string{"Deployment", "StatefulSet"} {
-					if o := s.get(kind, name); o != nil {
+					if o := s.world.Get(kind + "/" + name); o != nil {
 						count, _, _ := unstructured.NestedInt64(o.Object, "status", "readyReplicas")
 						ready[name] = count == 1
 					}
@@ -233,7 +200,7 @@ func TestStartIsOrdered(t *testing.T) {
 				}
 			}
 		}
-		s.play()
+		s.world.Play()
 		require.Equal(t, upTo(5), s.workloads())
 		require.Equal(t, "True Ready: all 12 components are ready", s.condition("Ready"))
 		require.Equal(t, "Ready", s.phase())
@@ -243,39 +210,38 @@ func TestStartIsOrdered(t *testing.T) {
 func TestWhatWaitsNamesWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		fault     simulate.Fault
+		options   operettatest.Options
+		unready   string
 		there     []string
 		component string // that waits
 		message   string
 		middle    string // the condition MiddlewareReady
 	}{
-		{simulate.Fault{What: simulate.Hold, Kind: "StatefulSet", Name: "mysql-dataservice"}, upTo(1), "eureka", "waits for mysql-dataservice", "False"},
-		{simulate.Fault{What: simulate.Fail, Kind: "Deployment", Name: "eureka"}, upTo(2), "auth", "waits for eureka", "True"},
-		{simulate.Fault{What: simulate.Hold, Kind: "Deployment", Name: "es-adapter"}, upTo(3), "gateway-web", "waits for es-adapter", "True"},
+		{operettatest.Options{Hold: []string{"StatefulSet/mysql-dataservice"}}, "mysql-dataservice", upTo(1), "eureka", "waits for mysql-dataservice", "False"},
+		{operettatest.Options{Fail: []string{"Deployment/eureka"}}, "eureka", upTo(2), "auth", "waits for eureka", "True"},
+		{operettatest.Options{Hold: []string{"Deployment/es-adapter"}}, "es-adapter", upTo(3), "gateway-web", "waits for es-adapter", "True"},
 	} {
-		s := tell(t, simulate.DynamicApply, test.fault)
+		s := tell(t, test.options)
 		s.whole = true
 		s.apply(s.sample())
-		s.play()
+		s.world.Play()
 		require.Equal(t, test.there, s.workloads())
 		require.Equal(t, test.message, s.message(test.component))
-		require.Contains(t, s.condition("Ready"), test.fault.Name+": 0 of 1 Pods are ready")
-		require.Equal(t, test.middle, simulate.Condition(s.parent(), "MiddlewareReady").Status)
+		require.Contains(t, s.condition("Ready"), test.unready+": 0 of 1 Pods are ready")
+		require.Equal(t, test.middle, s.world.Condition(product, "MiddlewareReady").Status)
 		require.Equal(t, "Starting", s.phase())
 	}
 }
 
 func TestFlappingMiddlewareRemovesNothing(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply, simulate.Fault{What: simulate.Flap, Kind: "StatefulSet", Name: "mysql-dataservice"})
+	for _, options := range strategies() {
+		options.Flap = []string{"StatefulSet/mysql-dataservice"}
+		s := tell(t, options)
 		s.apply(s.sample())
-		s.play()
-		require.Empty(t, s.world.UnmetFaults())
-		for _, step := range s.world.Steps {
-			for _, event := range step.Events {
-				require.NotEqual(t, simulate.Deleted, event.Verb, "%v", event)
-			}
+		s.world.Play()
+		for _, event := range s.world.Events() {
+			require.NotEqual(t, operettatest.Deleted, event.Verb, "%v", event)
 		}
 		require.Equal(t, "Ready", s.phase())
 	}
@@ -283,15 +249,13 @@ func TestFlappingMiddlewareRemovesNothing(t *testing.T) {
 
 func TestFailingMiddlewareHoldsBackOnlyWhatIsNotThereYet(t *testing.T) {
 	t.Parallel()
-	s := tell(t, simulate.DynamicApply, simulate.Fault{What: simulate.Fail, Kind: "StatefulSet", Name: "mysql-dataservice", Step: 40})
+	s := tell(t, operettatest.Options{})
 	s.edit(unset("proxy"))
-	for len(s.world.Steps) < 45 && s.phase() == "Ready" {
-		require.NoError(t, s.world.Delete(simulate.RefOf(s.get("ConfigMap", "auth"))))
-		s.play()
-	}
+	s.world.Do("fail StatefulSet/mysql-dataservice")
+	s.world.Play()
 	require.Equal(t, "Degraded", s.phase())
 	before := s.uids()
-	require.NoError(t, s.world.Delete(simulate.RefOf(s.get("ConfigMap", "web"))))
+	s.world.Delete("ConfigMap/web")
 	s.edit()
 	require.Equal(t, "waits for mysql-dataservice", s.message("proxy"))
 	after := s.uids()
@@ -304,14 +268,12 @@ func TestFailingMiddlewareHoldsBackOnlyWhatIsNotThereYet(t *testing.T) {
 
 func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.whole = true
 		s.edit()
-		stuck := s.get("Deployment", "gateway-web").DeepCopy()
-		stuck.SetFinalizers([]string{"example.com/stuck"})
-		s.apply(stuck.Object)
-		s.world.DeleteParents()
+		s.world.Edit("Deployment/gateway-web", "{metadata: {finalizers: [example.com/stuck]}}")
+		s.world.Delete(product)
 		for range 30 {
 			s.world.Step()
 		}
@@ -319,11 +281,9 @@ func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 		require.Equal(t, "Deleting", s.phase())
 		require.Equal(t, "False Deleting: has yet to go: Deployment/gateway-web", s.condition("Ready"))
 		require.Equal(t, "waits for what depends on it to go", s.message("eureka"))
-		require.Nil(t, s.get("Service", "web"))
+		require.Nil(t, s.world.Get("Service/web"))
 
-		stuck = s.get("Deployment", "gateway-web").DeepCopy()
-		stuck.SetFinalizers([]string{})
-		s.apply(stuck.Object)
+		s.world.Edit("Deployment/gateway-web", "{metadata: {finalizers: []}}")
 		var gone []string
 		for range 60 {
 			before := s.workloads()
@@ -334,8 +294,8 @@ func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 				}
 			}
 		}
-		s.play()
-		require.Empty(t, s.world.Outcomes())
+		s.world.Play()
+		require.Empty(t, s.world.Parents())
 		require.Len(t, gone, 8)
 		slices.Sort(gone[:6])
 		require.Equal(t, slices.Concat(stages[2], stages[1], stages[0]), gone)
@@ -344,12 +304,12 @@ func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 
 func TestUpdatesReachTheChildren(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.edit()
 		pod := func(name string) string {
-			for _, o := range s.world.Objects() {
-				if o.GetKind() == "Pod" && strings.HasPrefix(o.GetName(), name) {
+			for _, o := range s.world.Objects("Pod") {
+				if strings.HasPrefix(o.GetName(), name) {
 					return string(o.GetUID())
 				}
 			}
@@ -360,8 +320,8 @@ func TestUpdatesReachTheChildren(t *testing.T) {
 			set("proxy.image", "registry.example.com/d3os/proxy:2.0"), set("proxy.env.JAVA_OPTS", "-Xmx1g"), set("proxy.replica", int64(2)), set("proxy.port", int64(9194)),
 			set("web.config", map[string]any{"nginx.conf": "events {}\n"}), set("web.nodePort", int64(30260)),
 		)
-		require.Equal(t, "True", simulate.Condition(s.parent(), "Ready").Status, s.condition("Ready"))
-		deployment := s.get("Deployment", "proxy")
+		require.Equal(t, "True", s.world.Condition(product, "Ready").Status, s.condition("Ready"))
+		deployment := s.world.Get("Deployment/proxy")
 		containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 		encoded := fmt.Sprint(containers[0], deployment.Object["spec"].(map[string]any)["replicas"])
 		for _, part := range []string{"proxy:2.0", "-Xmx1g", "containerPort:9194"} {
@@ -371,9 +331,9 @@ func TestUpdatesReachTheChildren(t *testing.T) {
 		require.NotEqual(t, proxy, pod("proxy-"))
 		require.NotEqual(t, web, pod("web-"), "a changed ConfigMap restarts its Pods")
 		require.Equal(t, mysql, pod("mysql-"), "nobody touched mysql")
-		data, _, _ := unstructured.NestedStringMap(s.get("ConfigMap", "gateway-web").Object, "data")
+		data, _, _ := unstructured.NestedStringMap(s.world.Get("ConfigMap/gateway-web").Object, "data")
 		require.Contains(t, data["application.yml"], `uri: "http://proxy:9194"`)
-		ports, _, _ := unstructured.NestedSlice(s.get("Service", "web").Object, "spec", "ports")
+		ports, _, _ := unstructured.NestedSlice(s.world.Get("Service/web").Object, "spec", "ports")
 		require.EqualValues(t, 30260, ports[0].(map[string]any)["nodePort"])
 	}
 }
@@ -382,25 +342,25 @@ func TestUpdatesReachTheChildren(t *testing.T) {
 // node port that only one of them can have.
 func TestRenamedComponent(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.edit()
 		s.apply(s.sample(set("web.name", "front")))
 		for range 30 {
 			s.world.Step()
 			isReady := false
-			if front := s.get("Deployment", "front"); front != nil {
+			if front := s.world.Get("Deployment/front"); front != nil {
 				count, _, _ := unstructured.NestedInt64(front.Object, "status", "readyReplicas")
 				isReady = count == 1
 			}
-			require.True(t, isReady || s.get("Deployment", "web") != nil && s.get("Service", "web") != nil, "neither of them is there")
+			require.True(t, isReady || s.world.Get("Deployment/web") != nil && s.world.Get("Service/web") != nil, "neither of them is there")
 		}
-		s.play()
+		s.world.Play()
 		for _, kind := range []string{"Deployment", "Service", "ConfigMap"} {
-			require.Nil(t, s.get(kind, "web"), kind)
-			require.NotNil(t, s.get(kind, "front"), kind)
+			require.Nil(t, s.world.Get(kind+"/web"), kind)
+			require.NotNil(t, s.world.Get(kind+"/front"), kind)
 		}
-		ports, _, _ := unstructured.NestedSlice(s.get("Service", "front").Object, "spec", "ports")
+		ports, _, _ := unstructured.NestedSlice(s.world.Get("Service/front").Object, "spec", "ports")
 		require.EqualValues(t, 30160, ports[0].(map[string]any)["nodePort"])
 		require.Equal(t, "Ready", s.phase())
 	}
@@ -413,20 +373,20 @@ func TestMiddlewareMovesOutAndBackAndChangesItsKind(t *testing.T) {
 			"url": "mysql://db.example.com", "authType": "basic", "credentialsSecretRef": map[string]any{"name": "db"},
 		}}
 	}
-	for _, apply := range strategies() {
-		s := tell(t, apply)
+	for _, options := range strategies() {
+		s := tell(t, options)
 		s.edit()
-		claim := s.get("PersistentVolumeClaim", "data-mysql-dataservice-0")
+		claim := s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0")
 		require.NotNil(t, claim)
 		s.edit(elsewhere)
 		require.Equal(t, "Ready", s.phase())
-		require.Nil(t, s.get("StatefulSet", "mysql-dataservice"))
-		require.NotNil(t, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0"), "the volume is nobody's to delete")
-		data, _, _ := unstructured.NestedStringMap(s.get("ConfigMap", "auth").Object, "data")
+		require.Nil(t, s.world.Get("StatefulSet/mysql-dataservice"))
+		require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"), "the volume is nobody's to delete")
+		data, _, _ := unstructured.NestedStringMap(s.world.Get("ConfigMap/auth").Object, "data")
 		require.Contains(t, data["application.yml"], "jdbc:mysql://db.example.com:3306/auth?")
 		s.edit()
 		require.Equal(t, "Ready", s.phase())
-		require.Equal(t, claim.GetUID(), s.get("PersistentVolumeClaim", "data-mysql-dataservice-0").GetUID(), "it comes back to its volume")
+		require.Equal(t, claim.GetUID(), s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0").GetUID(), "it comes back to its volume")
 
 		user := func(kind string) func(map[string]any) {
 			return func(spec map[string]any) {
@@ -437,18 +397,18 @@ func TestMiddlewareMovesOutAndBackAndChangesItsKind(t *testing.T) {
 			s.edit(user(kind))
 			require.Equal(t, "Ready", s.phase())
 			for _, other := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
-				require.Equal(t, kind == other, s.get(other, "uuc") != nil, "%s as %s", other, kind)
+				require.Equal(t, kind == other, s.world.Get(other+"/uuc") != nil, "%s as %s", other, kind)
 			}
 		}
 		s.edit()
-		require.Nil(t, s.get("DaemonSet", "uuc"))
-		require.Nil(t, s.get("Service", "uuc"))
+		require.Nil(t, s.world.Get("DaemonSet/uuc"))
+		require.Nil(t, s.world.Get("Service/uuc"))
 	}
 }
 
 func TestOptionalComponentIsRemoved(t *testing.T) {
 	t.Parallel()
-	s := tell(t, simulate.DynamicApply)
+	s := tell(t, operettatest.Options{})
 	s.edit()
 	before := s.uids()
 	s.edit(unset("proxy"))
@@ -461,22 +421,22 @@ func TestOptionalComponentIsRemoved(t *testing.T) {
 
 func TestVolumesStayOrGoWithTheDataService(t *testing.T) {
 	t.Parallel()
-	for _, apply := range strategies() {
+	for _, options := range strategies() {
 		for onDelete, stays := range map[string]bool{"Retain": true, "Delete": false} {
-			s := tell(t, apply)
+			s := tell(t, options)
 			s.edit(set("mysql.storage.onDelete", onDelete))
-			s.world.DeleteParents()
-			s.play()
-			require.Empty(t, s.world.Outcomes())
+			s.world.Delete(product)
+			s.world.Play()
+			require.Empty(t, s.world.Parents())
 			require.Empty(t, s.workloads())
-			require.Equal(t, stays, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0") != nil, onDelete)
+			require.Equal(t, stays, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0") != nil, onDelete)
 		}
 	}
 }
 
 func TestTwoProductsInOneNamespace(t *testing.T) {
 	t.Parallel()
-	s := tell(t, simulate.DynamicApply)
+	s := tell(t, operettatest.Options{})
 	s.edit()
 	small := func(name string) map[string]any {
 		return map[string]any{
@@ -488,30 +448,29 @@ func TestTwoProductsInOneNamespace(t *testing.T) {
 		}
 	}
 	s.apply(small("eureka"))
-	s.play()
-	second := s.world.Outcomes()[1]
+	s.world.Play()
+	second := s.world.Condition("DataService/second", "Ready")
 	require.Equal(t, "ChildBlocked", second.Reason)
 	require.Contains(t, second.Message, "Deployment/eureka")
-	require.Nil(t, s.get("Deployment", "proxy-2"), "somebody else's eureka was taken for its own")
-	require.Equal(t, "True", s.world.Outcomes()[0].Ready)
+	require.Nil(t, s.world.Get("Deployment/proxy-2"), "somebody else's eureka was taken for its own")
+	s.world.RequireCondition(product, "Ready", "True Ready")
 
 	s.apply(small("eureka-2"))
-	s.play()
-	for _, outcome := range s.world.Outcomes() {
-		require.Equal(t, "True", outcome.Ready, outcome.Message)
-	}
+	s.world.Play()
+	s.world.RequireCondition(product, "Ready", "True Ready")
+	s.world.RequireCondition("DataService/second", "Ready", "True Ready")
 }
 
 // TestSampleGivesTheTables compares what the sample ends with to the tables that
 // the product is known for.
 func TestSampleGivesTheTables(t *testing.T) {
 	t.Parallel()
-	s := tell(t, simulate.DynamicApply)
+	s := tell(t, operettatest.Options{})
 	s.whole = true
 	s.edit()
 	var pods []string
 	services, configMaps := map[string]string{}, map[string]int{}
-	for _, o := range s.world.Objects() {
+	for _, o := range s.world.Objects("") {
 		switch o.GetKind() {
 		case "Pod":
 			pods = append(pods, o.GetLabels()["app"])
@@ -531,7 +490,7 @@ func TestSampleGivesTheTables(t *testing.T) {
 	}
 	slices.Sort(pods)
 	require.Equal(t, upTo(5), pods)
-	require.NotNil(t, s.get("Pod", "mysql-dataservice-0"))
+	require.NotNil(t, s.world.Get("Pod/mysql-dataservice-0"))
 	require.Equal(t, map[string]string{
 		"api-manager": "ClusterIP 9085", "auth": "ClusterIP 9081", "ds-adapter": "ClusterIP 9086", "es-adapter": "ClusterIP 9087",
 		"eureka": "NodePort 8761:30161", "gateway-master": "ClusterIP 9184", "gateway-web": "ClusterIP 9084",

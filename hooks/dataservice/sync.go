@@ -1,24 +1,29 @@
 package dataservice
 
-import "github.com/operetta-dev/operetta/metacontroller"
+import (
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
 
 type result = metacontroller.Result[Status]
 
-// sync asks for every component that has been started or whose time has come,
-// and keeps what still has a successor to wait for.
-func sync(ds *DataService, seen metacontroller.Observed) (result, error) {
+// sync asks for every component that has been started or may start, and keeps
+// old objects until their replacements are ready.
+func sync(ds *DataService, request metacontroller.Observed) (result, error) {
 	p, err := resolve(ds, table())
 	if err != nil {
 		return result{}, err
 	}
-	there, err := observe(seen)
+	observed, err := observe(request)
 	if err != nil {
 		return result{}, err
 	}
-	plan, err := decide(p, there, seen)
+	plan, err := decide(p, observed, request)
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(plan, seen.Now)
-	return result{Status: status, Children: plan.children, ResyncAfter: resync}, nil
+	status, resync := report(plan, request.Now)
+	children := operator.NewConditions(ds.Status.Conditions, ds.Generation, request.Now).
+		HoldBlocked(plan.children, plan.differs, ds.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: children, ResyncAfter: resync}, nil
 }

@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// component is a row of the table: a part of the product. What stands here
-// holds where the spec says nothing else.
+// component is a row of the table: a part of the product with its defaults.
 type component struct {
-	// key is its name in the spec. It is on its children as a label, so that a
-	// renamed component is known again.
+	// key is its name in the spec. It is a label of its children, so that a
+	// renamed component is recognized.
 	key string
-	// from finds what the spec says of it, or nil.
+	// from returns its settings in the spec, or nil.
 	from func(*Spec) *settings
 	// name is that of its workload and its Service, and begins those of its
 	// ConfigMaps.
@@ -20,16 +19,18 @@ type component struct {
 	kind WorkloadKind
 	// image is empty where the spec must name one.
 	image string
-	// needs are those that must be in the spec, be they third-party.
+	// needs are the components that must be in the spec, possibly as third
+	// parties.
 	needs []string
-	// after are those that it waits for, where they are there. Teardown goes the
-	// other way round.
+	// after are the components that it waits for, if they are in the spec.
+	// Teardown is the reverse.
 	after []string
-	// uses are those whose credentials it gets as environment variables.
+	// uses are the components whose credentials it gets as environment
+	// variables.
 	uses []string
 	// database is the MySQL database of its own, if it has one.
 	database string
-	// routes are those to which it sends on what it is asked.
+	// routes are the components to which it forwards requests.
 	routes []string
 	// configs are its ConfigMaps.
 	configs []config
@@ -38,12 +39,12 @@ type component struct {
 	// secretEnv are environment variables from its own credentials: their names
 	// by the keys of the Secret.
 	secretEnv map[string]string
-	// user is the MySQL user of the other components. Where it is empty, they use the one
-	// in the Secret, if that has one.
+	// user is the MySQL user of the other components. If it is empty, they use
+	// the one in the Secret, if there is one.
 	user string
 	// dataPath is where its storage is mounted.
 	dataPath string
-	// isSingle is set for what must not run twice, not even during an update.
+	// isSingle is set if two must never run, not even during an update.
 	isSingle bool
 	// isMiddleware counts it for the condition MiddlewareReady.
 	isMiddleware bool
@@ -54,8 +55,8 @@ type config struct {
 	suffix string // of its name
 	// path is where it is mounted: a folder or, with file, that file of it alone.
 	path, file string
-	// isOnce is set for what is read at the first start only: its change restarts
-	// nothing.
+	// isOnce is set for files that are read at the first start only: changing
+	// them restarts nothing.
 	isOnce bool
 	files  func(*product, *unit) (map[string]string, error)
 }
@@ -63,15 +64,15 @@ type config struct {
 // DatabaseUser is the MySQL user to whom the init scripts grant the databases.
 const DatabaseUser = "dataservice"
 
-// configDir is where a component finds its configuration, if it asks for no
-// other place.
+// configDir is where a component finds its configuration, unless it needs
+// another place.
 const configDir = "/etc/dataservice"
 
 // business are the services behind the gateways.
 var business = []string{"api-manager", "auth", "ds-adapter", "es-adapter", "trd-adapter", "proxy"}
 
-// table returns the product, in the order in which it is reported. Each
-// component stands after those that it waits for.
+// table returns the components in the order in which they are reported. Each
+// comes after those that it waits for.
 func table() []component {
 	trdAdapter := springService("trd-adapter", 9088, func(s *Spec) *settings { return s.TRDAdapter.settings() }).withDatabase("trd_adapter")
 	return []component{
@@ -150,8 +151,8 @@ func (c component) withDatabase(name string) component {
 	return c.using("mysql")
 }
 
-// using returns the component with the credentials of another one, without which it
-// cannot be.
+// using returns the component with the credentials of another one, which it
+// requires.
 func (c component) using(key string) component {
 	c.needs, c.uses = slices.Concat(c.needs, []string{key}), slices.Concat(c.uses, []string{key})
 	return c

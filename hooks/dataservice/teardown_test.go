@@ -8,29 +8,30 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // TestTeardownOfWhatCannotBeDecoded sees a DataService whose spec no hook can
 // read go in the same order as any other, and its volumes stay: what the spec
 // says of them cannot be told.
 func TestTeardownOfWhatCannotBeDecoded(t *testing.T) {
-	for _, apply := range strategies() {
+	for _, options := range strategies() {
 		for name, damage := range map[string]func(map[string]any){
 			"a component that is no object": set("web", []any{"damaged"}),
 			"a number that is a text":       set("mysql.port", "damaged"),
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := tellUnchecked(t, apply)
+				options.SkipValidation = true // as an older schema may have
+				s := tell(t, options)
 				s.whole = true
 				s.edit(set("mysql.storage.onDelete", "Delete"))
 				damaged := s.sample(set("mysql.storage.onDelete", "Delete"), damage)
 				s.apply(damaged)
-				s.world.DeleteParents()
+				s.world.Delete(product)
 				require.Equal(t, slices.Concat(stages[4], inOrder(stages[3]), inOrder(stages[2]), stages[1], stages[0]), s.order())
-				require.Empty(t, s.world.Outcomes(), "the DataService is gone")
-				require.NotNil(t, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0"))
+				require.Empty(t, s.world.Parents(), "the DataService is gone")
+				require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"))
 			})
 		}
 	}
@@ -51,7 +52,7 @@ func (s *story) order() []string {
 			}
 		}
 	}
-	s.play()
+	s.world.Play()
 	// Those of one stage may take more than one step.
 	for _, stage := range stages {
 		for i := range gone {
@@ -74,24 +75,24 @@ func TestRefusedUpdateHoldsUpATeardownForAWhile(t *testing.T) {
 		"a long text": {metacontroller.LastAppliedAnnotation: `{"metadata":{"annotations":{"long":""}}}`, "long": strings.Repeat("x", 200<<10)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := tell(t, simulate.DynamicApply)
+			s := tell(t, operettatest.Options{})
 			s.edit(set("mysql.storage.onDelete", "Delete"))
-			mysql := s.get("StatefulSet", "mysql-dataservice").DeepCopy()
+			mysql := s.world.Get("StatefulSet/mysql-dataservice").DeepCopy()
 			mysql.SetAnnotations(forged)
 			s.apply(mysql.Object)
-			s.world.DeleteParents()
+			s.world.Delete(product)
 			deleted, said := s.world.Now(), map[string]bool{}
-			for s.get("StatefulSet", "mysql-dataservice") != nil {
+			for s.world.Get("StatefulSet/mysql-dataservice") != nil {
 				require.Less(t, s.world.Now().Sub(deleted), 10*time.Minute, "the StatefulSet is still there")
 				s.world.Step()
-				for _, outcome := range s.world.Outcomes() {
-					said[simulate.Condition(outcome.Parent, "VolumesDeleted").Reason] = true
+				for _, parent := range s.world.Parents() {
+					said[operettatest.ConditionOf(parent, "VolumesDeleted").Reason] = true
 				}
 			}
 			require.Greater(t, s.world.Now().Sub(deleted), 5*time.Minute)
-			s.play()
-			require.Empty(t, s.world.Outcomes(), "the DataService is gone")
-			require.NotNil(t, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0"))
+			s.world.Play()
+			require.Empty(t, s.world.Parents(), "the DataService is gone")
+			require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"))
 			require.Equal(t, map[string]bool{"": true, "Asked": true, "GivenUp": true}, said)
 		})
 	}
@@ -102,15 +103,15 @@ func TestRefusedUpdateHoldsUpATeardownForAWhile(t *testing.T) {
 func TestLastAppliedOfAnotherTypeHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	for _, forged := range []string{`{"spec":7}`, `{"metadata":[]}`, `{"spec":{"template":"x"}}`, `null`} {
-		s := tell(t, simulate.DynamicApply)
+		s := tell(t, operettatest.Options{})
 		s.edit(set("mysql.storage.onDelete", "Delete"))
-		mysql := s.get("StatefulSet", "mysql-dataservice").DeepCopy()
+		mysql := s.world.Get("StatefulSet/mysql-dataservice").DeepCopy()
 		mysql.SetAnnotations(map[string]string{metacontroller.LastAppliedAnnotation: forged})
 		s.apply(mysql.Object)
 		deleted := s.world.Now()
-		s.world.DeleteParents()
-		s.play()
+		s.world.Delete(product)
+		s.world.Play()
 		require.Less(t, s.world.Now().Sub(deleted), 5*time.Minute, forged)
-		require.Nil(t, s.get("PersistentVolumeClaim", "data-mysql-dataservice-0"), forged)
+		require.Nil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"), forged)
 	}
 }

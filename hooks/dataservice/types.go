@@ -25,10 +25,10 @@ type DataService struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +required
 	Spec Spec `json:"spec"`
-	// Status is what has been observed.
+	// Status is the observed state.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "no controller has seen this object yet", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status Status `json:"status,omitempty"`
@@ -68,7 +68,7 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'mysql-dataservice') == (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a component with storage cannot be renamed, for the new one would start empty: leave name as it is"
 	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet') || (has(self.name) ? self.name : 'mysql-dataservice') != (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
 	MySQL *Middleware `json:"mysql,omitempty"`
-	// UUC is the user centre. Where it runs in the cluster, it needs an image.
+	// UUC is the user directory and login service. Where it runs in the cluster, it needs an image.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.image)",message="uuc has no image of its own: write image, or kind ThirdParty"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="write the address of uuc as http://host or https://host, without credentials"
@@ -77,11 +77,11 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || !has(oldSelf.kind) || oldSelf.kind != 'StatefulSet' || (has(self.name) ? self.name : 'uuc') != (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
 	UUC *Middleware `json:"uuc,omitempty"`
 
-	// APIManager manages the interfaces.
+	// APIManager is the API management service.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9085)",message="9085 is the port of api-manager where port is left out: write another number in ports, or another port"
 	APIManager *Service `json:"api-manager,omitempty"`
-	// Auth tells users apart.
+	// Auth is the authentication service.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9081)",message="9081 is the port of auth where port is left out: write another number in ports, or another port"
 	Auth *Service `json:"auth,omitempty"`
@@ -109,7 +109,7 @@ type Spec struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9084)",message="9084 is the port of gateway-web where port is left out: write another number in ports, or another port"
 	GatewayWeb *Service `json:"gateway-web,omitempty"`
-	// Proxy sends on what goes out.
+	// Proxy is the outbound proxy.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9094)",message="9094 is the port of proxy where port is left out: write another number in ports, or another port"
 	Proxy *Service `json:"proxy,omitempty"`
@@ -153,8 +153,8 @@ type Middleware struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
-	// Replica is the number of Pods. A DaemonSet has none. Left out, it is left to
-	// an autoscaler, and one at first.
+	// Replica is the number of Pods. A DaemonSet has none. If omitted, it
+	// starts at 1 and an autoscaler may change it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replica *int32 `json:"replica,omitempty"`
@@ -220,7 +220,7 @@ type ThirdParty struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$')",message="write scheme://host, perhaps with :port and /path, without credentials: they go into a Secret, which credentialsSecretRef names"
 	URL string `json:"url"`
-	// AuthType is how it asks who is there: none, basic (username and password)
+	// AuthType is how it authenticates clients: none, basic (username and password)
 	// or token.
 	// +optional
 	// +kubebuilder:default=none
@@ -233,7 +233,7 @@ type ThirdParty struct {
 	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
 }
 
-// AuthType is how a third-party component asks who is there.
+// AuthType is how a third-party component authenticates clients.
 type AuthType string
 
 // The types.
@@ -303,12 +303,12 @@ type Runtime struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image,omitempty"`
-	// Replica is the number of Pods. Left out, it is left to an autoscaler, and
-	// one at first.
+	// Replica is the number of Pods. If omitted, it starts at 1 and an
+	// autoscaler may change it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replica *int32 `json:"replica,omitempty"`
-	// Env are environment variables. They replace those that it gets anyway.
+	// Env are environment variables. They override the generated variables.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$') && k != '.' && !k.startsWith('..'))",message="write the name of an environment variable with letters, digits, underscores, hyphens and dots, not beginning with a digit or two dots"

@@ -12,14 +12,15 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// volumesTime is how long a teardown waits for StatefulSets to take over that their
-// volumes go with them. That takes seconds, unless the update fails each time: an
-// admission webhook refuses it, or somebody has written annotations onto the set
-// with which Metacontroller cannot update it. The volumes stay then.
+// volumesTime is how long a teardown waits for StatefulSets to be updated so
+// that their volumes are deleted with them. That takes seconds, unless the
+// update fails each time: an admission webhook refuses it, or somebody has
+// written annotations onto the StatefulSet that Metacontroller cannot handle.
+// The volumes are kept then.
 const volumesTime = 5 * time.Minute
 
-// conditionVolumesDeleted is False, and absent otherwise, in a teardown that waits
-// for that or has given it up. Its lastTransitionTime remembers since when.
+// conditionVolumesDeleted is False in a teardown that waits for that or has
+// given up, and absent otherwise. Its lastTransitionTime stores since when.
 const conditionVolumesDeleted = "VolumesDeleted"
 
 // Reasons of VolumesDeleted=False.
@@ -28,38 +29,40 @@ const (
 	reasonGivenUp = "GivenUp"
 )
 
-// tellSets finds the StatefulSets of the current stage that have yet to take over
-// that their volumes go with them, unless they have had the time for it.
-func (d *teardown) tellSets(now time.Time) {
+// setVolumeRetention finds the StatefulSets of the current stage that have yet
+// to be updated so that their volumes are deleted with them, within the time
+// limit.
+func (d *teardown) setVolumeRetention(now time.Time) {
 	var names []string
 	for _, child := range d.left {
 		if d.stage(child.component) < d.current {
 			continue
 		}
 		if set := d.withVolumes(child); set != nil {
-			d.told = append(d.told, set)
+			d.retained = append(d.retained, set)
 			names = append(names, child.Ref())
 		}
 	}
 	isGivenUp := d.product.ds.Status.VolumesGivenUp
-	if len(d.told) == 0 && !isGivenUp {
+	if len(d.retained) == 0 && !isGivenUp {
 		return
 	}
 	d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonAsked,
 		fmt.Sprintf("asked to delete its volumes with it: %s; they stay if it cannot be updated for %s", strings.Join(names, ", "), volumesTime))
 	rest := volumesTime - now.Sub(d.conditions.Find(conditionVolumesDeleted).LastTransitionTime.Time)
 	if rest > 0 && !isGivenUp {
-		d.again = operator.Soonest(d.again, rest)
+		d.resyncAfter = operator.Soonest(d.resyncAfter, rest)
 		return
 	}
-	d.told, d.hasGivenUp = nil, true
+	d.retained, d.hasGivenUp = nil, true
 	d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonGivenUp,
 		fmt.Sprintf("a StatefulSet could not be updated for %s, and its volumes stay: delete its PersistentVolumeClaims", volumesTime))
 }
 
 // withVolumes returns a StatefulSet with the retention policy that deletes its
-// claims, or nil once its controller has taken note of it. The rest of it stays as
-// it is: what the spec asks for by now may be refused, and then it could never go.
+// claims, or nil once its controller has observed that. The rest is kept
+// unchanged: the current spec may be refused, and then it could never be
+// deleted.
 func (d *teardown) withVolumes(child leftChild) metacontroller.Object {
 	if !d.mayDeleteVolumes || child.Terminating || child.Kind != metacontroller.StatefulSet.Kind {
 		return nil
@@ -68,12 +71,12 @@ func (d *teardown) withVolumes(child leftChild) metacontroller.Object {
 	if u == nil || u.name != child.Name || u.said.storage == nil || u.said.storage.OnDelete != Delete {
 		return nil
 	}
-	there := d.there.workload(StatefulSet, child.Name) // a search, which few get to
-	if there == nil {
+	observed := d.observed.workload(StatefulSet, child.Name) // a linear search, but rarely reached
+	if observed == nil {
 		return nil
 	}
 	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	if there.Spec.Retention.WhenDeleted == goes && there.rollout().IsObserved() {
+	if observed.Spec.Retention.WhenDeleted == goes && observed.rollout().IsObserved() {
 		return nil
 	}
 	return metacontroller.KeepWith(child.Snapshot, string(goes), "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")

@@ -59,7 +59,7 @@ type objects struct {
 	configMaps []*corev1.ConfigMap
 }
 
-// all returns them, those first that others read.
+// all returns them, those first that the others reference.
 func (o objects) all() []metacontroller.Object {
 	var all []metacontroller.Object
 	for _, m := range o.configMaps {
@@ -92,8 +92,8 @@ func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.P
 		TypeMeta: typeMeta(metacontroller.StatefulSet), ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
 			Replicas: u.said.replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
-			// In order, a Pod that never becomes ready is never replaced either, not
-			// even by the template that would mend it.
+			// With OrderedReady a Pod that never becomes ready is never
+			// replaced, not even by a template that would fix it.
 			PodManagementPolicy: appsv1.ParallelPodManagement,
 		},
 	}
@@ -169,8 +169,8 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 	return template, err
 }
 
-// configHash returns a hash of what restarts the Pods when it changes, or
-// nothing where nothing does.
+// configHash returns a hash of the configuration that restarts the Pods when it
+// changes, or "" if there is none.
 func configHash(configs []configMap) (string, error) {
 	hashed := map[string]map[string]string{}
 	for _, config := range configs {
@@ -188,8 +188,7 @@ func configHash(configs []configMap) (string, error) {
 	return hash[:16], nil
 }
 
-// environment returns the variables, each once: those of the user replace
-// others.
+// environment returns the variables, each once: the user's replace the others.
 func (p *product) environment(u *unit) []corev1.EnvVar {
 	var all []corev1.EnvVar
 	add := func(variable corev1.EnvVar) {

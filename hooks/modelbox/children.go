@@ -23,13 +23,13 @@ const minReadySeconds = 3
 // its name and value never change.
 const selectorLabel = "modelbox"
 
-// children returns the Deployment and, where one is wanted, the Service.
-func children(box *ModelBox, seen observed) ([]metacontroller.Object, error) {
+// children returns the Deployment and, if there is one, the Service.
+func children(box *ModelBox, observed observed) ([]metacontroller.Object, error) {
 	if box.Spec.Image == "" {
 		return nil, errors.New("spec.image is missing: write the image that the main container shall run")
 	}
 	deployment := deployment(box)
-	if observed := seen.deployment; box.Spec.Replicas == nil && observed != nil {
+	if observed := observed.deployment; box.Spec.Replicas == nil && observed != nil {
 		if err := operator.PreserveReplicas(deployment, observed.Snapshot, observed.Spec.Replicas); err != nil {
 			return nil, err
 		}
@@ -41,10 +41,10 @@ func children(box *ModelBox, seen observed) ([]metacontroller.Object, error) {
 	return wanted, nil
 }
 
-// withoutBlockedService leaves the Service out while the observed one cannot
-// become it because one of them is headless: a Service's clusterIP is
-// immutable. The schema lets a user get here through serviceType None only, so
-// it was asked to go.
+// withoutBlockedService leaves the Service out while the observed one cannot be
+// updated because only one of the two is headless: a Service's clusterIP is
+// immutable. The schema allows that change only through serviceType None, so
+// the user has asked for its deletion.
 func withoutBlockedService(wanted []metacontroller.Object, observed *observedService) []metacontroller.Object {
 	for i, child := range wanted {
 		service, isService := child.(*corev1.Service)
@@ -74,8 +74,8 @@ func deployment(box *ModelBox) *appsv1.Deployment {
 	}
 }
 
-// rollingUpdate returns the ratio in the form that a Deployment takes: a share
-// as a string, a number of Pods as a number.
+// rollingUpdate returns the value in the form of a Deployment: a percentage as
+// a string, a number of Pods as a number.
 func rollingUpdate(ratio *intstr.IntOrString) intstr.IntOrString {
 	if ratio == nil {
 		return intstr.FromString("25%")
@@ -86,7 +86,7 @@ func rollingUpdate(ratio *intstr.IntOrString) intstr.IntOrString {
 	return *ratio
 }
 
-// service returns the Service, or nil where none is wanted.
+// service returns the Service, or nil if there is none.
 func service(box *ModelBox) *corev1.Service {
 	serviceType := wantedServiceType(box)
 	if serviceType == ServiceNone {
@@ -124,8 +124,8 @@ func wantedServiceType(box *ModelBox) ServiceType {
 	return ServiceClusterIP
 }
 
-// servicePorts returns the Service's ports, each with all that the API server
-// would fill in. Where there are several, each needs a name.
+// servicePorts returns the Service's ports with the API server's defaults. If
+// there are several, each needs a name.
 func servicePorts(box *ModelBox) []corev1.ServicePort {
 	taken := map[string]bool{}
 	for _, port := range box.Spec.Ports {

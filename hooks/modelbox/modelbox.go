@@ -34,9 +34,10 @@ func Controller() metacontroller.Controller {
 	}
 }
 
-// customize selects what has the name of the Service, where one is wanted: another
-// controller may have it. The selector of a Deployment is immutable and names the
-// ModelBox, so that the API server refuses to change that of another.
+// customize selects the object with the name of the Service, if there is one,
+// because another controller may own it. A Deployment needs no such check: its
+// selector is immutable and names the ModelBox, so the API server refuses to
+// change another's.
 func customize(box *ModelBox) ([]metacontroller.Rule, error) {
 	if wantedServiceType(box) == ServiceNone {
 		return nil, nil

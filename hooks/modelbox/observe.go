@@ -26,14 +26,14 @@ type observedService struct {
 // isHeadless reports whether the Service has no address of its own.
 func (s *observedService) isHeadless() bool { return s.Spec.ClusterIP == corev1.ClusterIPNone }
 
-func observe(box *ModelBox, seen metacontroller.Observed) (observed, error) {
+func observe(box *ModelBox, request metacontroller.Observed) (observed, error) {
 	var o observed
 	var err error
 	if o.deployment, err = metacontroller.Get[operator.Workload](
-		seen.Children, metacontroller.Deployment.APIVersion, metacontroller.Deployment.Kind, box.Name); err != nil {
+		request.Children, metacontroller.Deployment.APIVersion, metacontroller.Deployment.Kind, box.Name); err != nil {
 		return o, err
 	}
 	o.service, err = metacontroller.Get[observedService](
-		seen.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind, box.Name)
+		request.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind, box.Name)
 	return o, err
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// podTemplate returns what the Deployment's Pods are made of.
+// podTemplate returns the template of the Deployment's Pods.
 func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 	podLabels := childLabels(box)
 	for key, value := range box.Spec.PodLabels {
 		podLabels[key] = string(value)
 	}
-	maps.Copy(podLabels, selector(box)) // a user's label must not unselect the Pods
+	maps.Copy(podLabels, selector(box)) // last, so that a user's label cannot replace it
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: podLabels, Annotations: box.Spec.PodAnnotations},
 		Spec: corev1.PodSpec{
@@ -29,8 +29,8 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			SecurityContext:    operator.SecurityContext(box.Spec.PodSecurityContext),
 			ImagePullSecrets:   box.Spec.ImagePullSecrets,
 			ServiceAccountName: box.Spec.ServiceAccountName,
-			// The API server stores it with the other name, too, and takes the other from
-			// it again when only that one is removed.
+			// The API server stores both names of the field, and restores one
+			// if only the other is removed.
 			DeprecatedServiceAccount: box.Spec.ServiceAccountName,
 			NodeSelector:             box.Spec.NodeSelector,
 			Tolerations:              box.Spec.Tolerations,
@@ -63,9 +63,9 @@ func mainContainer(box *ModelBox) corev1.Container {
 	return container
 }
 
-// addDefaultProbes adds TCP probes where the user wrote none: readiness and
-// liveness, and with either a startup probe, so that a model that takes minutes
-// to load is not killed for it.
+// addDefaultProbes adds TCP probes that the user did not write: readiness and
+// liveness, and with either a startup probe, so that a model that loads for
+// minutes is not killed.
 func addDefaultProbes(box *ModelBox, container *corev1.Container) {
 	port, found := firstTCPPort(box)
 	off := box.Spec.DefaultProbes != nil && !*box.Spec.DefaultProbes
@@ -96,8 +96,7 @@ func firstTCPPort(box *ModelBox) (int32, bool) {
 }
 
 // containerPorts returns the ports of the main container: each number once,
-// with a name where a Service's port refers to one, and without those that a
-// sidecar has.
+// with a name if a Service's port refers to it, and without those of sidecars.
 func containerPorts(box *ModelBox) []corev1.ContainerPort {
 	var ports []corev1.ContainerPort
 	index := map[int32]int{}
@@ -165,15 +164,15 @@ func sidecarPort(box *ModelBox, target intstr.IntOrString) (int32, bool) {
 	return 0, false
 }
 
-// endsBeforeTheOthers reports whether a container is an init container that is
-// done when the others start. Nobody is sent to its ports.
+// endsBeforeTheOthers reports whether a container is an ordinary init
+// container, whose ports receive no traffic.
 func endsBeforeTheOthers(box *ModelBox, container *corev1.Container) bool {
 	isInit := slices.ContainsFunc(box.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == container.Name })
 	return isInit && (container.RestartPolicy == nil || *container.RestartPolicy != corev1.ContainerRestartPolicyAlways)
 }
 
-// affinity leaves out the preferred nodes that name none: they have no effect, and
-// the API server stores their empty preference, which would be a difference for ever.
+// affinity drops preferred terms without a preference: they have no effect, and
+// the API server would store an empty one, which would differ at each sync.
 func affinity(wanted *corev1.Affinity) *corev1.Affinity {
 	isEmpty := func(term corev1.PreferredSchedulingTerm) bool {
 		return len(term.Preference.MatchExpressions) == 0 && len(term.Preference.MatchFields) == 0
@@ -187,9 +186,9 @@ func affinity(wanted *corev1.Affinity) *corev1.Affinity {
 	return copied
 }
 
-// volumes fills in what the API server would inside projected sources. A list
-// whose entries have no name is compared as a whole, and one default that the
-// server adds to it would be a difference for ever.
+// volumes sets the API server's defaults in projected sources. Metacontroller
+// compares a list of items without names as a whole, so a default that the
+// server adds would differ at each sync.
 func volumes(wanted []corev1.Volume) []corev1.Volume {
 	volumes := make([]corev1.Volume, len(wanted))
 	for i := range wanted {

@@ -2,7 +2,7 @@ package modelbox
 
 import "github.com/operetta-dev/operetta/metacontroller"
 
-// promises are what a ModelBox keeps to whatever is late or lost.
+// promises are the invariants of a ModelBox under late caches and lost writes.
 func promises() metacontroller.Promises {
 	return metacontroller.Promises{
 		History: []metacontroller.History{{

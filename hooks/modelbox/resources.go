@@ -33,7 +33,7 @@ func resources(spec *Spec) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: spec.Resources.Requests, Limits: spec.Resources.Limits}
 }
 
-// class returns a line of the table above.
+// class returns a row of the table above.
 func class(cpu, memory, cpuLimit, memoryLimit string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{

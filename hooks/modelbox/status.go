@@ -1,26 +1,53 @@
 package modelbox
 
-import "fmt"
+import (
+	"fmt"
+	"time"
 
-// report copies the numbers and addresses that are observed.
-func report(box *ModelBox, seen observed) Status {
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// state is the input of the status.
+type state struct {
+	box      *ModelBox
+	observed observed
+	now      time.Time
+}
+
+// report returns the status, and when to check again.
+func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
+	conditions := operator.NewConditions(s.box.Status.Conditions, s.box.Generation, s.now)
+	reported := conditions.ReportChildren(differs, s.box.Status.PendingChildren)
+	judgement := reported.Judgement
+	if reported.Settled {
+		judgement = s.observed.deployment.Rollout().Judge()
+	}
+	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
+	status := progress(s.box, s.observed)
+	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
+	return status, reported.ResyncAfter
+}
+
+// progress copies the numbers and addresses that are observed.
+func progress(box *ModelBox, observed observed) Status {
 	status := Status{Selector: selectorLabel + "=" + box.Name}
-	if d := seen.deployment; d != nil {
+	if d := observed.deployment; d != nil {
 		status.Replicas = d.Status.Replicas
 		status.ReadyReplicas = d.Status.ReadyReplicas
 		status.UpdatedReplicas = d.Status.UpdatedReplicas
 		status.AvailableReplicas = d.Status.AvailableReplicas
 		status.Ready = fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, d.Rollout().Wanted)
 	}
-	if seen.service == nil {
+	if observed.service == nil {
 		return status
 	}
-	status.ServiceType = seen.service.Spec.Type
-	status.ClusterIP = seen.service.Spec.ClusterIP
-	if seen.service.isHeadless() {
+	status.ServiceType = observed.service.Spec.Type
+	status.ClusterIP = observed.service.Spec.ClusterIP
+	if observed.service.isHeadless() {
 		status.ServiceType = ServiceHeadless
 	}
-	for _, port := range seen.service.Spec.Ports {
+	for _, port := range observed.service.Spec.Ports {
 		if port.NodePort != 0 {
 			status.NodePorts = append(status.NodePorts, port)
 		}

@@ -5,32 +5,25 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// sync asks for the Deployment and the Service, and reports on those observed.
-func sync(box *ModelBox, seen metacontroller.Observed) (metacontroller.Result[Status], error) {
-	var result metacontroller.Result[Status]
-	observed, err := observe(box, seen)
+type result = metacontroller.Result[Status]
+
+// sync asks for the Deployment and the Service, and reports on the observed
+// ones.
+func sync(box *ModelBox, request metacontroller.Observed) (result, error) {
+	observed, err := observe(box, request)
 	if err != nil {
-		return result, err
+		return result{}, err
 	}
 	wanted, err := children(box, observed)
 	if err != nil {
-		return result, err
+		return result{}, err
 	}
-	differs, err := seen.Compare(wanted)
+	differs, err := request.Compare(wanted)
 	if err != nil {
-		return result, err
+		return result{}, err
 	}
-	conditions := operator.NewConditions(box.Status.Conditions, box.Generation, seen.Now)
-	reported := conditions.ReportChildren(differs, box.Status.PendingChildren)
-	judgement := reported.Judgement
-	if reported.Settled {
-		judgement = observed.deployment.Rollout().Judge()
-	}
-	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
-
-	result.Status = report(box, observed)
-	result.Status.Conditions, result.Status.PendingChildren = conditions.List(), reported.Pending
-	result.Children = withoutBlockedService(wanted, observed.service)
-	result.ResyncAfter = reported.ResyncAfter
-	return result, nil
+	status, resync := report(state{box, observed, request.Now}, differs)
+	asked := operator.NewConditions(box.Status.Conditions, box.Generation, request.Now).
+		HoldBlocked(withoutBlockedService(wanted, observed.service), differs, box.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
 }

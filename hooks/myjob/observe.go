@@ -11,6 +11,14 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
+// observed is what the hook reads of the children, and of the status, which remembers
+// the Pod.
+type observed struct {
+	pod     *observedPod  // nil where there is none
+	hasSeen bool          // there was one before
+	absence time.Duration // how long one that was there has been missing
+}
+
 // observedPod is the part of a Pod that the hook reads.
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
@@ -20,6 +28,28 @@ type observedPod struct {
 	} `json:"metadata"`
 	Spec   operator.PodSpec   `json:"spec"`
 	Status operator.PodStatus `json:"status"`
+}
+
+func observe(job *MyJob, seen metacontroller.Observed) (observed, error) {
+	o := observed{hasSeen: job.Status.PodName != "" || job.Status.Phase == PhaseRunning}
+	var err error
+	if o.pod, err = metacontroller.Get[observedPod](
+		seen.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind, job.Name); err != nil {
+		return o, err
+	}
+	// A time that is missing, or yet to come, counts as now.
+	if since, isMissing := operator.MissingSince(job.Status.Conditions); isMissing && !since.IsZero() {
+		o.absence = max(0, seen.Now.Sub(since))
+	}
+	return o, nil
+}
+
+// startTime returns when a node took the Pod on, or nil.
+func (o observed) startTime(job *MyJob) *metav1.Time {
+	if o.pod == nil {
+		return job.Status.StartTime
+	}
+	return cmp.Or(o.pod.Status.StartTime, job.Status.StartTime)
 }
 
 // clockSkew is how far the clocks of two API servers may be apart.
@@ -35,37 +65,22 @@ func (p *observedPod) isOlder(job *MyJob) bool {
 // isDone reports whether the Pod has finished, or is being deleted.
 func (p *observedPod) isDone() bool { return p.Status.IsDone() || p.Terminating }
 
-// conclude writes how the Pod ended. Where it tells no time, it is now.
-func (p *observedPod) conclude(status *Status, now time.Time) {
+// ending returns how a Pod that is done has ended. Where it tells no time, it is now.
+func (p *observedPod) ending(now time.Time) ending {
 	end := now
 	if last := p.Status.Finished(); !last.IsZero() {
 		end = last.Time
 	}
 	switch {
 	case p.Status.Phase == corev1.PodSucceeded:
-		status.end(ResultSucceeded, "Completed", end)
-		status.ExitCode = new(int32(0))
+		return ending{ResultSucceeded, "Completed", new(int32(0)), end}
 	case p.Status.Phase != corev1.PodFailed: // it is being deleted while it runs
-		status.end(ResultFailed, "PodDeleted", now)
-	default:
-		reason := p.Status.Reason
-		if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil {
-			status.ExitCode = &failed.State.Terminated.ExitCode
-			reason = cmp.Or(reason, failed.State.Terminated.Reason)
-		}
-		status.end(ResultFailed, cmp.Or(reason, "Error"), end)
+		return ending{ResultFailed, "PodDeleted", nil, now}
 	}
-}
-
-// isShown reports whether the status tells how the MyJob has ended. One that
-// another operator wrote may only tell that it has.
-func (s *Status) isShown() bool { return s.Phase == PhaseCompleted && s.Result != "" }
-
-// end completes the status, once and for all.
-func (s *Status) end(result Result, reason string, at time.Time) {
-	s.Phase, s.Result, s.Reason = PhaseCompleted, result, reason
-	s.CompletionTime = &metav1.Time{Time: at.UTC().Truncate(time.Second)}
-	if s.StartTime != nil {
-		s.Duration = max(0, s.CompletionTime.Sub(s.StartTime.Time)).Round(time.Second).String()
+	reason := p.Status.Reason
+	failed := p.Status.Failed(p.Spec.Sidecars()...)
+	if failed == nil {
+		return ending{ResultFailed, cmp.Or(reason, "Error"), nil, end}
 	}
+	return ending{ResultFailed, cmp.Or(reason, failed.State.Terminated.Reason, "Error"), &failed.State.Terminated.ExitCode, end}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// permissions returns all that the Jobs may do to the Pods of these names, or
-// what Metacontroller needs to pass that on, where there is none. Kubectl debug
-// reads the Pod and patches its subresource; an update of it is the same thing in
-// another form. Both name the Pod in the URL, so that a list of names holds them.
-// Discovery, which kubectl does first, is everybody's.
+// permissions returns what the Jobs may do to the Pods of these names or,
+// without names, what Metacontroller needs to grant that. kubectl debug reads
+// the Pod and patches its subresource; an update of it is equivalent. Both
+// requests name the Pod in the URL, so that resourceNames apply. Everyone may
+// use discovery, which kubectl does first.
 func permissions(names ...string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: names, Verbs: []string{"get"}},
@@ -24,11 +24,11 @@ func permissions(names ...string) []rbacv1.PolicyRule {
 	}
 }
 
-// access returns the ServiceAccount of the Jobs and, where that is observed, what
-// allows it to do what they do, to the Pods of these names in the tool's namespace.
-// Whoever may create Pods or tokens there can act as any ServiceAccount of the
-// namespace: so there is none while no Pod waits for its Job, and with it go the
-// tokens that somebody had made for it. A rule without names would be about every Pod.
+// access returns the ServiceAccount of the Jobs and, once it is observed, the
+// Role and RoleBinding for the Pods of these names. Whoever may create Pods or
+// tokens in the namespace can act as any ServiceAccount: so it is deleted while
+// no Pod waits for its Job, and its tokens with it. A rule without names would
+// allow every Pod.
 func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroller.Object {
 	if len(names) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroll
 	account := &corev1.ServiceAccount{
 		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.ServiceAccount.APIVersion, Kind: metacontroller.ServiceAccount.Kind},
 		ObjectMeta: *meta.DeepCopy(),
-		// No Pod gets the token but those that ask for it, as the Jobs' do.
+		// Only Pods that ask for the token get it, as the Jobs' do.
 		AutomountServiceAccountToken: new(false),
 	}
 	if !hasAccount {
@@ -59,18 +59,18 @@ func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroll
 	}
 }
 
-// observeAccount reports whether the ServiceAccount is one of the tool's children,
-// and is to stay. A RoleBinding knows it by its name alone: one that somebody has
-// created before, or made their own, must get nothing, for no Job would ever run as
-// it and end that, and it stays when the tool goes.
+// observeAccount reports whether the ServiceAccount is one of the tool's
+// children, and is not being deleted. A RoleBinding refers to it by name alone:
+// one that somebody has created before, or taken over, must get no rights,
+// because it would keep them when the tool is deleted.
 func observeAccount(tool *PodBuggerTool, children metacontroller.Objects) bool {
 	account, found := children.Find(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, accessName(tool))
 	return found && !account.Terminating
 }
 
-// observeAccess returns the names of the Pods for which all that a Job needs beside
-// the ServiceAccount is observed: the binding, and a Role that allows what
-// [permissions] does.
+// observeAccess returns the names of the Pods for which a Job has all rights
+// that it needs: an observed RoleBinding, and a Role that allows what
+// [permissions] lists.
 func observeAccess(tool *PodBuggerTool, children metacontroller.Objects) (map[string]bool, error) {
 	name := accessName(tool)
 	if object, found := children.Find(metacontroller.RoleBinding.APIVersion, metacontroller.RoleBinding.Kind, name); !found || object.Terminating {
@@ -109,8 +109,8 @@ func namesIn(rules []rbacv1.PolicyRule, verb, resource string) []string {
 	return names
 }
 
-// accessName returns the name of the ServiceAccount, Role and RoleBinding. It is
-// not the tool's, for an application may well have a ServiceAccount of that name.
+// accessName returns the name of the ServiceAccount, Role and RoleBinding. It
+// is not the tool's name, which a ServiceAccount of an application may have.
 func accessName(tool *PodBuggerTool) string {
 	return operator.JoinName(operator.MaxSubdomain, "podbuggertool", tool.Name)
 }

@@ -14,11 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // named returns the Pods that a Role is about, and fails on a rule that is about
@@ -47,7 +46,7 @@ func (s story) allowsNoMoreThanItNeeds() {
 	s.t.Helper()
 	s.allowsItsOwnAccountOnly()
 	for _, kind := range []string{"ServiceAccount", "Role", "RoleBinding"} {
-		require.Len(s.t, s.kind(kind), len(s.waiting()), kind)
+		require.Len(s.t, s.Objects(kind), len(s.waiting()), kind)
 	}
 }
 
@@ -55,39 +54,35 @@ func (s story) allowsItsOwnAccountOnly() {
 	s.t.Helper()
 	allowed, next := map[string][]string{}, map[string][]string{} // by the name of the Role
 	isOwn, isOwnNext := map[string]bool{}, map[string]bool{}      // by the name of the ServiceAccount
-	for _, step := range s.Steps {
-		for _, event := range step.Events {
-			if event.Object == nil {
-				continue
-			}
-			name := event.Object.GetName()
-			if kind := event.Object.GetKind(); event.Verb == simulate.Created && (kind == "Role" || kind == "RoleBinding") {
-				require.True(s.t, isOwn[name], "%s/%s in step %d", kind, name, step.Number)
-			}
-			switch {
-			case event.Object.GetKind() == "ServiceAccount":
-				isOwnNext[name] = event.Verb != simulate.Deleted && metav1.GetControllerOf(event.Object) != nil
-			case event.Object.GetKind() == "Role" && event.Verb == simulate.Deleted:
-				delete(next, name)
-			case event.Object.GetKind() == "Role":
-				next[name] = named(s.t, event.Object.Object)
-			case event.Object.GetKind() == "Job" && event.Verb == simulate.Created:
-				role := "podbuggertool-" + event.Object.GetLabels()["operetta.dev/podbuggertool"]
-				require.Contains(s.t, allowed[role], event.Object.GetAnnotations()["operetta.dev/pod"], "Job/%s in step %d", name, step.Number)
-			}
+	step := 0
+	for _, event := range s.Events() {
+		if event.Step != step {
+			step, allowed, isOwn = event.Step, maps.Clone(next), maps.Clone(isOwnNext)
 		}
-		allowed, isOwn = maps.Clone(next), maps.Clone(isOwnNext)
+		name := event.Object.GetName()
+		if kind := event.Object.GetKind(); event.Verb == operettatest.Created && (kind == "Role" || kind == "RoleBinding") {
+			require.True(s.t, isOwn[name], "%s/%s in step %d", kind, name, step)
+		}
+		switch {
+		case event.Object.GetKind() == "ServiceAccount":
+			isOwnNext[name] = event.Verb != operettatest.Deleted && metav1.GetControllerOf(event.Object) != nil
+		case event.Object.GetKind() == "Role" && event.Verb == operettatest.Deleted:
+			delete(next, name)
+		case event.Object.GetKind() == "Role":
+			next[name] = named(s.t, event.Object.Object)
+		case event.Object.GetKind() == "Job" && event.Verb == operettatest.Created:
+			role := "podbuggertool-" + event.Object.GetLabels()["operetta.dev/podbuggertool"]
+			require.Contains(s.t, allowed[role], event.Object.GetAnnotations()["operetta.dev/pod"], "Job/%s in step %d", name, step)
+		}
 	}
 }
 
 // waiting returns the tools with Jobs that have work left.
 func (s story) waiting() map[string]bool {
 	tools := map[string]bool{}
-	for _, object := range s.kind("Job") {
-		raw, err := object.MarshalJSON()
-		require.NoError(s.t, err)
+	for _, name := range s.Names("Job") {
 		var job batchv1.Job
-		require.NoError(s.t, json.Unmarshal(raw, &job))
+		s.Decode("Job/"+name, &job)
 		if !slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 			return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
 		}) {
@@ -100,11 +95,9 @@ func (s story) waiting() map[string]bool {
 // rolesEver returns the Pods that Roles have ever named.
 func (s story) rolesEver() []string {
 	var names []string
-	for _, step := range s.Steps {
-		for _, event := range step.Events {
-			if event.Object != nil && event.Object.GetKind() == "Role" && event.Verb != simulate.Deleted {
-				names = append(names, named(s.t, event.Object.Object)...)
-			}
+	for _, event := range s.Events() {
+		if event.Object.GetKind() == "Role" && event.Verb != operettatest.Deleted {
+			names = append(names, named(s.t, event.Object.Object)...)
 		}
 	}
 	return names
@@ -145,26 +138,21 @@ func TestTheRoleHasRoomForTheNames(t *testing.T) {
 // TestSuspendedJobDoesNotHoldItsRole lets somebody who may edit Jobs suspend one,
 // so that it never ends.
 func TestSuspendedJobDoesNotHoldItsRole(t *testing.T) {
-	stories(t, func(s story) {
+	stories(t, operettatest.Options{}, func(s story) {
 		s.tool("toolbox", toolbox)
 		s.pod("web", "{app: shop}")
-		for len(s.jobs()) == 0 {
-			require.True(s.t, s.Step())
-		}
-		job := s.kind("Job")[0].DeepCopy()
-		require.NoError(s.t, unstructured.SetNestedField(job.Object, true, "spec", "suspend"))
-		raw, err := job.MarshalJSON()
-		require.NoError(s.t, err)
-		require.NoError(s.t, s.Apply(raw))
-		require.NoError(s.t, s.Play())
+		s.until("Job")
+		job := s.Objects("Job")[0]
+		s.Edit("Job/"+job.GetName(), "{spec: {suspend: true}}")
+		s.Play()
 
-		require.Len(s.t, s.jobs(), 1, "it is not made again")
-		require.Empty(s.t, s.kind("Role"))
+		require.Len(s.t, s.Names("Job"), 1, "it is not made again")
+		require.Empty(s.t, s.Objects("Role"))
 		require.WithinDuration(s.t, job.GetCreationTimestamp().Add(11*time.Minute), s.Now(), 2*time.Second)
 		require.Equal(s.t, int32(1), s.status("toolbox").Failed)
 		require.Contains(s.t, s.status("toolbox").Pods[0].Message, "see whether it is suspended, and delete it to try again")
 
-		require.NoError(s.t, s.Delete(ref("batch/v1", "Job", job.GetName())))
+		s.Delete("Job/" + job.GetName())
 		s.rests()
 		s.ready("toolbox", "1/1")
 	})
@@ -173,36 +161,35 @@ func TestSuspendedJobDoesNotHoldItsRole(t *testing.T) {
 // TestJobThatCannotStartIsNotPendingForEver has a Job whose Pod waits for
 // something that never comes.
 func TestJobThatCannotStartIsNotPendingForEver(t *testing.T) {
-	begin := story.toolAndPod
-	stories(t, func(s story) {
-		begin(s)
+	stories(t, operettatest.Options{Hold: []string{"Job/" + firstJob(t, story.toolAndPod)}}, func(s story) {
+		s.toolAndPod()
 		s.rests()
-		require.Len(s.t, s.jobs(), 1)
-		require.Empty(s.t, s.kind("Role"))
+		require.Len(s.t, s.Names("Job"), 1)
+		require.Empty(s.t, s.Objects("Role"))
 		require.Contains(s.t, s.status("toolbox").Pods[0].Message, "has failed: DeadlineExceeded; it had 10m0s to start and to end: see kubectl events")
-		require.Equal(s.t, "True", simulate.Condition(s.Get(ref("apps.jicki.cn/v1alpha1", "PodBuggerTool", "toolbox")), "Stalled").Status)
-	}, simulate.Fault{What: simulate.Hold, Kind: "Job", Name: firstJob(t, begin)})
+		require.Equal(s.t, "True", s.Condition("PodBuggerTool/toolbox", "Stalled").Status)
+	})
 }
 
 // TestServiceAccountOfSomebodyElseGetsNoRole has somebody create a ServiceAccount of
 // the name before the tool is. Under server-side apply Metacontroller takes it
 // over, and it goes with the last Job.
 func TestServiceAccountOfSomebodyElseGetsNoRole(t *testing.T) {
-	stories(t, func(s story) {
-		account := ref("v1", "ServiceAccount", "podbuggertool-toolbox")
-		s.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: podbuggertool-toolbox}}")
+	stories(t, operettatest.Options{}, func(s story) {
+		const account = "ServiceAccount/podbuggertool-toolbox"
+		s.Apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: podbuggertool-toolbox}}")
 		s.tool("toolbox", toolbox)
 		s.pod("web", "{app: shop}")
-		require.NoError(s.t, s.Play())
+		s.Play()
 		s.allowsItsOwnAccountOnly()
 		if s.Get(account) != nil {
 			require.Empty(s.t, s.rolesEver())
-			require.Empty(s.t, s.kind("RoleBinding"))
+			require.Empty(s.t, s.Objects("RoleBinding"))
 			require.Zero(s.t, s.jobsEver())
 			s.isBlockedByTheAccount()
 
-			require.NoError(s.t, s.Delete(account)) // of which Metacontroller does not hear
-			require.True(s.t, s.Do(simulate.Action{Do: "wait", Target: "10m"}))
+			s.Delete(account) // of which Metacontroller does not hear
+			s.Do("wait 10m")
 		}
 		s.rests()
 		s.ready("toolbox", "1/1")
@@ -213,29 +200,19 @@ func TestServiceAccountOfSomebodyElseGetsNoRole(t *testing.T) {
 // by which Metacontroller finds its children off the ServiceAccount while a Job is
 // under way. It can be used without the tool then, and outlives it.
 func TestServiceAccountThatIsNoLongerTheToolsLosesItsRole(t *testing.T) {
-	begin := story.toolAndPod
-	job := firstJob(t, begin)
-	stories(t, func(s story) {
-		account := ref("v1", "ServiceAccount", "podbuggertool-toolbox")
-		begin(s)
-		for len(s.jobs()) == 0 {
-			require.True(s.t, s.Step())
-		}
-		released := s.Get(account).DeepCopy()
-		released.SetLabels(nil)
-		raw, err := released.MarshalJSON()
-		require.NoError(s.t, err)
-		require.NoError(s.t, s.Apply(raw))
-		for s.Get(ref("rbac.authorization.k8s.io/v1", "Role", account.Name)) != nil {
-			require.True(s.t, s.Step())
-		}
-		require.Empty(s.t, s.kind("RoleBinding"))
-		require.Equal(s.t, []string{job}, s.jobs(), "it is kept")
+	job := firstJob(t, story.toolAndPod)
+	stories(t, operettatest.Options{Hold: []string{"Job/" + job}}, func(s story) {
+		s.toolAndPod()
+		s.until("Job")
+		s.Edit("ServiceAccount/podbuggertool-toolbox", "{metadata: {labels: null}}")
+		s.Until("the Role has gone", func() bool { return s.Get("Role/podbuggertool-toolbox") == nil })
+		require.Empty(s.t, s.Objects("RoleBinding"))
+		require.Equal(s.t, []string{job}, s.Names("Job"), "it is kept")
 
-		require.NoError(s.t, s.Play())
+		s.Play()
 		s.allowsItsOwnAccountOnly()
-		require.Equal(s.t, []string{job}, s.jobs())
-	}, simulate.Fault{What: simulate.Hold, Kind: "Job", Name: job})
+		require.Equal(s.t, []string{job}, s.Names("Job"))
+	})
 }
 
 // isBlockedByTheAccount requires that the tool's conditions name the ServiceAccount,
@@ -243,7 +220,7 @@ func TestServiceAccountThatIsNoLongerTheToolsLosesItsRole(t *testing.T) {
 func (s story) isBlockedByTheAccount() {
 	s.t.Helper()
 	for _, condition := range []string{"Ready", "Stalled"} {
-		text := simulate.Condition(s.Get(ref("apps.jicki.cn/v1alpha1", "PodBuggerTool", "toolbox")), condition)
+		text := s.Condition("PodBuggerTool/toolbox", condition)
 		require.Equal(s.t, "ChildBlocked", text.Reason)
 		require.Contains(s.t, text.Message, "ServiceAccount/podbuggertool-toolbox not created after 30s: the name may be taken")
 		require.NotContains(s.t, text.Message, "Role")

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // jobsOf returns how many Jobs a tool asks for at once where so many Pods match,
@@ -89,10 +89,8 @@ func TestRefusedJobsCostLittle(t *testing.T) {
 	controller := podbuggertool.Controller()
 	var began time.Time
 	sums := make([]int, 12)
-	world := simulate.New(simulate.Options{
-		Controllers: []metacontroller.Controller{controller},
-		Late:        true,
-		Call: func(now time.Time, path string, body []byte) (int, []byte, error) {
+	counting := func(operettatest.Call) operettatest.Call {
+		return func(now time.Time, path string, body []byte) (int, []byte, error) {
 			hook := metacontroller.HookName(path[strings.LastIndex(path, "/")+1:])
 			answer, err := controller.Call(hook, now, body)
 			require.NoError(t, err)
@@ -102,18 +100,19 @@ func TestRefusedJobsCostLittle(t *testing.T) {
 				}
 			}
 			return http.StatusOK, answer.Body, nil
-		},
-	})
-	for n := range 40 {
-		require.NoError(t, world.Apply(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","labels":{"app":"web"}},"spec":{"containers":[{"name":"a","image":"a"}]}}`, n)))
+		}
 	}
-	require.NoError(t, world.Play())
+	world := operettatest.NewWorld(t, operettatest.Options{Late: true, Around: counting}, controller)
+	for n := range 40 {
+		world.Apply(fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: web-%d, labels: {app: web}}, spec: {containers: [{name: a, image: a}]}}`, n))
+	}
+	world.Play()
 	began = world.Now()
-	require.True(t, world.Do(simulate.Action{Do: "quota", Target: "Job"}))
-	require.NoError(t, world.Apply([]byte(`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"debug"},"spec":{"selector":{"matchLabels":{"app":"web"}},"image":"busybox"}}`)))
+	world.Do("quota Job")
+	world.Apply("{apiVersion: apps.jicki.cn/v1alpha1, kind: PodBuggerTool, metadata: {name: debug}, spec: {selector: {matchLabels: {app: web}}, image: busybox}}")
 	for world.Now().Before(began.Add(10 * time.Minute)) {
 		if !world.Step() {
-			require.True(t, world.Do(simulate.Action{Do: "wait", Target: "10s"}))
+			world.Do("wait 10s")
 		}
 	}
 	require.Positive(t, sums[0])
@@ -121,10 +120,10 @@ func TestRefusedJobsCostLittle(t *testing.T) {
 	for _, sum := range sums[1:] {
 		require.LessOrEqual(t, sum, 8, sums)
 	}
-	require.Equal(t, "ChildBlocked", world.Outcomes()[0].Reason)
-	require.True(t, world.Do(simulate.Action{Do: "mend"}))
-	require.NoError(t, world.Play())
-	require.Equal(t, "True", world.Outcomes()[0].Ready, world.Outcomes()[0].Message)
+	require.Equal(t, "ChildBlocked", world.Condition("PodBuggerTool/debug", "Ready").Reason)
+	world.Do("mend")
+	world.Play()
+	world.RequireCondition("PodBuggerTool/debug", "Ready", "True Injected")
 }
 
 // TestRoleHasRoomForForgedJobs puts a Job in the place of every one that the hook

@@ -11,13 +11,13 @@ import (
 )
 
 // toolLabel is on every Job and on its Pods, with the tool's name as its value.
-// No tool ever matches a Pod that has it: two broad ones would debug each
-// other's Pods for ever.
+// No tool matches a Pod with it: two tools with broad selectors would otherwise
+// debug each other's Pods for ever.
 const toolLabel = "operetta.dev/podbuggertool"
 
-// customize selects the Pods that match, which shall get the container, and
-// those of the tool's own Jobs, which tell why a Job fails. What is wrong with the
-// selector is sync's to say: none of the others is selected then.
+// customize selects the Pods that match and those of the tool's own Jobs, which
+// show why a Job fails. With an invalid selector, which sync reports, it
+// selects only the latter.
 func customize(tool *PodBuggerTool) ([]metacontroller.Rule, error) {
 	rule := func(wanted *metav1.LabelSelector) metacontroller.Rule {
 		return metacontroller.Rule{
@@ -44,8 +44,8 @@ func selector(tool *PodBuggerTool) (labels.Selector, error) {
 	return selector, nil
 }
 
-// foreign returns a selector in the form of Kubernetes that leaves out the Pods of
-// all tools' Jobs.
+// foreign returns a Kubernetes selector that excludes the Pods of all tools'
+// Jobs.
 func foreign(wanted *Selector) *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
 	for key, value := range wanted.MatchLabels {

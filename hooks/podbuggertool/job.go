@@ -21,43 +21,42 @@ import (
 )
 
 const (
-	// kubectlImage is the image of the Jobs where a tool names no other. It is
-	// the one place that pins it. Its entrypoint is kubectl, and it has no user
-	// and no shell.
+	// kubectlImage is the default image of the Jobs, pinned only here. Its
+	// entrypoint is kubectl, and it has neither a user nor a shell.
 	kubectlImage = "registry.k8s.io/kubectl:v1.36.3"
-	// kubectlUser is the user without rights of the images that are made from
-	// distroless ones. Every image can run as it.
+	// kubectlUser is the user "nonroot" of distroless images. Every image can
+	// run as it.
 	kubectlUser = 65532
-	// defaultMaxPods is maxPods where a request written by hand leaves it out.
+	// defaultMaxPods is maxPods if a request written by hand leaves it out.
 	defaultMaxPods = 50
-	// backoffLimit is how many more times a Job tries: for little more than a
-	// minute, so that what is wrong for a moment does not fail it.
+	// backoffLimit allows retries for little more than a minute, so that a
+	// temporary error does not fail the Job.
 	backoffLimit = 3
-	// jobDeadline is how long a Job may take, with the time until its Pod has a
-	// node and its image: one that takes longer fails, rather than being pending
-	// for ever.
+	// jobDeadline limits a Job, including the time until its Pod is scheduled
+	// and has its image: otherwise it could stay pending for ever.
 	jobDeadline = 10 * time.Minute
-	// jobSlack is what the Job controller gets to say so. Behind it, a Job counts
-	// as failed whatever it says.
+	// jobSlack is how late the Job controller may report that. After it, a Job
+	// counts as failed in any case.
 	jobSlack = time.Minute
 	// jobPatience is the time after its creation when a Job is given up.
 	jobPatience = jobDeadline + jobSlack
-	// scratch is the only folder that kubectl may write to. It keeps there what
-	// it has learned of the API server.
+	// scratch is the only folder that kubectl may write to. It caches discovery
+	// there.
 	scratch = "/tmp"
-	// largeRecipe is the size from which a digest of the recipe names the Jobs.
+	// largeRecipe is the size from which on the names of the Jobs are made of a
+	// digest of the recipe.
 	largeRecipe = 4 << 10
-	// maxJobBytes is the size from which Metacontroller cannot apply a Job.
+	// maxJobBytes is the size from which on Metacontroller cannot apply a Job.
 	maxJobBytes = metacontroller.MaxAppliedBytes
-	// podAnnotation tells on a Job which Pod it is for.
+	// podAnnotation of a Job is the name of its Pod.
 	podAnnotation = "operetta.dev/pod"
-	// uidAnnotation tells its UID.
+	// uidAnnotation is the UID of that Pod.
 	uidAnnotation = "operetta.dev/pod-uid"
 )
 
-// recipe is what decides what a Job does. Another one is another Job, so that
-// neither its fields nor their names ever change. What has a default counts as
-// the tool says it: a new default is no reason to try again.
+// recipe is everything that decides what a Job does. Another recipe means
+// another Job, so that a Job never changes. Unset fields are in it as unset, so
+// that a new default does not repeat old Jobs.
 type recipe struct {
 	Tool    string    `json:"tool"`
 	UID     types.UID `json:"uid"`
@@ -70,11 +69,11 @@ type recipe struct {
 	Profile string    `json:"profile"`
 }
 
-// jobNames returns what names the Job for each Pod. A name has room for what
-// Kubernetes makes of it: a label and, with five characters more, a Pod's name.
+// jobNames returns a function that names the Job for each Pod. A name is short
+// enough to be a label and, with five more characters, a Pod's name.
 //
-// The recipe is written once, and one that is large is read once: a tool may
-// match thousands of Pods, of which nothing but their UIDs differs.
+// The recipe is encoded once, and a large one hashed once: a tool may match
+// thousands of Pods, which differ in their UIDs only.
 func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
 	spec := &tool.Spec
 	text, err := json.Marshal(recipe{
@@ -84,7 +83,7 @@ func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("naming the Jobs: %w", err)
 	}
-	before, after, _ := bytes.Cut(text, []byte(`"uid":""`)) // behind the tool's name, in which quotes are escaped
+	before, after, _ := bytes.Cut(text, []byte(`"uid":""`)) // after the tool's name, in which quotes are escaped
 	if len(after) > largeRecipe {
 		digest := sha256.Sum256(after)
 		after = digest[:]
@@ -121,8 +120,8 @@ func job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
 	}
 }
 
-// podSpec returns what the Job runs. Its Pods fail rather than restart, so that
-// the failed ones can still tell why.
+// podSpec returns the Pod of a Job. Its Pods fail rather than restart, so that
+// failed ones can still show why.
 func podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
 	return corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
@@ -147,7 +146,7 @@ func podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
 			},
 			VolumeMounts:    []corev1.VolumeMount{{Name: "scratch", MountPath: scratch}},
 			SecurityContext: operator.Restricted(kubectlUser),
-			// What kubectl says last is what the tool's status tells.
+			// The status shows the last output of kubectl.
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		}},
 		Volumes: []corev1.Volume{{

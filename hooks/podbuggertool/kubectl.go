@@ -7,9 +7,8 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// arguments returns the arguments of kubectl that add the container to a Pod,
-// as the Job's container has them. They ask nothing, wait for nothing and
-// attach to nothing.
+// arguments returns the arguments of kubectl in the Job's container, which add
+// the debug container to a Pod without prompting, waiting or attaching.
 func arguments(tool *PodBuggerTool, pod string) []string {
 	spec := &tool.Spec
 	args := []string{
@@ -27,8 +26,8 @@ func arguments(tool *PodBuggerTool, pod string) []string {
 	for _, variable := range spec.Env {
 		args = append(args, "--env="+pair(variable))
 	}
-	// Kubectl sets either the command or the arguments. An entrypoint followed
-	// by its arguments is the same to the container.
+	// kubectl sets either the command or the arguments. An entrypoint followed
+	// by its arguments has the same effect.
 	if len(spec.Command) == 0 && len(spec.Args) > 0 {
 		args = append(args, "--arguments-only")
 	}
@@ -41,9 +40,9 @@ func arguments(tool *PodBuggerTool, pod string) []string {
 	return args
 }
 
-// pair returns NAME=VALUE in the form from which kubectl reads just that. It
-// takes a text with one equals sign as it is, but for quotes at its end, and one
-// with several for a line of comma-separated values.
+// pair returns NAME=VALUE so that kubectl parses exactly that. It takes a text
+// with one equals sign literally, except for quotes at its end, and one with
+// several as comma-separated values.
 func pair(variable EnvVar) string {
 	plain := variable.Name + "=" + variable.Value
 	quoted := `"` + strings.ReplaceAll(plain, `"`, `""`) + `"`

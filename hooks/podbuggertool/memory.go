@@ -9,27 +9,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// uidPattern is what the UID of a Pod looks like. Whoever may edit a Job writes its
-// annotation: what is longer or of other characters would be cut or written in another
-// way in the status, and never be recognized there.
+// uidPattern matches the UID of a Pod. Anyone who may edit a Job can change its
+// annotation: a longer text, or other characters, would be changed in the
+// status and never be recognized there.
 var uidPattern = regexp.MustCompile(`^[-A-Za-z0-9]{1,64}$`)
 
 func isUID(text types.UID) bool { return uidPattern.MatchString(string(text)) }
 
-// maxRemembered is how many Pods the status remembers.
+// maxRemembered is the number of Pods in the status.
 const maxRemembered = 500
 
-// memory is what the status remembers of Pods whose Job has failed and is gone:
-// a Job is kept for a Pod that matches, and nothing else would tell when a Pod
-// that no longer does is back.
+// memory is the list of Pods in the status whose Job has failed and was
+// deleted. A Job is only kept while its Pod matches, and a Pod that matches
+// again later must not be tried again.
 type memory struct {
-	recipe  string                        // in short, of what the container is made of
-	jobName func(pod *observedPod) string // where there is something to remember by
+	recipe  string                        // a digest of what the container is made of
+	jobName func(pod *observedPod) string // set if there is a list
 	pods    []types.UID                   // the oldest first
 }
 
-// recall returns what the status that the hook was sent remembers. Another recipe
-// is tried for every Pod.
+// recall returns the memory in the status of the request. Another recipe starts
+// with none.
 func recall(tool *PodBuggerTool) (memory, error) {
 	m := memory{recipe: tool.Status.Recipe}
 	if len(tool.Status.FailedPods) == 0 {
@@ -45,8 +45,8 @@ func recall(tool *PodBuggerTool) (memory, error) {
 	return m, nil
 }
 
-// readRecipe makes sure that the names of the Jobs are known. It reads the recipe,
-// which may be large, where it is asked to.
+// readRecipe makes sure that jobName is set. It encodes the recipe, which may
+// be large, only when needed.
 func (m *memory) readRecipe(tool *PodBuggerTool) error {
 	if m.jobName != nil {
 		return nil
@@ -62,9 +62,9 @@ func (m *memory) readRecipe(tool *PodBuggerTool) error {
 // has reports whether the Job of a Pod has failed before.
 func (m *memory) has(pod types.UID) bool { return slices.Contains(m.pods, pod) }
 
-// remember adds the Pods of those failed Jobs for which no Pod is chosen any more,
-// and returns the Jobs that have to stay until a request shows that they are
-// remembered. Those of another recipe tell nothing.
+// remember adds the Pods of failed Jobs that are no longer chosen, and returns
+// the Jobs that have to stay until a request contains that status. Jobs of
+// another recipe do not count.
 func (m *memory) remember(tool *PodBuggerTool, o observed, plan plan, now time.Time) ([]*observedJob, error) {
 	var stay []*observedJob
 	isChosen := map[string]bool{}

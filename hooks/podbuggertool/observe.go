@@ -72,7 +72,7 @@ type observedJob struct {
 	} `json:"status"`
 }
 
-// observed is what the hook sees beside the tool.
+// observed is what the hook knows besides the tool.
 type observed struct {
 	matched []*observedPod
 	helpers map[types.UID][]*observedPod // Pods of the tool's own Jobs, by the Job's UID, the newest first
@@ -83,13 +83,13 @@ type observed struct {
 	allowed    map[string]bool // names of Pods that Jobs may change
 }
 
-func observe(tool *PodBuggerTool, seen metacontroller.Observed) (observed, error) {
+func observe(tool *PodBuggerTool, request metacontroller.Observed) (observed, error) {
 	w := observed{jobs: map[string]*observedJob{}, helpers: map[types.UID][]*observedPod{}}
 	selector, err := selector(tool)
 	if err != nil {
 		return w, err
 	}
-	all, err := metacontroller.List[observedPod](seen.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
+	all, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	if err != nil {
 		return w, err
 	}
@@ -98,7 +98,7 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (observed, error
 		switch {
 		case tool.Namespace != "" && pod.Namespace != "" && pod.Namespace != tool.Namespace:
 		case pod.Metadata.Labels[toolLabel] == tool.Name:
-			w.help(pod)
+			w.addHelper(pod)
 		case selector.Matches(labels.Set(pod.Metadata.Labels)) && pod.isAlive():
 			w.matched = append(w.matched, pod)
 		}
@@ -111,23 +111,23 @@ func observe(tool *PodBuggerTool, seen metacontroller.Observed) (observed, error
 	if w.memory, err = recall(tool); err != nil {
 		return w, err
 	}
-	jobs, err := metacontroller.List[observedJob](seen.Children, metacontroller.Job.APIVersion, metacontroller.Job.Kind)
+	jobs, err := metacontroller.List[observedJob](request.Children, metacontroller.Job.APIVersion, metacontroller.Job.Kind)
 	for i := range jobs {
 		w.jobs[jobs[i].Name] = &jobs[i]
 	}
 	if err != nil {
 		return w, err
 	}
-	if w.hasAccount = observeAccount(tool, seen.Children); w.hasAccount {
-		w.allowed, err = observeAccess(tool, seen.Children)
+	if w.hasAccount = observeAccount(tool, request.Children); w.hasAccount {
+		w.allowed, err = observeAccess(tool, request.Children)
 	}
 	return w, err
 }
 
-// help adds a Pod to those of the Job that controls it. Anybody may give a Pod the
-// labels of another one's, but the reference to its controller is the Job
-// controller's to write: what a Pod without it says is not believed.
-func (w *observed) help(pod *observedPod) {
+// addHelper adds a Pod to those of the Job that controls it. Anyone may copy
+// the labels of another Pod, but only the Job controller sets the owner
+// reference, so that Pods without it are ignored.
+func (w *observed) addHelper(pod *observedPod) {
 	for _, owner := range pod.Metadata.OwnerReferences {
 		if owner.Controller {
 			w.helpers[owner.UID] = append(w.helpers[owner.UID], pod)
@@ -135,8 +135,8 @@ func (w *observed) help(pod *observedPod) {
 	}
 }
 
-// isAlive reports whether the Pod runs or is going to, and can be given a
-// container at all: the API server refuses it to mirror Pods.
+// isAlive reports whether the Pod runs or will run, and can be given a
+// container: the API server refuses it for mirror Pods.
 func (p *observedPod) isAlive() bool {
 	_, isMirror := p.Metadata.Annotations[corev1.MirrorPodAnnotationKey]
 	return !p.Terminating && !p.Status.IsDone() && !isMirror
@@ -162,9 +162,9 @@ func named(list []container, name string) *container {
 	return &list[i]
 }
 
-// activity tells what the debug container is at, and whether it cannot start or
-// has failed: Kubernetes starts no ephemeral container again. One that has ended
-// well has done what it was for.
+// activity says what the debug container does, and whether it cannot start or
+// has failed: Kubernetes does not restart ephemeral containers. Exit code 0 is
+// fine.
 func (p *observedPod) activity(name string) (what string, isBroken bool) {
 	i := slices.IndexFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool { return c.Name == name })
 	if i < 0 {
@@ -207,9 +207,9 @@ const (
 	failed
 )
 
-// end tells how far the Job is at a time, when it ended, and why it failed. One
-// that is under way long after its deadline counts as failed: it is suspended, or
-// has none of its own.
+// end returns the outcome of the Job at a time, when it ended, and why it
+// failed. A Job that runs long after its deadline counts as failed: it is
+// suspended, or its deadline was removed.
 func (j *observedJob) end(now time.Time) (how outcome, at metav1.Time, reason string) {
 	for _, c := range j.Status.Conditions {
 		switch {
@@ -231,7 +231,7 @@ func (j *observedJob) left(now time.Time) time.Duration {
 	return jobPatience - now.Sub(j.Metadata.CreationTimestamp.Time)
 }
 
-// activity tells what a Job that is under way is at.
+// activity says what a running Job does.
 func (w *observed) activity(job *observedJob) string {
 	for _, pod := range w.helpers[job.UID] {
 		if !pod.Status.IsDone() {
@@ -241,9 +241,8 @@ func (w *observed) activity(job *observedJob) string {
 	return "it has no Pod at the moment"
 }
 
-// complaint returns what kubectl said when it failed last, in one line, or
-// nothing.
-func (w *observed) complaint(job *observedJob) string {
+// kubectlError returns the last error of kubectl, in one line, or "".
+func (w *observed) kubectlError(job *observedJob) string {
 	for _, pod := range w.helpers[job.UID] {
 		if ended := pod.Status.Failed(); ended != nil {
 			return cmp.Or(firstLine(ended.State.Terminated.Message), ended.State.Terminated.Reason)
@@ -255,9 +254,9 @@ func (w *observed) complaint(job *observedJob) string {
 	return ""
 }
 
-// firstLine returns the first line that is no warning, cut where it is long.
-// Nothing behind it is shown: where the API server tells two containers apart,
-// it prints both with their variables.
+// firstLine returns the first line that is no warning, shortened. Later lines
+// are hidden: some errors of the API server print whole containers with their
+// variables.
 func firstLine(text string) string {
 	const most = 300
 	for line := range strings.Lines(text) {

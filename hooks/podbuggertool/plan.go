@@ -13,37 +13,38 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// candidate is a Pod that matches, and what the Pod itself tells.
+// candidate is a Pod that matches, with what the Pod itself shows.
 type candidate struct {
 	pod     *observedPod
 	state   PodState
 	message string
-	// outdated is set where the container has another image, stuck where it has
-	// failed, so that nothing will mend it, and givenUp where the Job had failed
-	// before the Pod matched again.
+	// outdated is set if the container has another image, stuck if it has
+	// failed for good, and givenUp if the Job had failed before the Pod matched
+	// again.
 	outdated, stuck, givenUp bool
-	// starts is set where the Pod has yet to run, or the container in it.
+	// starts is set if the Pod, or its container, has yet to run.
 	starts bool
 
-	// eligible is set where the Pod can get the container, by the Job of this name,
-	// which is nil until it is observed.
+	// eligible is set if the Pod can get the container, by the Job of this
+	// name, which is nil until it is observed.
 	eligible bool
 	jobName  string
 	job      *observedJob
-	// allowed is set where the Role is seen to name the Pod.
+	// allowed is set if the observed Role names the Pod.
 	allowed bool
 }
 
-// plan says which of the candidates get the container, and how far each is.
+// plan says which of the candidates get the container, and the state of each.
 type plan struct {
 	candidates []*candidate
 	// chosen are as many of the eligible ones as maxPods allows.
 	chosen map[*candidate]bool
-	// named are those of them that have the Job's work before them, and that the Role
-	// names for it. That holds back the creation of the Job only.
+	// named are those of them whose Job has yet to run, and that the Role
+	// therefore names. A Job is only created for a named Pod; others are not
+	// affected.
 	named map[*candidate]bool
-	// later are those of the named whose Job is made when others have appeared.
-	later map[*candidate]bool
+	// delayed are those of the named whose Job is created in a later sync.
+	delayed map[*candidate]bool
 }
 
 // decide makes the plan.
@@ -54,17 +55,18 @@ func decide(tool *PodBuggerTool, candidates []*candidate, now time.Time) plan {
 		p.chosen[c] = true
 	}
 	p.named = name(chosen, now)
-	p.later = holdBack(tool, p, now)
+	p.delayed = delay(tool, p, now)
 	return p
 }
 
 // isMade reports whether the Job of a candidate is to be made now.
 func (p plan) isMade(c *candidate) bool {
-	return c.job == nil && c.allowed && p.named[c] && !p.later[c]
+	return c.job == nil && c.allowed && p.named[c] && !p.delayed[c]
 }
 
-// examine tells of each Pod what the Pod itself tells.
-func examine(tool *PodBuggerTool, o observed) ([]*candidate, error) {
+// candidatesOf returns the candidates with everything that the Pods themselves
+// show.
+func candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, error) {
 	candidates := make([]*candidate, len(o.matched))
 	var jobName func(*observedPod) string
 	for i, pod := range o.matched {
@@ -74,7 +76,7 @@ func examine(tool *PodBuggerTool, o observed) ([]*candidate, error) {
 		has := pod.debugContainer(tool.Name)
 		switch {
 		case has != nil:
-			c.inject(tool, has)
+			c.setContainer(tool, has)
 		case !pod.isRunning():
 			c.state, c.message, c.starts = PodWaiting, pod.Status.Activity(), true
 		case pod.has(tool.Name):
@@ -100,8 +102,8 @@ func examine(tool *PodBuggerTool, o observed) ([]*candidate, error) {
 	return candidates, nil
 }
 
-// inject tells of a Pod that has the container how that is.
-func (c *candidate) inject(tool *PodBuggerTool, has *container) {
+// setContainer sets the state of a Pod that has the container.
+func (c *candidate) setContainer(tool *PodBuggerTool, has *container) {
 	activity, isBroken := c.pod.activity(tool.Name)
 	c.state, c.message, c.starts = PodInjected, activity, !c.pod.hasStarted(tool.Name)
 	if c.outdated = has.Image != tool.Spec.Image; c.outdated {
@@ -112,9 +114,8 @@ func (c *candidate) inject(tool *PodBuggerTool, has *container) {
 	}
 }
 
-// checkedNames returns the names of the Jobs, unless no Job of the tool could be
-// made: then there is nothing to name, and each name would cost as much as the
-// tool is large.
+// checkedNames returns the names of the Jobs, or an error if a Job would be too
+// large: computing each name would also cost as much as the tool is large.
 func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
 	size, err := metacontroller.AppliedSize(job(tool, pod, ""))
 	if err != nil {
@@ -126,9 +127,9 @@ func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) str
 	return jobNames(tool)
 }
 
-// choose returns as many of the eligible candidates as maxPods allows, in the order in
-// which they get the container. One whose Job exists goes before one that is older: the
-// Job may have done its work already.
+// choose returns as many of the eligible candidates as maxPods allows, in the
+// order in which they get the container. A Pod with an existing Job comes
+// before an older one: the Job may be done already.
 func choose(tool *PodBuggerTool, candidates []*candidate) []*candidate {
 	left := defaultMaxPods
 	if tool.Spec.MaxPods != nil {
@@ -158,15 +159,14 @@ func choose(tool *PodBuggerTool, candidates []*candidate) []*candidate {
 	return eligible[:min(max(left, 0), len(eligible))]
 }
 
-// maxNamed is how many Pods the Role names at once. With the longest names it
-// stays below what Metacontroller can apply.
+// maxNamed is how many Pods the Role names at once. With the longest names the
+// Role is still small enough for Metacontroller to apply.
 const maxNamed = 400
 
-// name returns those whom the Role names: those whose Job exists and has not ended, and
-// then the others, in their order, as far as there is room. There always is for Jobs
-// that the hook has asked for, but others can be put in their place. Whoever may
-// edit a Job can suspend it, and it would not end: so the Role outlives its
-// deadline, counted from its creation, by no more than [jobSlack].
+// name returns the candidates that the Role names: those with a running Job,
+// and then the others in their order, while there is room. Anyone who may edit
+// a Job can suspend it, and it would not end: so the Role names its Pod until
+// [jobSlack] after its deadline, counted from its creation.
 func name(chosen []*candidate, now time.Time) map[*candidate]bool {
 	named := map[*candidate]bool{}
 	for _, c := range chosen {
@@ -183,10 +183,10 @@ func name(chosen []*candidate, now time.Time) map[*candidate]bool {
 	return named
 }
 
-// holdBack returns those whose missing Job is left for a later sync: few are asked for at
-// once, and fewer while none of those that were asked for has appeared. Then the last is
-// one of them: somebody else's Jobs may have the names of the first.
-func holdBack(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
+// delay returns those whose Job is created in a later sync: few are created at
+// once, and fewer while none appears. Then the last one is always among them,
+// because the first names may be taken by Jobs of others.
+func delay(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
 	var missing []*candidate
 	for _, c := range p.candidates {
 		if p.isMade(c) {
@@ -209,7 +209,7 @@ func (c *candidate) isInjected() bool {
 	return c.state == PodInjected || c.state == PodOutdated || c.state == PodNotRunning
 }
 
-// progress is what the status tells of a candidate.
+// progress is the state of a candidate in the status.
 type progress struct {
 	*candidate
 
@@ -217,18 +217,19 @@ type progress struct {
 	message string
 }
 
-// follow tells how far each candidate is, and after what time to look again, or zero: a
-// Job that has succeeded says nothing more, and the Pod may lag behind it. One that has
-// yet to run, or whose container has, says so in an event of its own, which may be lost.
-func (p plan) follow(o observed, now time.Time) ([]progress, time.Duration) {
+// progressOf returns the state of each candidate, and when to check again, or
+// zero: a succeeded Job causes no more events, and the cached Pod may lag
+// behind it. Events of Pods that have yet to run arrive by themselves, but may
+// be lost.
+func (p plan) progressOf(o observed, now time.Time) ([]progress, time.Duration) {
 	list := make([]progress, len(p.candidates))
-	var look time.Duration
+	var resyncAfter time.Duration
 	for i, c := range p.candidates {
 		list[i] = progress{c, c.state, c.message}
 		var again time.Duration
 		switch {
 		case p.chosen[c] && c.job != nil:
-			list[i].state, list[i].message, again = c.followJob(o, now)
+			list[i].state, list[i].message, again = c.jobProgress(o, now)
 		case p.chosen[c]:
 			list[i].message = p.waits(c)
 		case c.eligible:
@@ -236,12 +237,12 @@ func (p plan) follow(o observed, now time.Time) ([]progress, time.Duration) {
 		case c.starts:
 			again = metacontroller.RelatedResync
 		}
-		look = operator.Soonest(look, again)
+		resyncAfter = operator.Soonest(resyncAfter, again)
 	}
-	return list, look
+	return list, resyncAfter
 }
 
-// waits tells why the Job of a candidate does not exist.
+// waits says why the Job of a candidate does not exist.
 func (p plan) waits(c *candidate) string {
 	message := "Job/" + c.jobName + " does not exist yet"
 	switch {
@@ -249,16 +250,17 @@ func (p plan) waits(c *candidate) string {
 		message += ": first some of the other Jobs have to end"
 	case !c.allowed:
 		message += ": first its Role has to name the Pod"
-	case p.later[c]:
+	case p.delayed[c]:
 		message += ": first some of the other Jobs have to be made"
 	}
 	return message
 }
 
-// followJob tells of a Pod what its Job tells, and after what time to look again.
-func (c *candidate) followJob(o observed, now time.Time) (state PodState, message string, look time.Duration) {
+// jobProgress returns the state that a Pod's Job shows, and when to check
+// again.
+func (c *candidate) jobProgress(o observed, now time.Time) (state PodState, message string, resyncAfter time.Duration) {
 	how, at, reason := c.job.end(now)
-	complaint := o.complaint(c.job)
+	complaint := o.kubectlError(c.job)
 	switch how {
 	case failed:
 		message = join(c.job.Ref()+" has failed: "+reason, complaint)
@@ -275,12 +277,12 @@ func (c *candidate) followJob(o observed, now time.Time) (state PodState, messag
 	case underWay:
 	}
 	if !c.job.Metadata.CreationTimestamp.IsZero() {
-		look = c.job.left(now)
+		resyncAfter = c.job.left(now)
 	}
-	return c.state, join(c.job.Ref()+" is under way: "+o.activity(c.job), complaint), look
+	return c.state, join(c.job.Ref()+" is under way: "+o.activity(c.job), complaint), resyncAfter
 }
 
-// join adds what kubectl said to a message, if it said something.
+// join appends kubectl's error to a message, if there is one.
 func join(message, complaint string) string {
 	if complaint == "" {
 		return message

@@ -39,8 +39,9 @@ import (
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent: metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodBuggerTool", Plural: "podbuggertools"},
-		CRD:    deploy.CRD("podbuggertool"),
+		Parent:  metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodBuggerTool", Plural: "podbuggertools"},
+		CRD:     deploy.CRD("podbuggertool"),
+		Reasons: []string{"NothingToDo", "InjectionFailed", "Injecting", "Injected", "ContainerNotRunning", "ContainerFailed"},
 		Children: []metacontroller.Child{
 			{Resource: metacontroller.Job, Update: metacontroller.OnDelete},
 			{Resource: metacontroller.ServiceAccount, Update: metacontroller.InPlace},

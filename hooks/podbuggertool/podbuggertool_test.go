@@ -49,7 +49,7 @@ func TestStatusListsAHundredPodsAndCountsAll(t *testing.T) {
 		}
 		list = append(list, c)
 	}
-	status := report(list)
+	status := count(list)
 	require.Equal(t, "149/150", status.Ready)
 	require.Len(t, status.Pods, 100)
 	require.Equal(t, PodStatus{Name: "web-149", State: PodFailed, Message: "no"}, status.Pods[0], "what has failed comes first")

@@ -9,10 +9,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// kubectlDebug is what the Job's Pod does in a simulation: `kubectl debug` adds an
-// ephemeral container to another Pod. Its flags are those of Kubernetes 1.36, of which
-// the environment and the profile are left aside. It may do what it does: permissions
-// are not modelled.
+// kubectlDebug is what the Job's Pod does in a simulation: `kubectl debug` adds
+// an ephemeral container to another Pod. The flags are those of Kubernetes
+// 1.36; environment and profile are ignored. Permissions are not simulated.
 func kubectlDebug(cluster metacontroller.Cluster, pod *corev1.Pod) error {
 	words := kubectlWords(pod)
 	if len(words) < 3 || words[0] != "kubectl" || words[1] != "debug" {
@@ -36,13 +35,13 @@ func kubectlWords(pod *corev1.Pod) []string {
 	return words
 }
 
-// debugCommand is what a `kubectl debug` has been asked for.
+// debugCommand are the arguments of a `kubectl debug`.
 type debugCommand struct {
 	namespace, pod string
 	container      corev1.EphemeralContainer
 }
 
-// read reads the arguments behind `kubectl debug`.
+// read parses the arguments after `kubectl debug`.
 func (d *debugCommand) read(words []string) {
 	c := &d.container
 	argumentsOnly := false

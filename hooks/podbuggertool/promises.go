@@ -9,7 +9,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// promises are what a PodBuggerTool keeps to whatever is late or lost.
+// promises are the invariants of a PodBuggerTool under late caches and lost
+// writes.
 func promises() metacontroller.Promises {
 	return metacontroller.Promises{
 		History: []metacontroller.History{
@@ -20,8 +21,8 @@ func promises() metacontroller.Promises {
 	}
 }
 
-// watch holds PodBuggerTools to one container in each Pod, and to a Role and a
-// RoleBinding for no ServiceAccount but their own.
+// watch checks that a Pod gets one container of a tool, and that Role and
+// RoleBinding are only created for the tool's own ServiceAccount.
 func watch() func(metacontroller.Write) string {
 	return func(w metacontroller.Write) string {
 		if w.After == nil {
@@ -46,8 +47,9 @@ func watch() func(metacontroller.Write) string {
 	}
 }
 
-// watchAccess tells of a Role or RoleBinding that is written for a ServiceAccount that
-// Metacontroller does not know as the same tool's.
+// watchAccess returns an error text for a Role or RoleBinding that is written
+// for a ServiceAccount that is not in Metacontroller's cache as the same
+// tool's.
 func watchAccess(w metacontroller.Write) string {
 	owner := metav1.GetControllerOfNoCopy(w.After)
 	if owner == nil || owner.Kind != "PodBuggerTool" {

@@ -5,21 +5,51 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
 // maxListed is how many Pods the status lists.
 const maxListed = 100
 
-// rank is the place of a state in the status: what a person has to look at comes
+// rank is the position of a state in the status: states that need a person come
 // first.
 func (s PodState) rank() int {
 	return slices.Index([]PodState{PodFailed, PodNotRunning, PodPending, PodOutdated, PodInjected, PodWaiting, PodSkipped}, s)
 }
 
-// report counts and lists the Pods.
-func report(list []progress) Status {
+// state is the input of the status.
+type state struct {
+	tool     *PodBuggerTool
+	observed observed
+	plan     plan
+	memory   memory
+	isFresh  bool // some failed Jobs stay until a request shows that they are remembered
+	now      time.Time
+}
+
+// report returns the status, and when to check again.
+func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
+	list, resyncAfter := s.plan.progressOf(s.observed, s.now)
+	if s.isFresh {
+		resyncAfter = operator.Soonest(resyncAfter, time.Second)
+	}
+	conditions := operator.NewConditions(s.tool.Status.Conditions, s.tool.Generation, s.now)
+	reported := conditions.ReportChildren(differs, s.tool.Status.PendingChildren)
+	status := count(list)
+	isStuck := slices.ContainsFunc(s.plan.candidates, func(c *candidate) bool { return c.stuck })
+	conditions.Judge(reported.With(judge(&status, isStuck)))
+	if len(s.memory.pods) > 0 {
+		status.FailedPods, status.Recipe = s.memory.pods, s.memory.recipe
+	}
+	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
+	return status, operator.Soonest(resyncAfter, reported.ResyncAfter)
+}
+
+// count counts and lists the Pods.
+func count(list []progress) Status {
 	status := Status{Matched: int32(len(list))}
 	for _, c := range list {
 		switch c.state {
@@ -52,7 +82,7 @@ func report(list []progress) Status {
 	return status
 }
 
-// judge tells how the Pods are, of children that are as they are asked for.
+// judge returns the state of all Pods, if the children are up to date.
 func judge(status *Status, isStuck bool) operator.Judgement {
 	wanted := status.Injected + status.Pending + status.Failed
 	message := fmt.Sprintf("%d of %d running Pods have the container", status.Injected, wanted)

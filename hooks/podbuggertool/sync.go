@@ -3,7 +3,6 @@ package podbuggertool
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -11,51 +10,40 @@ import (
 
 type result = metacontroller.Result[Status]
 
-// sync asks for a Job for every Pod that shall get the container and, as long as
-// one has work left, for what allows the Jobs that work.
-func sync(tool *PodBuggerTool, seen metacontroller.Observed) (result, error) {
+// sync asks for a Job for every Pod that should get the container and, while
+// one has yet to run, for the Jobs' ServiceAccount, Role and RoleBinding.
+func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) {
 	if tool.Spec.Image == "" {
 		return result{}, errors.New("spec.image is missing: write the image of the debug container")
 	}
-	o, err := observe(tool, seen)
+	o, err := observe(tool, request)
 	if err != nil {
 		return result{}, err
 	}
-	candidates, err := examine(tool, o)
+	candidates, err := candidatesOf(tool, o)
 	if err != nil {
 		return result{}, err
 	}
-	plan := decide(tool, candidates, seen.Now)
-	list, look := plan.follow(o, seen.Now)
-
+	plan := decide(tool, candidates, request.Now)
 	memory := o.memory
-	stay, err := memory.remember(tool, o, plan, seen.Now)
+	stay, err := memory.remember(tool, o, plan, request.Now)
 	if err != nil {
 		return result{}, err
 	}
 	wanted := children(tool, o, plan, stay)
-	differs, err := seen.Compare(wanted)
+	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err
 	}
-	conditions := operator.NewConditions(tool.Status.Conditions, tool.Generation, seen.Now)
-	reported := conditions.ReportChildren(differs, tool.Status.PendingChildren)
-	status := report(list)
-	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.stuck })
-	conditions.Judge(reported.With(judge(&status, isStuck)))
-	if len(memory.pods) > 0 {
-		status.FailedPods, status.Recipe = memory.pods, memory.recipe
-	}
-	if len(stay) > 0 {
-		look = operator.Soonest(look, time.Second) // for the request that shows the status
-	}
-	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	return result{Status: status, Children: wanted, ResyncAfter: operator.Soonest(look, reported.ResyncAfter)}, nil
+	status, resync := report(state{tool, o, plan, memory, len(stay) > 0, request.Now}, differs)
+	asked := operator.NewConditions(tool.Status.Conditions, tool.Generation, request.Now).
+		HoldBlocked(wanted, differs, tool.Status.PendingChildren, request.Children)
+	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
 }
 
-// children returns what the Jobs need, and the Jobs. One is created when its
-// access is seen to be there, for Metacontroller applies children in no
-// particular order; one that exists stays whatever has become of its access.
+// children returns the access objects and the Jobs. A Job is created when its
+// access is observed, because Metacontroller applies children in no particular
+// order; an existing Job stays even if its access is gone.
 func children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
@@ -65,7 +53,7 @@ func children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) [
 		}
 		switch {
 		case !plan.chosen[c]:
-		case c.job != nil: // its name says what it does, and its form may be that of an older version
+		case c.job != nil: // the name fixes its content, which an older version may have built differently
 			jobs = append(jobs, metacontroller.Keep(c.job.Snapshot))
 		case plan.isMade(c):
 			jobs = append(jobs, job(tool, c.pod, c.jobName))

@@ -6,19 +6,18 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// batchOf returns how many Pods a sync may ask for, and whether none has appeared of
-// those that were asked for before. It grows by one with each Pod that appears, so
-// that it doubles where all do. One that is being deleted at once counts as one that
-// does not appear. A hook hears of no refusal: Pods that do not appear are all that
-// tells of one.
-func batchOf(set *PodSet, there observed) (batch int, isStuck bool) {
+// batchOf returns how many Pods a sync may create, and whether none of those
+// that were asked for has appeared. The batch grows by one with each Pod that
+// appears, so that it doubles if all do. A Pod that is deleted at once counts
+// as missing. A hook is not told of refusals: missing Pods are the only sign.
+func batchOf(set *PodSet, observed observed) (batch int, isStuck bool) {
 	status := &set.Status
 	if len(status.Pending) == 0 {
 		return operator.FirstBurst, false
 	}
 	appeared := 0
 	for _, number := range status.Pending {
-		if there.alive[podName(set, int(number))] {
+		if observed.alive[podName(set, int(number))] {
 			appeared++
 		}
 	}
@@ -32,9 +31,9 @@ func batchOf(set *PodSet, there observed) (batch int, isStuck bool) {
 	return min(last, operator.MaxBurst) + appeared, false
 }
 
-// batchFrom returns the first of the numbers that are missing, as many as a batch
-// has. After none has appeared, half of them are the last: somebody else's Pods may
-// have the names of the first, and would keep all others waiting.
+// batchFrom returns the first of the missing numbers, as many as the batch has.
+// If none has appeared, half of them are taken from the end: the first names
+// may be taken by other Pods, which would block all the rest.
 func batchFrom(numbers []int, batch int) []int {
 	switch {
 	case len(numbers) <= batch:

@@ -213,8 +213,8 @@ func TestPodsThatAppearLateAreNotMadeTwice(t *testing.T) {
 	require.Equal(t, 18, seen.kept)
 }
 
-// TestBatchOfAnybody is a status that the hook did not write.
-func TestBatchOfAnybody(t *testing.T) {
+// TestBatchOfForgedStatus is a status that the hook did not write.
+func TestBatchOfForgedStatus(t *testing.T) {
 	for _, batch := range []string{"-5", "0", "1000000", "2147483647", "-2147483648"} {
 		a := askWithStatus(t, `{"size":5000}`, `{"pending":[3,3,-1,2147483647],"batch":`+batch+`}`, podsOf(3))
 		require.LessOrEqual(t, len(a.fresh), 500)

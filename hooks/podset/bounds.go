@@ -10,27 +10,26 @@ import (
 )
 
 const (
-	// maxSize is the largest size that the schema admits. A request that has
-	// not passed it makes no more Pods than that either.
+	// maxSize is the largest size in the schema, also for requests that were
+	// not validated.
 	maxSize = 5000
-	// maxRequestBytes is how much the Pods of one PodSet may have together in a
-	// request. Every request carries all of them, and one that the server, or
-	// Metacontroller's timeout, refuses could not even make the PodSet smaller.
-	// The server takes twice as much: an older template's Pods may be there
-	// beside the newest's.
+	// maxRequestBytes limits the Pods of one PodSet in a request. Every request
+	// contains all of them, and if the server or Metacontroller's timeout
+	// refuses it, the PodSet could not even be scaled down. The server accepts
+	// twice as much: Pods of an older template may exist besides the newest.
 	maxRequestBytes = 128 << 20
-	// What is asked for stands in a Pod's spec, in the annotation that
-	// Metacontroller writes and, by the names of its fields, in managedFields.
-	// Defaults, the status and their fields' names come on top.
+	// A Pod contains its template in its spec, in Metacontroller's annotation
+	// and, as field names, in managedFields. Defaults, the status and their
+	// field names are added.
 	copiesPerPod     = 3
 	addedBytesPerPod = 6 << 10
 )
 
-// bounds are how many Pods may be made of a template.
+// bounds limit how many Pods of a template are created.
 type bounds struct {
 	burst int // in one sync
 	most  int // in all
-	// perPod is how many bytes a Pod is reckoned to have in a request.
+	// perPod is the estimated size of a Pod in a request.
 	perPod int
 }
 
@@ -46,7 +45,7 @@ func boundsOf(set *PodSet, hash string) (bounds, error) {
 	return bounds{burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
-// tooLarge tells why there are fewer Pods than size.
+// tooLarge says why there are fewer Pods than size.
 func (b bounds) tooLarge(size int) string {
 	if size > maxSize {
 		return fmt.Sprintf("spec.size is %d: write at most %d", size, maxSize)

@@ -158,8 +158,8 @@ func TestWorldGrowsInBursts(t *testing.T) {
 	s.requireReady("True", "Ready")
 }
 
-// TestSizeThatNoSchemaHasSeen is a request that was not sent by Metacontroller.
-func TestSizeThatNoSchemaHasSeen(t *testing.T) {
+// TestSizeThatWasNotValidated is a request that was not sent by Metacontroller.
+func TestSizeThatWasNotValidated(t *testing.T) {
 	for _, size := range []string{"5001", "2000000000", "2147483647"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

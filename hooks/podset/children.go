@@ -20,12 +20,12 @@ const (
 	failuresAnnotation = "podset.apps.jicki.cn/failures"
 )
 
-// nobody is the user and group of the default container.
-const nobody = 65534
+// nobodyUser is the user and group of the default container.
+const nobodyUser = 65534
 
-// templateHash returns what tells Pods of one template from those of another.
-// It is of what the user wrote and nothing else: a release of this operator that
-// makes Pods in another way is no reason to restart them.
+// templateHash returns a hash of the template. It covers only what the user
+// wrote: a release of this operator that creates Pods differently is no reason
+// to restart them.
 func templateHash(set *PodSet) (string, error) {
 	var template corev1.PodTemplate
 	if set.Spec.Template != nil {
@@ -45,7 +45,7 @@ func freshPods(set *PodSet, plan plan, hash string) []metacontroller.Object {
 	template := podTemplate(set, hash)
 	fresh := make([]metacontroller.Object, len(plan.fresh))
 	for i, wanted := range plan.fresh {
-		// They share what lies below: nobody writes to it.
+		// They share the following values, which are never changed.
 		pod := &corev1.Pod{
 			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Pod.APIVersion, Kind: metacontroller.Pod.Kind},
 			ObjectMeta: template.ObjectMeta,
@@ -88,7 +88,7 @@ func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
 // defaultTemplate returns what the Pods of a PodSet without a template are made
 // of.
 func defaultTemplate() *corev1.PodTemplateSpec {
-	user := int64(nobody)
+	user := int64(nobodyUser)
 	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: []corev1.Container{{
 			Name:    "busybox",

@@ -68,8 +68,8 @@ func TestNumbersThatCannotBeHadAreForgotten(t *testing.T) {
 	require.Equal(t, []string{"web-1"}, later.fresh)
 }
 
-// TestPendingNumbersOfAnybody is a status that the hook did not write.
-func TestPendingNumbersOfAnybody(t *testing.T) {
+// TestPendingNumbersOfForgedStatus is a status that the hook did not write.
+func TestPendingNumbersOfForgedStatus(t *testing.T) {
 	status := `{"conditions":[{"type":"ChildrenObserved","status":"False","reason":"Asked","message":"asked for: Pod/web-0","lastTransitionTime":"2026-01-02T03:04:00Z"}],` +
 		`"pending":[-1,7,7,2147483647,0,3,9]}`
 	a := askWithStatus(t, `{"size":3}`, status, podsOf(0))

@@ -9,29 +9,30 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// Something else may delete Pods as soon as they are made: the controller of a taint,
-// for a template that names a tainted node, or a person's script. A ReplicaSet makes them
-// anew for ever; here that would cost requests that all custom resources share.
+// Something else may delete Pods as soon as they are created: the taint
+// controller, for a template that names a tainted node, or a script. A
+// ReplicaSet recreates them for ever; here that would use up the requests that
+// all custom resources share.
 const (
 	// lostWindow is the time in which lost Pods are counted.
 	lostWindow = 10 * time.Minute
-	// lostTimes is how many times all Pods may be lost in that time and be replaced at
-	// once: an upgrade of all nodes evicts a Pod once, or a few times.
+	// lostTimes is how often all Pods may be lost and replaced at once in that
+	// time: an upgrade of all nodes evicts a Pod once, or a few times.
 	lostTimes = 3
 )
 
-// countLost returns how many Pods something else than the PodSet has deleted lately:
-// those of the last status that are not there any more, or are being deleted, but for as
-// many as the PodSet let go itself, are added to the ones before. It returns nil where
-// there are none. An edit of the spec begins anew.
-func countLost(set *PodSet, there observed, now time.Time) *Lost {
+// countLost returns how many Pods something else than the PodSet has deleted
+// lately: the count of the last status, plus the Pods of the last status that
+// are gone or being deleted, minus those that the PodSet deleted itself. It
+// returns nil for zero. An edit of the spec resets it.
+func countLost(set *PodSet, observed observed, now time.Time) *Lost {
 	status := &set.Status
 	if status.ObservedGeneration != set.Generation {
 		return nil
 	}
 	count := -status.Released
 	for _, name := range status.Nodes {
-		if !there.alive[name] {
+		if !observed.alive[name] {
 			count++
 		}
 	}
@@ -45,12 +46,12 @@ func countLost(set *PodSet, there observed, now time.Time) *Lost {
 	}
 }
 
-// until returns when the Pods are counted anew.
+// until returns when the count is reset.
 func (l *Lost) until() time.Time { return l.Since.Add(lostWindow) }
 
-// tooMany returns until when no Pods are made because too many have been lost, or the
-// zero time. Where Since is yet to come, somebody with another clock wrote it, and nothing
-// waits for that.
+// tooMany returns until when no Pods are created because too many have been
+// lost, or the zero time. A Since in the future was written by another clock
+// and is ignored.
 func (l *Lost) tooMany(size int, now time.Time) time.Time {
 	if l == nil || int(l.Count) <= lostTimes*size+operator.FirstBurst || l.Since.After(now) || !now.Before(l.until()) {
 		return time.Time{}
@@ -58,7 +59,7 @@ func (l *Lost) tooMany(size int, now time.Time) time.Time {
 	return l.until()
 }
 
-// String says it in a message.
+// String returns the sentence for a status message.
 func (l *Lost) String() string {
 	return fmt.Sprintf("%d Pods have been deleted by something else since %s, so the next ones are made at %s: see `kubectl events` for what deletes them, "+
 		"such as a taint of the node that the template names, or edit the spec to go on at once",

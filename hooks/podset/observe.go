@@ -47,7 +47,7 @@ type observedPod struct {
 	ready     bool
 	changed   time.Time // when it became ready or not, or was created
 	current   bool      // it is of the newest template
-	neighbors int       // how many share its node when its turn to go comes, itself included
+	neighbors int       // how many Pods share its node when it is picked, itself included
 }
 
 // containerStatus is the part of a container's status that the hook reads.
@@ -66,12 +66,12 @@ type containerState struct {
 	} `json:"terminated"`
 }
 
-// mostSkew is how far ahead of ours the clock of a node may be. A node tells when
-// a Pod became ready or not; a time that is further ahead than this tells nothing,
-// and nothing is to wait for it.
+// mostSkew is how far a node's clock may be ahead. The node writes when a Pod
+// became ready; a time further in the future is ignored, so that nothing waits
+// for it.
 const mostSkew = time.Minute
 
-// read fills in what follows from what was decoded.
+// read computes fields from the decoded ones.
 func (p *observedPod) read(prefix, templateHash string, now time.Time) {
 	p.number = numberOf(p.Name, prefix)
 	p.current = p.Metadata.Labels.TemplateHash == templateHash
@@ -99,13 +99,13 @@ func numberOf(name, prefix string) int {
 	return number
 }
 
-// hasFailed reports whether the Pod has ended. One that shall run for ever has
-// failed then, whatever its exit code.
+// hasFailed reports whether the Pod has ended. Its containers should run for
+// ever, so any exit code is a failure.
 func (p *observedPod) hasFailed() bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// waitingReason tells what the Pod waits for, in the words of kubectl get.
+// waitingReason says what the Pod waits for, as kubectl get does.
 func (p *observedPod) waitingReason() string {
 	if p.Spec.NodeName == "" {
 		for _, condition := range p.Status.Conditions {
@@ -115,7 +115,7 @@ func (p *observedPod) waitingReason() string {
 		}
 		return "not scheduled"
 	}
-	// The others wait for the init containers, and say no more than that.
+	// The other containers only say that they wait for the init containers.
 	for _, container := range p.Status.InitStatuses {
 		if reason := container.State.waitingReason(); reason != "" {
 			return "Init:" + reason
@@ -129,10 +129,10 @@ func (p *observedPod) waitingReason() string {
 	return "not ready"
 }
 
-// initializing is what a container waits for behind an init container.
+// initializing is the reason of a container that waits for the init containers.
 const initializing = "PodInitializing"
 
-// waitingReason returns why a container waits or has failed, or nothing.
+// waitingReason returns why a container waits or has failed, or "".
 func (s *containerState) waitingReason() string {
 	switch {
 	case s.Waiting != nil && s.Waiting.Reason != initializing:
@@ -164,13 +164,12 @@ func (p *observedPod) phaseRank() int {
 	}
 }
 
-// sortByDeletionOrder sorts the Pods that go first before those that stay. It is
+// sortByDeletionOrder sorts the Pods that are deleted first to the front. It is
 // the order of a ReplicaSet (ActivePodsWithRanks in Kubernetes'
-// pkg/controller/controller_utils.go) with two differences: of two Pods that only
-// their age would tell apart, the one of an older template goes; and a Pod that
-// goes counts no more as a neighbor of the others on its node, so that those that
-// stay are spread as far as they can be. Where one that goes is already gone, the
-// others that go are the same.
+// pkg/controller/controller_utils.go) with two differences: an older template
+// comes before age; and a Pod that is picked no longer counts as a neighbor on
+// its node, so that the remaining ones are spread as well as possible. The
+// result does not change if a picked Pod is already gone.
 func sortByDeletionOrder(pods []*observedPod) {
 	onNode := map[string]int{}
 	for _, pod := range pods {
@@ -224,7 +223,7 @@ func byNumber(a, b *observedPod) int {
 	return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.Name, b.Name))
 }
 
-// observed is what is there of a PodSet.
+// observed is what exists of a PodSet.
 type observed struct {
 	live        []*observedPod // neither failed nor being deleted, by number
 	failed      []*observedPod
@@ -234,30 +233,30 @@ type observed struct {
 }
 
 // observe decodes and sorts the Pods.
-func observe(set *PodSet, seen metacontroller.Observed, templateHash string) (observed, error) {
-	pods, err := metacontroller.List[observedPod](seen.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
+func observe(set *PodSet, request metacontroller.Observed, templateHash string) (observed, error) {
+	pods, err := metacontroller.List[observedPod](request.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	if err != nil {
 		return observed{}, err
 	}
-	there := observed{taken: make(map[int]bool, len(pods)), alive: make(map[string]bool, len(pods))}
+	observed := observed{taken: make(map[int]bool, len(pods)), alive: make(map[string]bool, len(pods))}
 	for i := range pods {
 		pod := &pods[i]
-		pod.read(prefix(set), templateHash, seen.Now)
-		there.taken[pod.number] = true
+		pod.read(prefix(set), templateHash, request.Now)
+		observed.taken[pod.number] = true
 		if pod.Terminating {
-			there.terminating++
+			observed.terminating++
 			continue
 		}
-		there.alive[pod.Name] = true
+		observed.alive[pod.Name] = true
 		switch {
 		case pod.hasFailed():
-			there.failed = append(there.failed, pod)
+			observed.failed = append(observed.failed, pod)
 		default:
-			there.live = append(there.live, pod)
+			observed.live = append(observed.live, pod)
 		}
 	}
-	slices.SortFunc(there.live, byNumber)
-	return there, nil
+	slices.SortFunc(observed.live, byNumber)
+	return observed, nil
 }
 
 // readiness counts the Pods that are ready and those of the newest template.

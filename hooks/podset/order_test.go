@@ -44,10 +44,10 @@ func keptOf(t *testing.T, size int, pods map[string]string) []string {
 	return names
 }
 
-// TestThoseThatGoAreTheSameWhenSomeHaveGone takes Pods out, one after the other in
+// TestDeletionOrderIsTheSameWhenSomeAreGone takes Pods out, one after the other in
 // any order, of those that are to go: the cache shows their end as it comes.
 // Another one must not go in their stead.
-func TestThoseThatGoAreTheSameWhenSomeHaveGone(t *testing.T) {
+func TestDeletionOrderIsTheSameWhenSomeAreGone(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		pods := map[string]string{}

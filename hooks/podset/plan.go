@@ -12,72 +12,71 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// plan says which Pods stay and how many are made. Taking a Pod out of what is
-// observed never makes another one go: what is dropped follows from how many are
-// too many, which only becomes less.
+// plan says which Pods stay and how many are created. A Pod that disappears
+// never causes another one to be deleted: deletions follow from the excess,
+// which only shrinks.
 type plan struct {
 	stay   []*observedPod // live ones, by number
 	failed []*observedPod // failed ones that wait for their replacement
 	fresh  []freshPod
-	// pending are the numbers of those to be made, and of those that were asked for
-	// before and may yet appear, which the batch leaves out.
-	pending []int
-	batch   int       // how many may be made in this sync
-	stuck   bool      // none of those that were asked for before has appeared
-	later   int       // Pods that are missing too, and are made in a later sync
-	excess  int       // Pods that go because there are too many
-	rolled  int       // Pods that go because their template is outdated
-	retry   time.Time // when Pods are made next that are not made now, if later than now
-	lost    *Lost     // Pods that something else has deleted
-	// waits is why no Pods are made that are missing, or nothing.
+	// pending are the numbers to create, and those that were asked for before
+	// and may yet appear, which the batch excludes.
+	pending   []int
+	batch     int       // how many may be made in this sync
+	stuck     bool      // none of the Pods that were asked for before has appeared
+	remaining int       // Pods that are also missing, to be created in a later sync
+	excess    int       // Pods that are deleted because there are too many
+	rolled    int       // Pods that are deleted because their template is outdated
+	retry     time.Time // when Pods are created next, if not now
+	lost      *Lost     // Pods that something else has deleted
+	// waits is why missing Pods are not created, or "".
 	waits string
-	// held is set where the fresh Pods are not asked for in this sync: none of those that
+	// held is set if no fresh Pods are created in this sync: none of those that
 	// were asked for before has appeared, and the next attempt is at retry.
 	held bool
 }
 
-// freshPod is a Pod to be made.
+// freshPod is a Pod to be created.
 type freshPod struct {
 	number int
-	// failures counts the failed Pods in a row of which this one replaces the
-	// last.
+	// failures counts the failed Pods in a row before this one.
 	failures int
 }
 
 // decide makes the plan.
-func decide(set *PodSet, there observed, bounds bounds, now time.Time) plan {
+func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	size := int(*set.Spec.Size)
 	var p plan
-	p.stay = slices.Clone(there.live)
+	p.stay = slices.Clone(observed.live)
 	p.dropExcess(size)
-	p.lost = countLost(set, there, now)
+	p.lost = countLost(set, observed, now)
 	again := p.lost.tooMany(size, now)
-	room := max(0, size+operator.MaxBurst-there.terminating)
+	room := max(0, size+operator.MaxBurst-observed.terminating)
 	if size <= bounds.most && room > 0 && again.IsZero() { // or what goes would not be replaced
 		p.dropOutdated(size - maxUnavailable(set))
 	}
 	slices.SortFunc(p.stay, byNumber)
 
 	missing := max(0, min(size, bounds.most)-len(p.stay))
-	replacements := p.replaceFailed(there.failed, missing, now)
+	replacements := p.replaceFailed(observed.failed, missing, now)
 	rest := missing - len(p.failed)
-	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return there.taken[int(n)] })
-	p.batch, p.stuck = batchOf(set, there)
+	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return observed.taken[int(n)] })
+	p.batch, p.stuck = batchOf(set, observed)
 	p.batch = min(p.batch, bounds.burst, max(room, len(pending)))
 	if missing > 0 {
-		p.wait(there, size, room, again)
+		p.wait(observed, size, room, again)
 	}
 	if p.waits != "" || set.DeletionTimestamp != nil {
 		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
 	}
-	p.makeFresh(replacements, rest, bounds.burst, there, pending)
+	p.makeFresh(replacements, rest, bounds.burst, observed, pending)
 	if p.stuck && len(p.fresh) > 0 {
 		p.hold(set, now)
 	}
 	return p
 }
 
-// hold leaves the fresh Pods to the next attempt, unless there is one now.
+// hold leaves the fresh Pods to the next attempt, unless it is now.
 func (p *plan) hold(set *PodSet, now time.Time) {
 	isNow, next := operator.Attempt(set.Status.Conditions, set.Generation, now)
 	if p.held = !isNow; !p.held {
@@ -88,23 +87,23 @@ func (p *plan) hold(set *PodSet, now time.Time) {
 	}
 }
 
-// wait says why no Pods are made, if there are reasons: until some time because too
-// many have been lost, or for want of room beside those that are being deleted.
-func (p *plan) wait(there observed, size, room int, until time.Time) {
+// wait sets why no Pods are created: too many have been lost, or there is no
+// room besides those that are being deleted.
+func (p *plan) wait(observed observed, size, room int, until time.Time) {
 	switch {
 	case !until.IsZero():
 		p.waits, p.retry = p.lost.String(), until
 	case room == 0:
-		p.waits = fmt.Sprintf("%d of %d Pods exist, and of %d that are being deleted some have to end first", len(there.live), size, there.terminating)
+		p.waits = fmt.Sprintf("%d of %d Pods exist, and of %d that are being deleted some have to end first", len(observed.live), size, observed.terminating)
 	}
 }
 
-// makeFresh asks for the replacements and for the rest of the missing Pods, as
-// many as the batch has of a burst: first for those that were asked for and are not observed
-// yet, then under the lowest numbers that are free. A number may have become free
-// while the Pods that were asked for are still on their way to the cache, and under
-// another name they would be made twice.
-func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observed, pending []int32) {
+// makeFresh creates the replacements and other missing Pods, within the batch
+// and the burst: first under the numbers that were asked for and are not
+// observed yet, then under the lowest free numbers. A lower number may have
+// become free while those Pods are not in the cache yet, and under another name
+// they would be created twice.
+func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed observed, pending []int32) {
 	missing := len(replacements) + rest
 	count := min(missing, burst)
 	numbers := make([]int, 0, count)
@@ -116,13 +115,13 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observe
 		}
 	}
 	for number := 0; len(numbers) < count; number++ {
-		if !there.taken[number] && !asked[number] {
+		if !observed.taken[number] && !asked[number] {
 			numbers = append(numbers, number)
 		}
 	}
 	chosen := batchFrom(numbers, p.batch)
 	slices.Sort(chosen)
-	p.fresh, p.later = make([]freshPod, len(chosen)), missing-len(chosen)
+	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
 	copy(p.fresh, replacements)
 	for i := range p.fresh {
 		p.fresh[i].number = chosen[i]
@@ -132,12 +131,12 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, there observe
 	slices.Sort(p.pending)
 }
 
-// highestNumber is more than any Pod can have: those that are being deleted are no more
-// than the largest size, and a burst, and there are as many others and as many pending.
+// highestNumber is above the number of any Pod: terminating Pods are at most
+// the largest size and a burst, and so are the others and the pending ones.
 const highestNumber = 99999
 
-// pendingNumbers returns the numbers that the status remembers. What has not
-// appeared for as long as a cache may lag will not: the name may be taken.
+// pendingNumbers returns the numbers in the status. Pods that have not appeared
+// within [operator.ChildGrace] will not: the name may be taken.
 func pendingNumbers(set *PodSet, now time.Time) []int32 {
 	since, isMissing := operator.MissingSince(set.Status.Conditions)
 	if !isMissing || now.Sub(since) >= operator.ChildGrace {
@@ -146,16 +145,15 @@ func pendingNumbers(set *PodSet, now time.Time) []int32 {
 	return set.Status.Pending
 }
 
-// dropExcess lets those go that are too many.
+// dropExcess deletes Pods while there are too many.
 func (p *plan) dropExcess(size int) {
 	p.excess = max(0, len(p.stay)-size)
 	sortByDeletionOrder(p.stay)
 	p.stay = p.stay[p.excess:]
 }
 
-// dropOutdated lets Pods of an older template go: all that are not ready, and
-// of the ready ones as many as leave the least number of ready Pods. The order
-// is that in which Pods are deleted.
+// dropOutdated deletes Pods of an older template: all that are not ready, and
+// ready ones while at least least ready Pods remain, in deletion order.
 func (p *plan) dropOutdated(least int) {
 	ready := 0
 	for _, pod := range p.stay {
@@ -176,19 +174,19 @@ func (p *plan) dropOutdated(least int) {
 	})
 }
 
-// The pause before a failed Pod is replaced. The first failure costs none: a
-// node that is drained of memory is no fault of the Pod.
+// The backoff before a failed Pod is replaced. The first failure has none: an
+// eviction is not the Pod's fault.
 const (
 	firstPause  = 10 * time.Second
 	longestWait = 5 * time.Minute
-	// steady is how long a Pod must have run for its failure to count as a
+	// steady is how long a Pod must have run so that its failure counts as the
 	// first one.
 	steady = 10 * time.Minute
 )
 
-// replaceFailed keeps as many failed Pods as replacements are missing, those
-// that are due last, and returns the replacements of those that are due. The
-// others have been replaced.
+// replaceFailed returns the replacements that are due, and keeps the failed
+// Pods whose replacement is not, those that are due last. The other failed Pods
+// are deleted.
 func (p *plan) replaceFailed(failed []*observedPod, missing int, now time.Time) []freshPod {
 	failed = slices.Clone(failed)
 	slices.SortStableFunc(failed, func(a, b *observedPod) int {
@@ -209,8 +207,8 @@ func (p *plan) replaceFailed(failed []*observedPod, missing int, now time.Time) 
 	return replacements
 }
 
-// failures returns how many Pods in a row had failed when this one was made. A
-// Pod that has run for long ends the row.
+// failures returns how many Pods in a row had failed when this one was created.
+// A Pod that ran long enough resets the count.
 func (p *observedPod) failures() int {
 	if p.changed.Sub(p.Metadata.CreationTimestamp.Time) > steady {
 		return 0
@@ -219,11 +217,11 @@ func (p *observedPod) failures() int {
 	if err != nil || count < 0 {
 		return 0
 	}
-	return min(count, 20) // longer pauses than the longest are all the same
+	return min(count, 20) // the backoff does not grow any further
 }
 
-// nextFailures returns how many Pods in a row have failed when the replacement of
-// this one is made. One of a newer template has nothing to do with them.
+// nextFailures returns that count for the replacement of this Pod. A newer
+// template resets it.
 func (p *observedPod) nextFailures() int {
 	if !p.current {
 		return 0
@@ -231,9 +229,9 @@ func (p *observedPod) nextFailures() int {
 	return p.failures() + 1
 }
 
-// due returns when a failed Pod is to be replaced. It failed when it stopped
-// being ready or, if it never was, when it was made, as far as it tells. One of an
-// older template is due at once: the newest may be what mends it.
+// due returns when to replace a failed Pod: after a backoff from when it
+// stopped being ready or, if it never was, from its creation. A Pod of an older
+// template is replaced at once: the newest may fix it.
 func (p *observedPod) due() time.Time {
 	if !p.current {
 		return time.Time{}
@@ -245,19 +243,19 @@ func (p *observedPod) due() time.Time {
 	return p.changed.Add(min(firstPause<<(failures-1), longestWait))
 }
 
-// maxUnavailable returns how many Pods an update may take away at a time.
+// maxUnavailable returns how many Pods an update may remove at a time.
 func maxUnavailable(set *PodSet) int {
 	if set.Spec.MaxUnavailable == nil {
 		return 1
 	}
 	count, err := intstr.GetScaledValueFromIntOrPercent(set.Spec.MaxUnavailable, int(*set.Spec.Size), false)
 	if err != nil {
-		return 1 // the schema lets nothing else through
+		return 1 // the schema allows nothing else
 	}
 	return max(1, count)
 }
 
-// isIdle reports whether there is nothing to do but to wait.
+// isIdle reports whether there is nothing to do but wait.
 func (p plan) isIdle() bool { return len(p.fresh) == 0 && p.excess == 0 && p.rolled == 0 }
 
 // kept returns the observed Pods that stay.

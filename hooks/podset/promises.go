@@ -11,7 +11,7 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// promises are what a PodSet keeps to whatever is late or lost.
+// promises are the invariants of a PodSet under late caches and lost writes.
 func promises() metacontroller.Promises {
 	return metacontroller.Promises{
 		History: []metacontroller.History{{
@@ -22,11 +22,11 @@ func promises() metacontroller.Promises {
 	}
 }
 
-// watch holds PodSets to their number of Pods: never more at once than the largest
-// size that has been asked for, those that go left out, and those that Metacontroller
-// has been told to delete: the API server may have refused it. There may be one more for
-// each that Metacontroller has not heard of and of which the status by which it calls
-// the hook does not tell: the status was lost, or is late itself.
+// watch checks that a PodSet never has more live Pods than the largest size
+// that was asked for. Pods that Metacontroller has been told to delete do not
+// count: the API server may have refused it. One more is allowed for each Pod
+// that is in neither Metacontroller's cache nor the status in the request: that
+// status was lost, or is stale.
 func watch() func(metacontroller.Write) string {
 	largest := map[string]int64{}
 	return func(w metacontroller.Write) string {
@@ -61,21 +61,20 @@ func watch() func(metacontroller.Write) string {
 	}
 }
 
-// isToGo reports whether Metacontroller knows of a Pod that the hook no longer asks
-// for, so that it deletes it.
+// isToGo reports whether a Pod is in Metacontroller's cache and no longer in
+// the hook's answer, so that it is deleted.
 func isToGo(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
 	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
 	return heard != nil && heard.GetUID() == pod.GetUID() && set != nil && !w.IsAsked(set, pod)
 }
 
-// isKnown reports whether Metacontroller tells the hook of a Pod, or the status
-// that it sends does.
+// isKnown reports whether a Pod is in the request, as a child or in the status.
 func isKnown(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
 	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
 	if heard != nil && heard.GetUID() == pod.GetUID() {
 		return set != nil && heard.GetLabels()["controller-uid"] == string(set.GetUID())
 	}
-	if set == nil || heard != nil { // what the status tells of is taken for the Pod of that name that was there before
+	if set == nil || heard != nil { // the status may mean an earlier Pod of that name
 		return false
 	}
 	pending, _, _ := unstructured.NestedSlice(set.Object, "status", "pending")
@@ -83,8 +82,8 @@ func isKnown(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
 	return tells && !isTooLong(w, set)
 }
 
-// isTooLong reports whether a PodSet has waited for its Pods for as long as a cache
-// may be late: it does not wait any longer.
+// isTooLong reports whether a PodSet has waited longer for its Pods than a
+// cache may be stale.
 func isTooLong(w metacontroller.Write, set *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(set.Object, "status", "conditions")
 	for _, item := range conditions {

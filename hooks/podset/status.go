@@ -18,36 +18,36 @@ const (
 	reasonPodsDeleted  = "PodsDeleted"
 )
 
-// nextBurst is how long to wait at most before the rest of the Pods is asked
-// for. Each Pod that appears leads to a sync of its own, too.
+// nextBurst is how long to wait at most before more Pods are created. Each Pod
+// that appears also causes a sync.
 const nextBurst = 5 * time.Second
 
-// progressDeadline is how long Pods may be wanted without one that is made or
-// becomes ready. It is that of a Deployment. It counts whether or not all were
-// ready before: nothing is known of that when a status is lost.
+// progressDeadline is how long Pods may be missing or not ready without
+// progress, as for a Deployment. It also applies after all were ready: a lost
+// status would forget that.
 const progressDeadline = 10 * time.Minute
 
-// state is all that the status follows from.
+// state is the input of the status.
 type state struct {
-	set    *PodSet
-	there  observed
-	bounds bounds
-	plan   plan
-	now    time.Time
+	set      *PodSet
+	observed observed
+	bounds   bounds
+	plan     plan
+	now      time.Time
 }
 
-// report tells what is observed, and when to look again.
+// report returns the status, and when to check again.
 func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
-	set, there, plan, now := s.set, s.there, s.plan, s.now
-	ready, current := there.readiness()
+	set, observed, plan, now := s.set, s.observed, s.plan, s.now
+	ready, current := observed.readiness()
 	status := Status{
 		Ready:           fmt.Sprintf("%d/%d", ready, *set.Spec.Size),
-		Replicas:        int32(len(there.live)),
+		Replicas:        int32(len(observed.live)),
 		ReadyReplicas:   int32(ready),
 		UpdatedReplicas: int32(current),
 		Selector:        selectorLabel + "=" + set.Name,
 	}
-	for _, pod := range there.live {
+	for _, pod := range observed.live {
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
 	for _, number := range plan.pending {
@@ -61,22 +61,22 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	children := conditions.ReportChildren(differs, set.Status.PendingChildren)
 	resync := children.ResyncAfter
 	own, left := judge(s)
-	if plan.later > 0 {
-		children.Judgement.Message = withLater(children.Judgement, own.Message, plan.later)
+	if plan.remaining > 0 {
+		children.Judgement.Message = withLater(children.Judgement, own.Message, plan.remaining)
 		if !plan.stuck {
 			resync = operator.Soonest(resync, nextBurst)
 		}
 	}
 	conditions.Judge(own, operator.ConditionProgressing)
-	if !children.Settled { // Progressing says what is done meanwhile
+	if !children.Settled { // Progressing shows the operator's own judgement
 		conditions.Judge(children.Judgement)
 	}
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	return status, operator.Soonest(resync, left, plan.retry.Sub(now))
 }
 
-// withLater says of Pods that have not been asked for yet how far the PodSet is or,
-// where those that have been do not appear, what the others wait for.
+// withLater adds to a message what the Pods wait for that have not been created
+// yet.
 func withLater(children operator.Judgement, activity string, later int) string {
 	switch children.Reason {
 	case operator.ReasonCreating:
@@ -87,34 +87,34 @@ func withLater(children operator.Judgement, activity string, later int) string {
 	return children.Message
 }
 
-// activity tells what is being done, or why the Pods are not ready. The reason
-// is Ready where nothing is to be said.
+// activity says what is being done, or why the Pods are not ready. The reason
+// is Ready if neither applies.
 func activity(s state) (reason, message string) {
-	there, plan, size := s.there, s.plan, int(*s.set.Spec.Size)
-	ready, current := there.readiness()
-	waits := there.waitsFor()
-	switch outdated := len(there.live) - current; {
+	observed, plan, size := s.observed, s.plan, int(*s.set.Spec.Size)
+	ready, current := observed.readiness()
+	waits := observed.waitsFor()
+	switch outdated := len(observed.live) - current; {
 	case plan.excess > 0:
-		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(there.live), size)
+		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(observed.live), size)
 	case plan.waits != "":
 		return reasonPodsDeleted, plan.waits
-	case size > s.bounds.most && (outdated > 0 || len(there.live) < size):
+	case size > s.bounds.most && (outdated > 0 || len(observed.live) < size):
 		return reasonTooLarge, s.bounds.tooLarge(size)
 	case outdated > 0:
 		return operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
 	case len(plan.failed) > 0:
 		return reasonReplacing, plan.replacing()
-	case plan.later > 0:
-		return reasonScaling, fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(there.live), size, plan.batch)
-	case len(there.live) < size:
-		return reasonScaling, fmt.Sprintf("%d of %d Pods exist", len(there.live), size)
+	case plan.remaining > 0:
+		return reasonScaling, fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(observed.live), size, plan.batch)
+	case len(observed.live) < size:
+		return reasonScaling, fmt.Sprintf("%d of %d Pods exist", len(observed.live), size)
 	case ready < size:
 		return reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", ready, size, waits)
 	}
 	return reasonReady, fmt.Sprintf("%d of %d Pods are ready", ready, size)
 }
 
-// replacing tells which failed Pods are being replaced, or why they are not yet.
+// replacing says which failed Pods are being replaced, or why not yet.
 func (p plan) replacing() string {
 	first := p.failed[0].Name
 	if len(p.failed) > 1 {
@@ -136,7 +136,7 @@ func (o observed) waitsFor() string {
 	return ""
 }
 
-// lastChange returns when a Pod was made or became ready or not, last.
+// lastChange returns when a Pod was last created or changed its readiness.
 func (o observed) lastChange() time.Time {
 	var last time.Time
 	for _, pod := range o.live {
@@ -147,11 +147,11 @@ func (o observed) lastChange() time.Time {
 	return last
 }
 
-// judge tells how the Pods are, and after what time the PodSet has made no progress for
-// too long, or zero.
+// judge returns the state of the Pods, and how long until the progress
+// deadline, or zero.
 func judge(s state) (judgement operator.Judgement, left time.Duration) {
 	reason, message := activity(s)
-	change := s.there.lastChange()
+	change := s.observed.lastChange()
 	left = change.Add(progressDeadline).Sub(s.now)
 	isIdle := s.plan.isIdle() && !change.IsZero() // there is nothing to do but to wait for Pods
 	switch {

@@ -8,8 +8,8 @@ import (
 
 type result = metacontroller.Result[Status]
 
-// sync keeps the Pods that stay and asks for those that are missing.
-func sync(set *PodSet, seen metacontroller.Observed) (result, error) {
+// sync keeps the Pods that stay and creates missing ones.
+func sync(set *PodSet, request metacontroller.Observed) (result, error) {
 	if err := check(set); err != nil {
 		return result{}, err
 	}
@@ -17,7 +17,7 @@ func sync(set *PodSet, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	there, err := observe(set, seen, hash)
+	observed, err := observe(set, request, hash)
 	if err != nil {
 		return result{}, err
 	}
@@ -25,13 +25,13 @@ func sync(set *PodSet, seen metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	plan := decide(set, there, bounds, seen.Now)
+	plan := decide(set, observed, bounds, request.Now)
 	fresh := freshPods(set, plan, hash)
-	differs, err := seen.Compare(fresh)
+	differs, err := request.Compare(fresh)
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(state{set, there, bounds, plan, seen.Now}, differs)
+	status, resync := report(state{set, observed, bounds, plan, request.Now}, differs)
 	children := plan.kept()
 	if !plan.held {
 		children = append(children, fresh...)
@@ -39,8 +39,8 @@ func sync(set *PodSet, seen metacontroller.Observed) (result, error) {
 	return result{Status: status, Children: children, ResyncAfter: resync}, nil
 }
 
-// check refuses what the schema would, for a request that has not passed it:
-// without a size, every Pod would be one too many.
+// check refuses what the schema would, for requests that were not validated:
+// without a size, every Pod would be deleted.
 func check(set *PodSet) error {
 	switch {
 	case set.Spec.Size == nil || *set.Spec.Size < 0:

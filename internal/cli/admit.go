@@ -29,21 +29,21 @@ func validateFlag(cmd *cobra.Command, validate *bool) {
 		"refuse a custom resource that the API server would refuse, and warn of fields that it would drop")
 }
 
-// validateHelp is what the help of a command says about it.
+// validateHelp is the help text about it.
 const validateHelp = `A custom resource is held to its CustomResourceDefinition with the API server's own
 code: defaults are filled in, what the API server would refuse is refused, in its
 words and with the line, and a field that it does not know is left out and told in
 a warning. The API server only drops such a field; kubectl apply refuses to send
 it, unless it is called with --validate=warn. --validate=false turns off both.`
 
-// invalidError is a custom resource that the API server refuses, one line for
-// each reason.
+// invalidError is the refusal of a custom resource by the API server's
+// validation, one line for each reason.
 type invalidError struct{ lines []string }
 
 // Error returns the reasons in one line.
 func (e invalidError) Error() string { return strings.Join(e.lines, " ") }
 
-// print prints the reasons as kubectl does, as a program of that name.
+// print prints the reasons as kubectl does, under the program's name.
 func (e invalidError) print(w io.Writer, name string) {
 	for i, line := range e.lines {
 		if i == 0 {
@@ -76,8 +76,8 @@ func (d document) refused(err error) error {
 	return invalidError{lines}
 }
 
-// withoutMiddle leaves the middle of a long reason out: it quotes a value, which can
-// be a file, and says at the end what is wrong with that.
+// withoutMiddle shortens a long reason, which begins with a quoted value,
+// possibly a whole file, and ends with what is wrong with it.
 func withoutMiddle(reason string) string {
 	const longest, head, tail = 2000, 200, 1000
 	if len(reason) <= longest {
@@ -86,8 +86,8 @@ func withoutMiddle(reason string) string {
 	return strings.ToValidUTF8(reason[:head], "") + " … " + strings.ToValidUTF8(reason[len(reason)-tail:], "")
 }
 
-// inOrder returns each cause once, in the order of the lines: the API server has
-// them in any. Those about the whole object come last.
+// inOrder returns each cause once, in the order of the lines. Those about the
+// whole object come last.
 func (d document) inOrder(causes []metav1.StatusCause) []metav1.StatusCause {
 	line := map[string]int{crd.WholeObject: math.MaxInt}
 	for _, cause := range causes {
@@ -101,7 +101,7 @@ func (d document) inOrder(causes []metav1.StatusCause) []metav1.StatusCause {
 	return slices.Compact(sorted)
 }
 
-// warn tells of the fields that the API server drops.
+// warn prints the fields that the API server would drop.
 func (p *program) warn(d document, prefix string, unknown []string) {
 	for _, path := range unknown {
 		fmt.Fprintf(p.Err, "warning: %s\n", printable.Line(fmt.Sprintf("unknown field %q (%s)", prefix+path, d.at(prefix+path)), mostMessage))
@@ -131,9 +131,8 @@ func unknownFields(c metacontroller.Controller, object []byte) ([]string, error)
 	return definition.Complete(content), nil
 }
 
-// admit makes of the custom resource in a document, which may stand in a request,
-// what the API server would have stored. Nothing refuses one that is being
-// deleted.
+// admit returns a document in which the custom resource is as the API server
+// would have stored it. A custom resource that is being deleted is not refused.
 func (p *program) admit(d document, c metacontroller.Controller, hook metacontroller.HookName, validate bool) (document, error) {
 	definition, err := schemaOf(c)
 	if err != nil || definition == nil {
@@ -149,7 +148,7 @@ func (p *program) admit(d document, c metacontroller.Controller, hook metacontro
 	}
 	var content map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &content); err != nil || content == nil {
-		return d, nil //nolint:nilerr // the hook says it
+		return d, nil //nolint:nilerr // the hook reports it
 	}
 	object := &unstructured.Unstructured{Object: content}
 	unknown, problems := definition.Admit(context.Background(), content, nil)
@@ -171,8 +170,8 @@ func (p *program) admit(d document, c metacontroller.Controller, hook metacontro
 	return d, err
 }
 
-// withPrefix puts the path of the custom resource in its document before that of
-// each field.
+// withPrefix prefixes each field with the path of the custom resource in its
+// document.
 func withPrefix(err *apierrors.StatusError, prefix string) error {
 	if prefix == "" {
 		return err
@@ -186,7 +185,7 @@ func withPrefix(err *apierrors.StatusError, prefix string) error {
 	return err
 }
 
-// withoutCRDs returns operators that validate nothing.
+// withoutCRDs returns operators without validation.
 func withoutCRDs(controllers []metacontroller.Controller) []metacontroller.Controller {
 	list := make([]metacontroller.Controller, len(controllers))
 	for i, c := range controllers {

@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// bounded is a flag whose value has a range, which its error tells.
+// bounded is a flag with a range, which is in its error.
 type bounded[T int | int64 | time.Duration] struct {
 	value       *T
 	least, most T
 	form        form[T]
 }
 
-// form is how the values of a flag are written.
+// form describes the values of a flag.
 type form[T any] struct {
 	name, example string
 	parse         func(string) (T, error)

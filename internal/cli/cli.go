@@ -31,14 +31,14 @@ type Streams struct {
 type program struct {
 	Streams
 
-	name        string // as it is called in what is printed
+	name        string // the program's name in messages
 	controllers []metacontroller.Controller
 }
 
 // Program returns the name of a program from the path of its file.
 func Program(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
 
-// mostMessage is the size in bytes from which on an error is cut.
+// mostMessage is the size in bytes above which an error is cut.
 const mostMessage = 4 << 10
 
 // usageError is a wrong use of the command line.
@@ -47,12 +47,12 @@ type usageError struct{ error }
 // usagef returns a usageError.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Run runs the command line of a program with some operators, and returns the exit
-// code. A failure is told in one line, but for what the API server refuses, which is
-// told as kubectl does, and for operators that are declared wrongly: there each mistake
-// has a line.
+// Run runs the command line of a program with some operators, and returns the
+// exit code. A failure is one line, except for validation errors, which are
+// printed as kubectl does, and mistakes in the declarations of operators, which
+// have a line each.
 func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams Streams) int {
-	// What is shown may quote a file or an argument.
+	// Output may quote a file or an argument.
 	streams.Err = printable.NewWriter(streams.Err)
 	if err := metacontroller.Check(controllers...); err != nil {
 		for line := range strings.Lines(err.Error()) {

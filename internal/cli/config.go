@@ -12,7 +12,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/documents"
 )
 
-// readConfig sets the flags that stand in a file and not on the command line.
+// readConfig sets flags from a file, unless they are on the command line.
 func readConfig(cmd *cobra.Command, path string) error {
 	if path == "" {
 		return nil
@@ -45,14 +45,14 @@ func readConfig(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// settingText returns a setting as it would stand on the command line.
+// settingText returns a setting as it would be written on the command line.
 func settingText(value any) (string, error) {
 	switch value := value.(type) {
 	case string:
 		return value, nil
 	case bool:
 		return strconv.FormatBool(value), nil
-	case float64: // as every number is read
+	case float64: // the type of every number in JSON
 		return strconv.FormatFloat(value, 'f', -1, 64), nil
 	default:
 		return "", fmt.Errorf("a single value is wanted")

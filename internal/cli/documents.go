@@ -15,7 +15,7 @@ type document struct {
 	source    string // for messages: the file, and which document of it
 	json      []byte
 	path      string // of the file, or "-"
-	text      []byte // as it is written
+	text      []byte // as written
 	firstLine int    // of the text in the file, or 0
 }
 
@@ -59,7 +59,7 @@ func (p *program) readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// sourceOf returns what messages call a file.
+// sourceOf returns the name of a file for messages.
 func sourceOf(path string) string {
 	if path == "-" {
 		return "standard input"
@@ -110,7 +110,8 @@ func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
 }
 
 // only returns the one document of a file that an operator knows, and that
-// operator. A file may hold other objects for its custom resource to work on.
+// operator. The file may have other objects, with which its custom resource
+// works.
 func (p *program) only(path string, documents []document) (document, metacontroller.Controller, error) {
 	if len(documents) == 1 {
 		controller, err := p.controllerFor(documents[0])
@@ -131,7 +132,7 @@ func (p *program) only(path string, documents []document) (document, metacontrol
 	return input, controller, nil
 }
 
-// identity returns what tells an object from others.
+// identity returns the key of an object.
 func (d document) identity() (string, error) {
 	apiVersion, kind, err := d.identify()
 	if err != nil {

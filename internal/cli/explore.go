@@ -87,13 +87,13 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 		}
 	}
 	if found > 0 {
-		return errors.New("explore has found something that must not be")
+		return errors.New("explore has found broken laws or promises: see above")
 	}
 	return nil
 }
 
-// exploreOne explores one custom resource under one strategy, and returns how much
-// it has found.
+// exploreOne explores one custom resource with one strategy, and returns the
+// number of findings.
 func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, flags *exploreFlags, parts int) (int, error) {
 	if flags.time > 0 {
 		limited, stop := context.WithTimeout(ctx, flags.time/time.Duration(parts))

@@ -25,7 +25,7 @@ delete DataService/shop`), 0o600))
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, out, "! it comes to rest: DataService default/shop is being deleted and does not go")
 	require.Contains(t, out, "> DataService/shop  is being deleted")
-	require.Contains(t, err, "operetta: explore has found something that must not be")
+	require.Contains(t, err, "operetta: explore has found broken laws or promises: see above")
 }
 
 func TestExploreTellsMistakes(t *testing.T) {

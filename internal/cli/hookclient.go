@@ -16,8 +16,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// hooks returns the way to the hooks: through the server's handler, or over
-// HTTP. Either way it is the server that serve runs, but for its clock.
+// hooks returns a function that calls the hooks: through the server's handler,
+// or over HTTP. Both use the server of `serve`, with another clock.
 func (p *program) hooks(ctx context.Context, overHTTP, validate bool) (simulate.Call, func(), error) {
 	var clock atomic.Pointer[time.Time]
 	controllers := p.controllers
@@ -51,7 +51,7 @@ func (p *program) hooks(ctx context.Context, overHTTP, validate bool) (simulate.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = srv.Run(serving, hooks, health) // a call that fails will tell
+		_ = srv.Run(serving, hooks, health) // a failing call reports it
 	}()
 	base := "http://" + hooks.Addr().String()
 	fmt.Fprintf(p.Err, "The hooks are served at %s\n", base)
@@ -72,7 +72,7 @@ func inProcess(handler http.Handler, path string, body []byte) (int, []byte, err
 	return response.code, response.body.Bytes(), nil
 }
 
-// recorder keeps a response.
+// recorder stores a response.
 type recorder struct {
 	code   int
 	header http.Header

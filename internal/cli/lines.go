@@ -9,15 +9,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mostLocated is the size in bytes of the largest document in which lines are
-// looked for: it takes many times the memory.
+// mostLocated is the size in bytes of the largest document whose lines are
+// searched, which takes many times the memory.
 const mostLocated = 4 << 20
 
-// firstLines returns the line on which each part of a text begins, counted
-// from 1, and 0 where that is not known.
+// firstLines returns the line on which each part of a text begins, counted from
+// 1, or 0 if unknown.
 func firstLines(text []byte, parts [][]byte) []int {
 	lines := make([]int, len(parts))
-	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) // as the parts have it
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) // the parts have \n
 	line := 1
 	for i, part := range parts {
 		at := bytes.Index(text, part)
@@ -32,8 +32,8 @@ func firstLines(text []byte, parts [][]byte) []int {
 	return lines
 }
 
-// at returns where a field stands, as in box.yaml:7, or where what should have it
-// does. The path is that of the API server's errors: spec.containers[0].name.
+// at returns the place of a field, as in box.yaml:7, or of its closest parent.
+// The path is that of the API server's errors: spec.containers[0].name.
 func (d document) at(path string) string {
 	if line := d.line(path); line > 0 {
 		return fmt.Sprintf("%s:%d", sourceOf(d.path), line)
@@ -41,7 +41,7 @@ func (d document) at(path string) string {
 	return d.source
 }
 
-// line returns the line of a field, or 0 where that is not known.
+// line returns the line of a field, or 0 if unknown.
 func (d document) line(path string) int {
 	var root yaml.Node
 	if d.firstLine == 0 || len(d.text) > mostLocated || yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
@@ -51,7 +51,7 @@ func (d document) line(path string) int {
 }
 
 // lineOf returns the line of the field at a path below a node, or of the last
-// part of the path that there is.
+// part of the path that exists.
 func lineOf(node *yaml.Node, path string) int {
 	line := node.Line
 	for {
@@ -66,8 +66,8 @@ func lineOf(node *yaml.Node, path string) int {
 	}
 }
 
-// step returns the member or item of a node with which a path begins, what tells
-// its line, and the rest of the path. Keys may have dots in them: the longest
+// step returns the member or item of a node for the first part of a path, its
+// key, and the rest of the path. Keys may contain dots: the longest match
 // counts.
 func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	switch node.Kind {

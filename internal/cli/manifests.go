@@ -16,7 +16,7 @@ func newManifestsCommand(p *program) *cobra.Command {
 	in := manifests.Operetta()
 	cmd := &cobra.Command{
 		Use:   "manifests",
-		Short: "Print what tells Metacontroller of the operators",
+		Short: "Print the CompositeControllers, or with --rbac the ClusterRoles",
 		Long: `Manifests prints a CompositeController for each operator, or for those in --kinds,
 as a YAML stream. Its hooks are called through the Service of --service in --namespace or, with
 --hook-url, at a server that runs anywhere else. The names of the cluster-scoped
@@ -54,7 +54,7 @@ these operators: a ClusterRole for each, bound to the ServiceAccount in
 	return cmd
 }
 
-// addInstallation adds the flags that tell one installation from another.
+// addInstallation adds the flags that configure an installation.
 func addInstallation(cmd *cobra.Command, in *manifests.Installation) {
 	cmd.Flags().StringVar(&in.Prefix, "prefix", in.Prefix, "what the names of cluster-scoped objects begin with")
 	cmd.Flags().StringVar(&in.Namespace, "namespace", in.Namespace, "namespace of the server")
@@ -62,7 +62,7 @@ func addInstallation(cmd *cobra.Command, in *manifests.Installation) {
 	cmd.Flags().StringVar(&in.Metacontroller, "metacontroller-namespace", in.Metacontroller, "namespace of Metacontroller, and the name of its ServiceAccount there")
 }
 
-// printEach prints a YAML stream with what is made of each operator.
+// printEach prints a YAML stream with one document for each operator.
 func printEach(p *program, print func(metacontroller.Controller) ([]byte, error)) error {
 	documents := make([][]byte, len(p.controllers))
 	for i, controller := range p.controllers {

@@ -105,7 +105,7 @@ func (p *program) newModule(dir string, flags newFlags) error {
 	return nil
 }
 
-// writePlan writes files, and tells which.
+// writePlan writes files, and prints which.
 func (p *program) writePlan(plan scaffold.Plan) error {
 	created, changed, err := plan.Write()
 	for _, path := range created {
@@ -117,7 +117,7 @@ func (p *program) writePlan(plan scaffold.Plan) error {
 	return err
 }
 
-// next tells the commands to run in a folder.
+// next prints the commands to run in a folder.
 func (p *program) next(dir string, commands ...string) {
 	fmt.Fprint(p.Out, "\nNext:\n")
 	if dir = filepath.Clean(dir); dir != "." {
@@ -128,8 +128,8 @@ func (p *program) next(dir string, commands ...string) {
 	}
 }
 
-// frameworkVersion returns the version of Operetta that the program was built with, or
-// nothing where no module proxy has it.
+// frameworkVersion returns the version of Operetta that the program was built
+// with, or "" if it is not a released one.
 func frameworkVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// call calls a hook. One that panics is an error, and its stack is printed: whoever calls
-// a hook from the command line is its author.
+// call calls a hook. A panic becomes an error, and its stack is printed:
+// whoever calls a hook from the command line is its author.
 func (p *program) call(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, request []byte) (answer metacontroller.Answer, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

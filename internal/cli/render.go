@@ -91,8 +91,8 @@ func render(p *program, path string, flags *renderFlags) error {
 	return err
 }
 
-// printChildren prints the children that were made afresh. One that is only
-// kept as it is has no content of its own to apply.
+// printChildren prints the desired children, without kept ones, which have no
+// content of their own to apply.
 func (p *program) printChildren(answer metacontroller.Answer) error {
 	var response struct {
 		Children []map[string]any `json:"children"`

@@ -21,7 +21,7 @@ func newReplayCommand(p *program) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
-		Short: "Ask this build what another was asked, and tell what would change",
+		Short: "Replay recorded requests against this build and report changed answers",
 		Long: `Replay reads what serve --record has written, or a folder laid out as testdata/ is,
 asks this build the same, and tells what it answers differently: which children
 would come or go, and which fields would change, each change once with the number
@@ -39,7 +39,7 @@ The exit code is 0 when nothing would change, and 1 when anything would.`,
 
 // replayReport is what replay prints.
 type replayReport struct {
-	// Cases is how many there are, Changed how many have another answer now.
+	// Cases is their number, Changed the number of those with another answer.
 	Cases   int            `json:"cases"`
 	Changed int            `json:"changed"`
 	Changes []replayChange `json:"changes,omitempty"`
@@ -127,8 +127,7 @@ func (r replayReport) print(w io.Writer, output string) error {
 	return nil
 }
 
-// changesOf returns in which ways the answer to a case is another now, each
-// once.
+// changesOf returns how the answer to a case has changed, each change once.
 func changesOf(dir string, c corpus.Case) ([]string, error) {
 	text, err := documents.ReadFile(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
 	if err != nil {
@@ -163,7 +162,7 @@ func changesOf(dir string, c corpus.Case) ([]string, error) {
 	return slices.Sorted(maps.Keys(changes)), nil
 }
 
-// byRef returns the children of an answer by what tells them apart.
+// byRef returns the children of an answer by their references.
 func byRef(answer map[string]any) map[string]map[string]any {
 	children := map[string]map[string]any{}
 	list, _ := answer["children"].([]any)
@@ -190,8 +189,8 @@ func compareChildren(changes map[string]bool, old, now map[string]map[string]any
 	}
 }
 
-// compare notes the paths at which two values differ. The hash of a child says
-// no more than the fields do.
+// compare collects the paths at which two values differ, ignoring the hash of a
+// child.
 func compare(changes map[string]bool, path string, old, now any) {
 	oldMap, isMap := old.(map[string]any)
 	nowMap, isAlsoMap := now.(map[string]any)
@@ -219,7 +218,7 @@ func compare(changes map[string]bool, path string, old, now any) {
 
 func joined(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
-// brief returns a value in so few characters that a line can hold it.
+// brief returns a value shortened to fit into a line.
 func brief(value any) string {
 	if value == nil {
 		return "(none)"

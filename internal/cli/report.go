@@ -11,8 +11,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// report prints what a simulation does: as text while it goes on, or whole at
-// its end.
+// report prints a simulation: as text while it runs, or as a whole at its end.
 type report struct {
 	*program
 
@@ -37,7 +36,7 @@ func (r *report) outcomes(world *simulate.World) {
 	}
 }
 
-// end prints what is left to print.
+// end prints the rest.
 func (r *report) end(world *simulate.World, failure error) error {
 	if r.output == "text" {
 		r.text.Steps(world)

@@ -35,7 +35,7 @@ project or starts one, and generate writes what deploy/ has of its operators.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newServeCommand(p), newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p), newManifestsCommand(p), newGenerateCommand(p),
 		newNewCommand(p), newVersionCommand(p))
-	for _, cmd := range root.Commands() { // the examples are to be typed as they stand
+	for _, cmd := range root.Commands() { // examples must be copyable
 		cmd.Example = strings.ReplaceAll(cmd.Example, "  operetta ", "  "+p.name+" ")
 	}
 	return root

@@ -23,11 +23,14 @@ type serveFlags struct {
 	listen, metricsListen, config string
 	record                        string
 	logLevel, logFormat           string
+	level                         slog.LevelVar // of the log, as it is now
+	pprof                         bool
 	maxBodyBytes, maxAnswerBytes  int64
 	memoryBudget                  int64
 	forRequests                   int64 // of the budget
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
+	credentials                   server.CredentialFiles
 }
 
 func newServeCommand(p *program) *cobra.Command {
@@ -35,48 +38,61 @@ func newServeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer Metacontroller's hooks over HTTP",
-		Long: `Serve answers the hooks of all operators, or of those in --kinds, and serves health checks on a second port.
+		Long: `Serve answers the hooks of all operators, or of those in --kinds, and serves health checks and metrics on a second port.
 
 SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
 new requests are refused, and when those in flight have been answered it exits
-with 0. A second signal ends it at once.`,
+with 0. A second signal ends it at once.
+
+The log level of the --config file is taken over while the server runs: within
+some seconds after the file has changed, or at once on SIGHUP.`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			isFixed := cmd.Flags().Changed(logLevelFlag)
 			if err := readConfig(cmd, flags.config); err != nil {
 				return err
 			}
 			if err := flags.checkBudget(cmd); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), p, &flags)
+			return serve(cmd.Context(), p, &flags, isFixed)
 		},
 	}
 	addKinds(cmd, p)
 	set := cmd.Flags()
 	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
-	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz and /readyz")
+	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
 	set.StringVar(&flags.config, "config", "", "YAML file with these flags' names as keys; the command line wins")
 	set.Var(boundedFlag(&flags.maxBodyBytes, server.DefaultMaxBodyBytes, 1, server.MostMemoryBudget, quantity), "max-body-bytes",
 		"the most that is kept of a request body, at most half of the memory budget; it may be four times as long where it holds Pods; a larger one is refused with 413")
 	set.Var(boundedFlag(&flags.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
 		"size of the largest answer; a hook that would give a larger one answers 500")
 	set.Var(boundedFlag(&flags.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
-		"bytes that all requests together may hold; those for which there is none wait, and are told to come back with 429 (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
+		"bytes that all requests together may hold; requests without memory wait, and get 429 after too long (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
 	set.Lookup("memory-budget").DefValue = ""
 	set.Var(boundedFlag(&flags.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
-		"hooks that run at once; the others wait, and are told to come back with 429")
+		"hooks that run at once; the others wait, and get 429 after too long")
 	set.Var(boundedFlag(&flags.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
 		"longest time for requests in flight to finish after that")
+	addCredentials(cmd, &flags.credentials)
 	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
-	set.StringVar(&flags.logLevel, "log-level", "info", "least level to log: debug, info, warn or error")
+	set.StringVar(&flags.logLevel, logLevelFlag, "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
 	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
+	set.BoolVar(&flags.pprof, "pprof", false, "serve profiles of the process below /debug/pprof/ on the port of the metrics")
 	return cmd
 }
 
-// checkBudget fills in the memory budget, and makes sure that a body has room
-// in it that was asked for.
+// logLevelFlag is the one setting that may change while the server runs.
+const logLevelFlag = "log-level"
+
+func logLevelError(level string) string {
+	return fmt.Sprintf("log-level %q is not supported: use debug, info, warn or error", level)
+}
+
+// checkBudget sets the memory budget, and checks that it has room for the
+// largest body.
 func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
 	if f.memoryBudget == 0 {
 		f.memoryBudget = server.DetectBudget()
@@ -95,8 +111,12 @@ func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
 	return nil
 }
 
-func serve(ctx context.Context, p *program, flags *serveFlags) error {
+func serve(ctx context.Context, p *program, flags *serveFlags, levelIsFixed bool) error {
 	log, err := newLogger(p, flags)
+	if err != nil {
+		return err
+	}
+	credentials, err := loadCredentials(flags.credentials, log)
 	if err != nil {
 		return err
 	}
@@ -107,6 +127,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	(&reloader{program: p, path: flags.config, isFixed: levelIsFixed, level: &flags.level, log: log}).start(ctx)
 	hooks, err := net.Listen("tcp", flags.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
@@ -119,10 +140,13 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 		Controllers:     p.controllers,
 		Now:             time.Now,
 		Log:             log,
+		Version:         versionText(),
+		Pprof:           flags.pprof,
 		MaxBodyBytes:    flags.maxBodyBytes,
 		MaxAnswerBytes:  flags.maxAnswerBytes,
 		MaxInFlight:     flags.maxInFlight,
 		MemoryBudget:    flags.forRequests,
+		Credentials:     credentials,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
 	}
@@ -140,7 +164,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags) error {
 	return server.New(options).Run(ctx, hooks, health)
 }
 
-// loadCRDs compiles all CRDs at once, so that no request has to wait for it.
+// loadCRDs compiles all CRDs, so that no request has to wait for that.
 func loadCRDs(controllers []metacontroller.Controller) error {
 	failures := make([]error, len(controllers))
 	var loading sync.WaitGroup
@@ -154,9 +178,10 @@ func loadCRDs(controllers []metacontroller.Controller) error {
 func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
 	var level slog.Level
 	if level.UnmarshalText([]byte(flags.logLevel)) != nil {
-		return nil, usagef("log-level %q is not supported: use debug, info, warn or error", flags.logLevel)
+		return nil, usagef("%s", logLevelError(flags.logLevel))
 	}
-	options := &slog.HandlerOptions{Level: level}
+	flags.level.Set(level)
+	options := &slog.HandlerOptions{Level: &flags.level}
 	switch flags.logFormat {
 	case "json":
 		return slog.New(slog.NewJSONHandler(p.Err, options)), nil

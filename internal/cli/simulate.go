@@ -12,7 +12,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// maxSteps is the most that --max-steps may ask for.
+// maxSteps is the limit of --max-steps.
 const maxSteps = 10_000
 
 // simulateFlags are the flags of simulate.
@@ -144,7 +144,7 @@ func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *
 	return world.Play()
 }
 
-// apply applies a document, and tells of the fields that the API server drops.
+// apply applies a document, and warns of fields that the API server would drop.
 func (p *program) apply(world *simulate.World, d document, validate bool) error {
 	if controller, err := p.controllerFor(d); err == nil && validate {
 		unknown, err := unknownFields(controller, d.json)
@@ -159,7 +159,8 @@ func (p *program) apply(world *simulate.World, d document, validate bool) error 
 	return nil
 }
 
-// verdict returns an error unless all is as it should be.
+// verdict returns an error unless all custom resources are Ready and all faults
+// have found an object.
 func verdict(world *simulate.World, faults bool) error {
 	if unmet := world.UnmetFaults(); len(unmet) > 0 {
 		return fmt.Errorf("fault target not found: %s: name an object that exists in the simulation", strings.Join(unmet, ", "))
@@ -206,7 +207,7 @@ func (f *simulateFlags) faults() ([]simulate.Fault, error) {
 	return faults, nil
 }
 
-// rounds reads the files. A custom resource that comes again begins the next
+// rounds reads the files. A custom resource that occurs again starts the next
 // round.
 func (p *program) rounds(paths []string) ([][]document, error) {
 	rounds := [][]document{nil}

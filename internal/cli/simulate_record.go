@@ -14,16 +14,16 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// caseRecorder writes what the hooks of a simulation are asked as cases, each request
-// once, for an author to keep the ones that show something.
+// caseRecorder writes the requests to the hooks of a simulation as cases, each
+// once. The author keeps the useful ones.
 type caseRecorder struct {
 	dir     string
 	written map[string]bool // requests without their time
 	count   map[string]int  // of the cases of a hook
 }
 
-// recording returns the way to the hooks that writes cases below a folder. It is refused
-// where there are such cases: they may be ones that somebody has given a reason.
+// recording wraps calls so that they are written as cases below a folder. It
+// fails if the folder has recorded cases, which somebody may have edited.
 func recording(dir string, call simulate.Call) (simulate.Call, error) {
 	there, err := filepath.Glob(filepath.Join(dir, "*", "*", "step-[0-9]*.yaml"))
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *caseRecorder) write(now time.Time, path string, body, answer []byte) er
 	return nil
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that must not exist yet.
 func writeNew(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // transcript is a simulation as data.
 type transcript struct {
-	// Converged is false where something kept changing.
+	// Converged is false if something kept changing.
 	Converged bool   `json:"converged"`
 	Error     string `json:"error,omitempty"`
 	// Outcomes are how the custom resources ended.

@@ -19,12 +19,15 @@ func newVersionCommand(p *program) *cobra.Command {
 		Short: "Print the version",
 		Args:  exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.Out, "%s %s (%s, %s/%s)\n", p.name, cmp.Or(version, moduleVersion(), "devel"),
+			_, err := fmt.Fprintf(p.Out, "%s %s (%s, %s/%s)\n", p.name, versionText(),
 				runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
 }
+
+// versionText returns what the program says that it is.
+func versionText() string { return cmp.Or(version, moduleVersion(), "devel") }
 
 // moduleVersion is known where go install has built the program.
 func moduleVersion() string {

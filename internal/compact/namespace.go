@@ -5,10 +5,10 @@ import "bytes"
 // mostNamespace is the length of the longest name of a namespace.
 const mostNamespace = 63
 
-// Namespace returns the namespace of the parent in a request, or in the beginning
-// of one, or nothing where there is none. It reads no further than that, so that it
-// costs little however long the request is. The text need not be JSON: the result
-// is for whose turn it is, and nothing else may rely on it.
+// Namespace returns the namespace of the parent in a request, or in its first
+// part, or "". It reads no further than that, so that it is cheap for long
+// requests. The text need not be valid JSON: use the result for fair queuing
+// only.
 func Namespace(request []byte) string {
 	value := request
 	for _, quoted := range []string{`"parent"`, `"metadata"`, `"namespace"`} {
@@ -21,8 +21,8 @@ func Namespace(request []byte) string {
 	return string(value[1 : end-1])
 }
 
-// member returns the text from the value of a member on, of the object that a text
-// begins with, or nothing.
+// member returns the text from the value of a member on, of the object at the
+// start of a text, or nil.
 func member(text []byte, quoted string) []byte {
 	text, isObject := bytes.CutPrefix(trim(text, ""), []byte("{"))
 	for isObject {
@@ -44,8 +44,8 @@ func member(text []byte, quoted string) []byte {
 	return nil
 }
 
-// follow returns the length of the value that a text begins with, and whether all
-// of it is there.
+// follow returns the length of the value at the start of a text, and whether it
+// is complete.
 func follow(text []byte) (end int, isWhole bool) {
 	if len(text) == 0 {
 		return 0, false
@@ -59,5 +59,5 @@ func follow(text []byte) (end int, isWhole bool) {
 	}
 }
 
-// trim returns a text without the white space, and the others, that it begins with.
+// trim removes leading white space and other characters.
 func trim(text []byte, others string) []byte { return bytes.TrimLeft(text, " \t\r\n"+others) }

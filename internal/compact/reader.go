@@ -1,9 +1,9 @@
-// Package compact makes requests small while they are read. A request carries
-// every child whole, and most of a Pod is what no hook looks at: who has set
-// which field, what was applied last, what its containers are made of.
+// Package compact shrinks requests while they are read. A request carries every
+// child in full, and hooks read little of a Pod: not its managedFields, its
+// last-applied annotation or its containers.
 //
-// What is not read is replaced by an empty value of its type. So a text that is
-// valid JSON stays valid, and one that is not stays invalid.
+// Values that are not read are replaced by an empty value of their type. Valid
+// JSON stays valid, and invalid JSON stays invalid.
 package compact
 
 import (
@@ -17,19 +17,19 @@ import (
 const (
 	// chunkBytes is how much is read at a time.
 	chunkBytes = 32 << 10
-	// mostHeld is the size from which a value is left as it is: all of it is held
-	// until its end has come. It is more than an object of Kubernetes can have.
+	// mostHeld is the size above which a value is kept: it has to be buffered
+	// until its end. Objects in Kubernetes are smaller.
 	mostHeld = 2 << 20
-	// mostDepth is how deep a value that is left out may be nested.
+	// mostDepth is the nesting limit of a value that is left out.
 	mostDepth = 500
 )
 
-// Reader reads a request without what no hook of its Controller reads.
+// Reader reads a request, and leaves out what no hook of its Controller reads.
 type Reader struct {
 	source io.Reader
 	chunk  []byte
-	left   []byte // what is left of the last chunk
-	out    []byte // the part of left that is yet to be handed out
+	left   []byte // the rest of the last chunk
+	out    []byte // the part of left that was not returned yet
 	failed error  // of the source, once out is empty
 
 	mode   mode
@@ -44,27 +44,27 @@ type Reader struct {
 type mode int
 
 const (
-	between    mode = iota // braces, commas, numbers: what stands between strings
+	between    mode = iota // braces, commas, numbers: everything between strings
 	inKey                  // the name of a member
-	copying                // a value that is handed out
-	leavingOut             // a value that is left out, unless it turns out to be no JSON
-	verbatim               // what is no request: it is handed out as it is
+	copying                // a value that is kept
+	leavingOut             // a value that is left out, unless it is invalid JSON
+	verbatim               // not a request: it is returned unchanged
 )
 
-// frame is an object or a list, of which the members have rules.
+// frame is an object or a list whose members have rules.
 type frame struct {
 	rule     *rule
 	isList   bool
 	wantsKey bool
 }
 
-// nested follows one value to its end.
+// nested scans one value to its end.
 type nested struct {
 	depth, deepest    int
 	inString, escaped bool
 }
 
-// follow returns the index behind the part of the value that begins or goes on
+// follow returns the index after the part of the value that starts or continues
 // at i, and whether the value ends there.
 func (n *nested) follow(in []byte, i int) (end int, isWhole bool) {
 	for ; i < len(in); i++ {
@@ -113,8 +113,8 @@ func NewReader(source io.Reader, controller metacontroller.Controller) *Reader {
 	return &Reader{source: source, chunk: make([]byte, chunkBytes), value: requestRule(controller)}
 }
 
-// Read implements [io.Reader]. An error of the source comes when all that was
-// read before it has been handed out.
+// Read implements [io.Reader]. An error of the source is returned after all
+// data before it.
 func (r *Reader) Read(p []byte) (int, error) {
 	for len(r.out) == 0 && r.failed == nil {
 		n, err := r.source.Read(r.chunk)
@@ -131,7 +131,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take appends what is left of the bytes that come next.
+// take appends the kept part of the next bytes.
 func (r *Reader) take(out, in []byte) []byte {
 	for i := 0; i < len(in); {
 		switch r.mode {
@@ -148,8 +148,8 @@ func (r *Reader) take(out, in []byte) []byte {
 	return out
 }
 
-// takeBetween appends what stands between strings, up to a key or a value that
-// is followed.
+// takeBetween appends everything between strings, up to a key or a value that
+// has a rule.
 func (r *Reader) takeBetween(out, in []byte, i int) ([]byte, int) {
 	for start := i; ; i++ {
 		if i == len(in) {
@@ -182,7 +182,7 @@ func (r *Reader) top() *frame {
 	return &r.frames[len(r.frames)-1]
 }
 
-// begin begins a key or a value. It takes a byte only where it opens a frame.
+// begin starts a key or a value. It consumes a byte only if it opens a frame.
 func (r *Reader) begin(out []byte, c byte, i int) ([]byte, int) {
 	top, value := r.top(), r.value
 	isKey := top != nil && top.wantsKey
@@ -208,7 +208,7 @@ func (r *Reader) begin(out []byte, c byte, i int) ([]byte, int) {
 	return out, i
 }
 
-// mostKey is the length in bytes from which a name has no rule.
+// mostKey is the length in bytes above which a name has no rule.
 const mostKey = 4 << 10
 
 // takeKey appends the name of a member, and looks up its rule at the end.
@@ -229,7 +229,8 @@ func (r *Reader) takeKey(out, in []byte, i int) ([]byte, int) {
 	return out, end
 }
 
-// unquote returns what a JSON string says, or the text itself where it is none.
+// unquote returns the content of a JSON string, or the text itself if it is not
+// valid.
 func unquote(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
@@ -241,7 +242,7 @@ func unquote(quoted []byte) []byte {
 	return []byte(s)
 }
 
-// takeValue appends a value, or holds it until it is known to be one.
+// takeValue appends a value, or buffers it until it is complete.
 func (r *Reader) takeValue(out, in []byte, i int) ([]byte, int) {
 	end, isWhole := r.nested.follow(in, i)
 	if r.mode == copying {
@@ -266,14 +267,14 @@ func (r *Reader) takeValue(out, in []byte, i int) ([]byte, int) {
 	return out, end
 }
 
-// release appends what was held.
+// release appends the buffered value.
 func (r *Reader) release(out []byte) []byte {
 	out = append(out, r.held...)
 	r.held = r.held[:0]
 	return out
 }
 
-// emptyOf returns the empty value of the type that a text begins with.
+// emptyOf returns the empty value of the type of a text.
 func emptyOf(first byte) string {
 	switch first {
 	case '{':

@@ -9,9 +9,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// rule says what is left of a JSON value. A nil rule leaves all of it.
+// rule says what is kept of a JSON value. A nil rule keeps everything.
 type rule struct {
-	empty   bool             // nothing but its type
+	empty   bool             // only the type is kept
 	members map[string]*rule // of an object, or of each object in a list
 	others  *rule            // of the members that are not among these
 }
@@ -26,8 +26,8 @@ func (r *rule) of(key string) *rule {
 
 var nothing = &rule{empty: true}
 
-// requestRule returns what a Controller's hooks read of a request. The parent is
-// read whole, and so is a child that an answer may restate.
+// requestRule returns what a Controller's hooks read of a request. The parent
+// is kept in full, and so are children that an answer may restate.
 func requestRule(c metacontroller.Controller) *rule {
 	children := map[string]*rule{}
 	for _, child := range c.Children {
@@ -46,8 +46,8 @@ func requestRule(c metacontroller.Controller) *rule {
 	}}
 }
 
-// contestedRules returns the rules for related objects that only have the names of
-// children: nothing is read of them but which they are, and who controls them.
+// contestedRules returns the rules for related objects that are only selected
+// by the names of children: only their identity and their controller are read.
 func contestedRules(c metacontroller.Controller) map[string]*rule {
 	rules := map[string]*rule{}
 	for _, child := range c.Children {
@@ -61,8 +61,8 @@ func contestedRules(c metacontroller.Controller) map[string]*rule {
 	return rules
 }
 
-// unmanaged returns the rule for an object that no answer restates: all but what
-// tells who has written it.
+// unmanaged returns the rule for an object that no answer restates: everything
+// except managedFields and the like.
 func unmanaged() *rule {
 	return &rule{members: map[string]*rule{"metadata": {members: map[string]*rule{
 		"managedFields": nothing,
@@ -70,8 +70,8 @@ func unmanaged() *rule {
 	}}}}
 }
 
-// readRule returns the rule for an object of which a hook reads the fields of a
-// Go type, and metacontroller its identity.
+// readRule returns the rule for an object that a hook decodes into a Go type,
+// and metacontroller for its identity.
 func readRule(t reflect.Type) *rule {
 	object := typeRule(t, 0)
 	object.add("apiVersion")
@@ -87,12 +87,12 @@ func readRule(t reflect.Type) *rule {
 
 func (r *rule) add(name string) { r.members[name] = nil }
 
-// object returns the rule of a member that is an object of which some members
-// are read.
+// object returns the rule of a member that is an object with some members to
+// keep.
 func (r *rule) object(name string) *rule {
 	member, ok := r.members[name]
 	switch {
-	case ok && member == nil: // it is read whole
+	case ok && member == nil: // it is kept in full
 		return &rule{members: map[string]*rule{}}
 	case !ok:
 		member = &rule{members: map[string]*rule{}, others: nothing}
@@ -101,11 +101,11 @@ func (r *rule) object(name string) *rule {
 	return member
 }
 
-// deepest is how deep a type is followed. What lies below is left as it is.
+// deepest is how deep a type is followed. Deeper values are kept.
 const deepest = 16
 
-// typeRule returns the rule that leaves the fields of a Go type, as encoding/json
-// names them.
+// typeRule returns the rule that keeps the fields of a Go type, as
+// encoding/json names them.
 func typeRule(t reflect.Type, depth int) *rule {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

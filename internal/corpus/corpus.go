@@ -1,6 +1,6 @@
-// Package corpus reads and writes requests with their answers, as they lie below
-// testdata and in what serve --record has written: <kind>/<hook>/<case>.in.yaml
-// and .out.yaml, where the path mirrors the URL.
+// Package corpus reads and writes requests with their answers, as files below
+// testdata and from serve --record: <kind>/<hook>/<case>.in.yaml and .out.yaml,
+// where the path mirrors the URL.
 package corpus
 
 import (
@@ -18,9 +18,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// AskedFor stands in an observed child for the hash that the hook asks for now,
-// so that a case can say "as wanted" without a hash that the next change of a
-// builder makes stale.
+// AskedFor stands for the hash that the hook asks for now in an observed child,
+// so that a case need not contain a hash that changes with the code.
 const AskedFor = "asked-for"
 
 // StandardNow is the time of a case that names no other.
@@ -43,8 +42,8 @@ func (c Case) Call() (metacontroller.Answer, error) {
 	return c.Controller.Call(c.Hook, c.Now, c.Request)
 }
 
-// Print returns the answer to the request as it stands in an .out.yaml, or the
-// error in its stead.
+// Print returns the answer to the request as an .out.yaml file contains it, or
+// the error.
 func (c Case) Print() ([]byte, error) {
 	answer, err := c.Call()
 	if err != nil {
@@ -132,9 +131,9 @@ func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	return read, err
 }
 
-// jsonOf returns the content of a file in JSON. What serve --record writes of
-// large requests is in JSON already, behind a line of comment: the way through
-// YAML would take many times the memory.
+// jsonOf returns the content of a file in JSON. serve --record writes large
+// requests in JSON, after a comment line: reading them as YAML would take many
+// times the memory.
 func jsonOf(text []byte) ([]byte, error) {
 	body := text
 	for bytes.HasPrefix(body, []byte("#")) {
@@ -149,13 +148,13 @@ func jsonOf(text []byte) ([]byte, error) {
 // Ask answers a request, as [metacontroller.Controller.Call] does.
 type Ask func(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error)
 
-// New returns the case that a request in JSON is, written as in an .in.yaml file.
+// New returns the case of a request in JSON, written as in an .in.yaml file.
 func New(controller metacontroller.Controller, hook metacontroller.HookName, source []byte) (Case, error) {
 	return NewAsking(controller.Call, controller, hook, source)
 }
 
-// NewAsking is New with what asks the controller for the hashes that the case
-// leaves open: in its own limits, say.
+// NewAsking is New with a function that calls the controller for missing
+// hashes, for example within limits.
 func NewAsking(ask Ask, controller metacontroller.Controller, hook metacontroller.HookName, source []byte) (Case, error) {
 	c := Case{Controller: controller, Hook: hook, Now: StandardNow}
 	var settings struct {
@@ -175,7 +174,7 @@ func NewAsking(ask Ask, controller metacontroller.Controller, hook metacontrolle
 }
 
 // fillHashes replaces each AskedFor by the hash that the hook asks for. The
-// children are decoded one by one, for there may be thousands.
+// children are decoded one by one, because there may be thousands.
 func (c *Case) fillHashes(ask Ask) error {
 	if !bytes.Contains(c.Request, []byte(AskedFor)) {
 		return nil
@@ -210,8 +209,7 @@ func (c *Case) fillHashes(ask Ask) error {
 	return err
 }
 
-// filled returns an observed child with the hash that is asked for in the place
-// of AskedFor.
+// filled returns an observed child with AskedFor replaced.
 func filled(child json.RawMessage, asked map[string]string) (json.RawMessage, error) {
 	if !bytes.Contains(child, []byte(AskedFor)) {
 		return child, nil

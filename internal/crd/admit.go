@@ -17,11 +17,11 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// Admit makes of an object, in place, what the API server stores when somebody
-// creates it, or edits the old one if there is one: without the fields that the
-// schema does not know, whose paths it returns, and with the defaults. The errors
-// are those of the API server, in its words; an object that has any is not
-// stored. The object has a namespace, unless its kind has none.
+// Admit changes an object, in place, into what the API server stores when
+// somebody creates it, or edits the old one if there is one: it removes unknown
+// fields, whose paths it returns, and sets defaults. The errors are those of
+// the API server; an object with errors is not stored. The object needs a
+// namespace, unless its kind is cluster-scoped.
 func (s *Schema) Admit(ctx context.Context, object, old map[string]any) (unknown []string, errs field.ErrorList) {
 	unknown = s.Complete(object)
 	if errs = s.validateMetadata(object, old); len(errs) > 0 && object["metadata"] == nil {
@@ -34,9 +34,8 @@ func (s *Schema) Admit(ctx context.Context, object, old map[string]any) (unknown
 	return unknown, errs
 }
 
-// Complete removes the fields that the schema does not know, in place, and returns
-// their paths, and fills in the defaults. It is what the API server does with
-// each object that it reads.
+// Complete removes unknown fields, in place, returns their paths, and sets
+// defaults, as the API server does with each object that it reads.
 func (s *Schema) Complete(object map[string]any) (unknown []string) {
 	unknown = s.Prune(object)
 	unknown = append(unknown, pruneMetadata(object)...)
@@ -45,13 +44,12 @@ func (s *Schema) Complete(object map[string]any) (unknown []string) {
 	return unknown
 }
 
-// pruneMetadata removes the members of metadata that no object has, and returns
-// their paths.
+// pruneMetadata removes unknown members of metadata, and returns their paths.
 func pruneMetadata(object map[string]any) []string {
 	metadata, _ := object["metadata"].(map[string]any)
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil || metadata == nil {
-		return nil // validation tells it
+		return nil // validation reports it
 	}
 	for _, path := range unknown {
 		delete(metadata, strings.TrimPrefix(path, "metadata."))
@@ -59,8 +57,7 @@ func pruneMetadata(object map[string]any) []string {
 	return unknown
 }
 
-// validateMetadata holds the metadata to what the API server demands of each
-// object.
+// validateMetadata applies the API server's checks of metadata.
 func (s *Schema) validateMetadata(object, old map[string]any) field.ErrorList {
 	path := field.NewPath("metadata")
 	_, found, _, err := objectmeta.GetObjectMetaWithOptions(object, objectmeta.ObjectMetaOptions{})
@@ -77,7 +74,7 @@ func (s *Schema) validateMetadata(object, old map[string]any) field.ErrorList {
 	return apivalidation.ValidateObjectMetaAccessor(namespaced{now}, s.namespaced, apivalidation.NameIsDNSSubdomain, path)
 }
 
-// namespaced is an object whose namespace is that of kubectl where it names none.
+// namespaced is an object in kubectl's default namespace if it names none.
 type namespaced struct{ *unstructured.Unstructured }
 
 // GetNamespace implements [metav1.Object].
@@ -88,8 +85,8 @@ func (n namespaced) GetNamespace() string {
 	return metav1.NamespaceDefault
 }
 
-// changes are the options by which validation lets stay what an edit has not
-// touched.
+// changes are the validation options that ignore errors in unchanged fields of
+// an edit.
 type changes struct {
 	schema []schemavalidation.ValidationOption
 	rules  []cel.Option
@@ -103,15 +100,14 @@ func (s *Schema) changesOf(object, old map[string]any) changes {
 	}
 }
 
-// AdmitStatus makes of an object with another status, in place, what the API
-// server stores when somebody writes the status of the old one. What is wrong
-// elsewhere in the object has not been touched, and stays.
+// AdmitStatus is Admit for a write of the status. Errors in the rest of the
+// object are ignored.
 func (s *Schema) AdmitStatus(ctx context.Context, object, old map[string]any) (unknown []string, errs field.ErrorList) {
 	if s.status == nil {
 		unknown = s.Complete(object)
 		return unknown, s.validate(ctx, object, maps.Clone(old), nil)
 	}
-	// Only the status is looked at: a simulation writes many.
+	// Only the status is validated: a simulation writes many.
 	only, err := s.status()
 	if err != nil {
 		return nil, field.ErrorList{field.InternalError(field.NewPath("status"), err)}

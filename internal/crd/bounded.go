@@ -10,15 +10,14 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// maxErrors is the number of errors of an object at which it is looked at no
-// further.
+// maxErrors is the number of errors at which validation of an object stops.
 const maxErrors = 100
 
-// node validates one value by itself, without what is in it. The validator of a
-// whole schema compares each error with every other, so that a short text with
-// 100,000 wrong numbers in it takes it a quarter of an hour; and it cannot be
-// told to stop. So the nodes look first, and it is asked about what has no more
-// than [maxErrors] errors.
+// node validates one value without its members. The validator of a whole schema
+// compares each error with every other, so that a short text with 100,000 wrong
+// numbers takes a quarter of an hour, and it cannot be canceled. So the nodes
+// validate first, and the validator is only used for objects with at most
+// [maxErrors] errors.
 type node struct {
 	own               schemavalidation.SchemaValidator
 	properties        map[string]*node
@@ -43,13 +42,13 @@ func newNode(schema *spec.Schema) *node {
 	return n
 }
 
-// isTooLarge reports whether a value has more in it than its schema admits: what
-// that is need not be looked at.
+// isTooLarge reports whether a value has more items than its schema admits,
+// which then need no validation.
 func isTooLarge(err *field.Error) bool {
 	return err.Type == field.ErrorTypeTooMany || err.Type == field.ErrorTypeTooLong
 }
 
-// walker looks at the values of one object, until there are too many errors or
+// walker validates the values of one object, until there are too many errors or
 // ctx ends.
 type walker struct {
 	ctx   context.Context
@@ -57,8 +56,8 @@ type walker struct {
 	steps int // values that have been looked at
 }
 
-// visit adds the errors of a value and of what is in it, and reports whether to
-// go on.
+// visit adds the errors of a value and its members, and reports whether to go
+// on.
 func (w *walker) visit(n *node, path *field.Path, value any) bool {
 	if w.ctx.Err() != nil {
 		return false

@@ -10,22 +10,21 @@ import (
 )
 
 const (
-	// mostErrors is how many errors one line tells.
+	// mostErrors is how many errors are in one line.
 	mostErrors = 3
-	// maxPathRunes and maxDetailRunes bound what one of them says: keys of maps
-	// are part of a path, and a user's to choose.
+	// maxPathRunes and maxDetailRunes limit each of them: paths contain keys of
+	// maps, which users choose.
 	maxPathRunes   = 150
 	maxDetailRunes = 300
 )
 
-// WholeObject is the path of an error about the object itself: of a rule that
-// stands above spec and metadata.
+// WholeObject is the path of an error about the object itself, from a rule
+// above spec and metadata.
 var WholeObject = (*field.Path)(nil).String()
 
-// Brief returns errors as one line that is fit for an event: the paths and what
-// to write there, without the values that the API server quotes, for one may be
-// a secret that stands in the wrong place. The same errors in another order
-// make the same line.
+// Brief returns errors as one line for an event: the paths and what to write
+// there, without the values that the API server quotes, which may be misplaced
+// secrets. The order of the errors does not matter.
 func Brief(errs field.ErrorList) string {
 	told := make([]string, len(errs))
 	for i, err := range errs {
@@ -45,7 +44,7 @@ func Brief(errs field.ErrorList) string {
 	return strings.Join(told, "; ")
 }
 
-// detail returns what an error asks for instead of the value.
+// detail returns what an error asks for, without the value.
 func detail(err *field.Error) string {
 	text := err.Detail
 	// What a schema validator says begins with the path, which stands there
@@ -74,7 +73,7 @@ func detail(err *field.Error) string {
 	return text
 }
 
-// cut makes a text short and printable.
+// cut shortens a text and makes it printable.
 func cut(text string, most int) string {
 	var b strings.Builder
 	for i, r := range []rune(text[:min(len(text), 4*most)]) {

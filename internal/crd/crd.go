@@ -1,6 +1,5 @@
-// Package crd judges custom resources by their CustomResourceDefinition, with
-// the API server's own code: what it refuses is refused here, in its words, and
-// what it defaults and prunes is defaulted and pruned.
+// Package crd validates custom resources with their CustomResourceDefinition,
+// by the API server's own code, with the same errors, defaults and pruning.
 package crd
 
 import (
@@ -37,14 +36,14 @@ type Schema struct {
 	nodes      *node
 	rules      *cel.Validator // nil where there is none
 	namespaced bool
-	// status is that of an object with nothing but a status, which a simulation
-	// needs and the server does not. It is nil where a rule looks at more beside it.
+	// status is the schema of the status alone, which only a simulation needs.
+	// It is nil if a rule reads both the status and other fields.
 	status   func() (*Schema, error)
 	replicas []string // the path of the scale subresource's number of replicas, if there is one
 }
 
-// compiled are the versions that have been compiled, by the first byte of their
-// definition: it is the same one at every turn.
+// compiled caches compiled versions by the first byte of their definition,
+// whose bytes never move.
 var compiled sync.Map // of compiledKey to func() (*Schema, error)
 
 type compiledKey struct {
@@ -86,8 +85,7 @@ func Load(text []byte, version string) (*Schema, error) {
 	return nil, fmt.Errorf("the CustomResourceDefinition %s has no version %s", definition.Name, version)
 }
 
-// compileVersion does what the API server does with a version that it begins to
-// serve.
+// compileVersion compiles a version as the API server does.
 func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*Schema, error) {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
 		return nil, errors.New("it has no schema")
@@ -111,8 +109,8 @@ func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*
 	return s, nil
 }
 
-// mentionsStatus reports whether rules of a whole object may look at its status.
-// Others, of its name and its spec, hold whatever is written into the status.
+// mentionsStatus reports whether rules of a whole object may read its status.
+// Other rules do not depend on it.
 func mentionsStatus(rules apiextensions.ValidationRules) bool {
 	return slices.ContainsFunc(rules, func(rule apiextensions.ValidationRule) bool {
 		return strings.Contains(rule.Rule+rule.MessageExpression, "status")
@@ -124,7 +122,7 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	structural = structural.DeepCopy() // its defaults belong to the definition, and are pruned now
+	structural = structural.DeepCopy() // its defaults belong to the definition, and are pruned here
 	if err := defaulting.PruneDefaults(structural); err != nil {
 		return nil, err
 	}
@@ -153,29 +151,27 @@ func (s *Schema) Prune(object map[string]any) []string {
 }
 
 // Validate returns why the API server would refuse to create an object, which
-// has its defaults and no unknown fields, or nothing. Rules about a change
-// (those with oldSelf) hold of a creation. The errors quote the values that
-// they are about; [Brief] leaves them out. What has very many errors is not
-// looked at to its end.
+// has its defaults and no unknown fields, or nothing. Transition rules (with
+// oldSelf) are skipped. The errors quote values; [Brief] leaves them out.
+// Validation stops after very many errors.
 func (s *Schema) Validate(ctx context.Context, object map[string]any) field.ErrorList {
 	return s.validate(ctx, object, nil, validateName(object))
 }
 
-// validate returns errs and what the schema has against an object, or against an
-// edit of the old one if there is one. As the API server does, it takes from an
-// edit what is wrong already and has not been touched.
+// validate adds validation errors of an object, or of an edit of the old one,
+// to errs. As in the API server, errors in unchanged fields of an edit are
+// ignored.
 func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = s.unsorted(ctx, object, old, errs)
-	// The API server walks the fields of an object in the random order of a map.
-	// Here one object always gets one message.
+	// The API server visits fields in the random order of a map. Here the same
+	// object always gets the same message.
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {
 		return cmp.Compare(strings.TrimPrefix(a.Field, "."), strings.TrimPrefix(b.Field, "."))
 	})
 	return errs
 }
 
-// unsorted is [Schema.validate] with the errors in the order in which they were
-// found.
+// unsorted is [Schema.validate] without sorting the errors.
 func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	look := walker{ctx: ctx}
 	if !look.visit(s.nodes, nil, object) || old == nil && slices.ContainsFunc(look.errs, isTooLarge) {
@@ -185,7 +181,7 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	if old != nil {
 		changes = s.changesOf(object, old)
 	}
-	if len(look.errs) > 0 { // the same, in the words of the API server
+	if len(look.errs) > 0 { // the same with the API server's messages
 		if old == nil {
 			errs = append(errs, schemavalidation.ValidateCustomResource(nil, object, s.validator)...)
 		} else {
@@ -200,7 +196,7 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	if s.rules == nil || blocksRules(errs) {
 		return errs
 	}
-	var before any // no map at all, and not a nil one
+	var before any // an untyped nil, not a nil map
 	if old != nil {
 		before = old
 	}
@@ -208,8 +204,8 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	return append(errs, broken...)
 }
 
-// blocksRules reports whether an object is so wrong that its rules cannot be
-// trusted to end in time, or at all. The API server does not run them then.
+// blocksRules reports whether an object is so wrong that rules may be slow or
+// never end. The API server does not run them then.
 func blocksRules(errs field.ErrorList) bool {
 	for _, err := range errs {
 		switch err.Type {
@@ -235,8 +231,8 @@ func validateName(object map[string]any) field.ErrorList {
 	return errs
 }
 
-// validateReplicas holds the field that the scale subresource writes to what
-// that subresource can carry. Its path begins with a dot, as the API server has it.
+// validateReplicas limits the field of the scale subresource to its type. Its
+// path begins with a dot, as in the API server.
 func (s *Schema) validateReplicas(object map[string]any) field.ErrorList {
 	if s.replicas == nil {
 		return nil

@@ -7,16 +7,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Names is what a CustomResourceDefinition calls its kind.
+// Names are the names of a kind in its CustomResourceDefinition.
 type Names struct {
 	Kind       string   `json:"kind"`
 	Plural     string   `json:"plural"`
 	ShortNames []string `json:"shortNames"`
 }
 
-// NamesIn returns what stands in spec.names of a definition in YAML, without reading the
-// rest: that is a few lines of very many. Where it does not stand in lines of its own, as
-// in JSON, all is empty.
+// NamesIn returns spec.names of a definition in YAML without parsing the rest,
+// which is much longer. It returns empty names if the format is another, such
+// as JSON.
 func NamesIn(text []byte) Names {
 	var lines []string
 	indent, isSpec := -1, false
@@ -48,15 +48,15 @@ func namesOf(lines []string) Names {
 		Names Names `json:"names"`
 	}
 	if err := yaml.Unmarshal([]byte(strings.Join(lines, "")), &spec); err != nil {
-		return Names{} // for whoever reads the whole definition to tell
+		return Names{} // errors are reported when the whole definition is read
 	}
 	return spec.Names
 }
 
-// shortNamesText has a short name and the plural of its kind in each line: those that
-// kubectl takes for a kind of Kubernetes' own, as `kubectl api-resources` prints them. It
-// never takes such a name for a custom resource. The end-to-end tests compare the list
-// with that of a real API server.
+// shortNamesText has a short name and the plural of its kind in each line:
+// those of the built-in kinds, as `kubectl api-resources` prints them. kubectl
+// never uses such a name for a custom resource. The end-to-end tests compare
+// the list with a real API server.
 //
 //go:embed shortnames.txt
 var shortNamesText string

@@ -34,12 +34,13 @@ func (s *Scenario) Admits(object map[string]any) bool {
 	return len(s.schema.Validate(context.Background(), complete)) == 0
 }
 
-// edits are the edits of a scenario, by the field of the spec that they change: one
-// field may have a thousand times as many fields below it as another.
+// edits are the edits of a scenario, grouped by the field of the spec that they
+// change, because one field may have a thousand times as many fields below it
+// as another.
 type edits struct {
 	fields []string
 	of     map[string][]Edit
-	good   map[string]bool // by the patch, once it has been looked at
+	good   map[string]bool // by the patch, once it was played
 }
 
 // Edits returns all edits of the scenario's custom resource.
@@ -87,8 +88,8 @@ func (s *Scenario) prepare() error {
 	return nil
 }
 
-// pickEdit returns an edit that is admitted and, when it is not disturbed, played
-// without anything being refused: what is not is a finding that needs no chance.
+// pickEdit returns an edit that is admitted and, without faults, played without
+// any refusal. A refused edit is found without random schedules.
 func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
 	for range 20 {
 		if len(s.edits.fields) == 0 {
@@ -113,8 +114,8 @@ func (s *Scenario) isGood(edit Edit) bool {
 	return good
 }
 
-// isUsable reports whether a custom resource is admitted and, when nothing disturbs
-// it, comes to rest without anything being refused.
+// isUsable reports whether a custom resource is admitted and, without faults,
+// comes to rest without any refusal.
 func (s *Scenario) isUsable(object map[string]any) bool {
 	world := s.newWorld(false)
 	for _, text := range s.WithParent(object) {
@@ -146,8 +147,8 @@ func (s *Scenario) WithParent(object map[string]any) [][]byte {
 	return objects
 }
 
-// PlayEdit plays a custom resource that is created with an edit or, live, is edited
-// when it has come to rest, without any trouble.
+// PlayEdit plays a custom resource without faults: created with an edit or, if
+// live, edited after it has come to rest.
 func (s *Scenario) PlayEdit(edit Edit, live bool) *Run {
 	if live {
 		parent, err := s.Parent()

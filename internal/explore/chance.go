@@ -9,36 +9,36 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// chance makes up a schedule while it is played: only then is known what can
-// happen next.
+// chance generates a random schedule while it is played, because only then it
+// is known what can happen next.
 type chance struct {
 	*rand.Rand
 
-	run      *Run
-	schedule Schedule
-	lags     map[string]float64 // how likely something is done, by what it is
-	trouble  float64            // how likely a sync is disturbed
-	before   []map[string]any   // specs the custom resource has had
+	run       *Run
+	schedule  Schedule
+	lags      map[string]float64 // how likely each sort of action is
+	faultRate float64            // how likely a sync has a fault
+	before    []map[string]any   // earlier specs of the custom resource
 }
 
-// Chance plays the schedule that a seed decides, and returns it.
+// Chance plays the random schedule of a seed, and returns it.
 func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
 	if err := s.prepare(); err != nil {
 		return nil, nil, err
 	}
 	c := &chance{Rand: rand.New(rand.NewPCG(seed, 0)), run: s.begin(), lags: map[string]float64{}}
-	c.trouble = c.oneOf(0, 0.1, 0.3)
+	c.faultRate = c.oneOf(0, 0.1, 0.3)
 	if c.Float64() < 0.6 {
 		c.do(simulate.Action{Do: "calm", Target: "40"})
 	} else {
-		c.muddle(5 + c.IntN(40))
+		c.randomActions(5 + c.IntN(40))
 	}
 	for range 1 + c.IntN(4) {
-		c.upset()
+		c.disturb()
 		if c.Float64() < 0.3 {
-			c.upset() // two at once
+			c.disturb() // two at once
 		}
-		c.muddle(3 + c.IntN(60))
+		c.randomActions(3 + c.IntN(60))
 		if c.Float64() < 0.3 {
 			c.do(simulate.Action{Do: "calm", Target: fmt.Sprint(1 + c.IntN(20))})
 		}
@@ -49,20 +49,20 @@ func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
 
 func (c *chance) oneOf(values ...float64) float64 { return values[c.IntN(len(values))] }
 
-// do does an action, and keeps it if it has done anything.
+// do performs an action, and records it if it had an effect.
 func (c *chance) do(action simulate.Action) bool {
 	if c.run.Broken != nil {
 		return false
 	}
 	done := c.run.do(action)
-	if done || c.run.Broken != nil || action.Do == "calm" { // in which time passes even if nothing happens
+	if done || c.run.Broken != nil || action.Do == "calm" { // time passes even if nothing happens
 		c.schedule = append(c.schedule, action)
 	}
 	return done
 }
 
-// muddle lets a number of single things happen, in any order.
-func (c *chance) muddle(actions int) {
+// muddle performs some single actions in random order.
+func (c *chance) randomActions(actions int) {
 	for range actions {
 		if c.run.Broken != nil {
 			return
@@ -80,7 +80,7 @@ func (c *chance) muddle(actions int) {
 	}
 }
 
-// resync syncs a custom resource that nothing has happened to, or lists a kind.
+// resync syncs a custom resource without a change, or lists a kind.
 func (c *chance) resync() {
 	for _, parent := range c.run.World.Parents() {
 		action := simulate.Action{Do: "sync", Target: simulate.RefOf(parent).String()}
@@ -94,7 +94,7 @@ func (c *chance) resync() {
 	}
 }
 
-// next lets one of the things happen that are due.
+// next performs one of the actions that are due.
 func (c *chance) next() {
 	enabled := c.run.World.Enabled()
 	total := 0.0
@@ -104,13 +104,13 @@ func (c *chance) next() {
 	roll := c.Float64() * total
 	for _, action := range enabled {
 		if roll -= c.weight(action); roll < 0 {
-			c.do(c.flavour(action))
+			c.do(c.withFault(action))
 			return
 		}
 	}
 }
 
-// weight says how likely something is to happen next.
+// weight says how likely an action is next.
 func (c *chance) weight(action simulate.Action) float64 {
 	switch action.Do {
 	case "deliver", "hear", "collect":
@@ -127,8 +127,8 @@ func (c *chance) weight(action simulate.Action) float64 {
 	}
 }
 
-// lag says how likely something is done next that is the same for all of a kind in
-// one schedule: a watch, or a controller, may be slow for long.
+// lag says how likely actions of a sort are next. It is fixed for a schedule: a
+// watch, or a controller, may be slow for long.
 func (c *chance) lag(what string) float64 {
 	if _, known := c.lags[what]; !known {
 		c.lags[what] = c.oneOf(0.03, 0.3, 1, 3)
@@ -136,12 +136,12 @@ func (c *chance) lag(what string) float64 {
 	return c.lags[what]
 }
 
-// flavour may disturb a sync, or deliver more than one change.
-func (c *chance) flavour(action simulate.Action) simulate.Action {
+// withFault may add a fault to a sync, or deliver more than one change.
+func (c *chance) withFault(action simulate.Action) simulate.Action {
 	switch {
 	case (action.Do == "deliver" || action.Do == "hear") && c.IntN(2) == 0:
 		action.Detail = "all"
-	case action.Do == "sync" && c.Float64() < c.trouble:
+	case action.Do == "sync" && c.Float64() < c.faultRate:
 		write := c.IntN(4)
 		action.Detail = []string{
 			fmt.Sprintf("crash@%d", write), fmt.Sprintf("refuse@%d", 1+write), fmt.Sprintf("doubt@%d", 1+write), "lose-status", "503",
@@ -150,7 +150,8 @@ func (c *chance) flavour(action simulate.Action) simulate.Action {
 	return action
 }
 
-// pick returns an object that a person may turn to: a child, or a Pod below one.
+// pick returns a random object that a person may change: a child, or a Pod of
+// one.
 func (c *chance) pick(keep func(simulate.Object) bool) simulate.Object {
 	objects := slices.DeleteFunc(c.run.World.Objects(), func(object simulate.Object) bool { return !keep(object) })
 	if len(objects) == 0 {

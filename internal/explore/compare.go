@@ -11,8 +11,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// differences returns in what children differ from those of a fresh world, but for
-// what may show what has been before.
+// differences returns how children differ from those of a fresh world, except
+// for what may depend on the history.
 func (r *rest) differences(fresh *rest, history []metacontroller.History) []string {
 	var list []string
 	matched := map[string]string{}
@@ -48,16 +48,16 @@ func (r *rest) differences(fresh *rest, history []metacontroller.History) []stri
 	return list
 }
 
-// isBeyond reports whether only a new custom resource has to wait for a name that
-// somebody else has taken: this one has children of other names, or has done what
-// it does once.
+// isBeyond reports whether only a new custom resource has to wait for a name
+// that is taken: this one has children of other names, or has run to
+// completion.
 func (r *rest) isBeyond(fresh *rest, history []metacontroller.History, kind string) bool {
 	hasOthers := func(name string) bool { return historyOf(history, kindOf(name)).Names }
 	return r.hasEnded() && len(fresh.taken) > 0 && (mayEnd(history, kind) || r.ready == "True" && slices.ContainsFunc(fresh.taken, hasOthers))
 }
 
-// findEqual returns the name of a child of a fresh world that is equal and that no
-// other is equal to yet, or nothing.
+// findEqual returns the name of an equal child of a fresh world that is not
+// matched yet, or "".
 func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched map[string]string) string {
 	for _, name := range sortedKeys(fresh.children) {
 		if matched[name] == "" && fresh.children[name]["kind"] == is["kind"] && len(difference(is, fresh.children[name], h)) == 0 {
@@ -67,7 +67,8 @@ func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched
 	return ""
 }
 
-// unlike tells in which fields a child differs from the first of its kind.
+// unlike returns the fields in which a child differs from the first of its
+// kind.
 func unlike(is map[string]any, fresh *rest, h metacontroller.History) string {
 	for _, name := range sortedKeys(fresh.children) {
 		if fresh.children[name]["kind"] == is["kind"] {
@@ -89,7 +90,7 @@ func difference(is, wanted map[string]any, h metacontroller.History) []string {
 	})
 }
 
-// historyOf joins what is said of a kind.
+// historyOf joins the History entries of a kind.
 func historyOf(list []metacontroller.History, kind string) metacontroller.History {
 	joined := metacontroller.History{Kind: kind}
 	for _, h := range list {
@@ -108,13 +109,13 @@ func kindOf(name string) string {
 	return kind
 }
 
-// unfinished returns which children are not as far as they have to be where a
-// custom resource is Ready.
+// unfinished returns which children are not ready enough for Ready=True of
+// their custom resource.
 func unfinished(children []simulate.Object) []string {
 	var list []string
 	for _, child := range children {
 		if child.GetDeletionTimestamp() != nil {
-			continue // what is missing shows in a comparison
+			continue // a missing child shows in a comparison
 		}
 		name := simulate.RefOf(child).String()
 		progress := simulate.Progress(child)
@@ -133,8 +134,8 @@ func unfinished(children []simulate.Object) []string {
 	return list
 }
 
-// replicasOf returns how many Pods a workload has, old ones included, and how many
-// are wanted of it. Those that go are not among them.
+// replicasOf returns how many Pods a workload has, old ones included but not
+// terminating ones, and how many it should have.
 func replicasOf(workload simulate.Object) (there, wanted int64) {
 	if workload.GetKind() == "DaemonSet" {
 		return 0, 0 // it has one on each node

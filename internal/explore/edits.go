@@ -21,16 +21,16 @@ type Edit struct {
 	Object map[string]any
 }
 
-// Edits returns changes of every field of a custom resource, one field at a time,
-// in an order that is always the same. Fields are those of the schema, whether or
-// not the custom resource has them. Which of the edits the CRD admits is for
-// [Scenario.Admits] to say.
+// Edits returns changes of every field of a custom resource, one field at a
+// time, in a fixed order. The fields are those of the schema, whether or not
+// the custom resource has them. [Scenario.Admits] says which of the edits the
+// CRD admits.
 func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
 	return editsOf(controller, object, editor{playable: true, values: func(schema map[string]any) []any { return append(valuesOf(schema, 0), remove{}) }})
 }
 
-// Extremes returns edits as [Edits] does, to values that nobody means: negative and
-// very large numbers, and texts with what is no letter.
+// Extremes returns edits as [Edits] does, with values that nobody means:
+// negative and very large numbers, and texts of unusual characters.
 func Extremes(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
 	return editsOf(controller, object, editor{values: func(schema map[string]any) []any { return extremesOf(schema, 0) }})
 }
@@ -89,7 +89,7 @@ type step struct {
 	schema map[string]any
 }
 
-// visit tries values of a field, and goes on to what is in it.
+// visit tries values of a field, and then its members.
 func (e *editor) visit(path []step) {
 	schema := path[len(path)-1].schema
 	if len(path) > 1 {
@@ -110,7 +110,7 @@ func (e *editor) visit(path []step) {
 func (e *editor) try(path []step) {
 	last := path[len(path)-1]
 	if last.name == "" {
-		return // as a list of one it has been tried
+		return // it was tried as a list of one
 	}
 	for _, value := range e.values(last.schema) {
 		if e.playable && asksForTooMany(last.name, value) {
@@ -123,8 +123,8 @@ func (e *editor) try(path []step) {
 	}
 }
 
-// podCounts are the fields that say how many Pods there shall be. A world of thousands
-// shows nothing that one of twenty does not, and takes a minute.
+// podCounts are the fields with numbers of Pods. A world of thousands shows
+// nothing more than one of twenty, and takes a minute.
 var podCounts = []string{"replica", "replicas", "size", "parallelism", "completions"}
 
 const mostPods = 20

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// oddTexts are texts that are no name, path, number or address.
+// oddTexts are neither names, paths, numbers nor addresses.
 var oddTexts = []any{
 	" ", "-", "-1", "0", "A B", "..", "../a", "a/b/c", "a:b", "héllo", "x\ny", "{", "$(A)", "1e30", "0.0001", "1.5Gi",
 	"65536", "-a.", "a..b", "https://", "10.0.0.1", "fe80::1", "Always", "*",
 }
 
-// longest is how long a text is tried at most.
+// longest is the length of the longest text that is tried.
 const longest = 300
 
 // extremesOf returns values of a schema that nobody means. Not all of them are

@@ -1,7 +1,7 @@
 package explore
 
-// Minimize leaves out of a schedule what it does not need to break the same law,
-// and returns what is left with its run. It plays the schedule up to most times.
+// Minimize removes what a schedule does not need to break the same law, and
+// returns the rest with its run. It plays the schedule up to most times.
 func (s *Scenario) Minimize(schedule Schedule, law string, most int) (*Run, Schedule) {
 	fails := func(candidate Schedule) bool {
 		most--
@@ -9,7 +9,7 @@ func (s *Scenario) Minimize(schedule Schedule, law string, most int) (*Run, Sche
 		return run.Broken != nil && run.Broken.Law == law
 	}
 	if !fails(schedule) {
-		return s.Play(schedule), schedule // it is another one when it is replayed
+		return s.Play(schedule), schedule // a replay of it breaks another law
 	}
 	for size := max(1, len(schedule)/2); size >= 1 && most > 0; {
 		removed := false

@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// put puts a value at a path, or takes away what is there, and reports whether
-// that was possible. Objects and items on the way are made with what they need.
+// put sets or removes the value at a path, and reports whether that was
+// possible. Missing objects and items on the way are created with their
+// required fields.
 func put(object map[string]any, path []step, value any) bool {
 	name := path[0].name
 	if len(path) == 1 {

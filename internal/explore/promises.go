@@ -22,13 +22,13 @@ func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 			},
 		}
 		if broken := watch(write); broken != "" {
-			r.broke("the promises of "+kind, broken)
+			r.violated("the promises of "+kind, broken)
 		}
 	}, nil, nil)
 }
 
-// mayEnd reports whether a kind does what it does once: it may then have ended
-// well, or have given up, where a new custom resource would end in another way.
+// mayEnd reports whether a kind runs to completion: it may then have succeeded,
+// or have given up, where a new custom resource would end differently.
 func mayEnd(history []metacontroller.History, kind string) bool {
 	return slices.ContainsFunc(history, func(h metacontroller.History) bool { return h.Kind == kind })
 }

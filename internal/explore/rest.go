@@ -13,21 +13,21 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// rest is how a custom resource is when all is quiet, in a form in which two
-// worlds can be compared.
+// rest is the state of a custom resource when nothing changes any more, in a
+// form that can be compared between worlds.
 type rest struct {
 	ready, stalled string
 	words          string                    // of Ready
 	children       map[string]map[string]any // by kind and name
 	isBad          bool                      // it does not come to rest, or something is refused
-	taken          []string                  // children whose names are somebody else's, by kind and name
+	taken          []string                  // children whose names others use, by kind and name
 }
 
-// hasEnded reports whether there is nothing to wait for: it is Ready, or only a
-// person can mend it.
+// hasEnded reports whether nothing is waited for: it is Ready, or needs a
+// person.
 func (r *rest) hasEnded() bool { return r.ready == "True" || r.stalled == "True" }
 
-// restOf returns how a custom resource is.
+// restOf returns the state of a custom resource.
 func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 	ready := simulate.Condition(parent, operator.ConditionReady)
 	r := &rest{
@@ -49,12 +49,13 @@ func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 	return r
 }
 
-// comparable returns what of a child is the same in each world of the same spec.
+// comparable returns the part of a child that is the same in each world with
+// the same spec.
 func comparable(child, parent simulate.Object, spec string, update metacontroller.UpdateMethod) map[string]any {
 	object := child.DeepCopy()
 	delete(object.Object, "status")
 	metadata := map[string]any{}
-	if update == metacontroller.InPlace { // of others, people's changes stay
+	if update == metacontroller.InPlace { // of other kinds, changes by people stay
 		labels := object.GetLabels()
 		for key, value := range labels {
 			labels[key] = strings.ReplaceAll(value, string(parent.GetUID()), "UID")
@@ -91,7 +92,7 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 	return object.Object
 }
 
-// forgetChosenPorts takes the node ports out that the API server has chosen.
+// forgetChosenPorts removes the node ports that the API server has chosen.
 func forgetChosenPorts(spec map[string]any, parent string) {
 	ports, _ := spec["ports"].([]any)
 	for _, item := range ports {
@@ -120,9 +121,9 @@ func namesWithPolicy(value any, names map[string]bool) map[string]bool {
 	return names
 }
 
-// forgetPullPolicies takes out what the API server has filled in for the tag that
-// an image had when it was first written: another tag does not change it. The
-// policies of these containers, which the user has written, are compared.
+// forgetPullPolicies removes policies that the API server has defaulted from
+// the first tag of an image: they do not change with the tag. Policies that the
+// user has written are compared.
 func forgetPullPolicies(value any, written map[string]bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -139,8 +140,8 @@ func forgetPullPolicies(value any, written map[string]bool) {
 	}
 }
 
-// forgetTokenVolume gives the volume of the token, whose name the API server makes
-// up, one name.
+// forgetTokenVolume renames the volume of the token, whose name the API server
+// generates.
 func forgetTokenVolume(spec map[string]any) {
 	const prefix = "kube-api-access"
 	rename := func(list any) {
@@ -170,8 +171,8 @@ func toAny(texts map[string]string) map[string]any {
 	return content
 }
 
-// freshRest returns how a custom resource of the same spec would be in a new world
-// beside the same objects, or nil where the API server would refuse it.
+// freshRest returns the state of a new custom resource of the same spec in a
+// new world with the same objects, or nil if the API server would refuse it.
 func (s *Scenario) freshRest(world *simulate.World, parent simulate.Object) *rest {
 	objects := s.written(world, parent)
 	key := string(s.Apply) + strings.Join(objects, "\n")
@@ -185,7 +186,7 @@ func (s *Scenario) freshRest(world *simulate.World, parent simulate.Object) *res
 	return s.fresh[key]
 }
 
-// written returns a custom resource and what stands beside it, as users wrote them.
+// written returns a custom resource and its other objects as users wrote them.
 func (s *Scenario) written(world *simulate.World, parent simulate.Object) []string {
 	var objects []string
 	for _, object := range world.Objects() {

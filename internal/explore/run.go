@@ -13,24 +13,24 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// Run is a schedule as it is played.
+// Run is a schedule while it is played.
 type Run struct {
 	// World is where it is played.
 	World *simulate.World
-	// Broken is the first thing that must not be, or nil.
+	// Broken is the first violation, or nil.
 	Broken *Violation
 
 	scenario *Scenario
 	played   Schedule
-	made     map[string]int                         // how often an object was made, ran, and was deleted by a hook; nil if that is of no interest
-	checked  int                                    // hook calls at the last look
-	steps    int                                    // that have been looked at for failures
+	made     map[string]int                         // how often an object was made, ran, and was deleted by a hook; nil if not counted
+	checked  int                                    // hook calls at the last check
+	steps    int                                    // that have been checked for failures
 	refused  map[simulate.Ref]simulate.Refusal      // of children that are still asked for
-	asked    map[simulate.Ref]map[simulate.Ref]bool // what the last answer for a custom resource names
-	orphans  bool                                   // children have been left behind on purpose
+	asked    map[simulate.Ref]map[simulate.Ref]bool // the children in the last answer for a custom resource
+	orphans  bool                                   // children have been orphaned on purpose
 }
 
-// Play plays a schedule and then lets all come to rest.
+// Play plays a schedule and then lets the world come to rest.
 func (s *Scenario) Play(schedule Schedule) *Run {
 	r := s.begin()
 	for _, action := range schedule {
@@ -49,20 +49,20 @@ func (s *Scenario) begin() *Run {
 	r.watch()
 	for _, object := range s.Objects {
 		if err := r.World.Apply(object); err != nil {
-			r.broke("the scenario", "its objects are refused: "+err.Error())
+			r.violated("the scenario", "its objects are refused: "+err.Error())
 		}
 	}
 	return r
 }
 
-// broke notes the first thing that must not be.
-func (r *Run) broke(law, detail string) {
+// violated records the first violation.
+func (r *Run) violated(law, detail string) {
 	if r.Broken == nil {
 		r.Broken = &Violation{Law: law, Detail: detail}
 	}
 }
 
-// do does one action, and looks at what has come of it.
+// do performs one action, and checks the laws.
 func (r *Run) do(action simulate.Action) bool {
 	if action.Do == "delete" && action.Detail == "orphan" {
 		r.orphans = true
@@ -90,7 +90,7 @@ const (
 	lawGone     = "what is deleted is gone"
 )
 
-// watch listens to what happens.
+// watch registers the checks.
 func (r *Run) watch() {
 	for _, controller := range r.scenario.Controllers {
 		if watch := controller.Promises.Watch; watch != nil {
@@ -105,7 +105,7 @@ func (r *Run) answered(answer simulate.Answer) {
 	seen := map[simulate.Ref]bool{}
 	for _, child := range answer.Children {
 		if seen[child] {
-			r.broke(lawTwice, fmt.Sprintf("%s is asked for twice for %s", child, answer.Parent))
+			r.violated(lawTwice, fmt.Sprintf("%s is asked for twice for %s", child, answer.Parent))
 		}
 		seen[child] = true
 	}
@@ -121,8 +121,8 @@ func (r *Run) wasRefused(refusal simulate.Refusal) {
 	}
 }
 
-// written looks at each write: nothing is to be deleted by a hook that is updated
-// in place and wanted before and after.
+// written checks each write: Metacontroller must not delete a child that is
+// updated in place and wanted by the old and the new spec.
 func (r *Run) written(w simulate.Write) {
 	r.count(w)
 	goes := w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
@@ -138,17 +138,18 @@ func (r *Run) written(w simulate.Write) {
 		if heard := r.World.Heard(simulate.RefOf(parent)); heard != nil && heard.GetGeneration() != parent.GetGeneration() {
 			before := r.scenario.freshRest(r.World, heard)
 			if before == nil || before.children[name] == nil {
-				continue // it is not wanted by the spec that has been heard of
+				continue // it is not wanted by the spec in Metacontroller's cache
 			}
 		}
-		// Where a new one would be stuck, it wants what those before it are done with.
+		// A new one that is stuck may want what earlier children have
+		// completed.
 		if fresh != nil && fresh.stalled != "True" && fresh.children[name] != nil {
-			r.broke(lawInPlace, name+" is deleted")
+			r.violated(lawInPlace, name+" is deleted")
 		}
 	}
 }
 
-// count remembers what promises may remember.
+// count counts what promises may depend on.
 func (r *Run) count(w simulate.Write) {
 	switch {
 	case r.made == nil:
@@ -181,7 +182,7 @@ func (r *Run) isInPlace(parent, child simulate.Object) bool {
 	return false
 }
 
-// checkFailures looks for syncs that failed by the hook's fault.
+// checkFailures looks for syncs that failed because of the hook.
 func (r *Run) checkFailures() {
 	for ; r.steps < len(r.World.Steps); r.steps++ {
 		for _, event := range r.World.Steps[r.steps].Events {
@@ -190,14 +191,14 @@ func (r *Run) checkFailures() {
 			}
 			for _, hook := range []string{"sync hook: ", "finalize hook: ", "customize hook: "} {
 				if strings.HasPrefix(event.Detail, hook) && !strings.HasPrefix(event.Detail, hook+"503") {
-					r.broke(lawAnswers, event.Detail)
+					r.violated(lawAnswers, event.Detail)
 				}
 			}
 		}
 	}
 }
 
-// checkReady holds Ready=True to what is there, when all has been heard of.
+// checkReady compares Ready=True with the objects, once all caches are current.
 func (r *Run) checkReady() {
 	for _, parent := range r.World.Parents() {
 		observed, _, _ := nestedInt(parent, "status", "observedGeneration")
@@ -207,17 +208,17 @@ func (r *Run) checkReady() {
 		}
 		history := r.scenario.promisesOf(parent.GetKind()).History
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
-			r.broke(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
+			r.violated(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}
 		if fresh := r.scenario.freshRest(r.World, parent); fresh != nil && fresh.ready == "True" {
 			if list := r.scenario.restOf(r.World, parent).differences(fresh, history); len(list) > 0 {
-				r.broke(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
+				r.violated(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 			}
 		}
 	}
 }
 
-// settle ends all trouble, lets all come to rest and looks at the end.
+// settle ends all faults, lets the world come to rest and checks the result.
 func (r *Run) settle() {
 	if r.Broken != nil {
 		return
@@ -226,7 +227,7 @@ func (r *Run) settle() {
 	r.refused = map[simulate.Ref]simulate.Refusal{}
 	if err := r.World.Play(); err != nil {
 		r.checkFailures()
-		r.broke(lawRest, err.Error())
+		r.violated(lawRest, err.Error())
 		return
 	}
 	r.checkFailures()
@@ -239,14 +240,14 @@ func (r *Run) settle() {
 	r.checkGone()
 }
 
-// checkEnd compares the end with that of a new custom resource.
+// checkEnd compares the result with that of a new custom resource.
 func (r *Run) checkEnd(outcome simulate.Outcome) {
 	name := simulate.RefOf(outcome.Parent).String()
 	if told := r.checkRefused(outcome); told {
 		return
 	}
 	if outcome.Failure != "" {
-		r.broke(lawAccepted, name+" fails: "+outcome.Failure)
+		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
 		return
 	}
 	history := r.scenario.promisesOf(outcome.Parent.GetKind()).History
@@ -257,22 +258,22 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 	if is.ready != fresh.ready || is.stalled != fresh.stalled {
 		mayDiffer := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
 		if mayDiffer && fresh.stalled == "True" {
-			return // what it is stuck with, one that is done does not need any more
+			return // one that has completed does not need what a new one waits for
 		}
 		if !mayDiffer {
-			r.broke(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
+			r.violated(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
 				name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
 		}
 	}
 	if list := is.differences(fresh, history); len(list) > 0 {
-		r.broke(lawSame, name+": "+strings.Join(list, ", "))
+		r.violated(lawSame, name+": "+strings.Join(list, ", "))
 	}
 }
 
-// checkRefused reports whether children are refused at the end for what no schema
-// can know, because somebody else has their names or the cluster does not have
-// their node ports, and holds the custom resource to telling it. What is not asked
-// for because another controller has it is told when its turn has come.
+// checkRefused reports whether children are refused at the end for reasons
+// outside the schema: their names or node ports are taken. The custom resource
+// must report that. A name that another controller uses may be reported later,
+// because such children are left out.
 func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	told, taken := false, ""
 	for child, refusal := range r.refused {
@@ -289,14 +290,14 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 		told = told || strings.Contains(outcome.Message, child.String()) || outcome.Reason != operator.ReasonChildBlocked
 	}
 	if taken != "" && (!told || outcome.Ready == "True") {
-		r.broke(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
+		r.violated(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
 			outcome.Ready, outcome.Reason, outcome.Message))
 	}
 	return taken != ""
 }
 
-// leftAlone returns the objects of other controllers that have the names of children
-// of a custom resource, and that are not asked for therefore.
+// leftAlone returns the objects of other controllers that use the names of
+// children of a custom resource, which are therefore left out.
 func (r *Run) leftAlone(parent simulate.Object) []simulate.Ref {
 	var refs []simulate.Ref
 	controller := r.scenario.controllerOf(parent.GetAPIVersion(), parent.GetKind())
@@ -312,14 +313,14 @@ func (r *Run) leftAlone(parent simulate.Object) []simulate.Ref {
 	return refs
 }
 
-// checkGone looks for children of custom resources that are gone.
+// checkGone looks for children of deleted custom resources.
 func (r *Run) checkGone() {
 	if r.orphans {
 		return
 	}
 	for _, object := range r.World.Objects() {
 		if r.World.IsChild(object) && len(r.World.Parents()) == 0 {
-			r.broke(lawGone, simulate.RefOf(object).String()+" is left behind")
+			r.violated(lawGone, simulate.RefOf(object).String()+" is left behind")
 		}
 	}
 }

@@ -1,11 +1,11 @@
-// Package explore looks for what operators do wrong when caches are late, writes
-// are lost, processes die and people change their minds. It plays schedules in
-// package simulate, each decided by a seed, and holds each to what is to be true
-// of every operator and to what an operator promises.
+// Package explore tests operators against late caches, lost writes, dying
+// processes and edits. It plays schedules in package simulate, each generated
+// from a seed, and checks each against the laws of all operators and the
+// promises of one.
 //
-// After Sieve (what a controller sees late, or never), Acto (edits from the
-// schema, and a comparison with a fresh start) and the simulations of
-// FoundationDB (a seed decides all).
+// It follows Sieve (what a controller sees late, or never), Acto (edits from
+// the schema, and a comparison with a fresh start) and the simulations of
+// FoundationDB (a seed decides everything).
 package explore
 
 import (
@@ -20,20 +20,20 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Scenario is what all schedules begin with.
+// Scenario is the start of all schedules.
 type Scenario struct {
 	// Name is what the scenario is called, as its file.
 	Name string
 	// Controllers are the operators.
 	Controllers []metacontroller.Controller
-	// Objects are applied first, in JSON: a custom resource and what stands beside
-	// it.
+	// Objects are applied first, in JSON: a custom resource and the objects
+	// that it works with.
 	Objects [][]byte
 	// Versions are further forms of the custom resource, for edits.
 	Versions [][]byte
-	// Apply is how Metacontroller applies children.
+	// Apply is Metacontroller's apply strategy.
 	Apply simulate.Strategy
-	// Call is the way to the hooks, or nil to call them directly. It has no state.
+	// Call calls the hooks; nil calls them directly. It must be stateless.
 	Call simulate.Call
 
 	fresh  map[string]*rest
@@ -41,11 +41,11 @@ type Scenario struct {
 	edits  *edits
 }
 
-// settleSteps is how many steps a world may take to come to rest when nothing
-// disturbs it any more.
+// settleSteps is how many steps a world without faults may take to come to
+// rest.
 const settleSteps = 400
 
-// newWorld returns a world of this scenario's operators with nothing in it.
+// newWorld returns an empty world with this scenario's operators.
 func (s *Scenario) newWorld(late bool) *simulate.World {
 	call := s.Call
 	if call == nil {
@@ -89,19 +89,18 @@ func (s *Scenario) Parent() (simulate.Object, error) {
 	return nil, fmt.Errorf("%s has no custom resource of a kind that there is an operator for", cmp.Or(s.Name, "the scenario"))
 }
 
-// Violation is something that must not be.
+// Violation is a broken law or promise.
 type Violation struct {
-	// Law is which law or promise is broken, in a few words that are the same
-	// whenever it is that one.
+	// Law is the law or promise, always in the same words.
 	Law string
-	// Detail tells how.
+	// Detail says how it was broken.
 	Detail string
 }
 
 // String returns both.
 func (v *Violation) String() string { return v.Law + ": " + v.Detail }
 
-// Schedule is what happens, in its order.
+// Schedule is a list of actions, in order.
 type Schedule []simulate.Action
 
 // String returns one action per line.

@@ -10,20 +10,20 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// Scope is a small world that is explored in whole: every order in which what is
-// due can happen, with little trouble.
+// Scope is a small world that is explored exhaustively: every order of the
+// actions that are due, with few faults.
 type Scope struct {
-	// Start is what happens before.
+	// Start is played first.
 	Start Schedule
-	// Once are what may happen once each, at any time and in this order: edits and
-	// restarts.
+	// Once are actions that may happen once each, at any time and in this
+	// order: edits and restarts.
 	Once Schedule
-	// Troubles are how often a sync may be disturbed, by any of Kinds.
+	// Troubles is the number of syncs that may have a fault, any of Kinds.
 	Troubles int
 	Kinds    []string
-	// Depth is how many actions there are at most after the start.
+	// Depth is the maximal number of actions after the start.
 	Depth int
-	// States is how many different states are looked at, at most. Zero is no limit.
+	// States is the maximal number of different states. Zero is no limit.
 	States int
 }
 
@@ -31,11 +31,11 @@ type Scope struct {
 type Extent struct {
 	// States are the different ones, Transitions the actions that led to them.
 	States, Transitions int
-	// Whole is set where there was nothing left to explore up to the depth.
+	// Whole is set if everything up to the depth was explored.
 	Whole bool
 }
 
-// node is a state by the schedule that leads to it.
+// node is a state, represented by the schedule that leads to it.
 type node struct {
 	schedule Schedule
 	once     int // of Scope.Once have happened
@@ -43,9 +43,8 @@ type node struct {
 	waited   int
 }
 
-// Exhaust explores a Scope breadth first, so that the first schedule that breaks a
-// law is among the shortest. Each state is also left to itself, to see where it
-// ends.
+// Exhaust explores a Scope breadth first, so that the first schedule that
+// breaks a law is among the shortest. Each state is also played to rest.
 func (s *Scenario) Exhaust(ctx context.Context, scope Scope) (*Finding, Extent) {
 	extent := Extent{Whole: true}
 	seen := map[uint64]bool{}
@@ -76,7 +75,7 @@ func (s *Scenario) Exhaust(ctx context.Context, scope Scope) (*Finding, Extent) 
 	return nil, extent
 }
 
-// replay plays a schedule, and lets nothing come to rest.
+// replay plays a schedule without coming to rest.
 func (s *Scenario) replay(parts ...Schedule) *Run {
 	r := s.begin()
 	r.made = map[string]int{}
@@ -90,7 +89,7 @@ func (s *Scenario) replay(parts ...Schedule) *Run {
 	return r
 }
 
-// next returns the nodes behind one.
+// next returns the successors of a node.
 func (scope Scope) next(run *Run, here node) []node {
 	if len(here.schedule) >= scope.Depth || run.Broken != nil {
 		return nil
@@ -125,8 +124,8 @@ func (scope Scope) next(run *Run, here node) []node {
 	return list
 }
 
-// key tells a state from others: how the world is, what has been made and deleted
-// so far, and what may still happen.
+// key identifies a state: the world, what has been made and deleted so far, and
+// what may still happen.
 func (r *Run) key(n node) uint64 {
 	hash := fnv.New64a()
 	fmt.Fprintln(hash, r.World.Fingerprint(), n.once, n.troubles, n.waited)

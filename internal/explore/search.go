@@ -8,14 +8,14 @@ import (
 	"github.com/operetta-dev/operetta/internal/report"
 )
 
-// Search is a search for what must not be.
+// Search configures a search for violations.
 type Search struct {
-	// First is the seed of the first schedule, Schedules how many are played with
-	// that and the following seeds. Zero plays until the context ends.
+	// First is the seed of the first schedule; the others have the following
+	// seeds. Schedules is their number; zero plays until the context ends.
 	First     uint64
 	Schedules int
-	// Edits plays each edit of the schema by itself before, on a new custom resource
-	// and on one that is there.
+	// Edits first plays each edit of the schema by itself, on a new and on an
+	// existing custom resource.
 	Edits bool
 	// Most is how many findings of different laws end the search.
 	Most int
@@ -26,19 +26,19 @@ type Finding struct {
 	Violation
 	// Seed is that of the schedule, or zero for an edit by itself.
 	Seed uint64
-	// Schedule is what is left of it, Run how it is played.
+	// Schedule is the minimized schedule, Run its run.
 	Schedule Schedule
 	Run      *Run
-	// Created is what is different in the spec of the custom resource that is
-	// created, or nil where it is that of the file.
+	// Created is the difference in the spec of the created custom resource, or
+	// nil if it is that of the file.
 	Created map[string]any
 }
 
-// minimizing is how often a schedule is played to make it shorter.
+// minimizing is how often a schedule is played to minimize it.
 const minimizing = 600
 
-// Find plays schedules. It returns what it has found, each law once, and how many
-// it has played.
+// Find plays schedules. It returns a finding for each broken law, and the
+// number of schedules played.
 func (s *Scenario) Find(ctx context.Context, search Search) (findings []Finding, played int, err error) {
 	if err := s.prepare(); err != nil {
 		return nil, 0, err
@@ -102,8 +102,8 @@ func (s *Scenario) findByEdits(ctx context.Context, known map[string]bool, most 
 	return findings, played
 }
 
-// Text tells a finding: what is broken, the schedule that breaks it and, as
-// simulate does, what happens then.
+// Text returns what is broken, the schedule that breaks it and its events, as
+// simulate prints them.
 func (f Finding) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", f.String())

@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// strangers are what an object of somebody else has beside its name, by kind.
+// strangers are the contents of objects of somebody else, by kind.
 var strangers = map[string]string{
 	"ConfigMap":      `{"data":{"owner":"other"}}`,
 	"DaemonSet":      `{"spec":{"selector":{"matchLabels":{"app":"other"}},"template":` + otherTemplate + `}}`,
@@ -26,9 +26,9 @@ var strangers = map[string]string{
 
 const otherTemplate = `{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"other","image":"nginx:1.28"}]}}`
 
-// takeName lets somebody else have an object of the name of a child, which may
-// have to go for that. Under server-side apply, what nobody owns would become the
-// child: so another controller owns it.
+// takeName creates an object of somebody else with the name of a child, which
+// is deleted for that if necessary. It has another controller, because
+// server-side apply would adopt an object without one.
 func (c *chance) takeName() bool {
 	names := c.wanted()
 	if len(names) == 0 {
@@ -51,7 +51,7 @@ func (c *chance) takeName() bool {
 	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
 }
 
-// strangerUID is that of the controller of somebody else's objects.
+// strangerUID is the UID of that other controller.
 const strangerUID = "other"
 
 func isOfStranger(object simulate.Object) bool {
@@ -59,8 +59,8 @@ func isOfStranger(object simulate.Object) bool {
 	return owner != nil && owner.UID == strangerUID
 }
 
-// giveBack lets an object of somebody else go that has the name of a child.
-func (c *chance) giveBack() bool {
+// releaseName deletes an object of somebody else that has the name of a child.
+func (c *chance) releaseName() bool {
 	object := c.pick(func(object simulate.Object) bool {
 		_, isRefused := c.run.refused[simulate.RefOf(object)]
 		return (isRefused || isOfStranger(object)) && c.run.World.IsForeign(object)
@@ -71,8 +71,8 @@ func (c *chance) giveBack() bool {
 // childName is the name of a child, with its kind.
 type childName struct{ apiVersion, name string }
 
-// wanted returns the names of the children that there are and that there would be
-// of a new custom resource, in order.
+// wanted returns the names of the existing children and of those of a new
+// custom resource, in order.
 func (c *chance) wanted() []childName {
 	var names []childName
 	add := func(apiVersion, name string) {

@@ -9,9 +9,9 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// upset is something that people or nodes do.
-func (c *chance) upset() {
-	for range 4 { // until something can be done
+// upset performs an action of people or nodes.
+func (c *chance) disturb() {
+	for range 4 { // until one is possible
 		var done bool
 		switch roll := c.IntN(24); {
 		case roll < 8:
@@ -25,13 +25,13 @@ func (c *chance) upset() {
 		case roll < 15:
 			done = c.editChild()
 		case roll < 17:
-			done = c.strike()
+			done = c.failPod()
 		case roll < 18:
 			done = c.quota()
 		case roll < 20:
 			done = c.takeName()
 		case roll < 22:
-			done = c.giveBack()
+			done = c.releaseName()
 		default:
 			done = c.do(simulate.Action{Do: "mend"})
 		}
@@ -79,7 +79,7 @@ func (c *chance) remember(parent simulate.Object) {
 	}
 }
 
-// revert gives the custom resource a spec back that it had before.
+// revert restores an earlier spec of the custom resource.
 func (c *chance) revert() bool {
 	parent := c.parent()
 	if parent == nil || len(c.before) == 0 {
@@ -102,7 +102,7 @@ func (c *chance) deleteParent() bool {
 	}
 	cascade := []string{"", "", "", "foreground", "orphan"}[c.IntN(5)]
 	done := c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(parent).String(), Detail: cascade})
-	c.muddle(c.IntN(30))
+	c.randomActions(c.IntN(30))
 	c.create()
 	return done
 }
@@ -127,13 +127,13 @@ func (c *chance) deleteChild() bool {
 	return child != nil && c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(child).String()})
 }
 
-// isNear reports whether an object is a child, or one of the Pods.
+// isNear reports whether an object is a child, or a Pod of one.
 func (c *chance) isNear(object simulate.Object) bool {
 	return c.run.World.IsChild(object) || object.GetKind() == "Pod"
 }
 
-// editChild changes or removes a label of a child that the hook has set, which
-// under server-side apply nobody mends for kinds that count generations.
+// editChild changes or removes a label that the hook has set. Under server-side
+// apply that is not repaired for kinds with a generation.
 func (c *chance) editChild() bool {
 	child := c.pick(c.run.World.IsChild)
 	if child == nil {
@@ -156,8 +156,8 @@ func (c *chance) editChild() bool {
 	return c.do(simulate.Action{Do: "edit", Target: simulate.RefOf(child).String(), Detail: encode(patch)})
 }
 
-// strike makes a Pod or a workload fail, or a Pod be evicted.
-func (c *chance) strike() bool {
+// failPod makes a Pod or a workload fail, or evicts a Pod.
+func (c *chance) failPod() bool {
 	object := c.pick(c.isNear)
 	if object == nil {
 		return false

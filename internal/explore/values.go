@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// remove stands for a field that is not there.
+// remove stands for a missing field.
 type remove struct{}
 
-// texts are tried where any text, or one of some form, is wanted.
+// texts are tried for string fields.
 var texts = []any{
 	"alpha", "beta-2", "nginx:1.28", "/data", "100m", "1Gi", "2", "50%", "https://example.com/a.git", "http://example.com",
 	"mysql://db:3306", "TCP", "UDP", "10s", "example.com/name", "app", "ClientIP", "IfNotPresent", "A_B", "",
 }
 
-// deepest is how deep objects are made up that a field needs.
+// deepest is the depth to which required objects are generated.
 const deepest = 6
 
-// valuesOf returns values of a schema, the likeliest first. Not all of them are
-// admitted.
+// valuesOf returns values of a schema, the most likely first. Not all of them
+// are admitted.
 func valuesOf(schema map[string]any, depth int) []any {
 	if list, ok := schema["enum"].([]any); ok {
 		return list
@@ -78,7 +78,8 @@ func textsOf(schema map[string]any) []any {
 	return list
 }
 
-// lists returns lists of one and of two, of which two share what they may share.
+// lists returns lists of one and of two items, which share whatever they may
+// share.
 func lists(schema map[string]any, depth int) []any {
 	items, _ := schema["items"].(map[string]any)
 	if items == nil || depth >= deepest {
@@ -100,7 +101,8 @@ func lists(schema map[string]any, depth int) []any {
 	return append(list, []any{})
 }
 
-// objects returns objects with what they need, and with one field besides.
+// objects returns objects with their required fields, and with one more field
+// each.
 func objects(schema map[string]any, depth int) []any {
 	if values, ok := schema["additionalProperties"].(map[string]any); ok {
 		return mapsOf(values, depth)
@@ -120,7 +122,7 @@ func objects(schema map[string]any, depth int) []any {
 			}
 		}
 		if isContainer := properties["image"] != nil && properties["name"] != nil; isContainer {
-			object["image"] = "nginx:1.28" // it is not required, and every container needs one
+			object["image"] = "nginx:1.28" // it is not required, but every container needs one
 		}
 		list = append(list, object)
 	}

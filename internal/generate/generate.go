@@ -1,7 +1,7 @@
-// Package generate writes what a project has of its operators as files: their CRDs,
-// CompositeControllers and permissions below deploy/, and the sections of its README
-// that list them. All of it is made from the list of operators and the Go types of
-// their custom resources.
+// Package generate writes the files that follow from a project's operators:
+// their CRDs, CompositeControllers and permissions below deploy/, and the
+// sections of its README that list them. The sources are the list of operators
+// and the Go types of their custom resources.
 package generate
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Project is whose files are generated.
+// Project is a project with generated files.
 type Project struct {
 	// Root is the folder of its go.mod.
 	Root string
 	// Packages are where the Go types of its custom resources are, in the go
 	// command's form.
 	Packages []string
-	// Installation is what its manifests have in common.
+	// Installation configures its manifests.
 	Installation manifests.Installation
 	// Controllers are its operators.
 	Controllers []metacontroller.Controller
@@ -69,7 +69,8 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
 }
 
-// installs returns the kustomizations that the README has installed, in their order.
+// installs returns the kustomizations in the README's install section, in
+// order.
 func (p Project) installs() []string {
 	var found []string
 	for _, folder := range []string{"deploy/metacontroller/", "deploy/"} {

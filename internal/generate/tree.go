@@ -14,7 +14,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/manifests"
 )
 
-// Tree is the wanted content of files, by their paths below the project's root.
+// Tree is the expected content of files, by their paths below the project's
+// root.
 type Tree map[string][]byte
 
 // add adds a generated YAML file.
@@ -22,8 +23,8 @@ func (t Tree) add(path string, content []byte) {
 	t[path] = append([]byte(manifests.Header), content...)
 }
 
-// Write makes the files what they should be, removes those of kinds that are
-// gone, and names on stdout what it changed.
+// Write updates the files, removes those of removed kinds, and prints to stdout
+// what it changed.
 func (t Tree) Write(root string, stdout io.Writer) error {
 	changes, err := t.changes(root)
 	if err != nil {
@@ -50,8 +51,7 @@ func (t Tree) Write(root string, stdout io.Writer) error {
 	return nil
 }
 
-// Check names on stdout the files that are not what they should be. It fails
-// if there are any.
+// Check prints to stdout the files that differ. It fails if there are any.
 func (t Tree) Check(root string, stdout io.Writer) error {
 	changes, err := t.changes(root)
 	if err != nil {
@@ -66,8 +66,8 @@ func (t Tree) Check(root string, stdout io.Writer) error {
 	return nil
 }
 
-// changes returns the paths of files that differ, are missing, or were
-// generated for a kind that is gone, sorted.
+// changes returns the sorted paths of files that differ, are missing, or belong
+// to a removed kind.
 func (t Tree) changes(root string) ([]string, error) {
 	var changes []string
 	for _, path := range slices.Sorted(maps.Keys(t)) {
@@ -90,8 +90,8 @@ func (t Tree) changes(root string) ([]string, error) {
 	return changes, nil
 }
 
-// stale returns the files in a folder that were generated and are not wanted.
-// A file that somebody wrote by hand is left alone.
+// stale returns the generated files in a folder that are no longer needed.
+// Files that were written by hand are left alone.
 func (t Tree) stale(root, folder string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(root, folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

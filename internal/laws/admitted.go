@@ -22,8 +22,8 @@ func Schema(t testing.TB, controller metacontroller.Controller) *crd.Schema {
 	return schema
 }
 
-// Admitted returns what the API server has against a parent: the fields that it
-// drops, and why it refuses it.
+// Admitted returns the API server's objections to a parent: unknown fields, and
+// validation errors.
 func Admitted(t *testing.T, c corpus.Case) (unknown, refusals []string) {
 	var request struct{ Parent json.RawMessage }
 	require.NoError(t, json.Unmarshal(c.Request, &request))
@@ -36,8 +36,8 @@ func Admitted(t *testing.T, c corpus.Case) (unknown, refusals []string) {
 	return unknown, refusals
 }
 
-// Stored wants the parent of a case to be one that the API server stores, unless the
-// name of the case says that it is not.
+// Stored requires that the API server would store the parent of a case, unless
+// the name of the case says otherwise.
 func Stored(t *testing.T, c corpus.Case) {
 	if len(c.Controller.CRD) == 0 {
 		t.Skip("the operator has no CRD: set Controller.CRD")

@@ -18,12 +18,11 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Law is something that holds for every answered case and every sample, whatever
-// the kind.
+// Law is a property of every answered case and every sample, of every kind.
 type Law struct {
-	// Name says what holds.
+	// Name is the property.
 	Name string
-	// Check fails the test where it does not. The answer is that to the case.
+	// Check fails the test if it does not hold for the answer to the case.
 	Check func(t *testing.T, c corpus.Case, answer metacontroller.Answer)
 }
 
@@ -40,14 +39,14 @@ func OfAnswers() []Law {
 		{"hostile texts stay in their place", hostileTexts},
 		{"names that others may have are looked up", contestedNamesAreSelected},
 		{"strange times and numbers end no call", strangeStatusEndsNoCall},
+		{"blocked children are not asked for at each event", blockedIsNotAskedForAtEachEvent},
 	}
 }
 
-// sameBytes repeats the request, sometimes in another order. Go begins to range
-// over a map of two at one of eight places, so that its order changes once in
-// eight times: thirty repetitions miss it once in fifty, and hardly ever in two
-// cases. The fifteen of the inner loop miss it once in seven, and hardly ever in
-// five cases.
+// sameBytes repeats the request, sometimes in another order. Go starts to range
+// over a map of two at one of eight places, so that the order changes once in
+// eight times: thirty repetitions miss that once in fifty cases. The fifteen of
+// the inner loop miss it once in seven, and hardly ever in five cases.
 func sameBytes(t *testing.T, e corpus.Case, answer metacontroller.Answer) {
 	random := rand.New(rand.NewPCG(1, 2))
 	repetitions, shuffles := 30, 6
@@ -117,8 +116,8 @@ func bothVersions(t *testing.T, e corpus.Case, answer metacontroller.Answer) {
 	require.Equal(t, string(answer.Body), string(other.Body))
 }
 
-// namesAreTaken: the protocol makes sure that each child is of a declared kind and
-// that its name is a DNS name. Of some kinds the API server wants more.
+// namesAreTaken: package metacontroller checks that each child is of a declared
+// kind and has a DNS name. The API server requires more of some kinds.
 func namesAreTaken(t *testing.T, _ corpus.Case, answer metacontroller.Answer) {
 	for _, child := range answer.Children {
 		var problems []string
@@ -132,8 +131,9 @@ func namesAreTaken(t *testing.T, _ corpus.Case, answer metacontroller.Answer) {
 	}
 }
 
-// missingDropsNoOther: a child that is not observed drops no other, but for a
-// ServiceAccount, with which goes what is allowed to it by its name.
+// missingDropsNoOther: a child that is not observed removes no other from the
+// answer, except that a ServiceAccount takes along the rights that it has by
+// name.
 func missingDropsNoOther(t *testing.T, e corpus.Case, answer metacontroller.Answer) {
 	if e.Hook == metacontroller.CustomizeHook {
 		return
@@ -164,8 +164,8 @@ func missingDropsNoOther(t *testing.T, e corpus.Case, answer metacontroller.Answ
 	}
 }
 
-// contestedNamesAreSelected: what another controller may have is selected by the
-// customize hook, or nothing would tell that it has it.
+// contestedNamesAreSelected: objects that another controller may own are
+// selected by the customize hook, because only then the request shows that.
 func contestedNamesAreSelected(t *testing.T, e corpus.Case, answer metacontroller.Answer) {
 	if e.Hook != metacontroller.SyncHook {
 		return
@@ -183,7 +183,7 @@ func contestedNamesAreSelected(t *testing.T, e corpus.Case, answer metacontrolle
 	}
 }
 
-// rulesOf returns what the customize hook selects for the parent of a request.
+// rulesOf returns the rules of the customize hook for the parent of a request.
 func rulesOf(t *testing.T, e corpus.Case) []metacontroller.Rule {
 	e.Hook, e.Request = metacontroller.CustomizeHook, Encoded(t, map[string]any{"parent": Parsed(t, e.Request)["parent"]})
 	answer, err := e.Call()

@@ -15,8 +15,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Compact holds that what the server leaves out of a request is nothing that a hook
-// reads: as the request is, and with values of other types in places all over it.
+// Compact requires that no hook reads what the server leaves out of a request:
+// in the request itself, and with values of other types all over it.
 func Compact(t *testing.T, c corpus.Case) {
 	random := rand.New(rand.NewPCG(1, uint64(len(c.Request)))) // the same places in every run
 	values := []string{`null`, `0`, `1e99`, `"x"`, `""`, `[]`, `[null]`, `{}`, `{"a":null}`, `true`}

@@ -36,9 +36,9 @@ func Specs(t testing.TB, cases []corpus.Case) []corpus.Case {
 }
 
 // CustomizeAnswers damages the parent of a case, whose operator has a customize
-// hook: what a CRD admits, or admitted once, must not make customize fail.
-// Metacontroller remembers no error of it, and asks again about each such parent of
-// the cluster at every event of every related object.
+// hook: customize must not fail for any parent that a CRD admits, or admitted
+// once. Metacontroller does not cache its errors, and calls it again for each
+// such parent in the cluster at every event of every related object.
 func CustomizeAnswers(t *testing.T, c corpus.Case) {
 	one := uint32(5) // of so many
 	if testenv.Inner() {
@@ -74,8 +74,8 @@ func CustomizeAnswers(t *testing.T, c corpus.Case) {
 	}
 }
 
-// RequireRules wants an answer of the customize hook that Metacontroller takes: with
-// a rule for each kind that must be watched, and none that selects a whole kind.
+// RequireRules requires an answer that Metacontroller accepts: with a rule for
+// each related kind, and none that selects a whole kind.
 func RequireRules(t testing.TB, e corpus.Case, what any) {
 	answer, err := e.Call()
 	require.NoError(t, err, what)

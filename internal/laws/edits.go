@@ -13,9 +13,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// editOfOneCostsNoOther takes off or alters each label and each annotation of the
-// first children, one at a time: no other child may go for it, and nothing is
-// refused.
+// editOfOneCostsNoOther removes or changes each label and each annotation of
+// the first children, one at a time: no other child may be deleted because of
+// that, and nothing is refused.
 func editOfOneCostsNoOther(t *testing.T, c corpus.Case, want metacontroller.Answer) {
 	if c.Hook != metacontroller.SyncHook {
 		return
@@ -41,7 +41,7 @@ func editOfOneCostsNoOther(t *testing.T, c corpus.Case, want metacontroller.Answ
 					})
 					got, err := edited.Call()
 					if err != nil && name == metacontroller.LastAppliedAnnotation {
-						continue // it may have to be read, and an error changes nothing
+						continue // the hook may need it, and an error changes nothing
 					}
 					require.NoError(t, err, where)
 					requireOthersStay(t, where, before, want, got, corpus.Ref(children[i]))
@@ -51,8 +51,8 @@ func editOfOneCostsNoOther(t *testing.T, c corpus.Case, want metacontroller.Answ
 	}
 }
 
-// requireOthersStay wants all observed children but one to be answered as they
-// were before.
+// requireOthersStay requires that all observed children except one are in the
+// answer as before.
 func requireOthersStay(t testing.TB, where string, request map[string]any, want, got metacontroller.Answer, but string) {
 	t.Helper()
 	before, after := refsOf(ChildrenOf(t, want.Body)), refsOf(ChildrenOf(t, got.Body))

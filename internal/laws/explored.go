@@ -11,8 +11,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Explored plays a few schedules of fixed seeds, with late caches, lost writes, edits
-// and faults, and holds them to the laws of package explore and to the operator's
+// Explored plays a few schedules of fixed seeds, with late caches, lost writes,
+// edits and faults, and checks the laws of package explore and the operator's
 // promises. `operetta explore` plays others.
 func Explored(t *testing.T, all []metacontroller.Controller, sample corpus.Sample) {
 	schedules := 2

@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// forged marks what a user wrote onto an object. It may come back only in a
-	// kept child, where the object has it.
+	// forged marks what a user wrote onto an object. It may be in an answer
+	// only in a kept child, at the same place.
 	forged = "forged"
-	// stolen marks what a user wrote into a text that claims to be an object. It
-	// may never come back.
+	// stolen marks what a user wrote into a forged annotation. It must never be
+	// in an answer.
 	stolen = "stolen"
 )
 
 // forgeries is how many forged requests [Forged] tries for each case.
 const forgeries = 11
 
-// Forged lets a user who may edit every child write what he wants onto them: no
-// hook may pass any of it on. It returns how many forged requests were tried, and
-// how many of them answered.
+// Forged lets a user who may edit every child write anything onto them: no hook
+// may pass any of it on. It returns how many forged requests were tried, and
+// how many of them were answered.
 func Forged(t testing.TB, cases []corpus.Case) (tried, answered int) {
 	targets := ForgeTargets(t, cases)
 	tried = len(targets) * forgeries
@@ -61,7 +61,7 @@ func ForgeTargets(t testing.TB, cases []corpus.Case) []ForgeTarget {
 	return targets
 }
 
-// RequireNothingForged asks about one forged request, and reports whether it was
+// RequireNothingForged sends one forged request, and reports whether it was
 // answered.
 func RequireNothingForged(t testing.TB, targets []ForgeTarget, seed uint64) bool {
 	random := rand.New(rand.NewPCG(seed, 1)) // the seed decides
@@ -94,7 +94,7 @@ func RequireNothingForged(t testing.TB, targets []ForgeTarget, seed uint64) bool
 	return true
 }
 
-// requireOwnMetadata checks what decides where a child goes and whose it is.
+// requireOwnMetadata checks the namespace, name and owners of a child.
 func requireOwnMetadata(t testing.TB, where, namespace string, child map[string]any) {
 	metadata, _ := child["metadata"].(map[string]any)
 	for name := range metadata {
@@ -109,8 +109,8 @@ func requireOwnMetadata(t testing.TB, where, namespace string, child map[string]
 	require.NotContains(t, child, "status", where)
 }
 
-// requireUnforged walks through what is answered beside what was observed. A
-// list is compared with all items of the observed one.
+// requireUnforged compares an answer with what was observed. A list is compared
+// with all items of the observed one.
 func requireUnforged(t testing.TB, where string, answered, observed any, kept bool) {
 	switch answered := answered.(type) {
 	case map[string]any:
@@ -152,8 +152,8 @@ func matches(answered, observed any) bool {
 	return true
 }
 
-// requireText fails on a text that a user wrote, unless it is where the user
-// wrote it, on a child that stays as it is.
+// requireText fails on a text that a user wrote, unless it is at the same place
+// of a kept child.
 func requireText(t testing.TB, where, text string, isObserved, kept bool) {
 	require.NotContains(t, text, stolen, where)
 	if strings.Contains(text, forged) {

@@ -11,13 +11,13 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// forger writes onto objects what a user may write.
+// forger changes objects as a user may.
 type forger struct{ random *rand.Rand }
 
 func (f forger) pick(words ...string) string { return words[f.random.IntN(len(words))] }
 
-// forge changes one object of a request. Related objects keep their names: a
-// tool that is to debug a Pod has to say which.
+// forge changes one object of a request. Related objects keep their names,
+// because a hook may have to pass them on.
 func (f forger) forge(request map[string]any) {
 	children, related := ObservedIn(request, "children"), ObservedIn(request, "related")
 	all := append(slices.Clone(children), related...)
@@ -61,7 +61,7 @@ func (f forger) text() string {
 	return f.pick(forged, forged+"-mysql", "mysql", "eureka", "0", "")
 }
 
-// claim returns a text of what was last applied: the object itself with other
+// claim returns a forged last-applied annotation: the object itself with other
 // values, or something quite different.
 func (f forger) claim(object map[string]any) string {
 	claimed := runtime.DeepCopyJSON(object)
@@ -90,7 +90,7 @@ func (f forger) claim(object map[string]any) string {
 	for _, name := range []string{"binaryData", "stringData", "secrets", "imagePullSecrets"} {
 		claimed[name] = map[string]any{stolen: stolen}
 	}
-	// What a Role and a RoleBinding are made of, which stands beside the metadata.
+	// The contents of a Role and a RoleBinding, which are not below spec.
 	claimed["rules"] = []any{map[string]any{"apiGroups": []any{"*"}, "resources": []any{"*", stolen}, "verbs": []any{"*", stolen}, "resourceNames": []any{stolen}}}
 	claimed["roleRef"] = map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": stolen}
 	claimed["subjects"] = []any{map[string]any{"kind": "User", "name": stolen}}

@@ -39,16 +39,16 @@ func DecodedSchema(t testing.TB, controller metacontroller.Controller) map[strin
 	return nil
 }
 
-// NumbersFit wants a CRD to admit no number that the Go type of its field cannot
-// hold: a custom resource with such a one could not be read. It returns how many
-// numbers of 32 bits there are.
+// NumbersFit requires that a CRD admits no number that the Go type of its field
+// cannot hold: a custom resource with one could not be decoded. It returns the
+// number of 32-bit fields.
 func NumbersFit(t *testing.T, controller metacontroller.Controller) int {
 	n := numbers{T: t}
 	n.walk(DecodedSchema(t, controller), controller.ParentType(), "")
 	return n.found
 }
 
-// numbers looks at a schema and the Go type beside it.
+// numbers walks a schema together with its Go type.
 type numbers struct {
 	*testing.T
 
@@ -63,7 +63,7 @@ func (n *numbers) walk(schema object, goType reflect.Type, path string) {
 	case schema == nil, strings.HasSuffix(path, ".ephemeralContainers"): // of which no CRD admits any
 	case goType == reflect.TypeFor[intstr.IntOrString]():
 		n.found++
-		// A rule says it where a number and a text have different bounds.
+		// A rule may state it, if a number and a text have different limits.
 		require.True(n, schema["maximum"] != nil || schema["x-kubernetes-validations"] != nil, "%s has no maximum", path)
 	case goType.Kind() == reflect.Int32:
 		n.found++

@@ -13,9 +13,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/corpus"
 )
 
-// trees are the requests of the cases in Go, by their text: the laws change copies
-// of each hundreds of times, and to copy takes a fifth of the time that to parse
-// does.
+// trees caches the decoded requests of the cases: the laws change copies of
+// each hundreds of times, and copying takes a fifth of the time of decoding.
 var trees sync.Map // of string to func() (map[string]any, error)
 
 // Remember has the requests of cases parsed once.
@@ -77,7 +76,7 @@ func ChildrenOf(t testing.TB, body []byte) []map[string]any {
 	return response.Children
 }
 
-// refsOf returns what tells each of some objects from the others.
+// refsOf returns the references of some objects.
 func refsOf(objects []map[string]any) map[string]bool {
 	refs := map[string]bool{}
 	for _, object := range objects {
@@ -100,8 +99,9 @@ func annotationsOf(object map[string]any) map[string]any {
 	return annotations
 }
 
-// Replaced replaces the value at a place of a JSON text, counted from 1 in the order
-// of the sorted names. What is no JSON, and the place 0, are left as they are.
+// Replaced replaces the value at a place of a JSON text, counted from 1 in the
+// order of the sorted names. Invalid JSON, and the place 0, are returned
+// unchanged.
 func Replaced(request []byte, place uint16, value []byte) []byte {
 	var root, replacement any
 	if place == 0 || json.Unmarshal(request, &root) != nil || json.Unmarshal(value, &replacement) != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// enoughSteps is how soon a world must come to rest. A rollout takes a few
-// steps for each Pod.
+// enoughSteps is the limit of steps until a world comes to rest. A rollout
+// takes a few steps for each Pod.
 const enoughSteps = 120
 
-// Strategies are the ways in which Metacontroller applies children.
+// Strategies are Metacontroller's apply strategies.
 var Strategies = []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
 
-// NewWorld returns a world in which all operators play along.
+// NewWorld returns a world with all operators.
 func NewWorld(all []metacontroller.Controller, apply simulate.Strategy, hookVersion string, faults ...simulate.Fault) *simulate.World {
 	return simulate.New(simulate.Options{
 		Controllers: all, Call: simulate.Direct(all...), Apply: apply, HookVersion: hookVersion,
@@ -26,7 +26,7 @@ func NewWorld(all []metacontroller.Controller, apply simulate.Strategy, hookVers
 	})
 }
 
-// ComesToRest goes on from a case until nothing changes.
+// ComesToRest plays on from a case until nothing changes.
 func ComesToRest(t *testing.T, all []metacontroller.Controller, c corpus.Case) {
 	for _, apply := range Strategies {
 		if !testenv.Often(c.Name+string(apply), 4) {
@@ -41,9 +41,8 @@ func ComesToRest(t *testing.T, all []metacontroller.Controller, c corpus.Case) {
 	}
 }
 
-// WholeChildren returns the request with what its children leave out because the
-// hook does not read it: a case shows only what it is about, and an API server
-// takes whole objects only.
+// WholeChildren returns the request with complete children: a case contains
+// only the relevant fields, and an API server accepts complete objects only.
 func WholeChildren(t testing.TB, e corpus.Case) []byte {
 	answer, err := e.Call()
 	require.NoError(t, err)
@@ -60,7 +59,7 @@ func WholeChildren(t testing.TB, e corpus.Case) []byte {
 	})
 }
 
-// fillIn adds the members that an object does not have.
+// fillIn adds missing members to an object.
 func fillIn(object, from map[string]any) {
 	for name, value := range from {
 		inner, isMap := object[name].(map[string]any)
@@ -72,12 +71,13 @@ func fillIn(object, from map[string]any) {
 	}
 }
 
-// Lives plays a sample to Ready, lets each child vanish once, and deletes it without
-// a trace.
+// Lives plays a sample to Ready, deletes each child once, and deletes the
+// sample, of which nothing may be left.
 func Lives(t *testing.T, all []metacontroller.Controller, sample corpus.Sample) {
 	for _, apply := range Strategies {
 		for _, version := range []string{"v1", "v2"} {
-			// In the inner loop each by the default way, and a fifth by each of the others.
+			// In the inner loop all samples run the default way, and a fifth of
+			// them each other way.
 			if testenv.Inner() && (apply != simulate.DynamicApply || version != "v2") && !testenv.Sampled(sample.Name+string(apply)+version, 5) {
 				continue
 			}
@@ -89,7 +89,7 @@ func Lives(t *testing.T, all []metacontroller.Controller, sample corpus.Sample) 
 	}
 }
 
-// applySample applies the custom resource and what stands beside it.
+// applySample applies the custom resource and its other objects.
 func applySample(t testing.TB, world *simulate.World, sample corpus.Sample) {
 	for _, object := range sample.Objects() {
 		require.NoError(t, world.Apply(object))
@@ -114,7 +114,7 @@ func requireLife(t *testing.T, sample corpus.Sample, world *simulate.World) {
 	}
 }
 
-// vanishing returns a fault for each child that is asked for at first.
+// vanishing returns a fault for each child of the first answer.
 func vanishing(t *testing.T, e corpus.Case) []simulate.Fault {
 	answer, err := e.Call()
 	require.NoError(t, err)

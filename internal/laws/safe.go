@@ -13,8 +13,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// RequireSafe checks a response as Metacontroller would suffer from it, without
-// any of the code that made it.
+// RequireSafe checks that a response does not harm Metacontroller, with code of
+// its own.
 func RequireSafe(t testing.TB, controller metacontroller.Controller, hook metacontroller.HookName, body []byte) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()

@@ -11,8 +11,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// damages are what may be wrong with an object of which it is still known which
-// it is, by names of their own.
+// damages are ways to damage an object without its identity, by name.
 var damages = map[string]func(object map[string]any){
 	"spec":        func(o map[string]any) { o["spec"] = "damaged" },
 	"status":      func(o map[string]any) { o["status"] = []any{1.0} },
@@ -26,15 +25,15 @@ var damages = map[string]func(object map[string]any){
 	},
 }
 
-// damagedStopsNoTeardown damages the parent, each child and each related object of
-// a finalize request. It is answered all the same, and no child goes that would
-// have stayed.
+// damagedStopsNoTeardown damages the parent, each child and each related object
+// of a finalize request. It must be answered without an error, and no child may
+// be deleted earlier.
 func damagedStopsNoTeardown(t *testing.T, e corpus.Case, answer metacontroller.Answer) {
 	if e.Hook != metacontroller.FinalizeHook {
 		return
 	}
-	// A set that only stays to be told that its volumes go with it goes at once
-	// where nothing tells that they shall.
+	// A StatefulSet that only stays for the update of its retention policy is
+	// deleted at once if the spec cannot ask for that.
 	isTold := strings.Contains(string(answer.Body), `"whenDeleted":"Delete"`)
 	check := func(what string, change func(request map[string]any)) {
 		damaged := e
@@ -57,7 +56,7 @@ func damagedStopsNoTeardown(t *testing.T, e corpus.Case, answer metacontroller.A
 			for kind, group := range groups {
 				for key := range group.(map[string]any) {
 					if field == "related" && name == "labels" {
-						continue // a Pod that belongs to nobody holds nobody up, or it would for ever
+						continue // a Pod that belongs to nobody must not block the deletion
 					}
 					check(fmt.Sprintf("%s of %s %s", name, kind, key), func(request map[string]any) {
 						damage(request[field].(map[string]any)[kind].(map[string]any)[key].(map[string]any))

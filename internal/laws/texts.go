@@ -20,11 +20,11 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// hostile are texts that whoever runs a Pod can have the kubelet write into its
-// status. No condition may have one of them as its reason.
+// hostile are texts that anyone who runs a Pod can make the kubelet write into
+// its status. None of them is a valid reason of a condition.
 var hostile = []struct {
 	name, text string
-	crowd      int // how many more Pods stand beside each related one
+	crowd      int // how many more Pods there are for each related one
 }{
 	{"a terminal's commands", "\x1b]0;x\x07\x1b[2J\u009b31m two\r\nlines \x00 \u202e \U000e0041", 0},
 	{"a long text", strings.Repeat("long ", 20_000), 0}, // with -short, of a third
@@ -33,9 +33,9 @@ var hostile = []struct {
 	{"nothing", "", 0},
 }
 
-// hostileTexts has everybody else write hostile texts: into the status, the
-// annotations and the labels of children and related objects, and where the parent's
-// status explains something. The status that is answered can be shown and stored.
+// hostileTexts writes hostile texts into the status, the annotations and the
+// labels of children and related objects, and into the messages of the parent's
+// status. The answered status must be printable and valid.
 func hostileTexts(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
 	if c.Hook == metacontroller.CustomizeHook || len(c.Controller.CRD) == 0 {
 		return
@@ -63,7 +63,7 @@ func hostileTexts(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
 			writeHostile(request, text, everywhere)
 			answer, err := c.Controller.Call(c.Hook, c.Now, Encoded(t, request))
 			if err != nil {
-				require.True(t, everywhere, "%s: %s", what, err) // labels may tell what an object is for
+				require.True(t, everywhere, "%s: %s", what, err) // labels may be needed to recognize an object
 				continue
 			}
 			requireStorable(t, what, schema, request["parent"].(map[string]any), answer.Body)
@@ -71,8 +71,8 @@ func hostileTexts(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
 	}
 }
 
-// requireStorable checks a status with the API server's own code, and as a
-// terminal would show it.
+// requireStorable checks a status with the API server's own code, and that a
+// terminal can show it.
 func requireStorable(t *testing.T, what string, schema *crd.Schema, parent map[string]any, body []byte) {
 	var response struct {
 		Status map[string]any `json:"status"`
@@ -106,9 +106,9 @@ func requirePrintable(t *testing.T, path string, value any) {
 	}
 }
 
-// writeHostile writes a text onto all that a request shows. Everywhere is also
-// where an object says what it is for and how far it is: most is lost on a hook
-// then.
+// writeHostile writes a text all over a request. With everywhere set, it also
+// replaces what identifies an object and its progress, so that a hook knows
+// little.
 func writeHostile(request map[string]any, text string, everywhere bool) {
 	for _, field := range []string{"children", "related"} {
 		for _, object := range ObservedIn(request, field) {
@@ -131,7 +131,7 @@ func writeHostile(request map[string]any, text string, everywhere bool) {
 	}
 }
 
-// join has a crowd join each related object, and reports whether there is one.
+// join adds copies of each related object, and reports whether there are any.
 func join(request map[string]any, crowd int) bool {
 	groups, _ := request["related"].(map[string]any)
 	isCrowded := false
@@ -150,8 +150,8 @@ func join(request map[string]any, crowd int) bool {
 	return isCrowded
 }
 
-// explain writes a text wherever a status explains something or, everywhere, in
-// the place of every text but times.
+// explain replaces the messages of a status by a text or, everywhere, every
+// text except times.
 func explain(status map[string]any, text string, everywhere bool) {
 	for name, value := range status {
 		switch value := value.(type) {

@@ -13,21 +13,22 @@ import (
 )
 
 const (
-	// mostComputed is what a call on a machine that is busy takes at most.
+	// mostComputed is the limit for a call on a busy machine.
 	mostComputed = 10 * time.Second
-	// mostResync is after what time at most a hook has another look.
+	// mostResync is the limit of ResyncAfter.
 	mostResync = 24 * time.Hour
 )
 
-// strangeTimes are times that a clock may show, or somebody who writes a status.
+// strangeTimes are times that a wrong clock, or a user, may write into a
+// status.
 var strangeTimes = []string{"0001-01-01T00:00:00Z", "1677-09-21T00:12:43Z", "2262-04-11T23:47:17Z", "9999-12-31T23:59:59Z"}
 
-// strangeNumbers are numbers that a field of a status has room for.
+// strangeNumbers are extreme numbers for the fields of a status.
 var strangeNumbers = []float64{-1 << 31, -1, 0, 1<<31 - 1}
 
-// strangeStatusEndsNoCall writes strange times into the status of the parent, and into
-// what is observed, and strange numbers into the status of the parent. Each call ends, and
-// the next look is neither in the past nor put off for ever.
+// strangeStatusEndsNoCall writes strange times into the status of the parent
+// and into observed objects, and strange numbers into the status of the parent.
+// Each call must end, with a ResyncAfter that is neither negative nor too long.
 func strangeStatusEndsNoCall(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
 	if c.Hook == metacontroller.CustomizeHook {
 		return

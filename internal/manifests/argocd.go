@@ -9,8 +9,8 @@ import (
 //go:embed health.lua
 var healthScript string
 
-// ArgoCDHealth prints a patch for the ConfigMap argocd-cm that tells Argo CD
-// how to judge the health of each kind.
+// ArgoCDHealth prints a patch for the ConfigMap argocd-cm with the health check
+// of each kind.
 func ArgoCDHealth(controllers []metacontroller.Controller) ([]byte, error) {
 	data := map[string]string{}
 	for _, c := range controllers {

@@ -16,13 +16,13 @@ import (
 // and in which Metacontroller refuses an answer with an unknown field.
 const hookVersion = "v2"
 
-// hookTimeout is what Metacontroller waits for an answer. It is its default,
-// written down because the server derives its own deadline from it.
+// hookTimeout is Metacontroller's timeout for an answer. It is the default, set
+// explicitly because the server's own deadline depends on it.
 const hookTimeout = 10 * time.Second
 
-// CompositeController prints the manifest by which Metacontroller learns of an
-// operator. Its hooks are called at hookURL, as [ParseHookURL] returns it, or,
-// where that is empty, through the Service.
+// CompositeController prints the CompositeController of an operator. Its hooks
+// are called at hookURL, as [ParseHookURL] returns it, or, if that is empty,
+// through the Service.
 func (in Installation) CompositeController(c metacontroller.Controller, hookURL string) ([]byte, error) {
 	object := compositeController{APIVersion: "metacontroller.k8s.io/v1alpha1", Kind: "CompositeController"}
 	object.Metadata.Name = in.Name(c)
@@ -30,8 +30,8 @@ func (in Installation) CompositeController(c metacontroller.Controller, hookURL 
 		GenerateSelector: true,
 		ParentResource: parentRule{
 			resourceRule: ruleFor(c.Parent),
-			// A hook answers from the spec and from what is observed, and of the status it reads
-			// only what it wrote: the sync after a status write would answer the same once more.
+			// A hook reads of the status only what it wrote itself, so a sync
+			// after a status write would give the same answer.
 			IgnoreStatusChanges: true,
 		},
 		Hooks: map[metacontroller.HookName]hook{metacontroller.SyncHook: in.hook(c, metacontroller.SyncHook, hookURL)},
@@ -47,9 +47,9 @@ func (in Installation) CompositeController(c metacontroller.Controller, hookURL 
 	return document(object)
 }
 
-// declared returns the hooks that the CompositeController declares, sync first.
-// A declared finalize hook puts a finalizer on every parent, which is why the
-// one that every operator answers is declared only where teardown needs order.
+// declared returns the hooks of the CompositeController, sync first. A declared
+// finalize hook adds a finalizer to every parent, so it is only declared for an
+// ordered teardown.
 func declared(c metacontroller.Controller) []metacontroller.HookName {
 	return slices.DeleteFunc(c.Hooks(), func(name metacontroller.HookName) bool {
 		return name == metacontroller.FinalizeHook && !c.OrderedTeardown
@@ -98,8 +98,8 @@ func ParseHookURL(text string) (string, error) {
 	return address.Scheme + "://" + address.Host, nil
 }
 
-// The part of Metacontroller's API that is printed. Its own Go types are left
-// aside: they would bring the dependencies of the whole program with them.
+// The printed part of Metacontroller's API. Its own Go types are not used,
+// because they have too many dependencies.
 type (
 	compositeController struct {
 		APIVersion string `json:"apiVersion"`

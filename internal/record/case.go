@@ -16,29 +16,28 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// pair is what is written of an exchange.
+// pair are the two files of an exchange.
 type pair struct {
 	key, name     string
 	input, answer []byte
 }
 
-// errInvalid says that the hook refuses what is left of a request.
+// errInvalid: the hook refuses the request after masking.
 var errInvalid = errors.New("the hook does not answer the request without what is not recorded")
 
 var errTooLarge = errors.New("the answer is too large")
 
 // mostYAML is the size in bytes up to which a request is written in YAML. A
-// larger one is written in JSON, which is YAML too: to print YAML takes many
+// larger one is written in JSON, which is also YAML: printing YAML takes many
 // times the memory.
 const mostYAML = 256 << 10
 
-// mostAnew is how large the answer may be in which a hook makes all children anew,
-// in bytes: to a request without any, or to one of which they all have become
-// outdated by what was replaced. A child is taken to be as large as its parent.
+// mostAnew is the size limit, in bytes, of an answer in which all children are
+// new: to a request without children, or with children that masking has made
+// outdated. A child is estimated to be as large as its parent.
 const mostAnew = 4 << 20
 
-// newMask returns a mask for an exchange. The error says nothing of what is in
-// it.
+// newMask returns a mask for an exchange. Its error never quotes the exchange.
 func newMask(e Exchange) (*mask, error) {
 	group, _, _ := strings.Cut(e.Controller.Parent.APIVersion, "/")
 	m := &mask{places: newPlaceholders(), known: known{
@@ -89,7 +88,7 @@ type identity struct {
 func membersOf(parent json.RawMessage) map[string]bool {
 	var object struct{ Spec map[string]json.RawMessage }
 	if json.Unmarshal(parent, &object) != nil {
-		return nil // a spec that is damaged has none
+		return nil // a damaged spec has none
 	}
 	members := make(map[string]bool, len(object.Spec))
 	for name := range object.Spec {
@@ -104,12 +103,12 @@ func (k known) add(object identity) {
 	}
 }
 
-// rounds is how often a request is masked at most. What is learned of the
-// answers to it changes it, and with it the answers.
+// rounds is how often a request is masked at most. What is learned from its
+// answers changes it, and so changes the answers.
 const rounds = 3
 
-// record returns what is to be written of an exchange, or nothing where its like
-// has been. Its errors say nothing of what is in the request.
+// record returns the files of an exchange, or nil if the same request has been
+// recorded. Its errors never quote the request.
 func (r *Recorder) record(e Exchange) (*pair, error) {
 	m, err := newMask(e)
 	if err != nil {
@@ -140,7 +139,7 @@ func (r *Recorder) record(e Exchange) (*pair, error) {
 	return out, out.fill(a, m.out.Bytes())
 }
 
-// fill makes the texts of the two files.
+// fill fills in the texts of the two files.
 func (out *pair) fill(a asker, request []byte) error {
 	var parent struct{ Parent identityWithGeneration }
 	if json.Unmarshal(request, &parent) != nil {
@@ -149,7 +148,7 @@ func (out *pair) fill(a asker, request []byte) error {
 	metadata := parent.Parent.Metadata
 	out.name = fmt.Sprintf("%s-g%d-%s", fileName(metadata.Name), metadata.Generation, out.key)
 	body := withTime(a.Exchange, request)
-	// What counts is what a build answers to what is in the file.
+	// The answer in the file is the one to the masked request.
 	c, err := corpus.NewAsking(a.ask, a.Controller, a.Hook, body)
 	if err != nil {
 		return a.failure(err)
@@ -172,7 +171,7 @@ func (out *pair) fill(a asker, request []byte) error {
 	return nil
 }
 
-// failure returns why a case is not written, without what the hook says of it.
+// failure returns why a case is not written, without quoting the hook.
 func (a asker) failure(err error) error {
 	if a.ctx.Err() != nil || errors.Is(err, errCostly) {
 		return errTooLarge
@@ -203,8 +202,8 @@ func textOf(body []byte) ([]byte, error) {
 
 var notInFileNames = regexp.MustCompile(`[^A-Za-z0-9-]+`)
 
-// fileName returns a name as a part of a file's: a request that was not made by
-// an API server may have any name.
+// fileName returns a name that is safe in a file name: a request that was not
+// made by an API server may have any name.
 func fileName(name string) string {
 	const most = 100
 	name = strings.Trim(notInFileNames.ReplaceAllString(name, "-"), "-")

@@ -12,35 +12,35 @@ import (
 )
 
 // A hook derives hashes from its parent, and puts them into names, labels and
-// annotations of its children. Of a parent that has been masked it derives
-// others, and would take every observed child for outdated. So the hook is asked
-// the same about both, and where the answers differ in a hash only, the new hash
-// takes the place of the old one in what is recorded. It is also how to know
-// which strings in a status or a label are the hook's own: those that it says of
-// a masked parent, too.
+// annotations of its children. From a masked parent it derives others, and
+// would treat every observed child as outdated. So the hook is called with
+// both, and where the answers differ in a hash only, the new hash replaces the
+// old one in the recording. This also shows which strings in a status or a
+// label come from the hook: those that are also in its answer to a masked
+// parent.
 
-// answers are what a hook says to parts of a request and to the whole. The parts
-// come first: of what a hook derives anew they say more.
+// answers are a hook's answers to parts of a request and to the whole. The
+// parts come first, because more children are new in them.
 type answers []any
 
-// asker asks the hook of an exchange again, within limits.
+// asker calls the hook of an exchange again, within limits.
 type asker struct {
 	Exchange
 
 	ctx context.Context // ends when no time is left for the exchange
 }
 
-// What the worker may spend on asking a hook again.
+// Limits for calling a hook again.
 const (
-	// askTime is for all that is asked about one exchange.
+	// askTime is for all calls for one exchange.
 	askTime = 3 * time.Second
-	// mostAsked is the memory that one question may take, in bytes.
+	// mostAsked is the memory of one call, in bytes.
 	mostAsked = 24 << 20
 )
 
 var errCostly = errors.New("the hook takes too much memory")
 
-// ask asks a hook, and gives up on an answer that would not be recorded.
+// ask calls a hook, and fails if the answer is too large to be recorded.
 func (a asker) ask(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
 	left := int64(mostAsked)
 	answer, err := a.Controller.CallContext(a.ctx, hook, now, request, metacontroller.Limits{
@@ -58,12 +58,12 @@ func (a asker) ask(hook metacontroller.HookName, now time.Time, request []byte) 
 	return answer, err
 }
 
-// original asks for the answers to a request that has been answered.
+// original returns the answers to the original request.
 func (a asker) original() answers {
 	return append(a.parts(a.Request), decoded(a.Answer))
 }
 
-// masked asks for the answers to what has been made of the request.
+// masked returns the answers to the masked request.
 func (a asker) masked(request []byte) answers {
 	var whole any
 	if c, err := corpus.NewAsking(a.ask, a.Controller, a.Hook, withTime(a.Exchange, request)); err == nil {
@@ -72,8 +72,8 @@ func (a asker) masked(request []byte) answers {
 	return append(a.parts(request), whole)
 }
 
-// parts asks for the answers to a request without what is observed, and to one
-// without related objects either. What is answered with an error is nil.
+// parts returns the answers to a request without children, and to one without
+// related objects either. An error is nil.
 func (a asker) parts(request []byte) answers {
 	var all answers
 	for _, without := range [][]string{{"children"}, {"children", "related"}} {
@@ -95,7 +95,7 @@ func (a asker) answerTo(request []byte) any {
 	return decoded(answer.Body)
 }
 
-// decoded returns what is compared of an answer.
+// decoded returns the part of an answer that is compared.
 func decoded(answer []byte) any {
 	var response struct {
 		Status   any               `json:"status"`
@@ -105,7 +105,7 @@ func decoded(answer []byte) any {
 	if json.Unmarshal(answer, &response) != nil {
 		return nil
 	}
-	// The children of a long answer are much alike: the first ones say it all.
+	// The children of a long answer are much alike: the first ones are enough.
 	children, size := []any{}, 0
 	for _, raw := range response.Children {
 		var child any
@@ -147,7 +147,7 @@ func reduced(c metacontroller.Controller, hook metacontroller.HookName, request 
 }
 
 // learn compares the answers to a request with those to the masked one, and
-// reports whether it has learned anything.
+// reports whether it has learned anything new.
 func (m *mask) learn(original, masked answers) bool {
 	before := len(m.known.said) + len(m.known.words)
 	l := learner{mask: m, pairs: map[string]string{}}
@@ -170,7 +170,7 @@ type learner struct {
 	pairs map[string]string
 }
 
-// collect notes what a hook says in an answer.
+// collect stores the strings of an answer.
 func (l *learner) collect(value any, field string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -194,8 +194,8 @@ func (l *learner) collect(value any, field string) {
 	}
 }
 
-// compare walks through two answers side by side, and notes hashes that stand in
-// the same places.
+// compare walks through two answers in parallel, and stores hashes at the same
+// places.
 func (l *learner) compare(a, b any) {
 	switch a := a.(type) {
 	case map[string]any:

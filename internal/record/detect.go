@@ -2,11 +2,10 @@ package record
 
 import "regexp"
 
-// tokens matches credentials that can be told by themselves, in the strings
-// that the allow-list would leave as they are: a token may stand where a name is
-// expected. The forms are those that the issuers document. It is the second
-// line: nearly everything that such a form could be found in is replaced
-// without being looked at.
+// tokens matches credentials with a known format in the strings that the
+// allow-list would keep: a token may be where a name is expected. The formats
+// are those that the issuers document. This is the second line of defense:
+// nearly all strings are replaced anyway.
 var tokens = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)gh[pousr]_[a-z0-9]{16,}|github_pat_[a-z0-9_]{20,}`),                                     // GitHub
 	regexp.MustCompile(`(?i)gl(pat|dt|rt|cbt|ptt|ft|soat|oas|agent|imt)-[a-z0-9_-]{16,}`),                           // GitLab
@@ -21,14 +20,14 @@ var tokens = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)AGE-SECRET-KEY-1[a-z0-9]{20,}|(^|[^a-z0-9])[0-9]{8,10}:[a-z0-9_-]{35}`),                 // age, Telegram
 }
 
-// longRun matches what is long enough to be a random text without separators.
+// longRun matches texts that are long enough to be random.
 var longRun = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
 
-// looksSecret reports whether a string holds what is probably a credential: a
-// token of a known form, or a long run of small and capital letters and digits
-// that alternate as no name does.
+// looksSecret reports whether a string probably contains a credential: a token
+// of a known format, or a long run of lower-case letters, capitals and digits
+// that alternate unlike in a name.
 func looksSecret(text string) bool {
-	const shortest = 12 // of the forms above, to spare the many short names the work
+	const shortest = 12 // of the formats above; shorter names are skipped to save time
 	if len(text) < shortest {
 		return false
 	}
@@ -45,9 +44,8 @@ func looksSecret(text string) bool {
 	return false
 }
 
-// changes counts the places at which a text goes over from small letters,
-// capital letters or digits to another of the three. It is 0 unless all three
-// are there.
+// changes counts the places at which a text switches between lower-case
+// letters, capitals and digits. It is 0 unless all three occur.
 func changes(text string) int {
 	count, kinds, last := 0, 0, -1
 	for _, c := range []byte(text) {

@@ -5,13 +5,13 @@ type reason string
 
 // The reasons.
 const (
-	dropBusy    reason = "busy"    // it came faster than others could be written
-	dropLarge   reason = "large"   // its request and answer are larger than maxExchange, or to ask again costs too much
+	dropBusy    reason = "busy"    // exchanges arrived faster than they could be written
+	dropLarge   reason = "large"   // request and answer are larger than maxExchange, or calling the hook again is too expensive
 	dropFull    reason = "full"    // the folder is full
-	dropInvalid reason = "invalid" // the hook refuses what is left of it
-	dropFailed  reason = "failed"  // the file system has refused it
+	dropInvalid reason = "invalid" // the hook refuses the masked request
+	dropFailed  reason = "failed"  // a file could not be written
 	dropPanic   reason = "panic"   // the recorder or the hook panicked
-	dropLate    reason = "late"    // it still waited when the recorder was closed
+	dropLate    reason = "late"    // it was still queued when the recorder was closed
 )
 
 // drop counts an exchange that is not recorded. The first one for a reason is

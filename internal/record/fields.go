@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// This file is the allow-list: which strings of a request are recorded as they
-// are. Every other string is replaced. A string stays if it is in a field that
-// is named here and has the field's form, so that "name: web" stays, and
-// "name: user:pass@host" does not.
+// This file is the allow-list of strings that are recorded unchanged. Every
+// other string is replaced. A string is kept if its field is listed here and it
+// has the field's form, so that "name: web" is kept, and "name: user:pass@host"
+// is not.
 
 // The forms of values.
 var (
@@ -34,9 +34,9 @@ var (
 	pathForm  = regexp.MustCompile(`^(metadata|spec|status)\.[A-Za-z.]{1,63}$`)
 )
 
-// fields are the names of fields with the form in which their strings stay.
-// They are those of Kubernetes' own types, and of custom resources that follow
-// its conventions.
+// fields are the names of fields, with the form in which their strings are
+// kept. They are those of Kubernetes' own types, and of custom resources that
+// follow its conventions.
 var fields = map[string]*regexp.Regexp{
 	// What an object is.
 	"apiVersion": groupForm, "kind": kindForm, "namespace": nameForm, "name": nameForm, "generateName": nameForm,
@@ -60,7 +60,7 @@ var fields = map[string]*regexp.Regexp{
 	"duration": spanForm, "interval": spanForm, "timeout": spanForm,
 }
 
-// endings are ends of names of fields, for the many that have one of these.
+// endings are suffixes of field names.
 var endings = []struct {
 	ending string
 	form   *regexp.Regexp
@@ -69,14 +69,15 @@ var endings = []struct {
 	{"Policy", wordForm}, {"Type", wordForm}, {"Mode", wordForm}, {"Kind", wordForm},
 }
 
-// users are names that end as names of objects do and are not.
+// users matches names that end like names of objects but are names of people or
+// databases.
 var users = regexp.MustCompile(`(?i)(user|login|account|display|full|first|last|database|db)name$`)
 
 // keyed are the fields within which "key" is the key of a label, a taint or an
 // entry. Elsewhere it may be any key.
 var keyed = setOf("configMapKeyRef", "secretKeyRef", "items", "matchExpressions", "matchFields", "tolerations")
 
-// What lies in these fields has no fields of its own but what a user thought of.
+// Fields whose members are named by users.
 var (
 	free = setOf("data", "stringData", "binaryData", "env", "envs", "config", "configuration", "settings", "options", "parameters",
 		"params", "properties", "attributes", "extra", "vars", "variables", "args", "command", "values", "headers",
@@ -86,8 +87,8 @@ var (
 	sizeMaps    = setOf("requests", "limits", "capacity", "allocatable", "allocatedResources", "hard", "used")
 )
 
-// named are the lists within free fields whose items are Kubernetes' own: their
-// structure stays, their value does not.
+// named are the lists within free fields whose items have Kubernetes' own
+// structure, which is kept; their value is not.
 var named = setOf("env", "envs", "extraEnv", "httpHeaders")
 
 // knownAnnotations are those that Kubernetes' controllers and ours read or write.
@@ -106,18 +107,18 @@ var knownAnnotations = map[string]*regexp.Regexp{
 // applied are the annotations that hold an object as it was applied, in JSON.
 var applied = setOf("metacontroller.k8s.io/last-applied-configuration", "kubectl.kubernetes.io/last-applied-configuration")
 
-// secretive are names of fields and variables whose value is never recorded, of
-// whatever form.
+// secretive matches names of fields and variables whose value is never
+// recorded, whatever its form.
 var secretive = regexp.MustCompile(`(?i)(pass|pwd|token|secret|credential|auth|private|key$|pin$|salt$|cert)`)
 
-// notSecretive are names of Kubernetes' fields that only sound so.
+// notSecretive matches Kubernetes' fields that only look like it.
 var notSecretive = regexp.MustCompile(`^(secretName|secretNamespace|authType|topologyKey|tokenExpirationSeconds|automountServiceAccountToken|imagePullCredentialsVerificationPolicy|.*(secret|Secret)s?(Key)?Refs?|imagePullSecrets)$`)
 
 func isSecretive(name string) bool {
 	return secretive.MatchString(name) && !notSecretive.MatchString(name)
 }
 
-// formOf returns the form in which a string stays in a field, or nil.
+// formOf returns the form in which a string is kept in a field, or nil.
 func formOf(field, within string) *regexp.Regexp {
 	if field == "key" && keyed[within] {
 		return keyForm

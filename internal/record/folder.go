@@ -11,7 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// folder is where cases are written: <kind>/<hook>/<case>.in.yaml and .out.yaml.
+// folder is the folder of the cases: <kind>/<hook>/<case>.in.yaml and
+// .out.yaml.
 type folder struct {
 	dir string
 	// keys are those of the cases, as <kind>/<hook>/<key>.
@@ -19,7 +20,7 @@ type folder struct {
 	bytes int64 // of all files at the start
 
 	stopped atomic.Bool
-	create  func(dir string) (file, error) // a file of a name of its own
+	create  func(dir string) (file, error) // a file with a unique name
 }
 
 // file is what is written to.
@@ -29,7 +30,7 @@ type file interface {
 	Close() error
 }
 
-// What the files are called. An unfinished file has a name that nothing reads.
+// Names of the files. An unfinished file has a name that nothing reads.
 const (
 	unfinished   = ".unfinished-"
 	inputEnding  = ".in.yaml"
@@ -41,9 +42,8 @@ var caseForm = regexp.MustCompile(`-g-?[0-9]+-([0-9a-f]{8,16})$`)
 
 var errStopped = errors.New("the recording has ended")
 
-// openFolder makes the folder, if it is not there, counts what is in it, and
-// removes what an earlier process has left half-written when it was killed. Other
-// files stay.
+// openFolder creates the folder if it is missing, counts the files in it, and
+// removes those that a killed process has left unfinished. Other files stay.
 func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder for recordings: %w", err)
@@ -62,7 +62,7 @@ func openFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// take counts a file, or removes it if it is a rest.
+// take counts a file, or removes it if it is unfinished.
 func (f *folder) take(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -95,8 +95,8 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// write writes the two files of a case. Either both are there afterwards, or
-// neither: they are written under other names first.
+// write writes both files of a case, or neither: they are first written under
+// temporary names.
 func (f *folder) write(kind, hook string, c *pair) (err error) {
 	if f.stopped.Load() {
 		return errStopped
@@ -105,7 +105,7 @@ func (f *folder) write(kind, hook string, c *pair) (err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make a folder: %w", err)
 	}
-	var paths []string // of what is to be removed if anything fails
+	var paths []string // to be removed on failure
 	defer func() {
 		if err != nil {
 			for _, path := range paths {
@@ -127,7 +127,7 @@ func (f *folder) write(kind, hook string, c *pair) (err error) {
 		}
 		sources = append(sources, path)
 	}
-	// The request comes last: it is what a reader looks for.
+	// The request comes last, because readers look for it.
 	for i, ending := range []string{answerEnding, inputEnding} {
 		target := filepath.Join(folder, c.name+ending)
 		if err := os.Rename(sources[i], target); err != nil {
@@ -139,7 +139,7 @@ func (f *folder) write(kind, hook string, c *pair) (err error) {
 	return nil
 }
 
-// writeFile writes a text to a file of a name of its own, and returns that.
+// writeFile writes a text to a file with a unique name, and returns the name.
 func (f *folder) writeFile(dir string, text []byte) (string, error) {
 	created, err := f.create(dir)
 	if err != nil {
@@ -156,5 +156,5 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// stop makes sure that no further file is begun.
+// stop makes sure that no further file is created.
 func (f *folder) stop() { f.stopped.Store(true) }

@@ -14,32 +14,31 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// mask copies a request and replaces what is not to be recorded. It reads and
-// writes the text piece by piece: a request as a tree of Go values would take
-// ten times the memory of its text.
+// mask copies a request and replaces what must not be recorded. It is a
+// streaming parser: a request as a tree of Go values would take ten times the
+// memory of its text.
 type mask struct {
 	places *placeholders
 	known  known
-	// asked are the hashes that the answer asks for, by what tells a child from
-	// the others.
+	// asked are the hashes of the children in the answer, by child.
 	asked map[string]string
 
-	labelKey string // of the requirement of a selector that is being read
+	labelKey string // of the current requirement of a selector
 
 	memo map[memoKey]string
-	keys map[string]bool // names of members, and whether they may stay
+	keys map[string]bool // names of members, and whether they are kept
 
 	in  *json.Decoder
 	out bytes.Buffer
-	// before and after are hashes of what is read and what is written, without
-	// volatile metadata.
+	// before and after are hashes of the input and the output, without volatile
+	// metadata.
 	before, after hash.Hash
 	volatile      int // more than 0 within volatile metadata
 }
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct {
-	field, within string // the names of its field and of the one around that
+	field, within string // the names of its field and of the enclosing one
 	kind          placeKind
 	depth         int
 	root          string // parent, children or related
@@ -48,28 +47,28 @@ type place struct {
 	isStatus      bool // within the status of the parent
 	isSpec        bool // within the spec of the parent
 	isApplied     bool // within an annotation that holds an object
-	isNamedList   bool // the list, if it is one, has items with a name and a value
+	isNamedList   bool // the list has items with a name and a value
 }
 
 type placeKind int
 
-// What the fields within an object are.
+// Kinds of the fields within an object.
 const (
-	typed       placeKind = iota // those of a type
-	byUser                       // what a user thought of
+	typed       placeKind = iota // fields of a type
+	byUser                       // names that a user chose
 	isLabels                     // keys of labels
 	isNotes                      // keys of annotations
 	isSizes                      // names of resources, with amounts
 	isOwnership                  // fieldsV1 of managedFields
 )
 
-// volatileFields are members of metadata that change without anything having
-// changed.
+// volatileFields are members of metadata that change without a change of the
+// object.
 var volatileFields = setOf("resourceVersion", "managedFields", "generation")
 
 var errNotJSON = errors.New("the request is no JSON")
 
-// run masks a request. The error says nothing of what is in it.
+// run masks a request. Its error never quotes the request.
 func (m *mask) run(request []byte) error {
 	m.in = json.NewDecoder(bytes.NewReader(request))
 	m.in.UseNumber()
@@ -85,17 +84,17 @@ func (m *mask) run(request []byte) error {
 	return nil
 }
 
-// emit writes a piece of the result, which came of what was read.
+// emit writes a piece of the output, which replaces a piece of the input.
 func (m *mask) emit(read, written string) {
 	m.out.WriteString(written)
 	if m.volatile == 0 {
-		// What was read ends where a string cannot.
+		// The length prevents that different pieces have the same hash.
 		fmt.Fprintf(m.before, "%d:%s", len(read), read)
 		io.WriteString(m.after, written) //nolint:errcheck // a hash takes everything
 	}
 }
 
-// copy emits what stays as it is.
+// copy emits a piece unchanged.
 func (m *mask) copy(text string) { m.emit(text, text) }
 
 func (m *mask) value(at place) error {
@@ -174,7 +173,7 @@ func (m *mask) object(at place) error {
 	return err
 }
 
-// enter returns where a member of an object stands.
+// enter returns the position of a member of an object.
 func (at place) enter(key string) place {
 	to := at
 	to.field, to.within, to.depth, to.isNamedList = key, at.field, at.depth+1, false
@@ -210,7 +209,7 @@ func (at place) enter(key string) place {
 	return to
 }
 
-// number returns what is written for a number: it stays, unless it may be a
+// number returns the output for a number: it is kept, unless it may be a
 // credential.
 func number(at place, n json.Number) string {
 	if at.kind == byUser || at.kind == typed && (isSecretive(at.field) || at.field == "value") {
@@ -227,8 +226,8 @@ func quoted(text string) string {
 	return string(encoded)
 }
 
-// hashOf returns what is written for the hash of a child: that it is the one that
-// is asked for, if it is.
+// hashOf returns the output for the hash of a child: the placeholder of the
+// desired hash, if it is that one.
 func (m *mask) hashOf(at place, text string) string {
 	if at.isChild && !at.isApplied && at.within == "annotations" && text != "" && text == m.asked[at.child] {
 		return corpus.AskedFor

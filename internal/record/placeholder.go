@@ -10,14 +10,13 @@ import (
 	"strings"
 )
 
-// placeholders gives out what stands in the place of strings. The same string
-// has the same placeholder everywhere in one request, so that what was equal
-// still is. Placeholders are numbered as they are needed: nothing in them
-// follows from what they replace.
+// placeholders replaces strings. Within one request the same string always has
+// the same placeholder, so that equal strings stay equal. Placeholders are
+// numbered as they are needed, and reveal nothing about what they replace.
 type placeholders struct {
 	numbers map[string]int
-	// hashes replaces hashes, which may be of something that is replaced and
-	// could be found by trying.
+	// hashes replaces hashes: the hash of a replaced value could be found by
+	// trying.
 	hashes map[string]string
 }
 
@@ -25,8 +24,8 @@ func newPlaceholders() *placeholders {
 	return &placeholders{numbers: map[string]int{}, hashes: map[string]string{}}
 }
 
-// of returns the placeholder of a string: a word that Kubernetes takes as a
-// name, as the value of a label and as a text.
+// of returns the placeholder of a string: a word that is valid as a name, as
+// the value of a label and as a text.
 func (p *placeholders) of(text string) string {
 	n, found := p.numbers[text]
 	if !found {
@@ -36,13 +35,13 @@ func (p *placeholders) of(text string) string {
 	return "redacted-" + strconv.Itoa(n)
 }
 
-// scheme is that of an address, which says no more than what it is.
+// scheme matches the scheme of an address, which is no secret.
 var scheme = regexp.MustCompile(`^[a-z]{2,10}$`)
 
 var scpForm = regexp.MustCompile(`^[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^ ]+$`)
 
-// shaped returns the placeholder of a string in the shape that a schema may ask
-// for: an address stays an address of the same scheme, a path stays a path.
+// shaped returns the placeholder of a string in the form that a schema may
+// require: an address stays an address of the same scheme, a path stays a path.
 func (p *placeholders) shaped(text string) string {
 	place := p.of(text)
 	kind, rest, found := strings.Cut(text, "://")
@@ -64,8 +63,8 @@ func (p *placeholders) shaped(text string) string {
 	return place
 }
 
-// encoded returns the placeholder of what a field of bytes holds: in base64, if
-// that is what the string is.
+// encoded returns the placeholder of a field of bytes: in base64, if the string
+// is.
 func (p *placeholders) encoded(text string) string {
 	if _, err := base64.StdEncoding.DecodeString(text); err != nil {
 		return p.of(text)
@@ -73,7 +72,7 @@ func (p *placeholders) encoded(text string) string {
 	return base64.StdEncoding.EncodeToString([]byte(p.of(text)))
 }
 
-// hash returns what stands in the place of a hash, of the same length.
+// hash returns the placeholder of a hash, of the same length.
 func (p *placeholders) hash(text string) string {
 	if place, found := p.hashes[text]; found {
 		return place
@@ -88,8 +87,8 @@ func (p *placeholders) hash(text string) string {
 // Operetta writes them, or in the alphabet of Kubernetes' controllers.
 var derived = regexp.MustCompile(`\b([0-9a-f]{8,64}|[bcdfghjklmnpqrstvwxz2456789]{8,10})\b`)
 
-// isHash reports whether a match of derived has letters and digits: a word or a
-// date is none.
+// isHash reports whether a match of derived has letters and digits, unlike a
+// word or a date.
 func isHash(text string) bool {
 	return strings.ContainsAny(text, "0123456789") && strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz")
 }

@@ -1,6 +1,6 @@
 // Package record writes the requests that a server answers to files, so that
-// another build can be asked the same. What a request says in strings is replaced,
-// unless it is known to be harmless.
+// another build can answer them too. Strings in a request are replaced, unless
+// they are known to be harmless.
 package record
 
 import (
@@ -16,35 +16,36 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// MostMemory is more than recording takes, in bytes.
+// MostMemory is an upper bound for the memory of a recording, in bytes.
 const MostMemory = 64 << 20
 
-// What a recording is limited to. Serving comes first: what does not fit is
+// Limits of a recording. Serving comes first: whatever exceeds a limit is
 // dropped and counted.
 const (
-	// maxExchange is the size of a request with its answer, in bytes. Larger ones
-	// are not recorded: the work on one takes twenty times its size in memory.
+	// maxExchange is the size of a request with its answer, in bytes. Larger
+	// ones are not recorded: processing one takes twenty times its size in
+	// memory.
 	maxExchange = 2 << 20
-	// maxQueued and maxQueuedBytes limit the exchanges that wait to be written.
+	// maxQueued and maxQueuedBytes limit the queue.
 	maxQueued      = 256
 	maxQueuedBytes = 4 << 20
-	// maxCases and maxBytes limit what is in the folder, with what earlier
-	// processes have written.
+	// maxCases and maxBytes limit the folder, including files of earlier
+	// processes.
 	maxCases = 10_000
 	maxBytes = 512 << 20
-	// maxRemembered is how many requests are remembered that need not be looked
-	// at again.
+	// maxRemembered is the number of requests that are known as already
+	// recorded.
 	maxRemembered = 50_000
 )
 
 const (
-	// closeTime is how long Close lets the writer go on.
+	// closeTime is how long Close waits for the writer.
 	closeTime = 5 * time.Second
-	// restFactor makes the writer rest after each exchange for that many times as
-	// long as it took: it takes a fifth of one processor at most.
+	// restFactor makes the writer sleep after each exchange, as a multiple of
+	// the time that it took: it uses a fifth of one processor at most.
 	restFactor = 4
-	// retryTime is for how long nothing is written after the file system has
-	// refused a file.
+	// retryTime is how long nothing is written after a file could not be
+	// written.
 	retryTime = 10 * time.Second
 )
 
@@ -67,21 +68,21 @@ type Recorder struct {
 	closing chan struct{} // closed when Close begins
 	done    chan struct{} // closed when the writer has ended
 
-	// These are the writer's own.
+	// Only the writer uses these.
 	repeated map[string]bool // requests that have been looked at
 	retryAt  time.Time
 
 	mutex   sync.Mutex
 	closed  bool
-	late    bool // what still waits is dropped
+	late    bool // the queue is dropped
 	waiting int  // bytes in the queue
 	cases   int
 	bytes   int64
 	dropped map[reason]int
 }
 
-// New starts a Recorder that writes below a folder, which it makes, and which no
-// other process writes to. Close ends it. The error is that of the file system.
+// New starts a Recorder that writes below a folder, which it creates. No other
+// process may write there. Close ends it. The error is that of the file system.
 func New(dir string, log *slog.Logger) (*Recorder, error) {
 	files, err := openFolder(dir)
 	if err != nil {
@@ -95,7 +96,7 @@ func New(dir string, log *slog.Logger) (*Recorder, error) {
 	return r, nil
 }
 
-// Record takes an exchange, and never waits.
+// Record queues an exchange, and never blocks.
 func (r *Recorder) Record(e Exchange) {
 	if e.size() > maxExchange {
 		r.drop(dropLarge)
@@ -105,7 +106,7 @@ func (r *Recorder) Record(e Exchange) {
 		r.drop(dropBusy)
 		return
 	}
-	// The bodies may lie in larger buffers, or in ones that are used again.
+	// The bodies may be slices of larger buffers, or of reused ones.
 	e.Request, e.Answer = bytes.Clone(e.Request), bytes.Clone(e.Answer)
 	e.Now = e.Now.UTC().Truncate(time.Second)
 	r.mutex.Lock()
@@ -121,7 +122,7 @@ func (r *Recorder) Record(e Exchange) {
 	r.dropped[dropBusy]++
 }
 
-// admit reports whether so many bytes may wait, and counts them.
+// admit reports whether the queue has room for so many bytes, and reserves it.
 func (r *Recorder) admit(size int) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -132,7 +133,8 @@ func (r *Recorder) admit(size int) bool {
 	return true
 }
 
-// Close lets what waits be written, for 5 s at most, and ends the Recorder.
+// Close waits for the queue to be written, for 5 s at most, and ends the
+// Recorder.
 func (r *Recorder) Close() {
 	r.mutex.Lock()
 	if r.closed {
@@ -151,7 +153,7 @@ func (r *Recorder) Close() {
 		r.files.stop()
 		r.mutex.Lock()
 		r.late = true
-		r.dropped[dropLate] += len(r.queue) + 1 // with the one that is being worked on
+		r.dropped[dropLate] += len(r.queue) + 1 // with the current one
 		r.mutex.Unlock()
 	}
 	r.sum()
@@ -175,7 +177,7 @@ func (r *Recorder) run() {
 	}
 }
 
-// rest waits, unless the Recorder is being closed.
+// rest sleeps, unless the Recorder is being closed.
 func (r *Recorder) rest(wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -185,8 +187,8 @@ func (r *Recorder) rest(wait time.Duration) {
 	}
 }
 
-// handle records one exchange. Whatever happens, serving goes on. No log line
-// has a text that comes from the request: that of a panic may.
+// handle records one exchange. Serving goes on whatever happens. No log line
+// quotes the request, except that of a panic.
 func (r *Recorder) handle(e Exchange) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -217,7 +219,7 @@ func (r *Recorder) handle(e Exchange) {
 	}
 }
 
-// isFull reports whether the folder has no room for another case of a size.
+// isFull reports whether the folder has no room for a case of a size.
 func (r *Recorder) isFull(size int) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -247,8 +249,7 @@ func (r *Recorder) write(e Exchange, out *pair) {
 	r.bytes += int64(size)
 }
 
-// isRepeated reports whether a request has been looked at before, and remembers
-// it.
+// isRepeated reports whether a request was handled before, and remembers it.
 func (r *Recorder) isRepeated(e Exchange, sum []byte) bool {
 	key := e.Controller.Name() + "/" + string(e.Hook) + "/" + string(sum[:16])
 	if r.repeated[key] {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// known is what a request may say because it is public: the names of its
-// objects, and what the hook says without having been told a secret.
+// known are the strings that are public: the names of the request's objects,
+// and what the hook says without knowing a secret.
 type known struct {
 	group  string          // of the parent's API
 	parent string          // its name
 	names  map[string]bool // of all objects
 	// members are the names of the fields of its spec, which are recorded as such.
 	members map[string]bool
-	// said are the strings of answers to requests in which all is replaced, and
-	// words the words of those in a status.
+	// said are the strings in answers to fully masked requests, and words the
+	// words in their statuses.
 	said, words map[string]bool
 }
 
-// text returns what is written for a string. Most strings of a large request
-// stand in it many times.
+// text returns the output for a string, with a cache: a large request repeats
+// most strings.
 func (m *mask) text(at place, text string) string {
 	const mostMemorized = 4096
-	if at.kind == isNotes || at.within == "matchExpressions" { // it depends on more than these
+	if at.kind == isNotes || at.within == "matchExpressions" { // it depends on more than the cache's key
 		return m.written(at, text)
 	}
 	key := memoKey{at.kind, at.field, at.within, text, at.isSpec, at.isStatus}
@@ -79,7 +79,7 @@ func (m *mask) written(at place, text string) string {
 	return m.places.of(text)
 }
 
-// field returns what is written for a string in a field of a type.
+// field returns the output for a string in a field of a type.
 func (m *mask) field(at place, text string) string {
 	form := formOf(at.field, at.within)
 	switch {
@@ -98,15 +98,15 @@ func (m *mask) field(at place, text string) string {
 	return m.places.shaped(text)
 }
 
-// isPlain reports whether a string is a time or a share, which stay in every
-// field but those that hold what somebody typed.
+// isPlain reports whether a string is a time or a percentage, which are kept in
+// every field that is not free text.
 func isPlain(at place, text string) bool {
 	return at.field != "value" && !isSecretive(at.field) && (timeForm.MatchString(text) || shareForm.MatchString(text))
 }
 
-// status returns what is written for a string in the parent's status. It is what
-// a hook has said before: what it says again without having been told a secret
-// is none.
+// status returns the output for a string in the parent's status, which an
+// earlier answer of the hook contained. It is kept if the hook also says it
+// without knowing a secret.
 func (m *mask) status(at place, text string) string {
 	if m.known.said[text] || m.known.names[text] || m.known.isReference(text) {
 		return m.withoutHashes(text)
@@ -126,23 +126,23 @@ func (m *mask) status(at place, text string) string {
 	return strings.Join(words, " ")
 }
 
-// isReference reports whether a text is a kind and the name of an object, as in
+// isReference reports whether a text is a reference of an object, as in
 // Job/shop-94dbbb2ce6.
 func (k known) isReference(text string) bool {
 	kind, name, isReference := strings.Cut(text, "/")
 	return isReference && kindForm.MatchString(kind) && k.isObject(name)
 }
 
-// isObject reports whether a name is that of an object, or of one that the parent
-// has had: its own with a hash.
+// isObject reports whether a name is that of an object of the request, or that
+// of the parent with a hash.
 func (k known) isObject(name string) bool {
 	rest, isDerived := strings.CutPrefix(name, k.parent+"-")
 	return k.names[name] || isDerived && k.parent != "" && isHash(rest) && derived.FindString(rest) == rest
 }
 
-// label returns what is written for the value of a label. Those stay that
-// Kubernetes sets, the names of objects, and what the hook says itself: anybody may
-// write a label, whatever its domain is.
+// label returns the output for the value of a label. It is kept if Kubernetes
+// sets it, if it is the name of an object, or if the hook says it: anyone may
+// write a label, whatever its domain.
 func (m *mask) label(at place, text string) string {
 	domain, _, _ := strings.Cut(at.field, "/")
 	isPublic := m.known.names[text] || m.known.said[text] || knownLabels[at.field] || m.known.isOwn(domain) && m.known.members[text]
@@ -162,7 +162,7 @@ func (k known) isOwn(domain string) bool {
 	return k.group != "" && (domain == k.group || strings.HasSuffix(domain, "."+k.group))
 }
 
-// annotation returns what is written for the value of an annotation.
+// annotation returns the output for the value of an annotation.
 func (m *mask) annotation(at place, text string) string {
 	domain, _, _ := strings.Cut(at.field, "/")
 	form := knownAnnotations[at.field]
@@ -199,7 +199,7 @@ var (
 	ownedForm  = regexp.MustCompile(`^f:[-A-Za-z0-9_./]{1,316}$`)
 )
 
-// key returns what is written for the name of a member.
+// key returns the output for the name of a member.
 func (m *mask) key(at place, key string) string {
 	if at.kind == isOwnership {
 		switch prefix, rest, _ := strings.Cut(key, ":"); {
@@ -218,7 +218,7 @@ func (m *mask) key(at place, key string) string {
 	return key
 }
 
-// isName reports whether a member's name may stay, and remembers it.
+// isName reports whether a member's name is kept, and caches that.
 func (m *mask) isName(key string) bool {
 	const mostMemorized = 4096
 	if len(m.keys) >= mostMemorized {

@@ -1,10 +1,10 @@
 package record
 
-// This file lists whole values and keys that are recorded, where a form says too
-// little: anybody may write a word, and a label under any domain.
+// This file lists values and keys that are recorded where the form alone is not
+// enough: anyone may write any word, and a label under any domain.
 
-// knownLabels are the labels whose values are recorded, if they have the form of a
-// name: those that Kubernetes sets, and those by which applications are told apart.
+// knownLabels are the labels whose values are recorded, if they have the form
+// of a name: those that Kubernetes sets, and those that identify applications.
 var knownLabels = setOf(
 	"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/component", "app.kubernetes.io/part-of",
 	"app.kubernetes.io/managed-by", "app.kubernetes.io/version",
@@ -15,8 +15,8 @@ var knownLabels = setOf(
 	"pod-security.kubernetes.io/enforce", "pod-security.kubernetes.io/warn", "pod-security.kubernetes.io/audit",
 )
 
-// knownReasons are the reasons that Kubernetes itself gives in a status. Those of the
-// operators are known from what the hook says.
+// knownReasons are the reasons that Kubernetes itself writes into a status.
+// Those of the operators are known from the hooks' answers.
 var knownReasons = setOf(
 	// Of containers.
 	"CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable",
@@ -29,7 +29,7 @@ var knownReasons = setOf(
 	"OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfCpu", "OutOfMemory", "Unschedulable", "SchedulingGated", "SchedulerError",
 	"ContainersNotReady", "ContainersNotInitialized", "PodCompleted", "PodFailed", "ReadinessGatesNotReady", "UnknownContainerStatuses",
 	"PreemptionByScheduler", "DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet", "TerminatedByKubelet",
-	// Of the operators, where one repeats what its status remembers.
+	// Of the operators, which repeat them from their status.
 	"PodDeleted",
 	// Of Jobs and workloads.
 	"BackoffLimitExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy", "CompletionsReached", "SuccessPolicy",

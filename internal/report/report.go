@@ -12,7 +12,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// Printer prints the steps of one World, while it goes on or at its end. Its zero
+// Printer prints the steps of one World, while it runs or at its end. Its zero
 // value with an Out is ready for use.
 type Printer struct {
 	// Out is where the text goes.
@@ -23,9 +23,8 @@ type Printer struct {
 	ready   map[string]string // by parent, as it was printed last
 }
 
-// Outcomes prints the steps since the last call and how each custom resource
-// ended. Quiet is what the simulation has made sure of: another sync changes
-// nothing.
+// Outcomes prints the steps since the last call and the outcome of each custom
+// resource. "Quiet" means that another sync changes nothing.
 func (r *Printer) Outcomes(world *simulate.World) {
 	r.Steps(world)
 	for _, o := range world.Outcomes() {
@@ -43,8 +42,8 @@ func (r *Printer) Outcomes(world *simulate.World) {
 	}
 }
 
-// Steps prints the steps since the last call. What happens below the children,
-// to the Pods of a Deployment, shows in the children's numbers.
+// Steps prints the steps since the last call. Objects below the children, such
+// as the Pods of a Deployment, are only shown by the children's numbers.
 func (r *Printer) Steps(world *simulate.World) {
 	for _, step := range world.Steps[min(r.printed, len(world.Steps)):] {
 		if r.printed == 0 {
@@ -62,8 +61,8 @@ func (r *Printer) Steps(world *simulate.World) {
 	}
 }
 
-// isRepeated reports whether a condition of a custom resource was printed with
-// the same text before.
+// isRepeated reports whether a condition of a custom resource was last printed
+// with the same text.
 func (r *Printer) isRepeated(text string) bool {
 	subject, state, isCondition := strings.Cut(text, conditionMark)
 	if !isCondition {
@@ -127,7 +126,7 @@ func parentLines(event simulate.Event) []string {
 	return nil
 }
 
-// cut returns as much of a message as can be read in passing.
+// cut shortens a message.
 func cut(message string) string {
 	const most = 160
 	if text := []rune(message); len(text) > most {

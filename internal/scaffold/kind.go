@@ -14,7 +14,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Kind is what a new kind is called.
+// Kind are the names of a new kind.
 type Kind struct {
 	// Kind is its name, in UpperCamelCase.
 	Kind string
@@ -25,10 +25,10 @@ type Kind struct {
 	ShortName string
 }
 
-// file is a file of a new kind and the template that it is made from.
+// file is a file of a new kind and its template.
 type file struct{ path, template string }
 
-// files are those that each kind has. NAME stands for the kind in lower case.
+// files are the files of each kind. NAME stands for the kind in lower case.
 var files = []file{
 	{"hooks/NAME/types.go", "kind/types.go.tmpl"},
 	{"hooks/NAME/NAME.go", "kind/kind.go.tmpl"},
@@ -42,21 +42,22 @@ var files = []file{
 	{"testdata/NAME/customize/selects-the-service-by-name.in.yaml", "kind/customize.yaml.tmpl"},
 }
 
-// customary are those that a kind has where the project's other kinds have them.
+// customary are files that a kind gets if the project's other kinds have them.
 var customary = []file{
 	{"hooks/NAME/testdata/rules.yaml", "kind/rules.yaml.tmpl"},
 	{"hooks/testdata/explore/NAME.yaml", "kind/explore.yaml.tmpl"},
 	{"docs/NAME.md", "kind/page.md.tmpl"},
 }
 
-// data is what the templates of a kind are filled with.
+// data is the data of a kind's templates.
 type data struct {
 	Kind, Group, Version, ShortName             string
 	Name, Plural, A, Category, Module, NameRule string
 }
 
-// NewKind returns what adds a kind to a project: its package, a sample, cases, and a
-// line in hooks/hooks.go. The error says what to write instead.
+// NewKind returns the files that add a kind to a project: its package, a
+// sample, cases, and a line in hooks/hooks.go. The error says what to write
+// instead.
 func NewKind(root string, kind Kind) (Plan, error) {
 	p := newPlan(root)
 	project, err := readProject(root)
@@ -98,7 +99,7 @@ func (p Plan) addKindFile(f file, kind Kind, project project) error {
 	})
 }
 
-// name returns the kind in lower case, as packages, routes and files have it.
+// name returns the kind in lower case, as in packages, routes and files.
 func (k Kind) name() string { return strings.ToLower(k.Kind) }
 
 func article(kind string) string {
@@ -114,14 +115,14 @@ var (
 	shortPattern   = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 )
 
-// occupied are names in lower case that a package of a kind cannot have, because it
-// imports another of that name or the go command passes over its folder.
+// occupied are names in lower case that a kind's package cannot have, because
+// it imports another of that name or the go command ignores its folder.
 var occupied = []string{"deploy", "hooks", "internal", "main", "metacontroller", "operator", "testdata", "vendor"}
 
-// declared are names that the package of a kind has already.
+// declared are names that the package of a kind declares.
 var declared = []string{"Controller", "Spec", "Status"}
 
-// complete checks what the kind is called, and fills in what was left out.
+// complete checks the names of the kind, and fills in missing ones.
 func (k *Kind) complete(project project) error {
 	switch {
 	case !kindPattern.MatchString(k.Kind) || len(k.Kind) > 63:
@@ -157,8 +158,8 @@ func (k *Kind) complete(project project) error {
 	return nil
 }
 
-// freeShortName makes a short name: the capitals of the kind, with as many letters of its
-// first word as it takes for one that is free.
+// freeShortName returns an unused short name: the capitals of the kind, with
+// more letters of its first word if necessary.
 func (k Kind) freeShortName(project project) string {
 	capitals := ""
 	for _, r := range k.Kind[1:] {

@@ -42,8 +42,8 @@ type insertion struct {
 	text   string
 }
 
-// with returns the file with one operator more: an import and an element, each before
-// the first that comes later in the alphabet.
+// with returns the file with one more operator: an import and an element, each
+// in alphabetical order.
 func (l list) with(module, name string) ([]byte, error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, listPath, l.text, parser.ParseComments)
@@ -57,7 +57,7 @@ func (l list) with(module, name string) ([]byte, error) {
 	offset := func(at token.Pos) int { return files.Position(at).Offset }
 	text := slices.Clone(l.text)
 	for _, in := range []insertion{newElement(elements, name, files), newImport(parsed, module+"/hooks/"+name, offset)} {
-		text = slices.Insert(text, in.offset, []byte(in.text)...) // the later in the file first
+		text = slices.Insert(text, in.offset, []byte(in.text)...) // later insertions come first
 	}
 	formatted, err := format.Source(text)
 	if err != nil {
@@ -81,7 +81,7 @@ func elementsOfAll(parsed *ast.File) *ast.CompositeLit {
 	return nil
 }
 
-// newElement returns the call of the operator's Controller as an element of the list.
+// newElement returns the insertion of a call of the operator's Controller.
 func newElement(list *ast.CompositeLit, name string, files *token.FileSet) insertion {
 	call := name + ".Controller()"
 	for _, element := range list.Elts {
@@ -113,7 +113,7 @@ func packageOf(element ast.Expr) string {
 	return ""
 }
 
-// newImport returns the import of a package, beside those of its folder.
+// newImport returns the insertion of an import next to those of its folder.
 func newImport(parsed *ast.File, path string, offset func(token.Pos) int) insertion {
 	quoted := strconv.Quote(path)
 	folder := quoted[:strings.LastIndex(quoted, "/")+1]

@@ -13,18 +13,18 @@ import (
 	"github.com/operetta-dev/operetta/internal/manifests"
 )
 
-// Module is what a new module is called, and what it is built with.
+// Module are the names and versions of a new module.
 type Module struct {
 	// Path is its path, as in example.com/acme/operators.
 	Path string
-	// Version is the version of Operetta that it requires. Without one go.mod is left
-	// without it, for go get to write.
+	// Version is the version of Operetta that it requires. Without one, go get
+	// adds it to go.mod.
 	Version string
 	// Toolchain is the version of Go that its image is built with, as in 1.26.8.
 	Toolchain string
 }
 
-// moduleFiles are the files of a new module that are made from templates.
+// moduleFiles are the files of a new module with their templates.
 var moduleFiles = []file{
 	{".dockerignore", "module/dockerignore.tmpl"},
 	{".gitignore", "module/gitignore.tmpl"},
@@ -41,17 +41,16 @@ var moduleFiles = []file{
 	{"main.go", "module/main.go.tmpl"},
 }
 
-// moduleData is what the templates of a module are filled with.
+// moduleData is the data of a module's templates.
 type moduleData struct {
 	Module, Program, Image, Version, Go, Toolchain, Header string
 }
 
-// modulePathPattern is the part of what the go command takes that an image may be
-// called, too.
+// modulePathPattern matches module paths that are also valid names of images.
 var modulePathPattern = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*(/[a-z0-9]+([-._][a-z0-9]+)*)+$`)
 
-// NewModule returns what starts a module with one kind, in a folder that is new or
-// empty. The error says what to write instead.
+// NewModule returns the files of a new module with one kind, in a folder that
+// is new or empty. The error says what to write instead.
 func NewModule(root string, module Module, kind Kind) (Plan, error) {
 	p := newPlan(root)
 	host, rest, _ := strings.Cut(module.Path, "/")
@@ -103,8 +102,8 @@ func (p Plan) addFirstKind(module Module, kind Kind) error {
 	return p.addKind(kind, project)
 }
 
-// addServer adds the namespace, the server and the kustomization of deploy/, which are
-// those of this repository by another name.
+// addServer adds the namespace, the server and the kustomization of deploy/,
+// which are those of this repository with other names.
 func (p Plan) addServer(data moduleData) error {
 	renamed := strings.NewReplacer("ghcr.io/operetta-dev/operetta", data.Image, "operetta", data.Program)
 	err := fs.WalkDir(deploy.Server, ".", func(name string, entry fs.DirEntry, err error) error {

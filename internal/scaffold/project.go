@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// project is what is read of a project that gets a kind.
+// project is what the templates need to know of an existing project.
 type project struct {
 	root     string
-	module   string   // its path
+	module   string   // its module path
 	list     list     // hooks/hooks.go
 	kinds    []string // in lower case
-	group    string   // that of all kinds, if they have one
-	category string   // that kubectl get takes for all kinds
+	group    string   // of all kinds, if they have the same
+	category string   // the category of all kinds
 
 	shortNames []string
 }
@@ -62,7 +62,8 @@ func readProject(root string) (project, error) {
 	return p, p.readKinds()
 }
 
-// readKinds reads what the project's kinds have in common, from the markers of their types.
+// readKinds reads the group and category of the project's kinds from the
+// markers of their types.
 func (p *project) readKinds() error {
 	var groups []string
 	for _, kind := range p.kinds {

@@ -1,6 +1,6 @@
-// Package scaffold writes the files that a new kind or a new module of operators begins
-// with: a kind that works, to be changed into the one that is wanted. Nothing is written
-// when anything is refused.
+// Package scaffold writes the first files of a new kind or a new module of
+// operators: a working kind, to be edited. Nothing is written if anything is
+// refused.
 package scaffold
 
 import (
@@ -23,7 +23,7 @@ import (
 //go:embed kind module
 var templates embed.FS
 
-// Plan is what is to be written, by path below the project's root.
+// Plan are the files to write, by path below the project's root.
 type Plan struct {
 	root    string
 	created map[string][]byte
@@ -59,7 +59,7 @@ func (p Plan) render(path, name string, data any) error {
 	return nil
 }
 
-// check refuses to write over a file.
+// check refuses to overwrite a file.
 func (p Plan) check() error {
 	var taken []string
 	for _, path := range slices.Sorted(maps.Keys(p.created)) {
@@ -73,9 +73,9 @@ func (p Plan) check() error {
 	return nil
 }
 
-// Write writes all files, and returns the paths of those that it created and of those
-// that it changed. It refuses to write over a file, and then writes none. After another
-// error some may have been written.
+// Write writes all files, and returns the paths of created and changed ones. It
+// refuses to overwrite a file, and then writes none. After another error some
+// may have been written.
 func (p Plan) Write() (created, changed []string, err error) {
 	if err := p.check(); err != nil {
 		return nil, nil, err

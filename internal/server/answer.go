@@ -13,8 +13,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// answer returns the handler of one hook. The whole answer is there before the
-// first byte of it is sent: half of a 200 would be half of the children.
+// answer returns the handler of one hook. The answer is complete before its
+// first byte is sent: a truncated 200 would lack children.
 func (s *Server) answer(controller metacontroller.Controller, hook metacontroller.HookName) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		line := lineOf(r)
@@ -36,7 +36,7 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 		if s.options.Record != nil {
 			s.options.Record(controller, hook, now, body, answer.Body)
 		}
-		line.answer.Body = nil // the log says nothing of it
+		line.answer.Body = nil // the log does not contain it
 		send(w, answer.Body)
 	}
 }
@@ -53,11 +53,11 @@ func send(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // the client may have hung up, which needs no log line
+	_, _ = w.Write(body) // a closed connection needs no log line
 }
 
-// refuse answers with an error: those of the server itself, or what other
-// makes of it.
+// refuse answers with an error: the server's own ones, or the status and text
+// that other returns.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error, other func(error) (int, string)) {
 	switch {
 	case errors.Is(err, errBusy):
@@ -80,9 +80,9 @@ func busyText(err error) string {
 	return "too many requests at once: try again"
 }
 
-// retryAfter is sent with 429, in whole seconds. Metacontroller comes back at
-// once, without any backoff, unless it is told a positive number, and all at
-// the same time, unless it is told different ones.
+// retryAfter is the header of 429, in seconds. Without a positive number
+// Metacontroller retries at once and without backoff; a random one spreads the
+// retries.
 func retryAfter() int { return 1 + rand.IntN(4) }
 
 func bodyError(err error) (code int, reason string) {
@@ -100,8 +100,8 @@ func hookError(err error) (code int, reason string) {
 	return http.StatusInternalServerError, err.Error()
 }
 
-// mostReason is the length in bytes from which on a reason is cut. An event's
-// message has 1024.
+// mostReason is the length in bytes above which a reason is cut. The message of
+// an event has at most 1024.
 const mostReason = 900
 
 // writeLine answers with one short line of plain text. Metacontroller publishes

@@ -14,27 +14,27 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// How fast a body has to come. Metacontroller sends it from its memory over the
-// cluster's network; a sender that is slower holds memory that others wait for.
+// How fast a body has to arrive. Metacontroller sends it from memory over the
+// cluster's network; a slower sender holds memory that other requests need.
 const (
 	openingTime = 3 * time.Second // for the first part
 	pieceBytes  = 4 << 20
 	pieceTime   = 1500 * time.Millisecond // for each later piece
-	// A refusal reads on what it has left of a body: each part for so long, all
-	// until so long after the request began.
+	// After a refusal the rest of the body is discarded: each part and the
+	// total have a time limit.
 	discardTime   = 2 * time.Second
 	discardBytes  = 256 << 10
 	discardUntil  = 12 * time.Second
 	mostDiscarded = 256 << 20
-	// wireFactor is how many times as many bytes a body may have as are kept of
-	// it. Most of a Pod is what no hook reads, and is left out while it comes.
+	// wireFactor is how much larger a body may be than the part of it that is
+	// kept. Most of a Pod is read by no hook, and is dropped while it arrives.
 	wireFactor = 4
-	// compactBytes is what that costs.
+	// compactBytes is the memory for that.
 	compactBytes = 2 << 20
 )
 
-// read reads the first part of a body, then takes what the whole will need, and
-// reads the rest, of which it keeps what the hooks of the controller read.
+// read reads the first part of a body, reserves memory for the whole, and reads
+// the rest, of which it keeps what the hooks of the controller read.
 func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontroller.Controller) ([]byte, error) {
 	limit := j.server.options.MaxBodyBytes
 	declared := r.ContentLength
@@ -42,15 +42,15 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
 	line := lineOf(r)
-	line.began = true // a client that asks first has been told to send it
+	line.began = true // net/http has sent 100 Continue to a client that expects it
 	paced := &pacedReader{
 		control: http.NewResponseController(w), left: openingBytes, waiting: j.waiting,
 		body:    http.MaxBytesReader(w, r.Body, wireFactor*limit),
 		opening: &opening{of: j.server.budget.opening, address: j.client.address, leave: j.cancel},
 	}
 	paced.allow(openingTime)
-	// Who has to give back its opening may be reading, and hears of that as of a
-	// time that has passed.
+	// A request that has to give back its opening may be blocked in a read: a
+	// deadline in the past ends it.
 	defer context.AfterFunc(j.waiting, func() {
 		if errors.Is(context.Cause(j.waiting), errCrowded) {
 			_ = paced.control.SetReadDeadline(time.Unix(1, 0))
@@ -65,7 +65,7 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 		body, err = j.readRest(compact.NewReader(rest, controller), declared, limit)
 	}
 	if _, isTooLarge := errors.AsType[*http.MaxBytesError](err); isTooLarge || int64(len(body)) > limit {
-		err = &http.MaxBytesError{Limit: limit} // whichever of the two it was
+		err = &http.MaxBytesError{Limit: limit} // whichever limit it was
 	}
 	if err != nil {
 		return nil, err
@@ -79,14 +79,14 @@ func (j *job) read(w http.ResponseWriter, r *http.Request, controller metacontro
 			return nil, err
 		}
 	}
-	// From now on the connection is watched for a client that hangs up, which a
-	// deadline would look like.
+	// From now on net/http watches for a closed connection, which a deadline
+	// would look like.
 	_ = paced.control.SetReadDeadline(time.Time{})
 	return body, nil
 }
 
-// readOpening reads the first part, and reports whether that was all. What it
-// holds grows with what has come, and is at most twice as much.
+// readOpening reads the first part, and reports whether that was the whole
+// body. The buffer is at most twice as large as what has arrived.
 func (j *job) readOpening(source *pacedReader, declared int64) (body []byte, whole bool, err error) {
 	opening := source.opening
 	defer opening.give(0)
@@ -123,14 +123,14 @@ func (j *job) readOpening(source *pacedReader, declared int64) (body []byte, who
 		opening.isIdle.Store(!tiny)
 		return body, true, j.takeBody(int64(len(body)), tiny)
 	case declared < 0:
-		declared = math.MaxInt64 // in chunks: nobody knows
+		declared = math.MaxInt64 // chunked: the length is unknown
 	}
 	opening.isIdle.Store(true)
 	return body, false, j.takeBody(min(declared, j.server.options.MaxBodyBytes), false)
 }
 
-// readRest reads all of a body for which the memory has been taken, and gives
-// back what was too much.
+// readRest reads a body for which the memory is reserved, and gives back the
+// excess.
 func (j *job) readRest(source io.Reader, declared, limit int64) ([]byte, error) {
 	most := limit
 	if declared >= 0 {
@@ -163,7 +163,7 @@ func (j *job) readRest(source io.Reader, declared, limit int64) ([]byte, error) 
 }
 
 // fill reads until a buffer is full, and reports whether the source ended
-// before.
+// first.
 func fill(source io.Reader, buffer *[]byte) (ended bool, err error) {
 	for b := *buffer; len(b) < cap(b); *buffer = b {
 		n, err := source.Read(b[len(b):cap(b)])
@@ -179,8 +179,8 @@ func fill(source io.Reader, buffer *[]byte) (ended bool, err error) {
 	return false, nil
 }
 
-// atEnd reports whether there is no byte more. Only when its end has been read
-// does net/http watch the connection.
+// atEnd reports whether the source has ended. net/http watches the connection
+// only after the end of the body has been read.
 func atEnd(source io.Reader) (bool, error) {
 	switch n, err := source.Read(make([]byte, 1)); {
 	case n > 0:
@@ -192,9 +192,9 @@ func atEnd(source io.Reader) (bool, error) {
 	}
 }
 
-// pacedReader reads a body whose parts have to come in time, and while the job
-// may still wait: what comes later has no answer anyway. Only waiting for the
-// sender counts, not the time in which the server is busy with what has come.
+// pacedReader reads a body whose parts have time limits, while the job may
+// still wait. Only the time spent waiting for the sender counts, not the time
+// in which the server is busy.
 type pacedReader struct {
 	control *http.ResponseController
 	waiting context.Context
@@ -204,7 +204,7 @@ type pacedReader struct {
 	time    time.Duration // that is left for them
 }
 
-// allow gives the next part its time.
+// allow sets the time limit of the next part.
 func (p *pacedReader) allow(part time.Duration) { p.time = part }
 
 // Read implements [io.Reader].
@@ -221,7 +221,7 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 		end = last
 	}
 	_ = p.control.SetReadDeadline(end)
-	if p.isCrowded() { // its deadline may have come before this one
+	if p.isCrowded() { // its deadline may have been set before this one
 		return 0, errSlow
 	}
 	p.opening.isIdle.Store(true)
@@ -239,11 +239,11 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 
 func (p *pacedReader) isCrowded() bool { return errors.Is(context.Cause(p.waiting), errCrowded) }
 
-// discardRest reads on what a refusal has left of a body, once the refusal has
-// been sent: a client that is still sending when its connection closes sees a
-// broken pipe and not the answer. Only one that asks before it sends is told at
-// once. One that sends slowly, or has no time left of that in which Metacontroller
-// waits for an answer, is not waited for any longer.
+// discardRest reads the rest of a body after a refusal: a client that is still
+// sending when its connection closes sees a broken pipe instead of the answer.
+// A client that sent Expect: 100-continue gets the refusal at once. A slow
+// client, or one whose request has reached Metacontroller's timeout, is not
+// waited for.
 func discardRest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -252,7 +252,7 @@ func discardRest(next http.Handler) http.Handler {
 		}
 		began := time.Now()
 		control := http.NewResponseController(w)
-		_ = control.EnableFullDuplex() // or net/http would read on before it sends
+		_ = control.EnableFullDuplex() // otherwise net/http reads the body before it responds
 		line := lineOf(r)
 		line.unread = true
 		next.ServeHTTP(w, r)
@@ -264,7 +264,7 @@ func discardRest(next http.Handler) http.Handler {
 			return
 		}
 		patience := discardTime
-		if !errors.Is(line.err, errSlow) {
+		if !errors.Is(line.err, errSlow) && !errors.Is(line.err, errStranger) {
 			patience = max(patience, time.Until(began.Add(discardUntil)))
 		}
 		last := time.Now().Add(patience)

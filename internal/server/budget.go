@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// The memory budget is what all requests together may hold. It has six parts,
+// The memory budget is what all requests together may hold. It has seven parts,
 // so that no kind of request can take what another needs, and a request takes
 // from them in one order only, so that none waits for another in a circle:
 //
@@ -24,6 +24,7 @@ import (
 //	small    other bodies of at most 1 MiB and what is computed from them
 //	large    the larger bodies
 //	work     what is computed from those, and every large answer
+//	spare    what others compute while one large request has all of work
 //
 // What is taken from opening is given back when tiny, small or large has been
 // granted; work is granted whole before the hook runs. What a hook needs beyond
@@ -77,50 +78,51 @@ func LimitGo(budget int64) {
 func LargestBody(budget int64) int64 { return budget / 2 }
 
 type budget struct {
-	opening                             *openings
-	tiny, customize, small, large, work *fair
+	opening                                    *openings
+	tiny, customize, small, large, work, spare *fair
 
-	// turned is the part of tiny that those may keep who turn out to cost as much
-	// as others, until they have what others have.
+	// turned limits the part of tiny that is kept by tiny requests which turn
+	// out to be expensive, until they get memory of the other shares.
 	turned *fair
 }
 
 func newBudget(size int64) *budget {
 	large := LargestBody(size)
 	opening, tiny, customize, small := size/10, size/20, size/32, size/10-size/32
-	work := size - large - opening - tiny - customize - small
+	rest := size - large - opening - tiny - customize - small
+	spare := rest / littlePart
 	return &budget{
 		opening: newOpenings(opening), tiny: newReserved(tiny), customize: newReserved(customize), small: newReserved(small),
-		large: newFair(large), work: newFair(work), turned: newFair(tiny / 4),
+		large: newFair(large), work: newFair(rest - spare), spare: newFair(spare), turned: newFair(tiny / 4),
 	}
 }
 
-// isTiny reports whether a body costs next to nothing.
+// isTiny reports whether a body is cheap to answer.
 func isTiny(body []byte) bool {
 	return len(body) <= tinyBody && metacontroller.ValidatedValues(body) <= tinyValues
 }
 
 var (
-	// errNotTiny ends a call that costs more than its request looked like.
+	// errNotTiny ends a call that is more expensive than a tiny request may be.
 	errNotTiny = errors.New("it costs more than a tiny request")
-	// errBusy is the answer 429: the same request will do at another time.
+	// errBusy is the answer 429: the same request will succeed later.
 	errBusy = errors.New("the server is busy")
-	// errSlow is a body that does not come.
+	// errSlow: the body did not arrive in time.
 	errSlow = fmt.Errorf("%w: the request body did not arrive in time", errBusy)
-	// errGone is a client that has hung up.
+	// errGone: the client has closed the connection.
 	errGone = errors.New("the client has hung up")
-	// errLate is an answer that is not there in time.
+	// errLate: the answer was not computed in time.
 	errLate = errors.New("no answer was computed in time")
 )
 
-// held is what one request holds of a share.
+// held is the part of a share that one request holds.
 type held struct {
 	share   *fair
 	address string // of the client
 	amount  int64
 }
 
-// take waits for an amount, or for all that there is where it is more.
+// take waits for an amount, or for the whole share if it is less.
 func (h *held) take(ctx context.Context, c client, amount int64) error {
 	amount, h.address = min(amount, h.share.each-h.amount), c.address
 	if h.share.acquire(ctx, c, amount) != nil {
@@ -130,7 +132,7 @@ func (h *held) take(ctx context.Context, c client, amount int64) error {
 	return nil
 }
 
-// takeNow takes an amount that is free.
+// takeNow takes an amount that is free, or fails.
 func (h *held) takeNow(c client, amount int64) error {
 	if amount > h.share.size-h.amount {
 		return fmt.Errorf("one request may take %d bytes of the memory budget for what it computes, and this is %w: make the resource smaller, or raise --memory-budget",
@@ -143,7 +145,7 @@ func (h *held) takeNow(c client, amount int64) error {
 	return nil
 }
 
-// give gives back all but a rest.
+// give gives back all but rest.
 func (h *held) give(rest int64) {
 	if back := h.amount - rest; back > 0 {
 		h.share.release(h.address, back)
@@ -151,9 +153,9 @@ func (h *held) give(rest int64) {
 	}
 }
 
-// busyOrGone tells why a wait has ended.
+// busyOrGone returns why a wait has ended.
 func busyOrGone(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), context.Canceled) { // and not errCrowded
+	if errors.Is(context.Cause(ctx), context.Canceled) { // not errCrowded
 		return errGone
 	}
 	return errBusy

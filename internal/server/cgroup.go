@@ -33,7 +33,7 @@ func cgroupLimitBelow(root, membership string) (int64, bool) {
 		if err != nil {
 			continue
 		}
-		// "max", and the huge number of version 1, mean none.
+		// "max", and the huge number of version 1, mean no limit.
 		limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 		if err == nil && limit > 0 && limit < MostMemoryBudget && (least == 0 || limit < least) {
 			least = limit

@@ -10,36 +10,37 @@ import (
 )
 
 const (
-	// maxConnections bounds what connections alone cost: some 25 kB each, and as
-	// much in the kernel. Metacontroller has one for each of its workers.
+	// maxConnections limits the cost of connections alone: some 25 kB each, and
+	// as much in the kernel. Metacontroller has one for each of its workers.
 	maxConnections = 2048
-	// maxHealthConnections is that of the other port. The kubelet opens one for
-	// each probe.
+	// maxHealthConnections is the limit of the other port. The kubelet opens
+	// one for each probe.
 	maxHealthConnections = 128
 )
 
 const (
-	// silence is after what time a connection that nothing has come on may make room
-	// for others: who is honest sends at once.
+	// silence is how long a new connection may stay silent before it can be
+	// replaced: normal clients send at once.
 	silence = 100 * time.Millisecond
-	// slowness is after what time a request may: who is honest has an answer by then.
+	// slowness is how long a request may take before its connection can be
+	// replaced.
 	slowness = 2 * time.Second
 )
 
-// connections are those of a port, each with what it is doing.
+// connections are the connections of a port, with their states.
 type connections struct {
-	most   int // further ones take the place of others
+	most   int // above this, new ones replace others
 	mu     sync.Mutex
 	states map[net.Conn]doing
 }
 
-// doing is what a connection does.
+// doing is the state of a connection.
 type doing struct {
 	state http.ConnState
 	since time.Time
 }
 
-// note is told whenever a connection changes.
+// note is called whenever a connection changes its state.
 func (c *connections) note(conn net.Conn, state http.ConnState) {
 	if state == http.StateNew {
 		holdLittle(conn)
@@ -55,13 +56,13 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 			break
 		}
 		chosen := c.dispensable(conn)
-		drop(chosen) // net/http tells that it is closed
+		drop(chosen) // net/http calls note when it is closed
 		if chosen == conn {
 			return
 		}
 	default: // a request has begun, or ended
 		if _, known := c.states[conn]; !known {
-			return // it has been dropped
+			return // it was dropped before
 		}
 	}
 	if c.states == nil {
@@ -70,11 +71,10 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	c.states[conn] = doing{state, time.Now()}
 }
 
-// dispensable returns the connection that makes room for a new one: one of the
-// address that has the most, so that an address that takes all connections shuts
-// nobody else out. Where that is the address of the new one, others may share it, as
-// behind a node that translates addresses: then one goes that is silent or slow, for
-// those of honest clients are neither, or the new one itself.
+// dispensable returns the connection to close in favor of a new one: one of the
+// address with the most, so that one address cannot take all. If that is the
+// address of the new connection, several clients may share it, as behind NAT:
+// then it is a silent or slow connection, or else the new one itself.
 func (c *connections) dispensable(newest net.Conn) net.Conn {
 	own := addressOf(newest)
 	most, counts := own, map[string]int{own: 1}
@@ -85,7 +85,7 @@ func (c *connections) dispensable(newest net.Conn) net.Conn {
 		}
 	}
 	now := time.Now()
-	chosen, best, since := newest, 0, now // where nothing is better
+	chosen, best, since := newest, 0, now // if no other qualifies
 	for conn, is := range c.states {
 		if addressOf(conn) != most {
 			continue
@@ -95,12 +95,12 @@ func (c *connections) dispensable(newest net.Conn) net.Conn {
 			chosen, best, since = conn, rank, is.since
 		}
 	}
-	delete(c.states, chosen) // it is not chosen twice
+	delete(c.states, chosen) // so that it is not chosen twice
 	return chosen
 }
 
-// rank says how dispensable a connection is; zero is not at all. Others of its
-// address may be honest where that is the address of the new connection, too.
+// rank says how dispensable a connection is; zero means not at all. If the new
+// connection has the same address, other clients of that address are spared.
 func (d doing) rank(now time.Time, isShared bool) int {
 	age := now.Sub(d.since)
 	switch {
@@ -130,7 +130,7 @@ func hostOf(address string) string {
 	return host
 }
 
-// in returns the connections that are in one of the states.
+// in returns the connections in one of the states.
 func (c *connections) in(states ...http.ConnState) []net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,21 +146,21 @@ func (c *connections) in(states ...http.ConnState) []net.Conn {
 }
 
 const (
-	// settleTime is for what is on its way when no more connections are
-	// accepted: handshakes, and the first request of a new connection.
+	// settleTime is for handshakes and first requests that are under way when
+	// no more connections are accepted.
 	settleTime = 100 * time.Millisecond
 	// partTime is the longest that a client may take to close its end.
 	partTime = time.Second
 	pollTime = 5 * time.Millisecond
 )
 
-// part ends the connections without a reset. A connection that is just closed
-// loses the request that a client sends at that moment, and a listener that is
-// just closed loses those who are in its queue. So the listener first stops to
-// take new ones and works off its queue. A connection without a request is then
-// sent the refusal in advance, with the end of the stream behind it, and read
-// on until its client closes it: a request that crosses the refusal has its
-// answer, and one that comes later finds the connection closed.
+// part closes the connections without a reset. Closing a connection at once
+// would lose a request that the client is just sending, and closing the
+// listener would lose the connections in its queue. So the listener first
+// refuses new handshakes and works off its queue. An idle connection is then
+// sent a 408 and the end of the stream, and is read until its client closes it:
+// a request that crosses the 408 has its answer, and a later one finds the
+// connection closed.
 func (s *Server) part(ctx context.Context, listener net.Listener) {
 	refuseHandshakes(listener)
 	settled, cancel := context.WithTimeout(ctx, settleTime)
@@ -170,20 +170,21 @@ func (s *Server) part(ctx context.Context, listener net.Listener) {
 	defer cancel()
 	waitUntil(patience, func() bool { return len(s.conns.in(http.StateNew)) == 0 })
 	for _, conn := range s.conns.in(http.StateNew, http.StateIdle) {
-		_ = conn.SetWriteDeadline(time.Now().Add(settleTime))
-		_, _ = conn.Write([]byte(farewell()))
-		if half, ok := conn.(interface{ CloseWrite() error }); ok {
-			_ = half.CloseWrite()
-		}
+		go func() { // over TLS it waits for the end of a handshake
+			_ = conn.SetWriteDeadline(time.Now().Add(settleTime))
+			_, _ = conn.Write([]byte(farewell()))
+			if half, ok := conn.(interface{ CloseWrite() error }); ok {
+				_ = half.CloseWrite()
+			}
+		}()
 	}
 	lingering, cancel := context.WithTimeout(ctx, partTime)
 	defer cancel()
 	waitUntil(lingering, func() bool { return len(s.conns.in(http.StateNew, http.StateActive, http.StateIdle)) == 0 })
 }
 
-// farewell is the answer that says in HTTP that the server gives up on a
-// connection without a request. Clients know it and say nothing of it, or send
-// the request that has crossed it again.
+// farewell is the response that ends an idle connection. HTTP clients ignore
+// it, or retry the request that crossed it.
 func farewell() string {
 	return fmt.Sprintf("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"+
 		"Content-Length: %d\r\n\r\n%s\n", len(drainingText)+1, drainingText)

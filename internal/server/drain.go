@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// gate counts the requests in flight. Once it is shut it lets no more in.
+// gate counts the requests in flight. Once it is shut, no more are admitted.
 type gate struct {
 	mu       sync.Mutex
 	inFlight int
@@ -35,7 +35,8 @@ func (g *gate) leave() {
 	g.closeIfEmpty()
 }
 
-// shut shuts the gate, once. The channel is closed when all have left.
+// shut closes the gate, once. The channel is closed when all requests have
+// ended.
 func (g *gate) shut() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,7 +55,8 @@ func (g *gate) closeIfEmpty() {
 const drainingText = "draining: another replica will answer"
 
 // admit refuses requests while the gate is shut. While the server drains it
-// answers them, and tells their connections to go and find another replica.
+// answers them and closes their connections, so that clients connect to another
+// replica.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() {
@@ -70,8 +72,8 @@ func (s *Server) admit(next http.Handler) http.Handler {
 }
 
 // drain ends the hook server without losing a request. The listener stays open
-// until the last request in flight has been answered, so that whoever still
-// comes gets a 503 that says so, and then the connection is closed.
+// until the last request in flight has been answered, so that late requests get
+// 503; then connections are closed.
 func (s *Server) drain(hookServer *http.Server, listener net.Listener) error {
 	s.options.Log.Info("draining", "delay", s.options.DrainDelay.String())
 	s.draining.Store(true)

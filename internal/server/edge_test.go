@@ -35,7 +35,7 @@ func start(t *testing.T, change func(*server.Options)) *edge {
 	options := server.Options{
 		Controllers:     []metacontroller.Controller{e.greeting(), e.farewell()},
 		Now:             func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
-		Log:             slog.New(slog.NewJSONHandler(e.log, nil)),
+		Log:             slog.New(slog.NewJSONHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		MaxBodyBytes:    server.DefaultMaxBodyBytes,
 		MaxInFlight:     server.DefaultMaxInFlight(),
 		ShutdownTimeout: 10 * time.Second,
@@ -135,7 +135,12 @@ func (e *edge) untilReached(t *testing.T, request <-chan answered) {
 // probe asks the metrics port.
 func (e *edge) probe(t *testing.T, path string) answered {
 	t.Helper()
-	request, err := http.NewRequest(http.MethodGet, "http://"+e.health+path, nil)
+	return e.probeBy(t, http.MethodGet, path)
+}
+
+func (e *edge) probeBy(t *testing.T, method, path string) answered {
+	t.Helper()
+	request, err := http.NewRequest(method, "http://"+e.health+path, nil)
 	require.NoError(t, err)
 	got, err := roundTrip(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, request)
 	require.NoError(t, err)
@@ -161,18 +166,23 @@ func (l *logbook) requests(t *testing.T, wanted int) []map[string]any {
 	t.Helper()
 	var lines []map[string]any
 	require.Eventually(t, func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		lines = nil
-		for text := range strings.Lines(l.text.String()) {
-			var line map[string]any
-			if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == "request" {
-				lines = append(lines, line)
-			}
-		}
+		lines = l.all()
 		return len(lines) >= wanted
 	}, 5*time.Second, time.Millisecond)
 	require.Len(t, lines, wanted)
+	return lines
+}
+
+// all returns the lines about requests that there are.
+func (l *logbook) all() (lines []map[string]any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for text := range strings.Lines(l.text.String()) {
+		var line map[string]any
+		if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == "request" {
+			lines = append(lines, line)
+		}
+	}
 	return lines
 }
 

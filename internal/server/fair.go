@@ -6,34 +6,32 @@ import (
 	"sync"
 )
 
-// client is whose turn it is. Metacontroller is one address that asks for all
-// namespaces of a cluster.
+// client identifies whose turn it is. Metacontroller is one address that asks
+// for all namespaces of a cluster.
 type client struct {
 	address   string
-	namespace string // of the parent; empty as long as it is not known
+	namespace string // of the parent; empty until it is known
 }
 
-// fair is a semaphore that is shared address by address, and within an address
-// namespace by namespace. While some have to wait, each address has its turn,
-// however many requests and namespaces it has waiting: others wait for one request
-// of an address that sends very many, and not for all of them.
-// golang.org/x/sync/semaphore, which has one queue for all, would have them wait
-// until it is too late.
+// fair is a semaphore with round-robin queues by address, and by namespace
+// within an address: under load a client waits for one request of every other
+// address, however many those have waiting. golang.org/x/sync/semaphore has a
+// single queue, in which one address could make the others wait for too long.
 type fair struct {
 	size int64
-	// each is what one address may have of it, so that one whose requests take long
-	// leaves something to the others. It is more than a request needs.
+	// each is the limit for one address, so that slow requests of one leave
+	// something to the others. It is more than a request needs.
 	each int64
 
 	mu      sync.Mutex
 	used    int64
-	passed  int64             // given to those who did not wait, since somebody who waits was granted something
-	held    map[string]int64  // by address, where each is less than all
+	passed  int64             // granted without waiting, since a waiter was last granted something
+	held    map[string]int64  // by address, if each is less than the whole
 	waiting map[string]*queue // by address
-	turns   []string          // the addresses that wait, the next one first
+	turns   []string          // the waiting addresses, the next one first
 }
 
-// waiter is somebody who waits.
+// waiter is a request that waits.
 type waiter struct {
 	amount  int64
 	granted chan struct{} // closed when it has been granted
@@ -43,7 +41,7 @@ func newFair(size int64) *fair {
 	return &fair{size: size, each: size, held: map[string]int64{}, waiting: map[string]*queue{}}
 }
 
-// newReserved returns one of which a quarter is left to others by each address.
+// newReserved returns one of which each address leaves a quarter to the others.
 func newReserved(size int64) *fair {
 	f := newFair(size)
 	f.each -= size / 4
@@ -75,22 +73,22 @@ func (f *fair) acquire(ctx context.Context, c client, amount int64) error {
 	if len(queue.turns) == 0 {
 		f.leave(slices.Index(f.turns, c.address))
 	}
-	f.grant() // what comes behind it may be smaller
+	f.grant() // a smaller request may be next
 	return ctx.Err()
 }
 
 const (
-	// littlePart is which part of a whole is little: an eighth.
+	// littlePart defines a small amount: an eighth of the whole.
 	littlePart = 8
-	// mostPassed is how many times as much as there is is given to those who do not wait
-	// before one who waits.
+	// mostPassed is how much may be granted without waiting before a waiter is
+	// served, as a multiple of the whole.
 	mostPassed = 4
 )
 
-// tryAcquire takes an amount that is free, of one of which an address may have all. While
-// others wait, that is a little for those whose namespace does not: somebody who waits for
-// much would have all of them refused. They do not get it for ever, or who waits for much
-// would never have it.
+// tryAcquire takes an amount that is free, if each address may have the whole.
+// While others wait, it grants small amounts to namespaces without waiters:
+// otherwise one that waits for a large amount would have them all refused. The
+// total is limited, or the large one would wait for ever.
 func (f *fair) tryAcquire(c client, amount int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,7 +105,7 @@ func (f *fair) tryAcquire(c client, amount int64) bool {
 	return true
 }
 
-// waits reports whether somebody of the client's namespace waits.
+// waits reports whether a request of the client's namespace waits.
 func (f *fair) waits(c client) bool {
 	queue := f.waiting[c.address]
 	return queue != nil && len(queue.waiting[c.namespace]) > 0
@@ -125,8 +123,8 @@ func (f *fair) release(address string, amount int64) {
 	f.grant()
 }
 
-// grant gives to those who wait what there is. Where the next one needs more than
-// that, the others wait with it, or it would wait for ever.
+// grant serves the waiters in order. If there is too little for the next one,
+// the others wait with it, or it would wait for ever.
 func (f *fair) grant() {
 	if len(f.turns) == 0 {
 		f.passed = 0
@@ -156,7 +154,7 @@ func (f *fair) grant() {
 	}
 }
 
-// leave takes an address out of the turns.
+// leave removes an address from the queue.
 func (f *fair) leave(i int) {
 	address := f.turns[i]
 	f.turns = slices.Delete(f.turns, i, i+1)
@@ -165,10 +163,10 @@ func (f *fair) leave(i int) {
 	}
 }
 
-// queue is those of one address who wait. Each namespace has its turn.
+// queue are the waiters of one address, served by namespace in turns.
 type queue struct {
-	waiting map[string][]*waiter // by namespace, in the order in which they came
-	turns   []string             // the namespaces that wait, the next one first
+	waiting map[string][]*waiter // by namespace, in order of arrival
+	turns   []string             // the waiting namespaces, the next one first
 }
 
 func (q *queue) add(namespace string, w *waiter) {
@@ -178,19 +176,19 @@ func (q *queue) add(namespace string, w *waiter) {
 	q.waiting[namespace] = append(q.waiting[namespace], w)
 }
 
-// next returns who is the next one.
+// next returns the next waiter.
 func (q *queue) next() *waiter { return q.waiting[q.turns[0]][0] }
 
-// advance removes the next one, and puts its namespace behind the others.
+// advance removes the next waiter, and moves its namespace to the end.
 func (q *queue) advance() {
 	namespace, w := q.turns[0], q.next()
 	q.turns = append(q.turns[1:], namespace)
 	q.remove(namespace, w)
 }
 
-// giveUp removes one who waits no longer, and reports whether it was there. Where it was the
-// next one, its namespace has had its turn: or one whose requests are larger than what
-// comes free would keep all others waiting.
+// giveUp removes a waiter, and reports whether it was there. If it was the next
+// one, its namespace moves to the end: otherwise one with requests that are too
+// large for what becomes free would block all others.
 func (q *queue) giveUp(namespace string, w *waiter) bool {
 	wasNext := q.next() == w
 	if !q.remove(namespace, w) {
@@ -202,7 +200,7 @@ func (q *queue) giveUp(namespace string, w *waiter) bool {
 	return true
 }
 
-// remove removes one, and reports whether it was there.
+// remove removes a waiter, and reports whether it was there.
 func (q *queue) remove(namespace string, w *waiter) bool {
 	waiting := q.waiting[namespace]
 	i := slices.Index(waiting, w)

@@ -124,9 +124,9 @@ func TestFairForgetsNamespacesThatGiveUp(t *testing.T) {
 	})
 }
 
-// TestFairForgetsWhoGivesUp: nobody waits for one who has gone, and what that one
+// TestFairForgetsCanceledWaiters: nobody waits for one who has gone, and what that one
 // wanted stays for others.
-func TestFairForgetsWhoGivesUp(t *testing.T) {
+func TestFairForgetsCanceledWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFair(2)
 		require.NoError(t, f.acquire(t.Context(), client{address: "a"}, 1))
@@ -147,9 +147,9 @@ func TestFairForgetsWhoGivesUp(t *testing.T) {
 	})
 }
 
-// TestWhoGivesUpHasHadItsTurn: a namespace whose requests wait for more than comes free,
+// TestCanceledWaiterLosesItsTurn: a namespace whose requests wait for more than comes free,
 // one behind the other, has one turn, as the others have.
-func TestWhoGivesUpHasHadItsTurn(t *testing.T) {
+func TestCanceledWaiterLosesItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFair(4)
 		require.NoError(t, f.acquire(t.Context(), client{"a", "busy"}, 2))
@@ -166,9 +166,9 @@ func TestWhoGivesUpHasHadItsTurn(t *testing.T) {
 	})
 }
 
-// TestLittleOnesKeepNobodyWaitingForEver: those who do not wait get a little again and
+// TestSmallAmountsStarveNoLargeOne: those who do not wait get a little again and
 // again, and who waits for all gets it nevertheless.
-func TestLittleOnesKeepNobodyWaitingForEver(t *testing.T) {
+func TestSmallAmountsStarveNoLargeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFair(80)
 		require.True(t, f.tryAcquire(client{"a", "evil"}, 10))
@@ -218,9 +218,9 @@ func TestFairLeavesAQuarter(t *testing.T) {
 	})
 }
 
-// TestALittleIsFreeForThoseWhoDoNotWait: somebody waits for more than is free, and others
+// TestSmallAmountsNeedNotWait: somebody waits for more than is free, and others
 // get a little of what is there. Those of the same namespace do not.
-func TestALittleIsFreeForThoseWhoDoNotWait(t *testing.T) {
+func TestSmallAmountsNeedNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFair(80)
 		require.True(t, f.tryAcquire(client{"a", "evil"}, 40), "nobody waits")

@@ -11,15 +11,15 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// slots are the hooks that run at once. A hook is computation and nothing else,
-// so that more of them than there are processors only wait for one another.
-// Those of large requests, which run for long, leave some to the others, and
-// these leave some to the tiny ones: see the budget. The tiny ones of one address
-// leave some to the others'. Those of customize have some of their own.
+// slots limit how many hooks run at once. A hook only computes, so more than
+// the number of processors would just wait for each other. Large requests,
+// which run for long, leave some slots to the others, and these leave some to
+// tiny ones: see the budget. Tiny requests of one address leave some to other
+// addresses. customize has slots of its own.
 type slots struct{ all, tiny, notTiny, large, customize *fair }
 
-// DefaultMaxInFlight returns the number of hooks that run at once where it is
-// not set: two for each processor.
+// DefaultMaxInFlight returns the default number of hooks that run at once: two
+// for each processor.
 func DefaultMaxInFlight() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 func newSlots(most int) slots {
@@ -27,31 +27,33 @@ func newSlots(most int) slots {
 	return slots{all: turns(most), tiny: newReserved(int64(max(1, most))), notTiny: turns(most - (most+3)/4), large: turns(most / 2), customize: turns((most + 1) / 2)}
 }
 
-// job is a request from its headers to its answer: its time, and what it holds.
+// job is a request from its headers to its answer: its time limits, and what it
+// holds.
 type job struct {
 	server   *Server
 	client   client
-	computed time.Time               // when there has to be an answer
-	request  context.Context         // of the client, which may hang up
-	waiting  context.Context         // ends when the job has to run at the latest
+	computed time.Time               // when the answer must be computed
+	request  context.Context         // of the client, which may close the connection
+	waiting  context.Context         // ends when the job must run at the latest
 	cancel   context.CancelCauseFunc // of waiting
 	isLarge  bool
-	// isCustomize is set for the hook that Metacontroller asks, at each event of a related
-	// object, from the one thread that hands out the events of its kind to all
-	// controllers: while it waits, everybody's events do.
+	// isCustomize is set for the customize hook, which Metacontroller calls at
+	// each event of a related object, from the one goroutine that distributes
+	// the events of a kind to all controllers: a slow answer delays everyone's
+	// events.
 	isCustomize bool
-	body        held // and, of a small one, what is computed from it
-	work        held
+	body        held // and, for a small body, what is computed from it
+	work, spare held
 	prepaid     int64 // of what the hook will reserve
 }
 
-// customizeWait is how long a customize hook may wait. One that is refused costs the
-// event of its own custom resource, and one that waits holds up those of all.
+// customizeWait is how long a customize hook may wait. A refusal loses the
+// event for its own custom resource; waiting delays the events of all.
 const customizeWait = time.Second
 
 func (s *Server) newJob(r *http.Request, hook metacontroller.HookName) *job {
 	now := time.Now()
-	j := &job{server: s, isCustomize: hook == metacontroller.CustomizeHook, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}}
+	j := &job{server: s, isCustomize: hook == metacontroller.CustomizeHook, client: client{address: hostOf(r.RemoteAddr)}, computed: now.Add(s.options.AnswerTimeout), request: r.Context(), work: held{share: s.budget.work}, spare: held{share: s.budget.spare}}
 	wait := s.options.AnswerTimeout * waitPart / 10
 	if j.isCustomize {
 		wait = min(wait, customizeWait)
@@ -62,15 +64,17 @@ func (s *Server) newJob(r *http.Request, hook metacontroller.HookName) *job {
 	return j
 }
 
-// end gives all back.
+// end gives everything back.
 func (j *job) end() {
 	j.cancel(nil)
 	j.body.give(0)
 	j.work.give(0)
+	j.spare.give(0)
 }
 
-// takeBody takes what a body of a length needs. One that is not large takes what
-// will be computed from it as well: see the order in which shares are taken.
+// takeBody reserves memory for a body of a length. Unless it is large, that
+// includes what will be computed from it: see the order in which shares are
+// taken.
 func (j *job) takeBody(length int64, tiny bool) error {
 	ofCustomize := j.isCustomize && !tiny && length <= customizeBody
 	j.isLarge = length > smallBody && !ofCustomize
@@ -89,9 +93,8 @@ func (j *job) takeBody(length int64, tiny bool) error {
 	return j.body.take(j.waiting, j.turnOf(tiny), length+j.prepaid)
 }
 
-// turnOf returns in whose turn it waits. The tiny ones of an address wait in the
-// order in which they come: each of them costs little, so that a namespace that has
-// many is not to wait for one of another between any two of its own.
+// turnOf returns the queue in which it waits. Tiny requests of an address wait
+// in order of arrival, whatever their namespace: each of them costs little.
 func (j *job) turnOf(tiny bool) client {
 	if tiny {
 		return client{address: j.client.address}
@@ -99,9 +102,9 @@ func (j *job) turnOf(tiny bool) client {
 	return j.client
 }
 
-// call runs a hook, when it is its turn. One that has been given the turn of a
-// tiny request, and turns out to ask for much, starts again when it is the turn of
-// others: a hook is pure, so that nothing is lost but the time until then.
+// call runs a hook when it is its turn. A hook that has the turn of a tiny
+// request, and turns out to be expensive, starts again when it is the turn of
+// others: a hook is pure, so only time is lost.
 func (j *job) call(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, body []byte) (metacontroller.Answer, error) {
 	run := func(tiny bool) (metacontroller.Answer, error) {
 		leave, err := j.enter(tiny)
@@ -126,7 +129,8 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 	return answer, err
 }
 
-// compute calls, with the memory and the time that a request of a length has.
+// compute runs a call with the memory and time limits for a request of a
+// length.
 func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacontroller.Answer, error), length int64) (metacontroller.Answer, error) {
 	if j.isLarge {
 		j.prepaid = length + overheadBytes
@@ -145,12 +149,13 @@ func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacon
 	return answer, nil
 }
 
-// turn makes a tiny request one of the others. Until these have room for it, it
-// keeps its body, for which no more than a part of the tiny ones' memory is there:
-// or else those that wait would take all of it.
+// turn makes a tiny request one of the others. Until they have room for it, it
+// keeps its body, but all such requests together only a part of the tiny ones'
+// memory.
 func (j *job) turn(length int64) error {
 	j.work.give(0)
-	if j.isLarge { // what was large on the wire has its memory
+	j.spare.give(0)
+	if j.isLarge { // a body that was large on the wire has its memory
 		return nil
 	}
 	turned := held{share: j.server.budget.turned}
@@ -164,17 +169,16 @@ func (j *job) turn(length int64) error {
 	return j.takeBody(length, false)
 }
 
-// shrink makes a large request a small one, of whose body no more than a length is
-// left: what no hook reads has been left out by now. So it does not wait for those
-// that are large.
+// shrink makes a large request a small one if, after compacting, no more than a
+// length of its body is left. It then does not wait with the large ones.
 func (j *job) shrink(length int64) error {
 	large := j.body
 	defer large.give(0)
 	return j.takeBody(length, false)
 }
 
-// enter waits for a slot, and returns what gives it back. What no hook reads has
-// been left out of a body by now, so that any may have become tiny.
+// enter waits for a slot, and returns the function that releases it. After
+// compacting, any body may be tiny.
 func (j *job) enter(tiny bool) (leave func(), err error) {
 	slots := j.server.slots
 	var wanted []*fair
@@ -204,19 +208,23 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 	return leave, nil
 }
 
-// reserve takes what a hook is about to spend. It does not wait: who waits with
-// his hands full may wait for another who does.
+// reserve takes what a hook is about to spend. It does not wait, because two
+// requests that hold memory could wait for each other.
 func (j *job) reserve(amount int64) error {
 	free := min(amount, j.prepaid)
 	j.prepaid -= free
 	if amount == free {
 		return nil
 	}
-	return j.work.takeNow(j.client, amount-free)
+	err := j.work.takeNow(j.client, amount-free)
+	if !j.isLarge && errors.Is(err, errBusy) && amount-free <= j.spare.share.size-j.spare.amount {
+		return j.spare.takeNow(j.client, amount-free)
+	}
+	return err
 }
 
-// endOf returns the error of a call that has ended for want of time as one of
-// the client, of the load or of the resource.
+// endOf says whether a call that ran out of time failed because of the client,
+// the load or the resource.
 func (j *job) endOf(ctx context.Context, err error, ran time.Duration) error {
 	switch {
 	case ctx.Err() == nil:
@@ -224,13 +232,13 @@ func (j *job) endOf(ctx context.Context, err error, ran time.Duration) error {
 	case j.request.Err() != nil:
 		return fmt.Errorf("%w: %w", errGone, err)
 	case ran < j.server.options.AnswerTimeout*9/10:
-		return fmt.Errorf("%w: %w", errBusy, err) // it would have had more time at another time
+		return fmt.Errorf("%w: %w", errBusy, err) // there may be more time at a retry
 	default:
 		return err // errLate
 	}
 }
 
-// keep gives back what the call has needed, but for its answer.
+// keep gives back everything except the memory of the answer.
 func (j *job) keep(answer int64) {
 	if j.isLarge {
 		j.body.give(0)
@@ -238,4 +246,5 @@ func (j *job) keep(answer int64) {
 		j.body.give(answer)
 	}
 	j.work.give(answer)
+	j.spare.give(answer)
 }

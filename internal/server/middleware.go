@@ -15,8 +15,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// line is what the log says about a request, filled in on its way. The duration
-// is in seconds.
+// line is the log line of a request, filled in while it is handled. The
+// duration is in seconds.
 type line struct {
 	kind   string
 	hook   metacontroller.HookName
@@ -24,7 +24,8 @@ type line struct {
 	err    error
 	stack  string // of a panic
 
-	began, unread bool // what has been read of the body: some of it, not all
+	received      bodyCounter // the body
+	began, unread bool        // whether some of the body was read, and not all
 }
 
 type lineKey struct{}
@@ -32,37 +33,49 @@ type lineKey struct{}
 // lineOf returns the line of a request that has passed logRequests.
 func lineOf(r *http.Request) *line { return r.Context().Value(lineKey{}).(*line) }
 
-// logRequests writes one line for each request.
+// logRequests writes one line for each request, and counts it.
 func (s *Server) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		line := &line{}
 		wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		next.ServeHTTP(wrapped, r.WithContext(context.WithValue(r.Context(), lineKey{}, line)))
-		s.options.Log.LogAttrs(r.Context(), levelOf(wrapped.Status()), "request", line.attributes(r, wrapped.Status(), time.Since(start))...)
+		counted := r.WithContext(context.WithValue(r.Context(), lineKey{}, line))
+		line.received.ReadCloser, counted.Body = r.Body, &line.received
+		next.ServeHTTP(wrapped, counted)
+		status, took := wrapped.Status(), time.Since(start)
+		s.count(line, status, took, int64(wrapped.BytesWritten()))
+		if level := line.level(status); s.options.Log.Enabled(r.Context(), level) {
+			s.options.Log.LogAttrs(r.Context(), level, "request", line.attributes(r, status, took)...)
+		}
 	})
 }
 
-// forgetHeaders drops the headers that nothing here reads. They are outside of the
-// memory budget, and a request may wait for long.
-// It has the request itself, of which a router has copies only.
+// forgetHeaders drops the headers that nothing here reads; authenticate drops the
+// credentials. They are not in the memory budget, and a request may wait for long.
+// It must be the outermost request, because a router copies it.
 func forgetHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kept := http.Header{}
-		if expect := r.Header.Get("Expect"); expect != "" {
-			kept.Set("Expect", strings.Clone(expect)) // or it would hold all that it has come with
+		for _, name := range []string{"Expect", "Authorization"} {
+			if value := r.Header.Get(name); value != "" {
+				kept.Set(name, strings.Clone(value)) // otherwise it would keep the whole header block alive
+			}
 		}
 		r.Header = kept
 		next.ServeHTTP(w, r)
 	})
 }
 
-func levelOf(status int) slog.Level {
+// level says who is to see a line: an answer that changes nothing is for whoever looks
+// for something.
+func (l *line) level(status int) slog.Level {
 	switch {
 	case status >= http.StatusInternalServerError:
 		return slog.LevelError
 	case status >= http.StatusBadRequest:
 		return slog.LevelWarn
+	case !l.answer.Changes.Any() && !l.answer.Finalized:
+		return slog.LevelDebug
 	default:
 		return slog.LevelInfo
 	}
@@ -76,6 +89,13 @@ func (l *line) attributes(r *http.Request, status int, took time.Duration) []slo
 		slog.Int("status", status), slog.Float64("duration", took.Seconds()),
 		slog.Int("childrenIn", l.answer.Observed), slog.Int("childrenOut", len(l.answer.Children)),
 	}
+	if changes := l.answer.Changes; changes.Any() || changes.Withheld > 0 {
+		attributes = append(attributes, slog.Int("created", changes.Created), slog.Int("updated", changes.Updated),
+			slog.Int("removed", changes.Removed), slog.Int("withheld", changes.Withheld), slog.Bool("statusChanged", changes.Status))
+	}
+	if ready := l.answer.Ready; ready.Status != "" {
+		attributes = append(attributes, slog.String("ready", named(ready.Status)), slog.String("reason", named(ready.Reason)))
+	}
 	if l.kind == "" {
 		attributes = append(attributes, slog.String("method", named(r.Method)), slog.String("path", named(r.URL.Path)))
 	}
@@ -88,11 +108,10 @@ func (l *line) attributes(r *http.Request, status int, took time.Duration) []slo
 	return attributes
 }
 
-// named returns what somebody else has named, as the log may have it. No name
-// in Kubernetes is longer.
+// named cuts a name for the log. No name in Kubernetes is longer.
 func named(text string) string { return printable.Line(text, 253) }
 
-// noted notes which hook a request is for, also where it is refused.
+// noted records the kind and the hook of a request, even if it is refused.
 func noted(kind string, hook metacontroller.HookName) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +122,7 @@ func noted(kind string, hook metacontroller.HookName) func(http.Handler) http.Ha
 	}
 }
 
-// recoverPanics turns a panic into a 500. What was panicked with may quote the
+// recoverPanics turns a panic into a 500. The panic value may quote the
 // request, so it goes to the log and not into the answer.
 func recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// openings is the part of the budget for the first parts of bodies. It differs
-// from the other shares in that nobody can keep it from others: a body of which
-// nothing more comes costs its sender nothing, so that who has enough connections
-// would have it all. When little is left, those have to give theirs back who have
-// not filled it for longest, before anybody has to wait.
+// openings is the part of the budget for the first parts of bodies. Unlike the
+// other shares it can be taken away again: an unfinished body costs its sender
+// nothing, so a client with enough connections could hold everything. When
+// little is left, the requests that have not grown for longest must give theirs
+// back, before others have to wait.
 type openings struct {
 	mu      sync.Mutex
 	size    int64
 	free    int64
-	leaving int64 // what those still hold who have been told to give it back
+	leaving int64 // held by those that have been told to give it back
 	holders map[*opening]bool
 	held    map[string]int64 // by address
 	waiting []*opening       // the one that will hold the least comes first
@@ -27,37 +27,37 @@ type openings struct {
 }
 
 const (
-	// leastOpening is what is taken before a byte of a body has come. net/http has
-	// a buffer of that size for each connection, too.
+	// leastOpening is what is reserved before the first byte of a body.
+	// net/http also has a buffer of that size for each connection.
 	leastOpening = 4 << 10
-	// openingPeace is for how long an opening is left alone each time that it has
-	// grown. A body of 64 KiB that is sent at once comes in a few milliseconds.
+	// openingPeace is how long an opening is left alone after it has grown. A
+	// body of 64 KiB that is sent at once arrives in a few milliseconds.
 	openingPeace = 100 * time.Millisecond
-	// waitingPeace is the same for one that waits until it can grow.
+	// waitingPeace is the same for an opening that waits until it can grow.
 	waitingPeace = 250 * time.Millisecond
-	// openingReserve is which part of all is to be free.
+	// openingReserve is the part of the whole that should be free.
 	openingReserve = 4
-	// openingPart is which part of all is a large one for one address.
+	// openingPart is the part of the whole that is a lot for one address.
 	openingPart = 8
 )
 
-// errCrowded is why somebody has to give back an opening.
+// errCrowded is the reason why an opening must be given back.
 var errCrowded = errors.New("others wait for the memory that an unfinished request holds")
 
-// opening is what one request holds of the openings.
+// opening is the part of the openings that one request holds.
 type opening struct {
 	of      *openings
 	address string                  // of the client
 	leave   context.CancelCauseFunc // makes the request give it back
 
-	// isIdle is set while it waits for its sender, or for the memory of a body that
-	// is not tiny. A server that is busy with what has come is not the sender's fault.
+	// isIdle is set while it waits for its sender, or for the memory of a body
+	// that is not tiny. Time in which the server is busy does not count.
 	isIdle atomic.Bool
 
 	amount  int64
-	since   time.Time // it has grown last
-	isSafe  bool      // all of the body has come
-	isLeft  bool      // it has been told to give back
+	since   time.Time // when it last grew
+	isSafe  bool      // the whole body has arrived
+	isLeft  bool      // it has been told to give it back
 	wanted  int64
 	granted chan struct{} // closed when what is wanted has been granted
 }
@@ -66,13 +66,13 @@ func newOpenings(size int64) *openings {
 	return &openings{size: size, free: size, holders: map[*opening]bool{}, held: map[string]int64{}}
 }
 
-// take waits until there are so many bytes more.
+// take waits until it holds amount more bytes.
 func (o *opening) take(ctx context.Context, amount int64) error {
 	all := o.of
 	all.mu.Lock()
 	o.wanted, o.granted = min(amount, all.size-o.amount), make(chan struct{})
 	at, _ := slices.BinarySearchFunc(all.waiting, o.amount+o.wanted, func(other *opening, total int64) int {
-		return cmp.Or(cmp.Compare(other.amount+other.wanted, total), -1) // behind its equals
+		return cmp.Or(cmp.Compare(other.amount+other.wanted, total), -1) // after its equals
 	})
 	all.waiting = slices.Insert(all.waiting, at, o)
 	all.grant()
@@ -86,12 +86,12 @@ func (o *opening) take(ctx context.Context, amount int64) error {
 	defer all.mu.Unlock()
 	if i := slices.Index(all.waiting, o); i >= 0 {
 		all.waiting = slices.Delete(all.waiting, i, i+1)
-		all.grant() // what comes behind it may be smaller
+		all.grant() // a smaller request may be next
 	}
 	return busyOrGone(ctx)
 }
 
-// give gives back all but a rest.
+// give gives back all but rest.
 func (o *opening) give(rest int64) {
 	all := o.of
 	all.mu.Lock()
@@ -114,17 +114,17 @@ func (o *opening) give(rest int64) {
 	all.grant()
 }
 
-// keep tells that all of the body has come: what waits now is for the server to
-// answer.
+// keep marks that the whole body has arrived: from now on it waits for the
+// server.
 func (o *opening) keep() {
 	o.of.mu.Lock()
 	defer o.of.mu.Unlock()
 	o.isSafe = true
 }
 
-// next returns the place of who is next: the first one whose address does not hold
-// a large part of all. The requests of one address that wait to be answered keep
-// theirs, and nobody else is to wait for them.
+// next returns the index of the next waiter: the first one whose address does
+// not hold a large part of the whole. Requests that wait for an answer keep
+// theirs, and must not make other addresses wait.
 func (a *openings) next() (place int) {
 	for i, o := range a.waiting {
 		if a.held[o.address] < a.size/openingPart {
@@ -134,7 +134,7 @@ func (a *openings) next() (place int) {
 	return 0
 }
 
-// grant gives to those who wait what there is, in their order.
+// grant serves the waiters in order.
 func (a *openings) grant() {
 	for len(a.waiting) > 0 {
 		place := a.next()
@@ -157,8 +157,8 @@ func (a *openings) grant() {
 	}
 }
 
-// makeRoom tells some to give back: as many as stand in the way of those who wait
-// and of the reserve.
+// makeRoom tells openings to give back as much as the waiters and the reserve
+// need.
 func (a *openings) makeRoom() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -178,13 +178,13 @@ func (a *openings) makeRoom() {
 		a.leaving += o.amount
 		o.leave(errCrowded)
 	}
-	a.grant() // which comes here again as long as too little is free
+	a.grant() // which calls this again while too little is free
 }
 
-// dispensable returns who can be told to give back: those first that are
-// idle and do not wait for the others, of these those of the address that holds
-// the most, and of these those that have not grown for longest. Of those that wait
-// for the others, the largest come first.
+// dispensable returns the openings that can be told to give back: first idle
+// ones that do not wait for others, those of the address that holds the most,
+// and of these those that have not grown for longest. Of those that wait for
+// others, the largest come first.
 func (a *openings) dispensable() []*opening {
 	var found []*opening
 	for o := range a.holders {
@@ -208,7 +208,7 @@ func (a *openings) dispensable() []*opening {
 	return found
 }
 
-// waits returns how much one will hold that waits for more, and else nothing.
+// waits returns how much a waiting opening will hold, otherwise 0.
 func (o *opening) waits() int64 {
 	select {
 	case <-o.granted:

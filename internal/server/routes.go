@@ -9,10 +9,10 @@ import (
 // Hooks returns the handler of the hooks: POST /<kind>/<hook>.
 func (s *Server) Hooks() http.Handler {
 	router := chi.NewRouter()
-	// From the outside in: every request is logged, also one that panics or has
-	// no route, and every refusal is seen. Authentication belongs behind these, and
+	// From the outside in: every request is logged, even if it panics or has no
+	// route, and every refusal is logged. Callers are authenticated after these, and
 	// before routing, throttling and reading.
-	router.Use(s.logRequests, recoverPanics, discardRest)
+	router.Use(s.logRequests, recoverPanics, discardRest, s.authenticate)
 	for _, controller := range s.options.Controllers {
 		for _, hook := range controller.Hooks() {
 			router.With(noted(controller.Name(), hook), s.admit).
@@ -29,8 +29,8 @@ func (s *Server) Hooks() http.Handler {
 	return forgetHeaders(router)
 }
 
-// Health returns the handler of the metrics port: GET /healthz and /readyz.
-// Metrics belong here too.
+// Health returns the handler of the metrics port: GET /healthz, /readyz and /metrics,
+// and below /debug/pprof/ profiles, where they are asked for.
 func (s *Server) Health() http.Handler {
 	router := chi.NewRouter()
 	router.Get("/healthz", func(w http.ResponseWriter, r *http.Request) { writeLine(w, r, http.StatusOK, "ok") })
@@ -44,5 +44,9 @@ func (s *Server) Health() http.Handler {
 			writeLine(w, r, http.StatusOK, "ok")
 		}
 	})
+	router.Method(http.MethodGet, "/metrics", s.metrics.Handler())
+	if s.options.Pprof {
+		profile(router)
+	}
 	return router
 }

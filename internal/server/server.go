@@ -1,5 +1,5 @@
 // Package server is the HTTP edge: routes, limits, errors, logs, health and
-// drain. It knows no kind; it is handed the operators.
+// drain. It knows no kind; the operators are passed to it.
 package server
 
 import (
@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/metrics"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -23,10 +24,10 @@ const (
 	DefaultMaxBodyBytes = 64 << 20
 	// MostInFlight is the largest number of hooks that run at once.
 	MostInFlight = 1024
-	// DefaultAnswerTimeout is what a request has from its headers to its answer.
-	// Metacontroller gives up after 10 s.
+	// DefaultAnswerTimeout is the time from a request's headers to its answer.
+	// Metacontroller's timeout is 10 s.
 	DefaultAnswerTimeout = 8 * time.Second
-	// waitPart is how much of that it may wait, in tenths. The rest is for its
+	// waitPart is the part of that for waiting, in tenths. The rest is for the
 	// hook.
 	waitPart = 6
 	// DefaultDrainDelay is the time from a failing readiness probe to the
@@ -34,22 +35,21 @@ const (
 	// Service.
 	DefaultDrainDelay = 5 * time.Second
 	// DefaultShutdownTimeout is the longest that requests in flight may take
-	// after that. Metacontroller gives up on one after 10 s.
+	// after that. Metacontroller's timeout is 10 s.
 	DefaultShutdownTimeout = 15 * time.Second
 )
 
-// The timeouts of a connection. Metacontroller gives a request 10 s in all, so
-// one that takes much longer has nobody left to answer. It keeps idle
-// connections for 90 s: were they closed here first, a request could meet the
-// closing, and a POST is not repeated.
+// Timeouts of a connection. Metacontroller's timeout is 10 s, so a much slower
+// request has nobody left to answer. It keeps idle connections for 90 s: if the
+// server closed them first, a request could be lost, and a POST is not retried.
 const (
 	readHeaderTimeout = 2 * time.Second
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 20 * time.Second
 	idleTimeout       = 120 * time.Second
-	// maxHeaderBytes is what headers may have beside the 4 KiB that net/http adds.
-	// Metacontroller sends some 300 bytes. They are outside of the memory budget, and
-	// many short ones become 14 times as much while they come.
+	// maxHeaderBytes limits headers, besides the 4 KiB that net/http adds.
+	// Metacontroller sends some 300 bytes. They are not in the memory budget,
+	// and many short ones take 14 times as much while they are parsed.
 	maxHeaderBytes = 1 << 10
 )
 
@@ -57,34 +57,41 @@ const (
 type Options struct {
 	// Controllers are the operators to serve.
 	Controllers []metacontroller.Controller
-	// Now is the clock that hooks are handed.
+	// Now is the clock of the hooks.
 	Now func() time.Time
-	// Log takes one line for each request.
+	// Log takes one line for each request: at debug where it was answered and changes
+	// nothing.
 	Log *slog.Logger
-	// MaxBodyBytes is the most that is kept of a body, once what no hook reads has
-	// been left out. On the wire it may be four times as long.
+	// Version is that of the program, for the metrics.
+	Version string
+	// Pprof serves profiles of this process on the metrics port.
+	Pprof bool
+	// MaxBodyBytes limits the compacted body, without what no hook reads. On
+	// the wire it may be four times as long.
 	MaxBodyBytes int64
 	// MaxAnswerBytes is the size of the largest answer; 0 stands for
 	// [metacontroller.DefaultMaxAnswerBytes].
 	MaxAnswerBytes int64
 	// MaxInFlight is the number of hooks that run at once. The others wait, and
-	// are told to come back when they have waited for too long. 0 stands for
-	// [DefaultMaxInFlight].
+	// get 429 after too long. 0 stands for [DefaultMaxInFlight].
 	MaxInFlight int
-	// MemoryBudget is what all requests together may hold, in bytes; 0 stands for
-	// [DefaultMemoryBudget]. No body is larger than [LargestBody] of it.
+	// MemoryBudget is the memory of all requests together, in bytes; 0 stands
+	// for [DefaultMemoryBudget]. No body is larger than [LargestBody] of it.
 	MemoryBudget int64
 	// AnswerTimeout is the longest that a request takes; 0 stands for
 	// [DefaultAnswerTimeout].
 	AnswerTimeout time.Duration
-	// Record, if it is set, is told each request that was answered with 200, and
-	// must not wait.
+	// Record, if set, is called with each request that was answered with 200,
+	// and must not block.
 	Record func(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte)
+	// Credentials say how hooks are served and who may call them; nil is plain HTTP
+	// for everybody.
+	Credentials *Credentials
 	// DrainDelay and ShutdownTimeout are the two parts of a drain.
 	DrainDelay, ShutdownTimeout time.Duration
 }
 
-// Server serves the hooks on one listener, and health checks on another.
+// Server serves the hooks on one listener, and health checks and metrics on another.
 type Server struct {
 	options  Options
 	serving  atomic.Bool // the hook listener accepts
@@ -93,6 +100,7 @@ type Server struct {
 	budget   *budget
 	slots    slots
 	conns    connections // of the hook port
+	metrics  *metrics.Metrics
 }
 
 // New returns a Server.
@@ -101,26 +109,37 @@ func New(options Options) *Server {
 	options.MemoryBudget = cmp.Or(options.MemoryBudget, DefaultMemoryBudget)
 	options.AnswerTimeout = cmp.Or(options.AnswerTimeout, DefaultAnswerTimeout)
 	options.MaxBodyBytes = min(options.MaxBodyBytes, LargestBody(options.MemoryBudget))
-	return &Server{
-		options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight),
-		conns: connections{most: maxConnections},
+	most := maxConnections
+	if options.Credentials.isEncrypted() {
+		most = maxEncryptedConnections
 	}
+	s := &Server{
+		options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight),
+		conns: connections{most: most},
+	}
+	s.metrics = metrics.New(metrics.Options{Controllers: options.Controllers, Version: options.Version, Load: s.load, Log: options.Log})
+	return s
 }
 
 // Run serves hooks and health until ctx ends, and then drains: readiness fails
 // at once, new requests are refused after the drain delay, and those in flight
-// finish. It closes both listeners; one that speaks TLS is handed in as such.
-// The error is nil after a complete drain.
+// finish. It closes both listeners, which are plain TCP listeners: hooks are served
+// over TLS if the options have a certificate. The error is nil after a complete drain.
 func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	hookServer := s.httpServer(s.Hooks(), &s.conns)
 	healthServer := s.httpServer(s.Health(), &connections{most: maxHealthConnections})
-	healthServer.SetKeepAlivesEnabled(false) // nobody is to keep one of the few
+	healthServer.SetKeepAlivesEnabled(false) // there are only a few connections
+	hookServer.ConnState = proveOnRequest(s.conns.note)
+	following, stop := context.WithCancel(context.WithoutCancel(ctx)) // also during the drain
+	defer stop()
+	s.options.Credentials.follow(following)
 	failed := make(chan error, 2)
+	acceptLittle(hooks)
+	acceptLittle(health)
 	for _, part := range []struct {
 		server   *http.Server
 		listener net.Listener
-	}{{hookServer, hooks}, {healthServer, health}} {
-		acceptLittle(part.listener)
+	}{{hookServer, s.options.Credentials.encrypted(hooks)}, {healthServer, health}} {
 		go func() {
 			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serving on %s: %w", part.listener.Addr(), err)
@@ -129,7 +148,7 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	}
 	s.serving.Store(true)
 	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String(),
-		"memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.options.MaxBodyBytes, "maxInFlight", s.options.MaxInFlight)
+		"tls", s.options.Credentials.isEncrypted(), "memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.options.MaxBodyBytes, "maxInFlight", s.options.MaxInFlight)
 	select {
 	case err := <-failed:
 		return errors.Join(err, hookServer.Close(), healthServer.Close())
@@ -139,6 +158,8 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 }
 
 func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Server {
+	http1 := &http.Protocols{} // see the certificate's configuration in credentials.go
+	http1.SetHTTP1(true)
 	return &http.Server{
 		Handler:           handler,
 		ConnState:         conns.note,
@@ -148,6 +169,7 @@ func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Serv
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		Protocols:         http1,
 		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
 	}
 }

@@ -30,6 +30,7 @@ func TestLogLine(t *testing.T) {
 		"level": "INFO", "msg": "request", "kind": "greeting", "hook": "sync",
 		"namespace": "default", "name": "hello", "uid": "u-1", "generation": 7.0,
 		"status": 200.0, "childrenIn": 1.0, "childrenOut": 1.0,
+		"created": 0.0, "updated": 1.0, "removed": 0.0, "withheld": 0.0, "statusChanged": true,
 	}, good)
 
 	require.Equal(t, "panic: the secret of hello", lines[1]["error"])

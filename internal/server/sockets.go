@@ -2,31 +2,32 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"time"
 )
 
-// What the kernel keeps for a connection counts as the process's, and is outside
-// of the memory budget. By itself the kernel would take up to 6 MB of a body that
-// is not read yet, and up to 4 MB of an answer that its client does not read: the
-// server would have sent it and would know nothing of it. It takes twice what it
-// is told here. Half of receiveBuffer would be less than one segment of the loopback
-// interface, which makes its sender wait for tenths of a second again and again.
+// Kernel buffers count against the memory of the process's cgroup, and are not
+// in the memory budget. By default the kernel buffers up to 6 MB of a body that
+// is not read yet, and up to 4 MB of an answer that its client does not read.
+// It takes twice the values given here. Half of receiveBuffer must not be less
+// than one segment of the loopback interface, or its sender stalls for tenths
+// of a second again and again.
 const (
 	receiveBuffer = 32 << 10
-	// largeReceiveBuffer is that of a large body whose memory has been granted.
+	// largeReceiveBuffer is for a large body whose memory has been granted.
 	largeReceiveBuffer = 256 << 10
 	sendBuffer         = 64 << 10
-	// mostUnsent is how much of the send buffer may wait for the client to read. The
-	// rest is for what is on its way.
+	// mostUnsent is how much of the send buffer may wait for the client to
+	// read. The rest is for segments in flight.
 	mostUnsent = 16 << 10
-	// mostSilence is after what time a client is given up that does not take what
-	// has been sent. It holds for connections that are closed already, too.
+	// mostSilence is after what time a client that does not read is given up.
+	// It also applies to connections that are closed already.
 	mostSilence = 10 * time.Second
 )
 
-// buffered is a connection of which the buffers can be set.
+// buffered is a connection with configurable buffers.
 type buffered interface {
 	net.Conn
 	SetReadBuffer(bytes int) error
@@ -34,18 +35,21 @@ type buffered interface {
 	SetLinger(seconds int) error
 }
 
-// socketOf returns the connection below TLS, if there is TLS, or nil where it is
-// of another kind.
+// socketOf returns the connection below TLS, if any, or nil if it is not a
+// socket.
 func socketOf(conn net.Conn) buffered {
-	if encrypted, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = encrypted.NetConn()
+	for {
+		outer, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			socket, _ := conn.(buffered)
+			return socket
+		}
+		conn = outer.NetConn()
 	}
-	socket, _ := conn.(buffered)
-	return socket
 }
 
-// holdLittle makes the kernel hold little for a connection. Where it does not let
-// itself be told, the connection is as good as without.
+// holdLittle limits the kernel's buffers of a connection. Errors are ignored:
+// the connection works without.
 func holdLittle(conn net.Conn) {
 	if socket := socketOf(conn); socket != nil {
 		_ = socket.SetReadBuffer(receiveBuffer)
@@ -54,25 +58,28 @@ func holdLittle(conn net.Conn) {
 	}
 }
 
-// drop closes a connection at once, with what its client has not read: the kernel
-// would hold that for minutes.
+// drop closes a connection at once and discards unread data, which the kernel
+// would keep for minutes.
 func drop(conn net.Conn) {
 	if socket := socketOf(conn); socket != nil {
 		_ = socket.SetLinger(0)
+	}
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn() // a farewell in TLS could wait for the client
 	}
 	_ = conn.Close()
 }
 
 type connectionKey struct{}
 
-// withConnection makes a connection known to its requests.
+// withConnection stores the connection in the context of its requests.
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-// expectLarge has the kernel receive a large body without a pause. The connection
-// is closed behind the answer: with such a buffer it could hold as much of what its
-// client sends next.
+// expectLarge raises the receive buffer for a large body. The connection is
+// closed after the answer, because the kernel could otherwise buffer as much of
+// the next request.
 func expectLarge(w http.ResponseWriter, r *http.Request) {
 	conn, _ := r.Context().Value(connectionKey{}).(net.Conn)
 	if conn == nil {

@@ -11,8 +11,8 @@ const (
 	tcpNotSentLowat = 25
 )
 
-// acceptLittle makes the kernel hold little for connections that are yet to be
-// accepted. They have their listener's buffers.
+// acceptLittle limits the kernel's buffers of connections that are not accepted
+// yet. They inherit those of the listener.
 func acceptLittle(listener net.Listener) {
 	control(listener, func(fd int) {
 		_ = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_RCVBUF, receiveBuffer)
@@ -28,7 +28,7 @@ func limitUnsent(conn net.Conn) {
 	})
 }
 
-// control hands on the file descriptor of a socket, if it is one.
+// control calls a function with the file descriptor of a socket, if it is one.
 func control(socket any, do func(fd int)) {
 	holder, ok := socket.(syscall.Conn)
 	if !ok {

@@ -80,6 +80,9 @@ func (t *toy) sync(g *greeting, seen metacontroller.Observed) (metacontroller.Re
 		}
 		result.Status = greetingStatus{}
 		return result, nil
+	case "idle":
+		result.Status = greetingStatus{Seen: seen.Children.Len(), Now: seen.Now.Format("15:04:05")}
+		return result, nil
 	case "block":
 		t.reached <- struct{}{}
 		<-t.release

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/operetta-dev/operetta/hooks/build"
 	"github.com/operetta-dev/operetta/internal/server"
 )
 
@@ -138,6 +140,29 @@ func TestALargeBodyOfWhichLittleIsReadIsSmall(t *testing.T) {
 	answer := e.post(t, "/greeting/sync", strings.Replace(request("hi"), `"related": {}`, unread, 1))
 	require.Equal(t, http.StatusOK, answer.code, answer.body)
 	e.requireWaits(t, "/greeting/sync", filled("hi"))
+	close(e.release)
+}
+
+// TestALargeRequestLeavesMemoryToOthers: one that has more than its hook's part of the
+// budget takes all of that, for as long as the hook runs. What hooks of others need
+// beyond what they have prepaid is there nevertheless.
+func TestALargeRequestLeavesMemoryToOthers(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(o *server.Options) {
+		o.MaxInFlight, o.AnswerTimeout, o.MemoryBudget = 4, 20*time.Second, 64<<20
+		o.Controllers = append(o.Controllers, build.Controller())
+	})
+	e.untilReached(t, e.later("/greeting/sync", strings.Repeat(" ", 20<<20)+request("block")))
+	for _, variables := range []int{60, 100, 400} {
+		var env []string
+		for i := range variables {
+			env = append(env, fmt.Sprintf(`{"name":"VARIABLE_%d","value":"https://example.com/some/value"}`, i))
+		}
+		body := `{"parent":{"apiVersion":"ci.zt.vapi.cc/v1","kind":"Build","metadata":{"namespace":"other","name":"b","uid":"u","generation":1},"spec":{"image":"i","source":{"git":{"url":"https://a/b","revision":"x"}},"env":[` +
+			strings.Join(env, ",") + `]}},"children":{"Job.batch/v1":{}},"related":{"Pod.v1":{}},"finalizing":false}`
+		answer := e.post(t, "/build/sync", body)
+		require.Equal(t, http.StatusOK, answer.code, "%d variables: %s", variables, answer.body)
+	}
 	close(e.release)
 }
 

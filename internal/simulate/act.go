@@ -12,8 +12,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
-// Enabled returns what may happen next without anybody's doing, in a World that
-// is late.
+// Enabled returns the internal actions that are due in a World with late
+// caches.
 func (w *World) Enabled() []Action {
 	var list []Action
 	for _, kind := range w.composite.PendingKinds() {
@@ -37,14 +37,14 @@ func (w *World) Enabled() []Action {
 	return list
 }
 
-// Do does an action, and reports whether there was anything to do.
+// Do performs an action, and reports whether it had an effect.
 func (w *World) Do(a Action) bool {
 	done := w.do(a)
 	w.flush()
 	return done
 }
 
-// flush makes the events since the last step a step.
+// flush turns the events since the last step into a step.
 func (w *World) flush() {
 	if len(w.events) == 0 {
 		return
@@ -86,13 +86,13 @@ func (w *World) do(a Action) bool {
 	case "wait":
 		return w.pass(a.Target)
 	default:
-		return w.doOutside(a)
+		return w.doExternal(a)
 	}
 	return true
 }
 
-// doOutside is what people and nodes do.
-func (w *World) doOutside(a Action) bool {
+// doOutside performs actions of people and nodes.
+func (w *World) doExternal(a Action) bool {
 	if a.Do == "create" {
 		return w.noteRefusal(w.create([]byte(a.Detail)))
 	}
@@ -127,14 +127,14 @@ func (w *World) doOutside(a Action) bool {
 		w.builtin.Evict(ref)
 		return true
 	case "fail", "hold":
-		w.strike(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
+		w.trigger(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
 		return true
 	}
 	return false
 }
 
-// noteRefusal notes why the API server refuses something, and reports whether it
-// has taken it.
+// noteRefusal records why the API server refused a request, and reports whether
+// it accepted it.
 func (w *World) noteRefusal(err error) bool {
 	if err != nil {
 		w.note("refused: " + err.Error())
@@ -147,7 +147,7 @@ func (w *World) note(detail string) {
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
 }
 
-// calm plays steps in which everybody hears of all.
+// calm plays steps in which all caches are current.
 func (w *World) calm(number string) bool {
 	n, err := strconv.Atoi(cmp.Or(number, "1"))
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *World) sync(a Action) bool {
 	return w.composite.Sync(ref, fault)
 }
 
-// pass lets time pass, or makes it the time of the next timer.
+// pass advances the time by a duration or to the next timer.
 func (w *World) pass(duration string) bool {
 	if duration != "timer" {
 		d, err := time.ParseDuration(duration)
@@ -199,8 +199,8 @@ func (w *World) pass(duration string) bool {
 	return true
 }
 
-// find returns the object of a kind and name, in the first of its namespaces. It
-// may be one that only Metacontroller still knows.
+// find returns the object of a kind and name, in the first of its namespaces.
+// It may exist only in Metacontroller's cache.
 func (w *World) find(target string) (Ref, bool) {
 	kind, name, _ := strings.Cut(target, "/")
 	var found []Ref

@@ -38,7 +38,7 @@ func (a Action) String() string {
 	return strings.TrimSpace(strings.Join([]string{a.Do, a.Target, a.Detail}, " "))
 }
 
-// ParseAction reads an action. It does not look whether it can be done.
+// ParseAction parses an action. It does not check whether it is possible.
 func ParseAction(text string) (Action, error) {
 	do, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	a := Action{Do: do}

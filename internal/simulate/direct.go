@@ -9,8 +9,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Direct returns a way to the hooks of these operators that needs no server. It
-// answers as the server does, for tests that tell a story of one operator.
+// Direct returns a Call that needs no server and answers as the server does,
+// for tests of one operator.
 func Direct(controllers ...metacontroller.Controller) Call {
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {
 		for _, controller := range controllers {

@@ -62,7 +62,7 @@ func TestStatefulSetCountsBeyondNine(t *testing.T) {
 }
 
 // A flap that no hook answers to must come to its end, too.
-func TestFlapThatNobodyMindsIsOverInTheEnd(t *testing.T) {
+func TestFlapEndsWithoutAnyReaction(t *testing.T) {
 	y := newToy(pods)
 	y.sync = func(request) any {
 		return answer(true, object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")}))

@@ -16,7 +16,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Step is a moment in which something happened.
+// Step is a step with at least one event.
 type Step struct {
 	// Number counts from 1.
 	Number int
@@ -25,7 +25,7 @@ type Step struct {
 	Events []Event
 }
 
-// Verb is what happened to an object.
+// Verb is the sort of an event.
 type Verb string
 
 // The verbs of events.
@@ -33,28 +33,28 @@ const (
 	Created  Verb = "created"
 	Changed  Verb = "changed"  // its spec, data or metadata
 	Reported Verb = "reported" // its status has changed
-	Deleting Verb = "deleting" // it has been asked to go
+	Deleting Verb = "deleting" // its deletion was requested
 	Deleted  Verb = "deleted"  // it is gone
 	Failed   Verb = "failed"   // its sync has failed, Detail says why
-	Struck   Verb = "struck"   // by a fault, Detail says which
+	Struck   Verb = "struck"   // by a fault, see Detail
 )
 
-// Event is what happened to an object in one step. All changes of one kind in
-// one step are one event.
+// Event is a change of an object in one step. All changes of one sort in one
+// step are one event.
 type Event struct {
 	Verb Verb
-	// Object is as it is after the event, or was before it went. It is not to be
-	// modified, and nil for a fault.
+	// Object is the object after the event, or before its removal. It must not
+	// be modified, and is nil for a fault.
 	Object Object
 	// Before is the object as it was, or nil.
 	Before Object
 	// By is who did it: "applied" and "deleted by hand" stand for a user, "the
-	// hook" for Metacontroller on behalf of one, "Kubernetes" for the rest.
+	// hook" for Metacontroller, "Kubernetes" for the rest.
 	By     string
 	Detail string
 }
 
-// record notes a change as an event of the present step.
+// record records a change as an event of the current step.
 func (w *World) record(c apiserver.Write) {
 	w.recent = append(w.recent, c)
 	by := string(c.By)
@@ -63,7 +63,7 @@ func (w *World) record(c apiserver.Write) {
 		w.events = append(w.events, Event{Verb: Created, Object: c.After, By: by})
 		return
 	case c.After == nil:
-		delete(w.foreign, c.Ref) // another of that name may be anybody's
+		delete(w.foreign, c.Ref) // another object of that name may have another owner
 		w.events = append(w.events, Event{Verb: Deleted, Object: c.Before, Before: c.Before, By: by})
 		return
 	case c.Before.GetDeletionTimestamp() == nil && c.After.GetDeletionTimestamp() != nil:
@@ -78,7 +78,7 @@ func (w *World) record(c apiserver.Write) {
 	}
 }
 
-// addEvent adds an event, or makes an earlier one of the step tell it too.
+// addEvent adds an event, or merges it into an earlier one of the step.
 func (w *World) addEvent(event Event) {
 	for i := len(w.events) - 1; i >= 0 && i >= len(w.events)-16; i-- {
 		other := &w.events[i]
@@ -90,7 +90,7 @@ func (w *World) addEvent(event Event) {
 	w.events = append(w.events, event)
 }
 
-// hidden are the members of metadata that say nothing to a person.
+// hidden are the members of metadata that are not shown.
 var hidden = []string{"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp", "deletionGracePeriodSeconds"}
 
 // hiddenAnnotations are written with every change.
@@ -127,8 +127,8 @@ func visibleMetadata(object Object) map[string]any {
 	return visible
 }
 
-// Paths returns what has changed, field by field, as in "spec.replicas: 3 -> 4",
-// in the order of the paths. It is empty for an event that is no change.
+// Paths returns the changed fields, as in "spec.replicas: 3 -> 4", in the order
+// of the paths. It is empty for other events.
 func (e Event) Paths() []string {
 	if e.Before == nil || e.Object == nil || e.Verb != Changed && e.Verb != Reported {
 		return nil
@@ -165,7 +165,7 @@ func difference(paths []string, path string, before, after any) []string {
 	return append(paths, fmt.Sprintf("%s: %s -> %s", path, brief(before), brief(after)))
 }
 
-// differenceOfLists compares items by their names or types where they have one.
+// differenceOfLists compares items by their names or types if they have one.
 func differenceOfLists(paths []string, path string, old, now []any) []string {
 	key := composite.MergeKey(old, now)
 	if isTyped(old) && isTyped(now) {

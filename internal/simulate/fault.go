@@ -11,10 +11,11 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// FaultKind is a kind of trouble.
+// FaultKind is a kind of fault.
 type FaultKind string
 
-// The kinds of trouble. Where an object controls Pods, they are what is struck.
+// The kinds of faults. A fault of an object that controls Pods applies to its
+// Pods.
 const (
 	// Fail keeps an object from becoming ready: its Pods crash, or fail if they
 	// are not restarted; a load balancer gets no address, a claim no volume.
@@ -32,15 +33,14 @@ const (
 // flaps is how many times a flapping object is not ready.
 const flaps = 2
 
-// Fault strikes the objects of a kind and name, in every namespace.
+// Fault applies to the objects of a kind and name, in every namespace.
 type Fault struct {
 	What FaultKind
 	// Kind and Name name the object, as in Deployment/web. The kind Image means all
 	// Pods that run an image of that name.
 	Kind, Name string
-	// Step is the number of the step from which on it strikes. Zero means from
-	// the beginning for Fail and Hold, and after all has converged for the
-	// others.
+	// Step is the first step with the fault. Zero means the beginning for Fail
+	// and Hold, and after everything has converged for the others.
 	Step int
 }
 
@@ -52,7 +52,8 @@ func (f Fault) String() string {
 	return f.Kind + "/" + f.Name
 }
 
-// ParseFault reads KIND/NAME or KIND/NAME@STEP. The error says what to write.
+// ParseFault reads KIND/NAME or KIND/NAME@STEP. The name of an image may have slashes. The
+// error says what to write.
 func ParseFault(what FaultKind, text string) (Fault, error) {
 	target, step, hasStep := strings.Cut(text, "@")
 	fault := Fault{What: what}
@@ -64,14 +65,14 @@ func ParseFault(what FaultKind, text string) (Fault, error) {
 		fault.Step = number
 	}
 	kind, name, found := strings.Cut(target, "/")
-	if !found || kind == "" || name == "" || strings.Contains(name, "/") {
+	if !found || kind == "" || name == "" || kind != "Image" && strings.Contains(name, "/") {
 		return fault, fmt.Errorf("%q is no object: write KIND/NAME, as in Deployment/web", text)
 	}
 	fault.Kind, fault.Name = kind, name
 	return fault, nil
 }
 
-// matches reports whether an object is the one.
+// matches reports whether the fault names an object.
 func (f Fault) matches(object Object) bool {
 	if f.Kind == "Image" {
 		return runsImage(object, f.Name)
@@ -91,16 +92,16 @@ func runsImage(object Object, image string) bool {
 	})
 }
 
-// faultState is a Fault in a simulation.
+// faultState is the state of a Fault.
 type faultState struct {
 	Fault
 
 	active bool // for those that last
 	met    bool // it has found its object
-	left   int  // changes to come, of those that are triggered
+	left   int  // remaining changes of those that end
 }
 
-// faults are all troubles of a simulation.
+// faults are all faults of a simulation.
 type faults struct {
 	list []*faultState
 	get  func(Ref) Object
@@ -127,16 +128,17 @@ func newFaults(list []Fault, get func(Ref) Object) *faults {
 }
 
 // Fails reports whether an object never becomes ready.
-func (f *faults) Fails(object Object) bool { return f.strikes(Fail, object) }
+func (f *faults) Fails(object Object) bool { return f.applies(Fail, object) }
 
 // Holds reports whether a running Pod becomes neither ready nor done.
-func (f *faults) Holds(object Object) bool { return f.strikes(Hold, object) }
+func (f *faults) Holds(object Object) bool { return f.applies(Hold, object) }
 
 // Flaps reports whether a Pod is not ready for now.
-func (f *faults) Flaps(object Object) bool { return f.strikes(Flap, object) }
+func (f *faults) Flaps(object Object) bool { return f.applies(Flap, object) }
 
-// strikes reports whether a lasting fault strikes an object, or what controls it.
-func (f *faults) strikes(what FaultKind, object Object) bool {
+// applies reports whether a lasting fault applies to an object, or to what
+// controls it.
+func (f *faults) applies(what FaultKind, object Object) bool {
 	struck := false
 	for _, t := range f.list {
 		if t.What != what || t.met && !t.active {
@@ -160,7 +162,7 @@ func (f *faults) controllerOf(object Object) Object {
 	return f.get(owner)
 }
 
-// unmet returns the faults that found nothing to strike.
+// unmet returns the faults that have found no object.
 func (f *faults) unmet() []string {
 	var list []string
 	for _, t := range f.list {

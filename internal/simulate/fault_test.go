@@ -14,6 +14,9 @@ func TestParseFault(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Fault{What: Vanish, Kind: "Pod", Name: "web-0", Step: 3}, fault)
 	require.Equal(t, "Pod/web-0@3", fault.String())
+	fault, err = ParseFault(Fail, "Image/registry.example.com:5000/team/web:2.0@4")
+	require.NoError(t, err)
+	require.Equal(t, Fault{What: Fail, Kind: "Image", Name: "registry.example.com:5000/team/web:2.0", Step: 4}, fault)
 	for _, bad := range []string{"", "web", "Deployment/", "/web", "a/b/c", "Pod/x@", "Pod/x@0", "Pod/x@y"} {
 		_, err := ParseFault(Fail, bad)
 		require.Error(t, err, bad)

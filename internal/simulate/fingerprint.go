@@ -2,9 +2,9 @@ package simulate
 
 import "github.com/operetta-dev/operetta/internal/simulate/fingerprint"
 
-// Fingerprint returns a number that is the same for worlds that go on in the same
-// way: it leaves out by which UIDs, resource versions, addresses and at what time
-// they have come there, but for how long ago something was.
+// Fingerprint returns a number that is equal for worlds that will behave alike:
+// it ignores UIDs, resource versions, addresses and points in time, but not how
+// long ago something happened.
 func (w *World) Fingerprint() uint64 {
 	p := fingerprint.New(w.now)
 	for _, object := range w.Objects() {

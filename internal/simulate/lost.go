@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// LoseStatus returns a way to hooks on which the statuses of the sync answers
-// from the first to the last, counted from 1, are not written: as when
-// Metacontroller dies after it has created and deleted children. It comes up
-// again and syncs a second later.
+// LoseStatus wraps calls so that the statuses of the sync answers from the
+// first to the last, counted from 1, are not written: as when Metacontroller
+// dies after it has created and deleted children. It restarts and syncs a
+// second later.
 func LoseStatus(call Call, first, last int) Call {
 	count := 0
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {

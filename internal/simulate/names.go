@@ -5,7 +5,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
-// What the player tells of is what the API server has stored.
+// Types of package apiserver in this package's events.
 type (
 	// Object is a Kubernetes object of any kind. Its numbers are int64 and float64.
 	Object = apiserver.Object
@@ -15,17 +15,17 @@ type (
 	Write = apiserver.Write
 )
 
-// What it tells of Metacontroller.
+// Types of package composite in this package's options and events.
 type (
-	// Call is the way to the hooks.
+	// Call calls a hook.
 	Call = composite.Call
-	// Strategy is how Metacontroller applies children.
+	// Strategy is Metacontroller's apply strategy.
 	Strategy = composite.Strategy
-	// Answer is what a sync or finalize hook has answered.
+	// Answer is the answer of a sync or finalize hook.
 	Answer = composite.Answer
 	// Refusal is a child that could not be created or updated.
 	Refusal = composite.Refusal
-	// Asked is a child that Metacontroller asks the API server to create or to update.
+	// Asked is a child that Metacontroller creates or updates.
 	Asked = composite.Asked
 )
 

@@ -7,8 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// create is Apply of what is not there yet, unless it is a custom resource: that
-// may be there still.
+// create applies an object that does not exist yet, or a custom resource.
 func (w *World) create(text []byte) error {
 	object, err := ParseObject(text)
 	if err != nil {
@@ -21,7 +20,7 @@ func (w *World) create(text []byte) error {
 	return w.Apply(text)
 }
 
-// mend ends all that lasts: nobody fails and nothing is refused any more.
+// mend ends all lasting faults and the quota.
 func (w *World) mend() {
 	w.faults.list = nil
 	w.server.SetQuota("")
@@ -30,7 +29,7 @@ func (w *World) mend() {
 	w.builtin.CheckAll()
 }
 
-// add adds a fault that strikes now.
+// add adds a fault that applies now.
 func (f *faults) add(fault Fault) *faultState {
 	t := &faultState{Fault: fault, left: 1}
 	f.list = append(f.list, t)

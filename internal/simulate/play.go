@@ -13,10 +13,10 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// Play plays until nothing changes any more, strikes the faults that wait for
-// that, and makes sure that all is quiet then: another sync of a parent a second later
-// asks for no write, and answers the same bytes twice. The error says what keeps
-// changing, or which of that does not hold.
+// Play plays until nothing changes any more, triggers the faults that wait for
+// that, and then checks that another sync of each parent a second later writes
+// nothing, and that two syncs answer the same bytes. The error says what keeps
+// changing, or which check failed.
 func (w *World) Play() error {
 	w.quiet = map[Ref]bool{}
 	for range w.options.MaxSteps {
@@ -27,7 +27,7 @@ func (w *World) Play() error {
 		if busy {
 			continue
 		}
-		if w.wait() || w.strikeNext() {
+		if w.wait() || w.triggerNext() {
 			continue
 		}
 		if err := w.checkGone(); err != nil {
@@ -38,12 +38,13 @@ func (w *World) Play() error {
 	return fmt.Errorf("no fixed point after %d steps: %s", w.options.MaxSteps, w.whatChanges())
 }
 
-// Step plays one step, and reports whether anything happened or is about to.
+// Step plays one step, and reports whether anything happened or is about to
+// happen.
 func (w *World) Step() bool {
 	w.now = w.now.Add(time.Second)
 	w.builtin.BeginStep()
 	w.composite.DeliverAll()
-	w.strikeDue(len(w.Steps) + 1)
+	w.triggerDue(len(w.Steps) + 1)
 	w.composite.Step()
 	w.builtin.Step()
 	w.flush()
@@ -74,28 +75,28 @@ func (w *World) nextTimer() time.Time {
 	return next
 }
 
-// strikeDue strikes the faults whose step has come.
-func (w *World) strikeDue(step int) {
+// strikeDue triggers the faults of this step.
+func (w *World) triggerDue(step int) {
 	for _, t := range w.faults.list {
 		if t.Step > 0 && t.Step <= step && t.left > 0 {
 			t.Step = 0
-			w.strike(t)
+			w.trigger(t)
 		}
 	}
 }
 
-// strikeNext strikes the next fault that waits for all to converge.
-func (w *World) strikeNext() bool {
+// strikeNext triggers the next fault that waits for convergence.
+func (w *World) triggerNext() bool {
 	for _, t := range w.faults.list {
 		if t.left > 0 {
-			w.strike(t)
+			w.trigger(t)
 			return true
 		}
 	}
 	return false
 }
 
-func (w *World) strike(t *faultState) {
+func (w *World) trigger(t *faultState) {
 	t.left--
 	detail := string(t.What) + " " + t.Kind + "/" + t.Name
 	switch t.What {
@@ -128,11 +129,11 @@ func (w *World) hit(what FaultKind, ref Ref) {
 		return
 	}
 	if err := w.Delete(ref); err != nil && !apierrors.IsNotFound(err) {
-		panic(err) // there is nothing else to refuse
+		panic(err) // only an eviction can be refused
 	}
 }
 
-// checkGone makes sure that nothing waits for its end.
+// checkGone checks that no object is still being deleted.
 func (w *World) checkGone() error {
 	for _, p := range w.composite.Parents() {
 		object := w.server.Get(p.Ref)
@@ -168,7 +169,7 @@ func (w *World) checkQuiet() error {
 func (w *World) checkParent(parent Ref) error {
 	now := w.now
 	defer func() { w.now = now }()
-	w.now = now.Add(time.Second) // what has the time in it changes
+	w.now = now.Add(time.Second) // a status that contains the time would change
 	requests, seen := w.composite.Requests(), len(w.recent)
 	first, err := w.composite.Resync(parent)
 	if err != nil {
@@ -191,7 +192,8 @@ func (w *World) checkParent(parent Ref) error {
 	return nil
 }
 
-// remembered is how many changes are kept to tell what keeps changing.
+// remembered is how many changes are kept for the error that says what keeps
+// changing.
 const remembered = 200
 
 // whatChanges names the objects and fields of the latest changes.
@@ -235,8 +237,7 @@ func (w *World) changesOf(list []apiserver.Write) []string {
 // maxEvents is how many events a simulation may have.
 const maxEvents = 500_000
 
-// checkRoom returns the error by which a simulation that has grown too large
-// ends.
+// checkRoom returns the error that ends a simulation that has grown too large.
 func (w *World) checkRoom() error {
 	if w.happened > maxEvents {
 		return w.server.Overflow("more than %d changes in %d steps", maxEvents, len(w.Steps))

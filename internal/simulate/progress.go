@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress says in a few words how far a built-in kind is, as in "2/4 ready". It
-// is empty for other kinds, and for nil.
+// Progress returns the progress of a built-in kind, as in "2/4 ready". It is
+// empty for other kinds, and for nil.
 func Progress(object Object) string {
 	if object == nil {
 		return ""

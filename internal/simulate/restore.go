@@ -13,10 +13,10 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
-// Restore puts the parent, the children and the related objects of a sync
-// request into the World, so that Play goes on from what the request tells. What
-// it does not tell, as the Pods of a Deployment, comes into being anew. A parent
-// that is being deleted is not any more, and related objects have no owner.
+// Restore stores the parent, the children and the related objects of a sync
+// request, so that Play continues from there. Objects that are not in the
+// request, such as the Pods of a Deployment, are created anew. A parent that is
+// being deleted is restored without that, and related objects have no owner.
 func (w *World) Restore(request []byte) error {
 	content, err := apiserver.ParseJSON(request)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// unheard tells what Metacontroller has not heard of, in a few words, or nothing.
+// unheard lists what is missing in Metacontroller's cache, or returns "".
 func (w *World) unheard() string {
 	const most = 4
 	var parts []string
@@ -16,7 +16,7 @@ func (w *World) unheard() string {
 			if words[write.Ref] == "" {
 				refs = append(refs, write.Ref)
 			}
-			words[write.Ref] = newsOf(w.composite.Heard(write.Ref), write.After)
+			words[write.Ref] = staleness(w.composite.Heard(write.Ref), write.After)
 		}
 		for _, ref := range refs {
 			parts = append(parts, ref.String()+" "+words[ref])
@@ -28,8 +28,8 @@ func (w *World) unheard() string {
 	return strings.Join(parts, ", ")
 }
 
-// newsOf says what there is to hear of an object.
-func newsOf(known, now Object) string {
+// staleness returns how an object differs from its cached version.
+func staleness(known, now Object) string {
 	switch {
 	case now == nil:
 		return "is gone"

@@ -8,7 +8,7 @@ import (
 )
 
 // Watch calls functions at each write, at each answer and at each refusal of a
-// child. Any of them may be nil.
+// child. They may be nil.
 func (w *World) Watch(write func(Write), answer func(Answer), refusal func(Refusal)) {
 	if write != nil {
 		w.server.Watch(write)
@@ -16,8 +16,8 @@ func (w *World) Watch(write func(Write), answer func(Answer), refusal func(Refus
 	w.composite.Watch(answer, refusal)
 }
 
-// IsCaughtUp reports whether Metacontroller has heard of all and has synced
-// whatever that concerns, without a failure.
+// IsCaughtUp reports whether Metacontroller's cache is current and all syncs
+// are done, without a failure.
 func (w *World) IsCaughtUp() bool {
 	for _, p := range w.composite.Parents() {
 		if p.Failure != "" {
@@ -69,13 +69,13 @@ func (w *World) Parents() []Object {
 // be modified.
 func (w *World) List(apiVersion, kind string) []Object { return w.server.List(apiVersion, kind) }
 
-// Heard returns an object as Metacontroller knows it, or nil.
+// Heard returns an object as Metacontroller's cache has it, or nil.
 func (w *World) Heard(ref Ref) Object { return w.composite.Heard(ref) }
 
-// IsInjected reports whether an error was made to happen by an [Action].
+// IsInjected reports whether an error was injected by an [Action].
 func IsInjected(err error) bool { return composite.IsInjected(err) }
 
-// Ask calls a function at each child that Metacontroller asks for, before the API
-// server of this World has taken or refused it. An error of the function is the
-// refusal. The World applies as DynamicApply does.
+// Ask registers a function that is called for each child that Metacontroller
+// sends, before the API server handles it. An error of the function is returned
+// as a refusal. The World must use DynamicApply.
 func (w *World) Ask(tell func(Asked) error) { w.composite.Ask(tell) }

@@ -22,26 +22,26 @@ const DefaultMaxSteps = 200
 
 // Options are what a World needs.
 type Options struct {
-	// Controllers are the operators. Their parents are what is played.
+	// Controllers are the operators, whose parents are played.
 	Controllers []metacontroller.Controller
-	// Installation names their CompositeControllers. It is that of Operetta where it is
-	// empty.
+	// Installation names their CompositeControllers. The default is that of
+	// Operetta.
 	Installation manifests.Installation
-	// Call is the way to their hooks.
+	// Call calls their hooks.
 	Call Call
-	// Apply is DynamicApply where it is empty.
+	// Apply is the apply strategy; the default is DynamicApply.
 	Apply Strategy
-	// HookVersion is v1 or v2, which is the one where it is empty.
+	// HookVersion is v1 or v2; the default is v2.
 	HookVersion string
-	// MaxSteps is DefaultMaxSteps where it is zero.
+	// MaxSteps is the limit of steps; the default is DefaultMaxSteps.
 	MaxSteps int
-	// Faults are what goes wrong.
+	// Faults are injected while it is played.
 	Faults []Fault
-	// Late makes Metacontroller hear of changes when it is told to, by [World.Do].
-	// [World.Step] and [World.Play] tell it all at each step.
+	// Late delays Metacontroller's cache until [World.Do] updates it.
+	// [World.Step] and [World.Play] update it at each step.
 	Late bool
-	// SkipValidation makes the world take custom resources that their
-	// CustomResourceDefinition refuses. Defaults are filled in all the same.
+	// SkipValidation accepts custom resources that their
+	// CustomResourceDefinition refuses. Defaults are filled in anyway.
 	SkipValidation bool
 }
 
@@ -50,21 +50,21 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // World is a cluster in memory.
 type World struct {
-	// Steps are those in which something happened.
+	// Steps are the steps with events.
 	Steps []Step
 
 	options   Options
-	now       time.Time // inside the World; it stands still between the steps
+	now       time.Time // the simulated time; it is constant within a step
 	server    *apiserver.Server
 	composite *composite.Metacontroller
 	builtin   *controllers.Builtin
 	faults    *faults
 	events    []Event      // of the present step
-	quiet     map[Ref]bool // of which another sync changes nothing, as Play has seen
+	quiet     map[Ref]bool // parents for which Play has checked that another sync changes nothing
 	happened  int          // events in Steps
 	recent    []apiserver.Write
 	foreign   map[Ref]bool
-	refusals  int // of what people have asked for
+	refusals  int // of requests by people
 }
 
 // New returns an empty World.
@@ -87,9 +87,9 @@ func New(options Options) *World {
 	return w
 }
 
-// Apply creates or edits an object as a user does with kubectl. One that is not
-// a parent belongs to someone else. The error is that of the API server, also of
-// an edit that a rule of the CustomResourceDefinition refuses.
+// Apply creates or edits an object as a user does with kubectl. An object that
+// is no parent belongs to someone else. The error is that of the API server,
+// including the refusal of an edit by a validation rule.
 func (w *World) Apply(text []byte) error {
 	if len(text) > apiserver.MaxRequest {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", apiserver.MaxRequest))
@@ -127,7 +127,7 @@ func (w *World) Apply(text []byte) error {
 	return err
 }
 
-// addNamespace makes sure that a namespace is there.
+// addNamespace creates a namespace if it is missing.
 func (w *World) addNamespace(name string) error {
 	namespace := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
@@ -140,7 +140,7 @@ func (w *World) addNamespace(name string) error {
 	return err
 }
 
-// Delete deletes an object by hand. An error means that it is not there.
+// Delete deletes an object by hand. An error means that it does not exist.
 func (w *World) Delete(ref Ref) error { return w.server.Delete(apiserver.ByHand, ref, "") }
 
 // DeleteParents deletes all custom resources. Play then plays the teardown.
@@ -162,7 +162,7 @@ func (w *World) Now() time.Time { return w.now }
 // be modified.
 func (w *World) Objects() []Object { return w.server.Objects() }
 
-// UnmetFaults returns the faults that found nothing to strike, as KIND/NAME.
+// UnmetFaults returns the faults that have found no object, as KIND/NAME.
 func (w *World) UnmetFaults() []string { return w.faults.unmet() }
 
 // IsOfParent reports whether an object is a custom resource that is played.
@@ -175,8 +175,7 @@ func (w *World) IsChild(object Object) bool {
 	return found && w.isParentKind(owner)
 }
 
-// IsForeign reports whether an object was there without a hook having asked for
-// it.
+// IsForeign reports whether an object existed before a hook asked for it.
 func (w *World) IsForeign(object Object) bool { return w.foreign[RefOf(object)] }
 
 func (w *World) isParentKind(ref Ref) bool {
@@ -192,7 +191,8 @@ type Outcome struct {
 	Ready, Reason, Message string
 	// Failure is why its last sync failed, or empty.
 	Failure string
-	// Quiet is set where [World.Play] has made sure that another sync changes nothing.
+	// Quiet is set if [World.Play] has checked that another sync changes
+	// nothing.
 	Quiet bool
 	// Calls counts the calls of its hooks, Children the objects it owns.
 	Calls, Children int
@@ -223,7 +223,7 @@ func (w *World) Outcomes() []Outcome {
 	return list
 }
 
-// hookFailed notes the failure of a sync.
+// hookFailed records the failure of a sync.
 func (w *World) hookFailed(parent Ref, reason string) {
 	w.events = append(w.events, Event{Verb: Failed, Object: w.server.Get(parent), By: "Metacontroller", Detail: reason})
 }

@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// bound writes into the schema of a type of Kubernetes how long its strings may
-// be, which its Go type does not say. The API server reckons the cost of a CEL
-// rule from the schema, and refuses every rule that compares names of which
-// there are many and each could be megabytes long.
+// bound adds maximal lengths of strings to the schema of a Kubernetes type,
+// whose Go type has none. The API server estimates the cost of a CEL rule from
+// the schema, and refuses rules that compare many names without a maximal
+// length.
 func bound(schema map[string]any, t reflect.Type) {
 	const (
 		label    = 63 // what Kubernetes accepts for these names anyway
@@ -32,8 +32,8 @@ func bound(schema map[string]any, t reflect.Type) {
 	}
 }
 
-// boundSelector writes how many requirements a selector may have, and how many
-// values each: far more than anybody writes.
+// boundSelector adds limits for the requirements of a selector and their
+// values.
 func boundSelector(expressions map[string]any) {
 	const (
 		most     = 64
@@ -59,9 +59,8 @@ func boundSelector(expressions map[string]any) {
 	}
 }
 
-// What the lists and maps of a spec may hold where nothing else is written. Each
-// entry costs the API server, and every hook, some microseconds of validation,
-// so that none is without an end; and nobody writes that many.
+// Default limits for lists and maps of a spec. Each entry costs the API server,
+// and every hook, some microseconds of validation.
 const (
 	mostEntries = 1000
 	mostLabels  = 64 // of what selects by labels, or names kinds of resources
@@ -72,8 +71,8 @@ var fewEntries = map[string]bool{
 	"nodeSelector": true, "matchLabels": true, "limits": true, "requests": true, "overhead": true,
 }
 
-// boundEntries writes into each list and map of a schema how many entries it may
-// have, unless that is written.
+// boundEntries adds the default limits to each list and map of a schema without
+// one.
 func boundEntries(schema map[string]any, name string) {
 	if schema["type"] == "array" && schema["maxItems"] == nil {
 		schema["maxItems"] = mostEntries
@@ -104,8 +103,8 @@ const (
 	shortExponent = `([eE](\+|-)?[0-9]{1,2})`
 )
 
-// boundQuantities writes into each quantity of a schema how long it may be, as the
-// hooks have it.
+// boundQuantities adds a maximal length to each quantity of a schema, as in the
+// hooks.
 func boundQuantities(schema map[string]any) {
 	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, anyExponent) {
 		schema["pattern"] = strings.Replace(pattern, anyExponent, shortExponent, 1)
@@ -116,8 +115,8 @@ func boundQuantities(schema map[string]any) {
 	below(schema, boundQuantities)
 }
 
-// boundNumbers writes into each number of 32 bits of a schema what fits into them: a
-// format is not checked, and no hook can read a custom resource with a larger one.
+// boundNumbers adds the range to each 32-bit number of a schema: a format is
+// not validated, and no hook can decode a larger number.
 func boundNumbers(schema map[string]any) {
 	if schema["type"] == "integer" && schema["format"] == "int32" {
 		if schema["minimum"] == nil {

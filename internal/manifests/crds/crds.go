@@ -26,13 +26,13 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// controllerGen is the newest release that is built with the Kubernetes types
-// of go.mod: a newer one would print fields that these types do not have.
+// controllerGen is the newest release built with the Kubernetes types of
+// go.mod: a newer one would print unknown fields.
 const controllerGen = "sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0"
 
 // CRD is the CustomResourceDefinition of one operator.
 type CRD struct {
-	// ShortNames are those that kubectl takes for the kind.
+	// ShortNames are kubectl's short names of the kind.
 	ShortNames []string
 	// HasScale is set where there is a scale subresource.
 	HasScale bool
@@ -66,7 +66,8 @@ func Generate(ctx context.Context, dir string, packages []string, controllers []
 	return list, nil
 }
 
-// definition returns the CRD of a Controller, and takes it out of what is printed.
+// definition returns the CRD of a Controller, and removes it from the printed
+// ones.
 func (m module) definition(c metacontroller.Controller, printed map[string][]byte) (CRD, error) {
 	if !m.declares(c.ParentType()) {
 		if len(c.CRD) == 0 {
@@ -164,8 +165,8 @@ func check(c metacontroller.Controller, text []byte) (CRD, error) {
 	return CRD{ShortNames: spec.Names.ShortNames, HasScale: version.Subresources.Scale != nil}, nil
 }
 
-// cut takes the text of foreign types out of a definition, and bounds what it
-// leaves open.
+// cut removes the descriptions of foreign types from a definition, and adds
+// missing limits.
 func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	var definition map[string]any
 	if err := yaml.Unmarshal(text, &definition); err != nil {

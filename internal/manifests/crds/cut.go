@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// cutter walks a schema and the Go type that it was printed from side by side.
-// It takes out the descriptions that come from types of other modules, and
-// notes the fields of ours that have none.
+// cutter walks a schema together with its Go type. It removes the descriptions
+// of types of other modules, and lists our fields without one.
 type cutter struct {
 	module module   // ours
 	silent []string // paths of our fields without a description
@@ -36,8 +35,8 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 	}
 }
 
-// element walks the schema of what a list or map consists of, whose description
-// is that of its type.
+// element walks the schema of the items of a list or map, whose description is
+// that of their type.
 func (c *cutter) element(schema map[string]any, t reflect.Type, path string) {
 	if !c.isOurs(t) {
 		delete(schema, "description")
@@ -92,14 +91,14 @@ func (c *cutter) isOurs(t reflect.Type) bool {
 	return c.module.declares(t)
 }
 
-// mute takes the descriptions out of a schema and all below it.
+// mute removes the descriptions of a schema and everything below it.
 func mute(schema map[string]any) {
 	delete(schema, "description")
 	below(schema, mute)
 }
 
-// below calls visit with each schema that stands directly in another. It tells
-// schemas from fields that happen to have the name of a keyword.
+// below calls visit with each direct subschema. It distinguishes schemas from
+// fields with the name of a keyword.
 func below(schema map[string]any, visit func(map[string]any)) {
 	for _, keyword := range []string{"items", "additionalProperties", "not"} {
 		if inner := member(schema, keyword); inner != nil {

@@ -24,9 +24,9 @@ type asked struct {
 // rule is a validation rule in CEL.
 type rule struct{ says, message string }
 
-// constrain writes into the schema of a type of Kubernetes, and all below it,
-// what the API server asks of Pods when they are created, as far as a schema can
-// say it: what is admitted in a template or a container is to make a Pod.
+// constrain adds the API server's validation of Pods to the schema of a
+// Kubernetes type and everything below it, as far as a schema can express it,
+// so that every admitted template makes a valid Pod.
 func constrain(schema map[string]any, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -103,7 +103,7 @@ func fieldAt(properties map[string]any, path string) map[string]any {
 	return fieldAt(member(field, "properties"), rest)
 }
 
-// refuseNegative takes the sign out of the pattern of a quantity.
+// refuseNegative removes the sign from the pattern of a quantity.
 func refuseNegative(quantity map[string]any) {
 	if quantity == nil {
 		return
@@ -121,8 +121,8 @@ func between(least, most int64) keywords { return keywords{"minimum": least, "ma
 
 func atLeast(least int64) keywords { return keywords{"minimum": least} }
 
-// onceBy is a list of which no two items have the same value of a field. With
-// dynamic-apply Metacontroller tells items apart by it, and would make one of two.
+// onceBy is a list without duplicates of a field. Under dynamic-apply
+// Metacontroller merges items by that field.
 func onceBy(field string) keywords {
 	return keywords{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []any{field}}
 }

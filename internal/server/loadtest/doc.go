@@ -1,5 +1,5 @@
-// Package loadtest holds no code: its tests send the built binary more than it
-// can take, with the flags, the environment and the memory limit that deploy/
-// gives it, and see that it refuses and lives on. They stay on loopback, and run
-// with make load, which is a part of make test.
+// Package loadtest holds no code: its tests overload the built binary, with the
+// flags, the environment and the memory limit of deploy/, and check that it
+// refuses requests and survives. They stay on loopback, and run with make load,
+// which is a part of make test.
 package loadtest

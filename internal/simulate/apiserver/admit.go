@@ -14,15 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// admission is what a kind's rules need beside an object on its way into the store.
+// admission is the context of a kind's rules when an object is stored.
 type admission struct {
 	server *Server
 	ref    Ref
 }
 
-// admit gives an object the form in which the server stores it: what its type
-// does not know is dropped, quantities are canonical, defaults are filled in.
-// Errors are those of the API server.
+// admit returns an object as the server stores it: unknown fields are dropped,
+// quantities are canonical, defaults are filled in. Errors are those of the API
+// server.
 func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.definition != nil {
 		return s.admitCustom(k, object, old)
@@ -34,8 +34,8 @@ func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	return k.admit(&admission{server: s, ref: RefOf(object)}, object, old)
 }
 
-// typed returns how objects of a Go type are admitted. The rules fill in defaults, and
-// return what is wrong; old is nil where the object is new. They may be nil.
+// typed returns the admission of objects of a Go type. The rules fill in
+// defaults and return errors; they may be nil. old is nil for a new object.
 func typed[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
 	return func(a *admission, object, old Object) (Object, error) {
 		now := new(T)
@@ -65,8 +65,8 @@ func typed[T any](rules func(a *admission, object, old *T) field.ErrorList) func
 	}
 }
 
-// admitCustom is admit for a custom resource: what its definition does not know
-// is dropped, and its defaults and rules are those of the definition.
+// admitCustom is admit for a custom resource: unknown fields, defaults and
+// rules are those of its definition.
 func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
 	definition, err := k.definition()
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
 	return object, invalid(RefOf(object), problems)
 }
 
-// admitStatus gives a custom resource the form in which the server stores it
-// when its status has been written. It shares all but the status with object.
+// admitStatus returns a custom resource as the server stores it after a write
+// of its status. It shares everything except the status with object.
 func (s *Server) admitStatus(k Kind, object, old Object) (Object, error) {
 	if k.definition == nil {
 		return object, nil
@@ -103,7 +103,7 @@ func (s *Server) admitStatus(k Kind, object, old Object) (Object, error) {
 	return object, invalid(RefOf(object), problems)
 }
 
-// keepMetadata keeps members whose Go form would not survive as they are.
+// keepMetadata restores members that conversion to Go types would change.
 func keepMetadata(stored, object Object) {
 	if fields, found := object.Object["metadata"].(map[string]any)["managedFields"]; found {
 		stored.Object["metadata"].(map[string]any)["managedFields"] = fields
@@ -145,11 +145,11 @@ func checkMetadata(object Object) field.ErrorList {
 	return problems
 }
 
-// maxAnnotations is the size that all annotations of an object may have.
+// maxAnnotations is the maximal size of all annotations of an object.
 const maxAnnotations = 256 << 10
 
 // checkSelector checks that a workload selects the Pods of its template, and
-// selects as it always did.
+// that the selector has not changed.
 func checkSelector(now, old *metav1.LabelSelector, podLabels map[string]string) field.ErrorList {
 	path := field.NewPath("spec")
 	if now == nil || len(now.MatchLabels)+len(now.MatchExpressions) == 0 {

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Apply is a server-side apply with force, as the one applier does it. What was
-// applied before and is not any more goes away, unless somebody else has written
-// it since.
+// Apply is a forced server-side apply by the only applier. Fields that were
+// applied before and are no longer are removed, unless somebody else has
+// written them since.
 func (s *Server) Apply(desired Object) (Object, error) {
 	applied := applicable(desired.Object)
 	old := s.held.objects[RefOf(desired)]
@@ -29,7 +29,7 @@ func (s *Server) Apply(desired Object) (Object, error) {
 	return s.noteApplied(object, applied), nil
 }
 
-// noteApplied records which fields an apply has named.
+// noteApplied records the applied fields.
 func (s *Server) noteApplied(object Object, applied map[string]any) Object {
 	ref := RefOf(object)
 	fields := []any{map[string]any{
@@ -47,7 +47,7 @@ func (s *Server) noteApplied(object Object, applied map[string]any) Object {
 	return s.Get(ref)
 }
 
-// applicable returns what of a desired object has an owner.
+// applicable returns the part of a desired object whose fields can be owned.
 func applicable(desired map[string]any) map[string]any {
 	applied := runtime.DeepCopyJSON(desired)
 	delete(applied, "apiVersion")

@@ -9,22 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Cache holds objects by all that they are looked up by: those of a [Server], or
-// those that a watch has told of. Its objects are not to be modified.
+// Cache indexes objects: those of a [Server], or those that a watch has
+// delivered. Its objects must not be modified.
 type Cache struct {
 	objects map[Ref]*stored
 	byKind  map[schema.GroupVersionKind]map[Ref]*stored
 	byOwner map[types.UID]map[Ref]*stored
-	label   string // of which the values are indexed
+	label   string // whose values are indexed
 	byLabel map[string]map[Ref]*stored
 }
 
-// stored is an object as one write has left it. It is replaced and never modified.
+// stored is a version of an object. It is replaced and never modified.
 type stored struct {
 	object Object
-	json   json.RawMessage // made when it is first asked for
-	// applied are the fields that were applied on the server, and that nobody else has
-	// written since.
+	json   json.RawMessage // encoded when first needed
+	// applied are the fields of server-side apply that nobody else has written
+	// since.
 	applied map[string]any
 }
 
@@ -59,7 +59,7 @@ func (c *Cache) Get(ref Ref) Object {
 	return nil
 }
 
-// JSON returns an object's JSON, which is made once for each object that is held.
+// JSON returns an object's JSON, which is encoded once for each version.
 func (c *Cache) JSON(object Object) json.RawMessage {
 	if s := c.objects[RefOf(object)]; s != nil && s.object == object {
 		return s.JSON()
@@ -78,11 +78,11 @@ func (c *Cache) List(apiVersion, kind string) []Object {
 // OwnedBy returns the objects that have an owner of that UID.
 func (c *Cache) OwnedBy(uid types.UID) []Object { return sorted(c.byOwner[uid]) }
 
-// Labelled returns the objects of which the indexed label has that value.
+// Labelled returns the objects with that value of the indexed label.
 func (c *Cache) Labelled(value string) []Object { return sorted(c.byLabel[value]) }
 
-// Hear makes an object what a write has left, and returns the write as the cache
-// sees it: between what it knew and what it knows now. By is empty.
+// Hear stores the result of a write, and returns the write as the cache sees
+// it: from its previous to its new version. By is empty.
 func (c *Cache) Hear(w Write) Write {
 	heard := Write{Ref: w.Ref, Before: c.Get(w.Ref), After: w.After, stored: w.stored}
 	if heard.Before != nil {

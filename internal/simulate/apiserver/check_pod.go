@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkPodSpec checks the little that people get wrong.
+// checkPodSpec checks for common mistakes only.
 func checkPodSpec(spec *corev1.PodSpec, path *field.Path, policies ...corev1.RestartPolicy) field.ErrorList {
 	var problems field.ErrorList
 	if len(spec.Containers) == 0 {
@@ -58,7 +58,7 @@ func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkMounts checks that each mounted volume is there.
+// checkMounts checks that each mounted volume exists.
 func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	volumes := map[string]bool{}
@@ -78,7 +78,7 @@ func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkPodUpdate refuses what cannot be changed about a Pod: nearly all.
+// checkPodUpdate refuses changes of immutable fields of a Pod: nearly all.
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	if !hasTolerations(pod.Spec.Tolerations, old.Spec.Tolerations) {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), "existing toleration can not be modified except its tolerationSeconds")}
@@ -97,7 +97,7 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 		munged.InitContainers[i].Image = old.Spec.InitContainers[i].Image
 	}
 	if old.Spec.NodeName == "" {
-		munged.NodeName = old.Spec.NodeName // the scheduler's write, which has a way of its own on a real server
+		munged.NodeName = old.Spec.NodeName // a real server has a subresource for the scheduler's write
 	}
 	if equality.Semantic.DeepEqual(*munged, old.Spec) {
 		return nil
@@ -108,8 +108,8 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 		"(allow it to be set to 1 if it was previously negative)")}
 }
 
-// hasTolerations reports whether all these are among the tolerations of a Pod, but
-// for their seconds.
+// hasTolerations reports whether all of these are among the tolerations of a
+// Pod, ignoring their seconds.
 func hasTolerations(all, these []corev1.Toleration) bool {
 	for _, one := range these {
 		if !slices.ContainsFunc(all, func(other corev1.Toleration) bool { return one.MatchToleration(&other) }) {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// set writes a default where nothing has been said.
+// set sets a default if the field is zero.
 func set[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
@@ -15,7 +15,7 @@ func set[T comparable](field *T, value T) {
 	}
 }
 
-// point writes the default of an optional field.
+// point sets the default of an optional field.
 func point[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value
@@ -61,8 +61,8 @@ func defaultContainer(c *corev1.Container) {
 	roundUp(c.Resources.Requests)
 }
 
-// pullPolicy returns the default for an image: one that is not pinned by a tag
-// or a digest may have changed. There may be no image in a template's volume.
+// pullPolicy returns the default for an image: Always for the tag latest, which
+// may change. The volume of a template may have no image.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, _, pinned := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// defaultPodSpec fills in what is filled in for a Pod and for a template alike.
+// defaultPodSpec sets the defaults of Pods and templates.
 func defaultPodSpec(spec *corev1.PodSpec) {
 	set(&spec.DNSPolicy, corev1.DNSClusterFirst)
 	set(&spec.RestartPolicy, corev1.RestartPolicyAlways)
@@ -30,7 +30,7 @@ func defaultPodSpec(spec *corev1.PodSpec) {
 	}
 }
 
-// admitPod fills in what the server and its admission plug-ins add to a Pod.
+// admitPod sets what the server and its admission plug-ins add to a Pod.
 func admitPod(a *admission, pod, old *corev1.Pod) field.ErrorList {
 	defaultPodSpec(&pod.Spec)
 	defaultRequests(&pod.Spec)
@@ -55,7 +55,7 @@ func admitPod(a *admission, pod, old *corev1.Pod) field.ErrorList {
 	return checkPodSpec(&pod.Spec, field.NewPath("spec"))
 }
 
-// defaultRequests takes limits for requests where there are none.
+// defaultRequests copies limits to missing requests.
 func defaultRequests(spec *corev1.PodSpec) {
 	eachContainer(spec, func(c *corev1.Container) {
 		if c.Resources.Limits != nil && c.Resources.Requests == nil {
@@ -69,7 +69,8 @@ func defaultRequests(spec *corev1.PodSpec) {
 	})
 }
 
-// admitTolerations lets a Pod stay on a node in trouble for five minutes.
+// admitTolerations lets a Pod stay for five minutes on a node that is not
+// ready.
 func admitTolerations(spec *corev1.PodSpec) {
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		tolerated := false

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The node ports that a server gives out. The lower ones are left to those who
-// name a port; they may name any.
+// The range of node ports. The server allocates from the upper part; users may
+// choose any.
 const (
 	firstNodePort = 30086
 	lastNodePort  = 32767
@@ -88,20 +88,20 @@ func hasNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer && allocates
 }
 
-// mayHaveNodePorts reports whether ports of a type can have node ports, even if the
-// server gives it none by itself.
+// mayHaveNodePorts reports whether ports of a type can have node ports, even if
+// the server allocates none by itself.
 func mayHaveNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-// addsNoNodePort reports whether all node ports are among those that there were.
+// addsNoNodePort reports whether all node ports are old ones.
 func addsNoNodePort(spec, was *corev1.ServiceSpec) bool {
 	before := portsOf(was)
 	return !slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
 }
 
-// inherit hands what was allocated on to an update that does not name it, and
-// drops from it what its new type does not have.
+// inherit copies allocated values to an update that does not set them, and
+// drops those that its new type does not have.
 func inherit(service, old *corev1.Service) {
 	spec, was := &service.Spec, &old.Spec
 	set(&spec.Type, corev1.ServiceTypeClusterIP)
@@ -133,7 +133,7 @@ func inherit(service, old *corev1.Service) {
 	}
 }
 
-// inheritNodePorts hands node ports on by the names of the ports.
+// inheritNodePorts copies node ports by the names of the ports.
 func inheritNodePorts(spec, was *corev1.ServiceSpec) {
 	byName := map[string]int32{}
 	for _, port := range was.Ports {
@@ -156,8 +156,8 @@ func portsOf(spec *corev1.ServiceSpec) []int32 {
 	return ports
 }
 
-// allocateAddress gives the Service an address of its own. A real server takes
-// a random one.
+// allocateAddress gives the Service a cluster IP. A real server takes a random
+// one.
 func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
 	if spec.ClusterIP == "" && len(spec.ClusterIPs) > 0 {
 		spec.ClusterIP = spec.ClusterIPs[0]
@@ -172,8 +172,8 @@ func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
 	spec.ClusterIPs[0] = spec.ClusterIP
 }
 
-// allocateNodePorts refuses ports that another Service holds, and gives out the
-// lowest free ones where none is named. A real server takes random ones.
+// allocateNodePorts refuses ports of other Services, and allocates the lowest
+// free ones. A real server takes random ones.
 func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList {
 	if !hasNodePorts(spec) {
 		return nil

@@ -1,5 +1,5 @@
 // Package apiserver models the part of a Kubernetes API server that operators
-// notice: it stores objects, tells watches of each write, and refuses what a real
+// notice: it stores objects, notifies watches of each write, and refuses what a real
 // one refuses.
 //
 // It has identities, generations, optimistic locking, finalizers, graceful deletion

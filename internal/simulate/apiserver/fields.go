@@ -9,14 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// granularMaps are the members whose keys are no fields: each key has an owner of
-// its own.
+// granularMaps are the members whose keys are owned one by one.
 var granularMaps = []string{
 	"annotations", "binaryData", "data", "labels", "limits", "matchLabels", "nodeSelector", "requests", "stringData",
 }
 
 // itemKeys returns the members that identify an item of a list, by the list's
-// name. A list without is one field as a whole.
+// name. Without keys a list is owned as a whole.
 func itemKeys(list string, items ...any) []string {
 	switch list {
 	case "containers", "initContainers", "ephemeralContainers", "volumes", "env", "imagePullSecrets", "resourceClaims", "secrets":
@@ -61,8 +60,8 @@ func identity(keys []string, item any) string {
 	return string(text)
 }
 
-// applyObject changes live to what is desired. Owned is what was desired last
-// and is still as it was then.
+// applyObject changes live to the desired form. Owned is the part of the last
+// desired form that nobody has changed since.
 func applyObject(live, owned, desired map[string]any) {
 	for key, value := range owned {
 		if _, wanted := desired[key]; wanted {
@@ -135,8 +134,8 @@ func byIdentity(keys []string, items []any) map[string]any {
 	return index
 }
 
-// stillOwned returns what is still owned after somebody else has written: the
-// fields that the write has not changed.
+// stillOwned returns the owned fields that a write of somebody else has not
+// changed.
 func stillOwned(name string, owned, before, after any) (any, bool) {
 	switch owned := owned.(type) {
 	case map[string]any:

@@ -11,16 +11,16 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Kind is what the API server knows of a kind.
+// Kind is a kind of the API server.
 type Kind struct {
 	metacontroller.Resource
 
-	// IsCluster is set for a kind that has no namespaces.
+	// IsCluster is set for cluster-scoped kinds.
 	IsCluster bool
 
-	generation bool // it counts the changes of its spec
-	// admit returns the form in which an object is stored. A kind without it, and
-	// without a definition, is stored as it is written.
+	generation bool // its spec changes are counted in metadata.generation
+	// admit returns the object as it is stored. A kind with neither admit nor a
+	// definition is stored as it is written.
 	admit func(a *admission, object, old Object) (Object, error)
 	// definition returns the schema of a custom resource. It may be nil.
 	definition func() (*crd.Schema, error)
@@ -31,7 +31,7 @@ func (k Kind) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group(), Resource: k.Plural}
 }
 
-// builtin are the kinds whose defaults and rules are known.
+// builtin are the kinds with known defaults and rules.
 var builtin = []Kind{
 	{Resource: metacontroller.ConfigMap, admit: typed(admitConfigMap)},
 	{Resource: metacontroller.Secret, admit: typed(admitSecret)},
@@ -98,8 +98,7 @@ func (c *catalogue) add(k Kind) {
 	c.byResource[gvk.GroupVersion().WithResource(k.Plural)] = k
 }
 
-// of returns a kind. One that is not known is taken for a namespaced custom
-// resource.
+// of returns a kind. An unknown one is treated as a namespaced custom resource.
 func (c *catalogue) of(apiVersion, name string) Kind {
 	if k, known := c.byKind[schema.FromAPIVersionAndKind(apiVersion, name)]; known {
 		return k

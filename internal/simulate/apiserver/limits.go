@@ -3,20 +3,20 @@ package apiserver
 import "fmt"
 
 // A few bytes can ask for a cluster of any size: a number of replicas, a custom
-// resource that comes to no rest. So there is room for so much and no more.
+// resource that never comes to rest. So the size is limited.
 const (
 	// maxObjects is how many objects there may be at once.
 	maxObjects = 10_000
-	// maxText is how much text, roughly, they may hold together.
+	// maxText is the approximate size of all their texts.
 	maxText = 128 << 20
-	// MaxRequest is how many bytes an object may have that the server is sent.
+	// MaxRequest is the maximal size of an object in a request, in bytes.
 	MaxRequest = 3 << 20
 )
 
-// Full returns the error by which the simulation ends, once there was no room.
+// Full returns the error that ends the simulation once a limit was exceeded.
 func (s *Server) Full() error { return s.full }
 
-// Overflow notes that there is no room, and returns Full.
+// Overflow records that a limit was exceeded, and returns Full.
 func (s *Server) Overflow(format string, args ...any) error {
 	if s.full == nil {
 		s.full = fmt.Errorf("the simulated cluster is full: "+format+": simulate something smaller", args...)
@@ -27,12 +27,12 @@ func (s *Server) Overflow(format string, args ...any) error {
 // HasRoomFor reports whether there is room for the Pods of a workload.
 func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
 	if pods > maxObjects {
-		_ = s.Overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is looked for after every step
+		_ = s.Overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is checked after every step
 	}
 	return s.full == nil
 }
 
-// makeRoom refuses an object for which there is no room.
+// makeRoom refuses an object above the limit.
 func (s *Server) makeRoom(ref Ref) error {
 	if s.full == nil && len(s.held.objects) >= maxObjects {
 		return s.Overflow("%s is one more than %d objects", ref, maxObjects)
@@ -40,8 +40,7 @@ func (s *Server) makeRoom(ref Ref) error {
 	return s.full
 }
 
-// weigh notes how much text comes with an object, and goes with the one in whose
-// place it is.
+// weigh updates the size of all texts when an object replaces another.
 func (s *Server) weigh(ref Ref, object, old Object) {
 	if object != nil {
 		s.text += textOf(object.Object)
@@ -50,11 +49,11 @@ func (s *Server) weigh(ref Ref, object, old Object) {
 		s.text -= textOf(old.Object)
 	}
 	if s.text > maxText {
-		_ = s.Overflow("with %s its objects have more than %d MiB", ref, maxText>>20) // it is looked for after every step
+		_ = s.Overflow("with %s its objects have more than %d MiB", ref, maxText>>20) // it is checked after every step
 	}
 }
 
-// textOf returns how much text a value holds, with a few bytes for each part.
+// textOf returns the approximate size of a value.
 func textOf(value any) int {
 	const part = 8
 	switch value := value.(type) {

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// serverSet are the members of metadata that a writer cannot change.
+// serverSet are the members of metadata that only the server sets.
 var serverSet = []string{
 	"selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
 	"deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
 }
 
-// KeepServerSet puts back what only the server sets, and the status.
+// KeepServerSet restores what only the server sets, and the status.
 func KeepServerSet(object, old Object) {
 	metadata := object.Object["metadata"].(map[string]any)
 	oldMetadata := old.Object["metadata"].(map[string]any)
@@ -24,7 +24,7 @@ func KeepServerSet(object, old Object) {
 	keep(object.Object, old.Object, "status")
 }
 
-// DropServerSet takes away what only the server sets, and the status.
+// DropServerSet removes what only the server sets, and the status.
 func DropServerSet(object Object) {
 	for _, field := range serverSet {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
@@ -40,13 +40,13 @@ func keep(content, old map[string]any, field string) {
 	}
 }
 
-// shallow returns a copy of which the members can be replaced.
+// shallow returns a copy whose members can be replaced.
 func shallow(object Object) Object {
 	return &unstructured.Unstructured{Object: maps.Clone(object.Object)}
 }
 
-// SameBut reports whether two objects are equal in all members but those: 1 and 1.0
-// differ, and so do an empty map and none.
+// SameBut reports whether two objects are equal except for those members: 1 and
+// 1.0 differ, and so do an empty map and a missing one.
 func SameBut(a, b Object, members ...string) bool {
 	return sameKeys(a.Object, b.Object, members) && sameKeys(b.Object, a.Object, members)
 }
@@ -60,8 +60,8 @@ func sameKeys(a, b map[string]any, without []string) bool {
 	return true
 }
 
-// isGraceful reports whether an object ends only when somebody has stopped it:
-// a Pod that has been given a node.
+// isGraceful reports whether deletion waits for a kubelet: a Pod on a node that
+// has not ended.
 func isGraceful(object Object) bool {
 	if object.GetKind() != "Pod" || object.GetAPIVersion() != "v1" {
 		return false

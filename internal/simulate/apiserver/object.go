@@ -21,7 +21,7 @@ type Object = *unstructured.Unstructured
 type Ref struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Namespace is empty for a kind that has none.
+	// Namespace is empty for cluster-scoped kinds.
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 }
@@ -83,8 +83,8 @@ func Decode(object Object, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 }
 
-// Encode returns the untyped form of a typed object. It panics for what no Go type
-// of Kubernetes is made of.
+// Encode returns the untyped form of a typed object. It panics if it is not a
+// Kubernetes type.
 func Encode(typed any) Object {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {
@@ -113,7 +113,7 @@ func ControllerUID(object Object) types.UID {
 	return ""
 }
 
-// KeepOwners returns a copy of an object with those of its owners alone that are kept.
+// KeepOwners returns a copy of an object with only the owners that are kept.
 func KeepOwners(object Object, keep func(metav1.OwnerReference) bool) Object {
 	object = object.DeepCopy()
 	owners := slices.DeleteFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !keep(owner) })

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Patch changes an object by a merge patch (RFC 7386) in JSON. Errors are those of
-// the API server, or tell that the patch is no JSON object.
+// Patch changes an object by a merge patch (RFC 7386) in JSON. Errors are those
+// of the API server, or that the patch is no JSON object.
 func (s *Server) Patch(by Actor, ref Ref, patch []byte) error {
 	live := s.Get(ref)
 	if live == nil {

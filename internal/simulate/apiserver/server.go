@@ -9,7 +9,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Actor is who writes, in the words of a report.
+// Actor is who writes, as reports say it.
 type Actor string
 
 // The actors.
@@ -26,7 +26,7 @@ type Write struct {
 	By Actor
 	// Ref names the object.
 	Ref Ref
-	// Before is nil where the object is new, and After where it is gone.
+	// Before is nil for a new object, and After for a deleted one.
 	Before, After Object
 
 	stored *stored // After
@@ -35,20 +35,20 @@ type Write struct {
 // JSON returns the JSON of After, which is not nil.
 func (w Write) JSON() json.RawMessage { return w.stored.JSON() }
 
-// Server is the part of the API server that matters. The objects that it returns are
-// not to be modified.
+// Server is the simulated API server. The objects that it returns must not be
+// modified.
 type Server struct {
 	held      *Cache
 	now       func() time.Time
 	lenient   bool // custom resources are not validated
 	kinds     *catalogue
 	nodePorts map[int64]Ref
-	quota     string // the kind that only people may create, or empty
+	quota     string // the kind that only people may create, or ""
 	addresses int
 	version   int64 // the newest resource version
 	uids      int
 	text      int   // of all objects
-	full      error // once there was no room
+	full      error // once a limit was exceeded
 	watchers  []func(Write)
 }
 
@@ -58,7 +58,7 @@ type Options struct {
 	Now func() time.Time
 	// Controllers are the operators, whose kinds it knows beside the built-in ones.
 	Controllers []metacontroller.Controller
-	// SkipValidation makes it take custom resources that their
+	// SkipValidation accepts custom resources that their
 	// CustomResourceDefinition refuses.
 	SkipValidation bool
 }
@@ -77,7 +77,7 @@ func (s *Server) Now() time.Time { return s.now() }
 // Version returns the newest resource version: it grows with each write.
 func (s *Server) Version() int64 { return s.version }
 
-// Kind returns a kind. One that is not known is taken for a namespaced custom
+// Kind returns a kind. An unknown one is treated as a namespaced custom
 // resource.
 func (s *Server) Kind(apiVersion, kind string) Kind { return s.kinds.of(apiVersion, kind) }
 
@@ -101,11 +101,11 @@ func (s *Server) List(apiVersion, kind string) []Object { return s.held.List(api
 // OwnedBy returns the objects that have an owner of that UID.
 func (s *Server) OwnedBy(uid types.UID) []Object { return s.held.OwnedBy(uid) }
 
-// Watch calls a function at each write from now on, behind those that watch already.
+// Watch calls a function at each write from now on, after the existing watches.
 func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }
 
-// Latest returns an object as a watch tells of it that has just begun: as a write
-// without a writer.
+// Latest returns an object as a new watch delivers it: as a write without an
+// actor.
 func (s *Server) Latest(ref Ref) Write {
 	return Write{Ref: ref, After: s.Get(ref), stored: s.held.objects[ref]}
 }

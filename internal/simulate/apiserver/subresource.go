@@ -8,8 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// AddEphemeralContainer adds an ephemeral container to a Pod. Errors say what kubectl
-// says of them.
+// AddEphemeralContainer adds an ephemeral container to a Pod. Errors have
+// kubectl's text.
 func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.EphemeralContainer) error {
 	object := s.Get(pod)
 	if object == nil {

@@ -49,8 +49,8 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 	return s.Get(ref), nil
 }
 
-// Update replaces all of an object but its status and the metadata that the
-// server sets. A resource version that is not the newest is a conflict.
+// Update replaces an object except for its status and the metadata that the
+// server sets. An old resource version is a conflict.
 func (s *Server) Update(by Actor, object Object) (Object, error) {
 	ref := RefOf(object)
 	kind := s.kinds.of(ref.APIVersion, ref.Kind)
@@ -89,9 +89,9 @@ func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object,
 	return s.replace(by, ref, object, old), nil
 }
 
-// Replace stores the successor of an object as it is, without defaults and rules: as
-// the subresources do by which built-in controllers write. It returns nil where
-// the object is not there.
+// Replace stores a new version of an object without defaults and rules, as the
+// subresources that built-in controllers use. It returns nil if the object does
+// not exist.
 func (s *Server) Replace(by Actor, object Object) Object {
 	ref := RefOf(object)
 	old := s.Get(ref)
@@ -101,8 +101,8 @@ func (s *Server) Replace(by Actor, object Object) Object {
 	return s.replace(by, ref, object, old)
 }
 
-// replace stores the successor of an object, unless they are the same. An
-// object that is being deleted goes with its last finalizer.
+// replace stores a new version of an object, if it differs. An object that is
+// being deleted is removed with its last finalizer.
 func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 	if old.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && !isGraceful(object) {
 		s.Remove(by, ref)
@@ -115,14 +115,14 @@ func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 	return s.Get(ref)
 }
 
-// cascades are the ways of deletion in which the owner goes last, by the word
-// that kubectl has for them.
+// cascades are the finalizers of deletions in which the owner is deleted last,
+// by kubectl's name.
 var cascades = map[string]string{
 	"orphan": metav1.FinalizerOrphanDependents, "foreground": metav1.FinalizerDeleteDependents,
 }
 
-// DeleteCascading deletes an object with kubectl's --cascade: orphan and foreground
-// make it go last, without one what it owns goes after it.
+// DeleteCascading deletes an object with kubectl's --cascade: with orphan and
+// foreground the owner is deleted last, with "" (background) first.
 func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 	old := s.Get(ref)
 	if finalizer := cascades[cascade]; finalizer != "" && old != nil && old.GetDeletionTimestamp() == nil {
@@ -134,8 +134,8 @@ func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 	return s.Delete(by, ref, "")
 }
 
-// Delete asks for an object's end. One with finalizers, and a Pod that has a
-// node, is only marked.
+// Delete deletes an object. One with finalizers, and a Pod on a node, is only
+// marked.
 func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 	old := s.Get(ref)
 	kind := s.kinds.of(ref.APIVersion, ref.Kind)
@@ -166,7 +166,8 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 	return nil
 }
 
-// Remove takes an object away at once, as a kubelet does with a Pod that has ended.
+// Remove removes an object at once, as a kubelet does with a Pod that has
+// ended.
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
 	s.weigh(ref, nil, before)
@@ -201,7 +202,7 @@ func (s *Server) stillApplied(by Actor, ref Ref, old, object Object) map[string]
 	return left.(map[string]any)
 }
 
-// index files an object, and the node ports that it holds.
+// index indexes an object, and its node ports.
 func (s *Server) index(ref Ref, written *stored) {
 	s.held.add(ref, written)
 	for _, port := range nodePortsOf(written.object) {

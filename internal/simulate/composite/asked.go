@@ -7,21 +7,22 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Asked is a child that Metacontroller asks the API server to create or to update.
+// Asked is a child that Metacontroller creates or updates.
 type Asked struct {
 	// New is set where it is created.
 	New bool
-	// Desired is what the hook wants, with what Metacontroller adds: the namespace,
-	// the label of the selector and the owner. It is what a server-side apply sends.
+	// Desired is the child of the hook with what Metacontroller adds: the
+	// namespace, the label of the selector and the owner. It is the body of a
+	// server-side apply.
 	Desired apiserver.Object
 }
 
-// Ask calls a function at each child that Metacontroller asks for by DynamicApply,
-// before the API server has taken or refused it. An error of the function is the
-// refusal.
+// Ask registers a function that is called for each child that Metacontroller
+// sends by DynamicApply, before the API server handles it. An error of the
+// function is returned as a refusal.
 func (m *Metacontroller) Ask(tell func(Asked) error) { m.asked = tell }
 
-// tellAsked tells of a child as it is sent. An adoption changes the owner alone.
+// tellAsked calls that function. An adoption changes the owner only.
 func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
 	if m.asked == nil || m.parents[apiserver.RefOf(object)] != nil {
 		return nil
@@ -50,15 +51,14 @@ func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
 	return mergeChild(live, a.wanted())
 }
 
-// wanted is what the hook wants: the owner is added when a child is created.
+// wanted is the hook's child: the owner is added when a child is created.
 func (a Asked) wanted() apiserver.Object {
 	wanted := a.Desired.DeepCopy()
 	wanted.SetOwnerReferences(nil)
 	return wanted
 }
 
-// lastApplied returns what Metacontroller notes of a child that it has written, or
-// nil.
+// lastApplied returns the last-applied annotation of a child, decoded, or nil.
 func lastApplied(object apiserver.Object) (apiserver.Object, error) {
 	text := object.GetAnnotations()[metacontroller.LastAppliedAnnotation]
 	if text == "" {

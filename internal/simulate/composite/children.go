@@ -16,11 +16,11 @@ import (
 )
 
 // manage deletes the observed children that are not desired, then creates and
-// updates those that are. A failure of one does not stop the others.
+// updates the desired ones. A failure of one does not stop the others.
 func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []group, desired []apiserver.Object) error {
 	wanted := map[apiserver.Ref]apiserver.Object{}
 	for _, child := range desired {
-		wanted[apiserver.RefOf(child)] = child // the last of several counts
+		wanted[apiserver.RefOf(child)] = child // the last duplicate counts
 	}
 	live := map[apiserver.Ref]apiserver.Object{}
 	var failures []error
@@ -58,10 +58,10 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 	return errors.Join(failures...)
 }
 
-// apply makes one child as it is desired, by the strategy of this installation.
+// apply creates or updates one child with the strategy of this installation.
 func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object) error {
 	if live != nil && live.GetDeletionTimestamp() != nil {
-		return nil // it has to be gone before it can come again
+		return nil // it can only be created again when it is gone
 	}
 	if m.options.Apply == ServerSideApply {
 		return m.applyOnServer(p, object, live, desired)
@@ -71,7 +71,7 @@ func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object
 	}
 	ref := apiserver.RefOf(live)
 	if last := m.merged[ref]; last.live == live && reflect.DeepEqual(last.desired.Object, desired.Object) {
-		return nil // an object is replaced and never modified, so that the difference is nothing as it was
+		return nil // objects are never modified, so the result of the merge is the same
 	}
 	merged, err := mergeChild(live, desired)
 	if err != nil {
@@ -88,10 +88,10 @@ func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object
 	return err
 }
 
-// mergedChild is a live child that was as it was desired, or is not to be updated.
+// mergedChild is a live child that needed no update.
 type mergedChild struct{ live, desired apiserver.Object }
 
-// create posts a child. One whose name is taken is given up on in silence.
+// create creates a child. If the name is taken, it silently gives up.
 func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) error {
 	child := desired.DeepCopy()
 	if err := setLastApplied(child, desired); err != nil {
@@ -107,7 +107,7 @@ func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) err
 	return err
 }
 
-// mergeChild returns what Metacontroller would put in place of a live child.
+// mergeChild returns the update of a live child.
 func mergeChild(live, desired apiserver.Object) (apiserver.Object, error) {
 	desired = desired.DeepCopy()
 	unstructured.RemoveNestedField(desired.Object, "metadata", "annotations", metacontroller.LastAppliedAnnotation)

@@ -10,13 +10,13 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// SelectorLabel is what Metacontroller selects children by where it generates
-// the selector.
+// SelectorLabel is the label by which Metacontroller selects children with
+// generateSelector.
 const SelectorLabel = "controller-uid"
 
-// claimChildren returns the parent's children, each declared kind as a group. A
-// child that has lost the label is released, one without an owner that has it
-// is adopted. The request shows an adopted one as it was before.
+// claimChildren returns the parent's children by declared kind. A child without
+// the label is released, an orphan with it is adopted. The request contains an
+// adopted one as it was before.
 func (m *Metacontroller) claimChildren(p *Parent, object apiserver.Object) ([]group, error) {
 	groups := make([]group, len(p.controller.Children))
 	for i, child := range p.controller.Children {
@@ -65,8 +65,8 @@ func groupOf(groups []group, object apiserver.Object) *group {
 	return nil
 }
 
-// adopt makes a parent the owner of an orphan, unless the parent is not there any
-// more: it and the orphan are looked up in the API server.
+// adopt makes a parent the owner of an orphan. Both are first read from the API
+// server, and must still exist.
 func (m *Metacontroller) adopt(orphan, object apiserver.Object) error {
 	parent := m.server.Get(apiserver.RefOf(object))
 	if parent == nil || parent.GetUID() != object.GetUID() {
@@ -85,8 +85,8 @@ func (m *Metacontroller) adopt(orphan, object apiserver.Object) error {
 	return err
 }
 
-// lookUp returns an object as the API server has it. Another one of that name is
-// none.
+// lookUp reads an object from the API server. Another one of the same name does
+// not count.
 func (m *Metacontroller) lookUp(object apiserver.Object) (apiserver.Object, error) {
 	ref := apiserver.RefOf(object)
 	live := m.server.Get(ref)
@@ -99,7 +99,7 @@ func (m *Metacontroller) lookUp(object apiserver.Object) (apiserver.Object, erro
 func (m *Metacontroller) release(child, object apiserver.Object) error {
 	live, err := m.lookUp(child)
 	if err != nil {
-		return nil //nolint:nilerr // what is gone needs no release
+		return nil //nolint:nilerr // a deleted child needs no release
 	}
 	released := apiserver.KeepOwners(live, func(owner metav1.OwnerReference) bool { return owner.UID != object.GetUID() })
 	if _, err := m.sendUpdate(released); err != nil && !apierrors.IsNotFound(err) {

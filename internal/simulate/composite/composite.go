@@ -13,7 +13,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Strategy is how Metacontroller applies children.
+// Strategy is Metacontroller's apply strategy.
 type Strategy string
 
 // The strategies of Metacontroller.
@@ -28,15 +28,15 @@ type Options struct {
 	Controllers []metacontroller.Controller
 	// Installation names and prints their CompositeControllers.
 	Installation manifests.Installation
-	// Call is the way to their hooks.
+	// Call calls their hooks.
 	Call Call
-	// Apply is how children are applied.
+	// Apply is the apply strategy.
 	Apply Strategy
 	// HookVersion is v1 or v2.
 	HookVersion string
-	// Late makes it hear of changes only by [Metacontroller.Deliver] and the like.
+	// Late delays its caches until [Metacontroller.Deliver] and the like.
 	Late bool
-	// Failed is told of each sync that fails for another reason than the one before.
+	// Failed is called for each sync that fails with a new error.
 	Failed func(parent apiserver.Ref, reason string)
 }
 
@@ -44,23 +44,23 @@ type Options struct {
 type Metacontroller struct {
 	options Options
 	server  *apiserver.Server
-	// cache is what has been heard of the API server: all of it, unless it is late.
+	// cache is its cache of the API server: current, unless it is late.
 	cache *apiserver.Cache
-	// watched are the kinds of which it hears late, as Pod, and pending what it has
-	// yet to hear of them. Without, it hears of all at once.
+	// watched are the late kinds, as in Pod, and pending their events that are
+	// not delivered yet. Without Late both are empty.
 	watched map[string]bool
 	pending map[string][]apiserver.Write
-	// disturbed is what goes wrong with the writes of this sync, asked is told of those
-	// of children. Both may be nil.
-	disturbed *disturbed
+	// syncFault is the fault of this sync, asked is called for writes of
+	// children. Both may be nil.
+	syncFault *syncFault
 	asked     func(Asked) error
 
 	parents   map[apiserver.Ref]*Parent
 	byUID     map[types.UID]*Parent
-	applied   map[apiserver.Ref]applyState // what server-side apply remembers
+	applied   map[apiserver.Ref]applyState // the state of server-side apply
 	merged    map[apiserver.Ref]mergedChild
 	manifests map[string][]byte
-	requests  int // writes that were asked of the API server
+	requests  int // writes to the API server
 	answered  func(p *Parent, answer *response)
 	refused   func(p *Parent, child apiserver.Ref, err error)
 }
@@ -82,7 +82,7 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 	return m
 }
 
-// Parent is what Metacontroller knows of a custom resource.
+// Parent is Metacontroller's state of a custom resource.
 type Parent struct {
 	// Ref names it.
 	Ref apiserver.Ref
@@ -96,49 +96,49 @@ type Parent struct {
 	queued     bool
 	due        time.Time // of the one pending timer, or zero
 	byTimer    bool      // it was a timer that queued it
-	// idle counts the timers in a row that led to nothing. A hook that asks to
-	// be called every minute for ever would keep a simulation busy for ever.
+	// idle counts timers in a row without an effect. Otherwise a hook that asks
+	// to be called every minute would keep a simulation running for ever.
 	idle     int
 	failures int
 	answer   []byte // of the last sync or finalize hook
 }
 
-// maxIdle is how many timers in a row may lead to nothing before the next are
-// left out: five minutes of [metacontroller.RelatedResync], after which a teardown
-// gives up what it waits for. Those after failures come at growing intervals: the
-// last that counts is late enough for a hook to tell that what fails goes on failing.
+// maxIdle is how many timers in a row may have no effect before further ones
+// are ignored: five minutes of [metacontroller.RelatedResync], after which a
+// teardown stops waiting. Retries after failures back off: the last that counts
+// is late enough for a hook to report a permanent failure.
 const (
 	maxIdle         = 11
 	maxIdleFailures = 6
 )
 
-// cacheFlushInterval is Metacontroller's --cache-flush-interval, unless it is set:
-// then all that it has heard of is synced. With ignoreStatusChanges it compares
-// generations, labels and annotations and no UIDs (4.17.2), so that it takes a
-// custom resource that was created again while the watch was interrupted for the
-// old one until then.
+// cacheFlushInterval is the default of Metacontroller's --cache-flush-interval,
+// after which everything in the cache is synced. With ignoreStatusChanges it
+// compares generations, labels and annotations but not UIDs (4.17.2): until
+// then it takes a custom resource that was created again while the watch was
+// interrupted for the old one.
 const cacheFlushInterval = 30 * time.Minute
 
-// hear brings the cache up to a write, and queues whom that concerns.
+// hear updates the cache, and queues the affected parents.
 func (m *Metacontroller) hear(w apiserver.Write) {
 	if heard := m.cache.Hear(w); heard.Before != nil || heard.After != nil {
 		m.observe(heard)
 	}
 }
 
-// observe queues the parents whom a change concerns: the object itself, its
-// owner, whoever may adopt it and whoever has selected it, as it was or as it is.
+// observe queues the parents that are affected by a change: the object itself,
+// its owner, those that may adopt it and those that select it, before or after.
 func (m *Metacontroller) observe(c apiserver.Write) {
 	if p := m.watch(c); p != nil {
 		switch {
 		case !onlyStatus(c):
 			p.queue()
-		case c.Before.GetUID() != c.After.GetUID(): // a watch that was interrupted told both at once
+		case c.Before.GetUID() != c.After.GetUID(): // an interrupted watch delivered both at once
 			p.after(m.server.Now(), cacheFlushInterval)
 		}
 	}
-	// Of a child that changes hands only the new owner hears, unless the old one has
-	// selected it.
+	// If the owner of a child changes, only the new owner is queued, unless the
+	// old one selects it.
 	if object := cmp.Or(c.After, c.Before); apiserver.ControllerUID(object) != "" {
 		m.byUID[apiserver.ControllerUID(object)].queue()
 	} else {
@@ -153,7 +153,7 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 	}
 }
 
-// watch returns the parent that has changed, and notes a new one.
+// watch returns the changed parent, which may be new.
 func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 	if p := m.parents[c.Ref]; p != nil {
 		if c.After != nil { // it may be another object of that name
@@ -176,8 +176,8 @@ func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 	return nil
 }
 
-// onlyStatus reports whether nothing but the status and the like of a live
-// object has changed. The CompositeControllers ask not to be told.
+// onlyStatus reports whether only the status and the like have changed, which
+// the CompositeControllers ignore.
 func onlyStatus(c apiserver.Write) bool {
 	return c.Before != nil && c.After != nil && c.After.GetDeletionTimestamp() == nil &&
 		c.Before.GetGeneration() == c.After.GetGeneration() &&
@@ -185,22 +185,22 @@ func onlyStatus(c apiserver.Write) bool {
 		maps.Equal(c.Before.GetAnnotations(), c.After.GetAnnotations())
 }
 
-// queue asks for a sync. There is nothing to ask for without a parent.
+// queue queues a sync; a nil parent is ignored.
 func (p *Parent) queue() {
 	if p != nil {
 		p.queued, p.byTimer, p.idle = true, false, 0
 	}
 }
 
-// after asks for a sync at a later time. The earliest of several counts.
+// after queues a sync for later. The earliest one counts.
 func (p *Parent) after(now time.Time, delay time.Duration) {
 	if at := now.Add(delay); p.due.IsZero() || at.Before(p.due) {
 		p.due = at
 	}
 }
 
-// Parents returns the custom resources that it has ever heard of, in the order of
-// kinds and names. They are not to be modified.
+// Parents returns all custom resources that were ever in the cache, in the
+// order of kinds and names. They must not be modified.
 func (m *Metacontroller) Parents() []*Parent {
 	return slices.SortedFunc(maps.Values(m.parents), func(a, b *Parent) int { return a.Ref.Compare(b.Ref) })
 }
@@ -224,7 +224,7 @@ func (m *Metacontroller) Step() {
 	}
 }
 
-// sync syncs one parent, and asks for another attempt after a failure.
+// sync syncs one parent, and retries after a failure.
 func (m *Metacontroller) sync(p *Parent) {
 	now, version, byTimer := m.server.Now(), m.server.Version(), p.byTimer
 	p.queued, p.byTimer = false, false
@@ -253,7 +253,7 @@ func (m *Metacontroller) sync(p *Parent) {
 	}
 }
 
-// NextTimer returns when a parent is due that is worth waiting for, or zero.
+// NextTimer returns when the next parent is due, ignoring idle ones, or zero.
 func (m *Metacontroller) NextTimer() time.Time {
 	var next time.Time
 	for _, p := range m.parents {
@@ -271,7 +271,7 @@ func (m *Metacontroller) NextTimer() time.Time {
 	return next
 }
 
-// IsBusy reports whether a parent waits for its sync, or news for its delivery.
+// IsBusy reports whether a parent is queued, or an event is not delivered.
 func (m *Metacontroller) IsBusy() bool {
 	if len(m.PendingKinds()) > 0 {
 		return true

@@ -13,28 +13,28 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// Fault is what goes wrong in one sync. The zero value is nothing.
+// Fault is a fault in one sync. The zero value is none.
 type Fault struct {
 	what string
 	n    int // of the write, counted from 1
 }
 
-// What goes wrong in a sync.
+// The faults of a sync.
 const (
-	// crash ends Metacontroller when the n-th write is done, or before all.
+	// crash kills Metacontroller after the n-th write, or before the first.
 	crash = "crash"
-	// refuse makes the API server fail at the n-th write.
+	// refuse makes the n-th write fail in the API server.
 	refuse = "refuse"
-	// doubt makes the answer of the n-th write get lost, which has been done.
+	// doubt loses the response of the n-th write, which was done.
 	doubt = "doubt"
-	// loseStatus makes the API server fail at the write of the status.
+	// loseStatus makes the write of the status fail.
 	loseStatus = "lose-status"
 	// unavailable makes the hook answer 503.
 	unavailable = "503"
 )
 
-// ParseFault reads what follows "sync KIND/NAME", as in crash@2. The error says what
-// can be written.
+// ParseFault parses what follows "sync KIND/NAME", as in crash@2. The error
+// lists the faults.
 func ParseFault(text string) (Fault, error) {
 	what, number, hasNumber := strings.Cut(text, "@")
 	d := Fault{what: what}
@@ -50,22 +50,22 @@ func ParseFault(text string) (Fault, error) {
 			return d, nil
 		}
 	}
-	return d, fmt.Errorf("%q is no trouble of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
+	return d, fmt.Errorf("%q is not a fault of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
 }
 
-// errInjected marks the errors that nobody is to blame for.
+// errInjected marks the errors of faults.
 var errInjected = errors.New("made to fail")
 
-// disturbed counts the writes of a sync in which something goes wrong.
-type disturbed struct {
+// syncFault counts the writes of a sync with a fault.
+type syncFault struct {
 	Fault
 
 	writes int
 	dead   bool
 }
 
-// write does a write, unless it is to fail.
-func (d *disturbed) write(isStatus bool, do func() error) error {
+// write performs a write, unless it is to fail.
+func (d *syncFault) write(isStatus bool, do func() error) error {
 	if d.dead {
 		return d.died()
 	}
@@ -79,7 +79,7 @@ func (d *disturbed) write(isStatus bool, do func() error) error {
 	case d.what == loseStatus && isStatus, d.what == refuse && struck:
 		return fmt.Errorf("%w: %w", errInjected, apierrors.NewInternalError(errors.New("the API server has failed")))
 	case d.what == doubt && struck:
-		_ = do() // whatever comes of it is not told
+		_ = do() // the result is lost
 		return fmt.Errorf("%w: %w", errInjected, apierrors.NewTimeoutError("the answer of the API server is lost", 1))
 	}
 	err := do()
@@ -90,15 +90,15 @@ func (d *disturbed) write(isStatus bool, do func() error) error {
 	return err
 }
 
-func (d *disturbed) died() error {
+func (d *syncFault) died() error {
 	return fmt.Errorf("%w: Metacontroller dies after write %d of this sync", errInjected, d.n)
 }
 
 // IsInjected reports whether an error was made to happen by a [Fault].
 func IsInjected(err error) bool { return errors.Is(err, errInjected) }
 
-// Sync syncs a custom resource of which Metacontroller has heard, with something that
-// goes wrong. It reports whether there is one.
+// Sync syncs a custom resource in Metacontroller's cache, with a fault. It
+// reports whether there is one.
 func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) bool {
 	p := m.parents[parent]
 	if p == nil || m.cache.Get(parent) == nil {
@@ -109,15 +109,15 @@ func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) bool {
 		return true
 	}
 	hooks := m.options.Call
-	d := &disturbed{Fault: what}
-	m.disturbed = d
+	d := &syncFault{Fault: what}
+	m.syncFault = d
 	if what.what == unavailable {
 		m.options.Call = func(time.Time, string, []byte) (int, []byte, error) {
 			return http.StatusServiceUnavailable, []byte("made to fail"), nil
 		}
 	}
 	m.sync(p)
-	m.disturbed, m.options.Call = nil, hooks
+	m.syncFault, m.options.Call = nil, hooks
 	if d.dead {
 		m.Restart()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/fingerprint"
 )
 
-// Fingerprint writes down what Metacontroller has heard of, and what it remembers.
+// Fingerprint prints the cache and the state of Metacontroller.
 func (m *Metacontroller) Fingerprint(p *fingerprint.Printer) {
 	if m.options.Late {
 		p.Line("heard")

@@ -17,13 +17,12 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Call is the way to the hooks: it posts a body to a path such as
-// /modelbox/sync, and returns the status and body of the response. Now is the
-// time inside the simulation, for a server whose clock can be set. The error is
-// that of the transport.
+// Call calls a hook: it posts a body to a path such as /modelbox/sync, and
+// returns the status and body of the response. Now is the simulated time, for a
+// server whose clock can be set. The error is that of the transport.
 type Call func(now time.Time, path string, body []byte) (status int, answer []byte, err error)
 
-// response is what a sync or finalize hook answers.
+// response is the answer of a sync or finalize hook.
 type response struct {
 	Status             map[string]any               `json:"status"`
 	Children           []*unstructured.Unstructured `json:"children"`
@@ -31,12 +30,12 @@ type response struct {
 	Finalized          bool                         `json:"finalized"`
 }
 
-// rules is what a customize hook answers.
+// rules is the answer of a customize hook.
 type rules struct {
 	RelatedResources []*metacontroller.Rule `json:"relatedResources"`
 }
 
-// group holds the objects of a kind for a request.
+// group are the objects of a kind in a request.
 type group struct {
 	kind    apiserver.Kind
 	objects []apiserver.Object
@@ -61,8 +60,8 @@ func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, childre
 	return b.Bytes()
 }
 
-// writeGroups writes objects by kind and by key, in the order of the keys. Hook
-// version v1 knows an object by its name.
+// writeGroups writes objects by kind and by key, in the order of the keys. Keys
+// are names in hook version v1.
 func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
 	sortedGroups := slices.Clone(groups)
 	slices.SortFunc(sortedGroups, func(a, b group) int { return bytes.Compare([]byte(a.kind.Key()), []byte(b.kind.Key())) })
@@ -89,15 +88,15 @@ func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
 	b.WriteByte('}')
 }
 
-// manifest returns the CompositeController that Metacontroller sends along: the one
-// that is installed, as the API server has it.
+// manifest returns the installed CompositeController, which is part of a
+// request.
 func (m *Metacontroller) manifest(c *metacontroller.Controller) []byte {
 	if text, made := m.manifests[c.Name()]; made {
 		return text
 	}
 	text, err := m.storedManifest(c)
 	if err != nil {
-		panic(err) // a declaration is printed whatever it says
+		panic(err) // every declaration can be printed
 	}
 	m.manifests[c.Name()] = text
 	return text
@@ -144,7 +143,7 @@ func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []by
 	return answer, nil
 }
 
-// checkResponse refuses what ends the whole process of Metacontroller.
+// checkResponse refuses answers that crash Metacontroller.
 func checkResponse(r *response) error {
 	for i, child := range r.Children {
 		if child == nil {

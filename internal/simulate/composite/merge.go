@@ -6,14 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// mergeKeys are the members by which Metacontroller guesses that a list of
-// objects is a map. The first one that all items have is the key.
+// mergeKeys are the members by which Metacontroller recognizes lists that are
+// maps. The first one that all items have is the key.
 var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
-// merge returns the live object with the difference from what was last applied
-// to what is desired. Whatever neither names is left alone. It knows no types:
-// where a desired value is not of the live one's kind, the live one loses its
-// fields as if nothing were desired.
+// merge applies the difference between the last applied and the desired object
+// to the live one. Fields in neither are left alone. It is untyped: if a
+// desired value is not of the live one's type, the live one loses its fields as
+// if nothing were desired.
 func merge(live, last, desired map[string]any) map[string]any {
 	merged := runtime.DeepCopyJSON(live)
 	mergeObject(merged, last, desired)
@@ -75,8 +75,8 @@ func mergeList(live, last, desired []any) any {
 	return merged
 }
 
-// MergeKey returns the member by which Metacontroller tells the items of lists apart,
-// or nothing.
+// MergeKey returns the member by which Metacontroller matches the items of
+// lists, or "".
 func MergeKey(lists ...[]any) string {
 	for _, key := range mergeKeys {
 		common, count := true, 0
@@ -98,9 +98,9 @@ func MergeKey(lists ...[]any) string {
 	return ""
 }
 
-// ItemsByKey returns the items of a list by their keys. Of two items with one key the later stays,
-// which is how a Service's TCP port and its UDP port of the same number become
-// one.
+// ItemsByKey returns the items of a list by their keys. Of two items with one
+// key the later wins, so that a Service's TCP and UDP port of the same number
+// become one.
 func ItemsByKey(key string, list []any) map[string]any {
 	items := make(map[string]any, len(list))
 	for _, item := range list {

@@ -2,24 +2,24 @@ package composite
 
 import "github.com/operetta-dev/operetta/internal/simulate/apiserver"
 
-// Answer is what a sync or finalize hook has answered.
+// Answer is the answer of a sync or finalize hook.
 type Answer struct {
 	// Parent is the custom resource.
 	Parent apiserver.Ref
-	// Children are those that are asked for, in the order of the answer.
+	// Children are the children in the answer, in order.
 	Children []apiserver.Ref
 }
 
 // Refusal is a child that could not be created or updated.
 type Refusal struct {
-	// Parent is the custom resource, Child what was asked for.
+	// Parent is the custom resource, Child the refused child.
 	Parent, Child apiserver.Ref
-	// Err is what the API server says.
+	// Err is the API server's error.
 	Err error
 }
 
-// Watch calls functions at each answer and at each refusal of a child, in place of
-// those before. One that is nil leaves the one before.
+// Watch sets functions that are called at each answer and at each refusal of a
+// child. Nil keeps the previous one.
 func (m *Metacontroller) Watch(answer func(Answer), refusal func(Refusal)) {
 	if answer != nil {
 		m.answered = func(p *Parent, r *response) {
@@ -35,8 +35,8 @@ func (m *Metacontroller) Watch(answer func(Answer), refusal func(Refusal)) {
 	}
 }
 
-// Resync syncs a custom resource as the API server has it once more, without a
-// trace in its counters and timers. It returns the hook's answer.
+// Resync syncs a custom resource once more, as it is in the API server, without
+// changing counters and timers. It returns the hook's answer.
 func (m *Metacontroller) Resync(parent apiserver.Ref) ([]byte, error) {
 	p := m.parents[parent]
 	calls, due, idle := p.Calls, p.due, p.idle
@@ -45,7 +45,7 @@ func (m *Metacontroller) Resync(parent apiserver.Ref) ([]byte, error) {
 	return p.answer, err
 }
 
-// Retry makes those timers count again that have led to nothing too often.
+// Retry makes timers count again that were ignored as idle.
 func (m *Metacontroller) Retry() {
 	for _, p := range m.parents {
 		p.idle = 0

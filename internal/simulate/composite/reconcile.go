@@ -19,8 +19,8 @@ func (m *Metacontroller) finalizerOf(c *metacontroller.Controller) string {
 	return "metacontroller.io/compositecontroller-" + m.options.Installation.Name(*c)
 }
 
-// reconcile is one sync of a live parent. An error of a hook leaves the
-// children and the status untouched.
+// reconcile is one sync of a live parent. After an error of a hook neither
+// children nor status change.
 func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 	object, err := m.syncFinalizer(p, object)
 	if err != nil {
@@ -57,7 +57,7 @@ func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 	}
 	if err := m.writeStatus(object, answer.Status); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil // and what went wrong with the children is lost
+			return nil // the error of the children is lost
 		}
 		return fmt.Errorf("can't update status: %w", err)
 	}
@@ -109,8 +109,8 @@ func labelChildren(object apiserver.Object, children []*unstructured.Unstructure
 	return nil
 }
 
-// syncFinalizer makes the parent carry the finalizer where teardown has an
-// order. One that is being deleted gets none any more.
+// syncFinalizer adds the finalizer if the operator declares one. A parent that
+// is being deleted gets none.
 func (m *Metacontroller) syncFinalizer(p *Parent, object apiserver.Object) (apiserver.Object, error) {
 	has := slices.Contains(object.GetFinalizers(), m.finalizerOf(p.controller))
 	if has == p.controller.OrderedTeardown || !has && object.GetDeletionTimestamp() != nil {
@@ -140,8 +140,8 @@ func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted
 	return m.sendUpdate(successor)
 }
 
-// isManaged reports whether the parent's children are created, updated and
-// deleted: while it lives, and while its own finalizer holds it.
+// isManaged reports whether the parent's children are managed: while it lives,
+// and while its own finalizer is set.
 func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
 	if object.GetDeletionTimestamp() == nil {
 		return true

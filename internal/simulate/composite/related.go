@@ -13,10 +13,10 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// rulesKept is how long Metacontroller keeps the answer of a customize hook.
+// rulesKept is how long Metacontroller caches the answer of a customize hook.
 const rulesKept = 20 * time.Minute
 
-// selection is a parent's rules, and for which parent they were asked.
+// selection are a parent's cached rules, with their cache key.
 type selection struct {
 	uid        types.UID
 	generation int64
@@ -24,8 +24,8 @@ type selection struct {
 	rules      []*metacontroller.Rule
 }
 
-// related returns the objects that the parent's customize hook has selected. It
-// is asked once for each generation of the parent.
+// related returns the objects that the parent's customize hook selects. It is
+// called once for each generation of the parent.
 func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, error) {
 	if !customizes(p.controller) {
 		return []group{}, nil
@@ -133,8 +133,8 @@ func (m *Metacontroller) namespaces(wanted *metav1.LabelSelector) (map[string]bo
 	return names, nil
 }
 
-// selects reports whether a parent's rules select an object. It is asked for
-// every change of every object, so that it must be cheap.
+// selects reports whether a parent's rules select an object. It is called for
+// every change of every object, so it must be cheap.
 func (m *Metacontroller) selects(p *Parent, object apiserver.Object) bool {
 	if p.selection == nil {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// applyState is what Metacontroller remembers of a child that it has applied on
-// the server: it does not compare the child with anything else.
+// applyState is Metacontroller's memory of a child that it has applied with
+// server-side apply: it compares the child with nothing else.
 type applyState struct {
 	desired    string
 	uid        types.UID
@@ -19,8 +19,8 @@ type applyState struct {
 	version    string
 }
 
-// stateOf tells what the memory of an object would be. The resource version
-// counts only for kinds that have no generation.
+// stateOf returns the applyState of an object. The resource version only counts
+// for kinds without a generation.
 func stateOf(object apiserver.Object, desired string) applyState {
 	state := applyState{desired: desired, uid: object.GetUID(), generation: object.GetGeneration()}
 	if state.generation == 0 {
@@ -29,8 +29,7 @@ func stateOf(object apiserver.Object, desired string) applyState {
 	return state
 }
 
-// applyOnServer applies a child with force, unless it is the one that was
-// applied last.
+// applyOnServer applies a child with force, unless its applyState is unchanged.
 func (m *Metacontroller) applyOnServer(p *Parent, object, live, desired apiserver.Object) error {
 	desired = desired.DeepCopy()
 	claim(desired, object)

@@ -8,8 +8,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// watchLate makes Metacontroller hear of changes by watches, one for each kind. Each
-// tells them in order, and none when another does.
+// watchLate gives each kind a watch of its own. Each delivers events in order,
+// independently of the others.
 func (m *Metacontroller) watchLate() {
 	m.pending = map[string][]apiserver.Write{}
 	m.watched = map[string]bool{"Namespace": true}
@@ -24,7 +24,7 @@ func (m *Metacontroller) watchLate() {
 	}
 }
 
-// note puts a change behind those that wait for their delivery.
+// note appends a change to the undelivered ones.
 func (m *Metacontroller) note(w apiserver.Write) {
 	if !m.watched[w.Ref.Kind] {
 		return
@@ -35,7 +35,7 @@ func (m *Metacontroller) note(w apiserver.Write) {
 	}
 }
 
-// PendingKinds returns the kinds of which there is something to deliver, in order.
+// PendingKinds returns the kinds with undelivered changes, in order.
 func (m *Metacontroller) PendingKinds() []string {
 	var kinds []string
 	for kind, list := range m.pending {
@@ -47,10 +47,11 @@ func (m *Metacontroller) PendingKinds() []string {
 	return kinds
 }
 
-// Pending returns the changes of a kind that it has yet to hear of, in their order.
+// Pending returns the undelivered changes of a kind, in order.
 func (m *Metacontroller) Pending(kind string) []apiserver.Write { return m.pending[kind] }
 
-// Deliver tells it the next change of a kind, and reports whether there was one.
+// Deliver delivers the next change of a kind, and reports whether there was
+// one.
 func (m *Metacontroller) Deliver(kind string) bool {
 	list := m.pending[kind]
 	if len(list) == 0 {
@@ -61,7 +62,7 @@ func (m *Metacontroller) Deliver(kind string) bool {
 	return true
 }
 
-// DeliverAll tells it all changes there are.
+// DeliverAll delivers all changes.
 func (m *Metacontroller) DeliverAll() {
 	for _, kind := range m.PendingKinds() {
 		for m.Deliver(kind) {
@@ -70,15 +71,15 @@ func (m *Metacontroller) DeliverAll() {
 	}
 }
 
-// Heard returns an object as Metacontroller knows it, or nil.
+// Heard returns an object as Metacontroller's cache has it, or nil.
 func (m *Metacontroller) Heard(ref apiserver.Ref) apiserver.Object { return m.cache.Get(ref) }
 
-// HeardAll returns all objects that Metacontroller knows, in the order of kinds and
-// names.
+// HeardAll returns all objects in Metacontroller's cache, in the order of kinds
+// and names.
 func (m *Metacontroller) HeardAll() []apiserver.Object { return m.cache.Objects() }
 
-// Relist ends the watch of a kind and lists what there is now: states in between
-// are never seen.
+// Relist ends the watch of a kind and lists the current objects: changes in
+// between are never observed.
 func (m *Metacontroller) Relist(kind string) {
 	delete(m.pending, kind)
 	changed := map[apiserver.Ref]bool{}
@@ -92,7 +93,7 @@ func (m *Metacontroller) Relist(kind string) {
 	}
 }
 
-// Restart makes Metacontroller begin anew: it lists all, and remembers nothing.
+// Restart restarts Metacontroller: it lists everything, and loses its state.
 func (m *Metacontroller) Restart() {
 	m.applied = map[apiserver.Ref]applyState{}
 	for _, p := range m.parents {

@@ -2,16 +2,16 @@ package composite
 
 import "github.com/operetta-dev/operetta/internal/simulate/apiserver"
 
-// Requests returns how many writes have been asked of the API server.
+// Requests returns the number of writes to the API server.
 func (m *Metacontroller) Requests() int { return m.requests }
 
-// send does a write, unless something goes wrong with it.
+// send performs a write, with the fault of the sync.
 func (m *Metacontroller) send(isStatus bool, do func() (apiserver.Object, error)) (written apiserver.Object, err error) {
 	m.requests++
-	if m.disturbed == nil {
+	if m.syncFault == nil {
 		return do()
 	}
-	err = m.disturbed.write(isStatus, func() error { written, err = do(); return err })
+	err = m.syncFault.write(isStatus, func() error { written, err = do(); return err })
 	return written, err
 }
 

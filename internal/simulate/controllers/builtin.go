@@ -23,16 +23,16 @@ type Builtin struct {
 	steps   int
 	queue   map[apiserver.Ref]int // the first step in which an object is reconciled
 	timers  map[apiserver.Ref]time.Time
-	orphans []types.UID // owners that are gone, since the last step
+	orphans []types.UID // deleted owners, since the last step
 	// cascades are the owners that wait for the garbage collector.
 	cascades map[apiserver.Ref]bool
 	serial   int // of the Pods with generated names
 	lost     map[types.UID]int32
 	retries  map[apiserver.Ref]time.Time // when a Job may start its next Pod
-	pods     *podWatch                   // nil where nothing is late
+	pods     *podWatch                   // nil unless late
 }
 
-// Faults say what goes wrong with an object, or with what controls it.
+// Faults are the faults of an object, or of what controls it.
 type Faults interface {
 	// Fails reports whether it never becomes ready.
 	Fails(object apiserver.Object) bool
@@ -42,17 +42,17 @@ type Faults interface {
 	Flaps(object apiserver.Object) bool
 }
 
-// Program is what a Pod that runs to its end does to the cluster. The error is what
-// it says when it fails.
+// Program is what a Pod that runs to completion does to the cluster. The error
+// is the termination message of a Pod that fails.
 type Program func(pod *corev1.Pod) error
 
 // Options are what the controllers need.
 type Options struct {
-	// Faults are what goes wrong.
+	// Faults are the faults of the simulation.
 	Faults Faults
 	// Program is what Pods do.
 	Program Program
-	// Late makes the controllers hear of Pods only by [Builtin.HearOfPod].
+	// Late delays changes of Pods until [Builtin.HearOfPod].
 	Late bool
 }
 
@@ -77,7 +77,7 @@ type controller struct {
 }
 
 // controllers returns the built-in controllers in the order of a step: Pods
-// first, so that their owners see in the same step what has become of them.
+// first, so that their owners see the changes in the same step.
 func (b *Builtin) controllers() []controller {
 	return []controller{
 		{"Pod", b.pod},
@@ -90,8 +90,9 @@ func (b *Builtin) controllers() []controller {
 	}
 }
 
-// observe queues what a change concerns. What somebody else has written in this
-// step is looked at in the next, so that the hook sees it bare once.
+// observe queues the objects that a change affects. Writes of others in this
+// step are handled in the next, so that the hook observes each once without
+// them.
 func (b *Builtin) observe(c apiserver.Write) {
 	if b.pods != nil {
 		b.pods.note(c)
@@ -123,8 +124,7 @@ func (b *Builtin) enqueueOwners(objects ...apiserver.Object) {
 	}
 }
 
-// root returns the Deployment behind a ReplicaSet, and every other owner as it
-// is.
+// root returns the Deployment of a ReplicaSet, and every other owner unchanged.
 func (b *Builtin) root(owner apiserver.Ref) apiserver.Ref {
 	if owner.Kind == "ReplicaSet" {
 		if deployment, found := apiserver.ControllerOf(b.server.Get(owner)); found {
@@ -140,18 +140,19 @@ func (b *Builtin) enqueue(ref apiserver.Ref, first int) {
 	}
 }
 
-// CheckPods makes the kubelet look at all Pods again, for other faults.
+// CheckPods makes the kubelet check all Pods again, because faults have
+// changed.
 func (b *Builtin) CheckPods() {
 	for _, pod := range b.server.List("v1", "Pod") {
 		b.enqueue(apiserver.RefOf(pod), b.steps)
 	}
 }
 
-// BeginStep begins a step: what is written from now on by others than these
-// controllers is theirs in the next one.
+// BeginStep begins a step: writes of others from now on are handled in the next
+// one.
 func (b *Builtin) BeginStep() { b.steps++ }
 
-// Step lets every controller reconcile what concerns it.
+// Step lets every controller reconcile its queue.
 func (b *Builtin) Step() {
 	orphans := b.orphans
 	b.orphans = nil
@@ -183,7 +184,7 @@ func (b *Builtin) isControlled(kind string) bool {
 	return slices.ContainsFunc(b.controllers(), func(c controller) bool { return c.kind == kind })
 }
 
-// IsBusy reports whether there is something to look at in the next step.
+// IsBusy reports whether the queue for the next step has objects.
 func (b *Builtin) IsBusy() bool {
 	return len(b.queue) > 0 || b.HasGarbage() || b.HasNews()
 }
@@ -199,7 +200,7 @@ func (b *Builtin) NextTimer() time.Time {
 	return next
 }
 
-// at asks for a look at a later time.
+// at queues an object for a later time.
 func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
 	if known, set := b.timers[ref]; !set || due.Before(known) {
 		b.timers[ref] = due
@@ -227,19 +228,19 @@ func (b *Builtin) report(ref apiserver.Ref, status any) {
 		return
 	}
 	if _, err := b.server.UpdateStatus(apiserver.ByKubernetes, ref, apiserver.Encode(status).Object); err != nil {
-		panic(err) // it has just been there
+		panic(err) // it existed a moment ago
 	}
 }
 
-// create stores an object that a controller makes. One that is refused is not
-// made, and its absence shows in the owner's numbers.
+// create creates an object of a controller. A refused one is missing in the
+// owner's status.
 func (b *Builtin) create(typed any) {
 	if b.server.Full() == nil {
 		_, _ = b.server.Create(apiserver.ByKubernetes, apiserver.Encode(typed))
 	}
 }
 
-// generated returns a name with an end that no other has.
+// generated returns a name with a unique suffix.
 func (b *Builtin) generated(prefix string) string {
 	b.serial++
 	return fmt.Sprintf("%s-%s", prefix, rand.SafeEncodeString(fmt.Sprintf("%05d", b.serial)))

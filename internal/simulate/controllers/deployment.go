@@ -18,7 +18,7 @@ type rollout struct {
 	*appsv1.Deployment
 
 	ref         apiserver.Ref
-	newest      apiserver.Object // the ReplicaSet of the present template
+	newest      apiserver.Object // the ReplicaSet of the current template
 	made        bool             // in this step
 	updated     []replica
 	old         []replica
@@ -38,8 +38,8 @@ func (b *Builtin) deployment(ref apiserver.Ref) {
 	b.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
 }
 
-// findReplicaSets finds the Pods of the present template and those of others,
-// and makes the present ReplicaSet where there is none.
+// findReplicaSets splits the Pods by current and older templates, and creates
+// the current ReplicaSet if it is missing.
 func (b *Builtin) findReplicaSets(r *rollout) {
 	hash := templateHash(&r.Spec.Template)
 	newest := 0
@@ -92,7 +92,7 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	}
 	annotations[revisionAnnotation] = strconv.Itoa(revision)
 	annotated.SetAnnotations(annotations)
-	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // an annotation is never refused
+	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
 }
 
 // scale creates and deletes Pods within the limits of the strategy.
@@ -108,7 +108,7 @@ func (b *Builtin) scale(r *rollout) {
 		if surge == 0 && unavailable == 0 {
 			unavailable = 1
 		}
-	} else if len(r.old) > 0 || r.terminating > 0 && have == 0 { // Recreate: first all go
+	} else if len(r.old) > 0 || r.terminating > 0 && have == 0 { // Recreate: first all old Pods are deleted
 		want = 0
 	}
 	template := b.template(r)
@@ -141,7 +141,7 @@ func (b *Builtin) template(r *rollout) *corev1.PodTemplateSpec {
 	return template
 }
 
-// reportDeployment writes the status of what is there now.
+// reportDeployment writes the status.
 func (b *Builtin) reportDeployment(r *rollout) {
 	old := &r.Status
 	now := b.server.Now()
@@ -174,8 +174,8 @@ func (b *Builtin) reportDeployment(r *rollout) {
 	b.report(r.ref, &status)
 }
 
-// setProgressing sets Progressing: a rollout that has not moved for the deadline
-// has failed, and one that was complete stays so.
+// setProgressing sets Progressing: a rollout past its progress deadline has
+// failed, and a complete one stays complete.
 func (b *Builtin) setProgressing(r *rollout, status *appsv1.DeploymentStatus) {
 	old, want := &r.Status, *r.Spec.Replicas
 	name := strconv.Quote(r.Name)
@@ -220,8 +220,8 @@ func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentCond
 	return appsv1.DeploymentCondition{}
 }
 
-// setDeploymentCondition sets a condition. One that says the same keeps its
-// times, unless it is touched.
+// setDeploymentCondition sets a condition. An unchanged one keeps its times,
+// unless it is touched.
 func (b *Builtin) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
 	condition.LastUpdateTime, condition.LastTransitionTime = b.now(), b.now()
 	for i, old := range status.Conditions {

@@ -9,7 +9,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/fingerprint"
 )
 
-// Fingerprint writes down what the controllers remember.
+// Fingerprint prints the state of the controllers.
 func (b *Builtin) Fingerprint(p *fingerprint.Printer) {
 	for _, ref := range slices.SortedFunc(maps.Keys(b.queue), apiserver.Ref.Compare) {
 		p.Line("looks at " + ref.String())

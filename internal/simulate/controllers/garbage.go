@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// collect deletes what belonged to owners that are gone.
+// collect deletes the dependents of deleted owners.
 func (b *Builtin) collect(gone []types.UID) {
 	for _, uid := range gone {
 		for _, object := range b.server.OwnedBy(uid) {
@@ -19,19 +19,19 @@ func (b *Builtin) collect(gone []types.UID) {
 	}
 }
 
-// deleteUnowned deletes an object without living owners. One that has another loses
-// the references to those that are gone.
+// deleteUnowned deletes an object without living owners. If another owner
+// lives, it only removes the references to deleted ones.
 func (b *Builtin) deleteUnowned(object apiserver.Object) {
 	left := apiserver.KeepOwners(object, func(owner metav1.OwnerReference) bool { return b.isAlive(object, owner) })
 	if len(left.GetOwnerReferences()) == 0 {
 		b.delete(object)
 		return
 	}
-	_, _ = b.server.Update(apiserver.ByKubernetes, left) // fewer owners are never refused
+	_, _ = b.server.Update(apiserver.ByKubernetes, left) // removing owners is never refused
 }
 
-// isAlive reports whether an owner exists: in the object's own namespace, or
-// outside of all.
+// isAlive reports whether an owner exists: in the object's namespace, or
+// cluster-scoped.
 func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) bool {
 	for _, namespace := range []string{object.GetNamespace(), ""} {
 		found := b.server.Get(apiserver.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: namespace, Name: owner.Name})
@@ -42,8 +42,8 @@ func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) 
 	return false
 }
 
-// noteMissingOwner notes an object whose owner is gone already, or never was in
-// its namespace.
+// noteMissingOwner records an object whose owner is deleted already, or never
+// existed in its namespace.
 func (b *Builtin) noteMissingOwner(object apiserver.Object) {
 	for _, owner := range object.GetOwnerReferences() {
 		if !b.isAlive(object, owner) && !slices.Contains(b.orphans, owner.UID) {
@@ -52,11 +52,10 @@ func (b *Builtin) noteMissingOwner(object apiserver.Object) {
 	}
 }
 
-// HasGarbage reports whether there is something to do for the garbage collector.
+// HasGarbage reports whether the garbage collector has work.
 func (b *Builtin) HasGarbage() bool { return len(b.orphans) > 0 || len(b.cascades) > 0 }
 
-// Collect lets the garbage collector do what there is to do, and reports whether
-// there was anything.
+// Collect runs the garbage collector, and reports whether it had work.
 func (b *Builtin) Collect() bool {
 	orphans := b.orphans
 	b.orphans = nil
@@ -64,7 +63,7 @@ func (b *Builtin) Collect() bool {
 	return b.finishCascades() || len(orphans) > 0
 }
 
-// isCascade reports whether a finalizer makes an owner go last.
+// isCascade reports whether a finalizer makes an owner be deleted last.
 func isCascade(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
@@ -73,7 +72,7 @@ func hasCascade(object apiserver.Object) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), isCascade)
 }
 
-// finishCascades works on the owners that go last.
+// finishCascades handles the owners that are deleted last.
 func (b *Builtin) finishCascades() bool {
 	refs := slices.SortedFunc(maps.Keys(b.cascades), apiserver.Ref.Compare)
 	for _, ref := range refs {
@@ -84,8 +83,8 @@ func (b *Builtin) finishCascades() bool {
 	return len(refs) > 0
 }
 
-// finishCascade does what the garbage collector does before an owner goes: it deletes
-// what it owns, or takes it off. It reports whether there is more to do.
+// finishCascade deletes or orphans the dependents of an owner, before the owner
+// is deleted. It reports whether there is more to do.
 func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	owner := b.server.Get(ref)
 	if owner == nil {
@@ -96,7 +95,7 @@ func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	for _, object := range b.server.OwnedBy(owner.GetUID()) {
 		if isOrphaning {
 			left := apiserver.KeepOwners(object, func(o metav1.OwnerReference) bool { return o.UID != owner.GetUID() })
-			_, _ = b.server.Update(apiserver.ByKubernetes, left) // fewer owners are never refused
+			_, _ = b.server.Update(apiserver.ByKubernetes, left) // removing owners is never refused
 			continue
 		}
 		left = true

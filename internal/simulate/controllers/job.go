@@ -22,7 +22,7 @@ type jobRun struct {
 	restarts                  int64
 }
 
-// job starts the next Pods of a Job, and finishes it.
+// job starts the next Pods of a Job, or finishes it.
 func (b *Builtin) job(ref apiserver.Ref) {
 	j := load[batchv1.Job](b, ref)
 	if j == nil {
@@ -114,7 +114,7 @@ func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
 	return batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline"
 }
 
-// failJob ends the Pods that still run, and then the Job.
+// failJob deletes the running Pods, and then fails the Job.
 func (b *Builtin) failJob(run *jobRun, reason, message string) {
 	b.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
 	for _, r := range run.active {
@@ -133,8 +133,7 @@ func (b *Builtin) suspend(run *jobRun) {
 	b.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")
 }
 
-// startPods starts Pods up to the parallelism, after a failure with a delay
-// that grows.
+// startPods starts Pods up to the parallelism, with backoff after failures.
 func (b *Builtin) startPods(run *jobRun) {
 	now := b.server.Now()
 	missing := min(*run.Spec.Parallelism, run.wanted()-run.succeeded) - int32(len(run.active))
@@ -174,7 +173,7 @@ func finishedJob(j *batchv1.Job) (bool, time.Time) {
 	return false, time.Time{}
 }
 
-// expire deletes a finished Job when its time is over.
+// expire deletes a finished Job after its TTL.
 func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) {
 	if j.Spec.TTLSecondsAfterFinished == nil {
 		return
@@ -184,10 +183,10 @@ func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) 
 		b.at(ref, end)
 		return
 	}
-	_ = b.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it was there a moment ago
+	_ = b.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it existed a moment ago
 }
 
-// countLost counts a Job's Pod that has gone before it was done as failed.
+// countLost counts a deleted Pod of a Job as failed if it had not finished.
 func (b *Builtin) countLost(object apiserver.Object) {
 	owner, found := apiserver.ControllerOf(object)
 	if !found || owner.Kind != "Job" || object.GetKind() != "Pod" || replicaOf(object).isFinished() {

@@ -14,12 +14,12 @@ import (
 // nodeName is the only node. It has room for everything.
 const nodeName = "node-1"
 
-// crashes is the number of restarts after which a crashing container is looked
-// at: more than any usual backoffLimit.
+// crashes is the restart count of a crashing container: more than any usual
+// backoffLimit.
 const crashes = 10
 
-// pod advances a Pod: scheduled, running, ready or done, and gone when it is to
-// go.
+// pod advances a Pod: scheduled, running, ready or done, and removed after
+// deletion.
 func (b *Builtin) pod(ref apiserver.Ref) {
 	object := b.server.Get(ref)
 	if object == nil {
@@ -41,7 +41,7 @@ func (b *Builtin) pod(ref apiserver.Ref) {
 	b.report(ref, &pod.Status)
 }
 
-// schedule binds a Pod to the node, which is no change of its generation.
+// schedule binds a Pod to the node, which does not change its generation.
 func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	bound := object.DeepCopy()
@@ -68,7 +68,7 @@ func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
 	}
 }
 
-// end ends a Pod that runs to its end, as what it runs does.
+// end ends a Pod that runs to completion, with the result of its program.
 func (b *Builtin) end(pod *corev1.Pod) {
 	problem := b.run(pod)
 	if problem == nil {
@@ -83,8 +83,7 @@ func (b *Builtin) end(pod *corev1.Pod) {
 	pod.Status.ContainerStatuses[0].State.Terminated.Message = problem.Error()
 }
 
-// start runs the containers. Those of a Pod that ends by itself are ready at
-// once.
+// start runs the containers. A Pod that runs to completion is ready at once.
 func (b *Builtin) start(pod *corev1.Pod) {
 	now := b.now()
 	status := &pod.Status
@@ -129,7 +128,7 @@ func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.Conta
 	}}
 }
 
-// serve makes a Pod ready that runs for ever, unless something is wrong.
+// serve makes a Pod ready that runs for ever, unless it has a fault.
 func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	if failing {
 		b.crash(pod)
@@ -146,7 +145,7 @@ func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	b.setReady(pod, !flapping)
 }
 
-// crash makes the containers restart and fail for ever.
+// crash makes the containers crash in a loop.
 func (b *Builtin) crash(pod *corev1.Pod) {
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
@@ -181,7 +180,7 @@ func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32)
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
 }
 
-// Evict fails a Pod that still runs, as a node does that runs out of memory.
+// Evict fails a running Pod, as a node that is out of memory does.
 func (b *Builtin) Evict(ref apiserver.Ref) {
 	pod := load[corev1.Pod](b, ref)
 	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
@@ -210,7 +209,8 @@ func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: status, Reason: reason, Message: message})
 }
 
-// setPodCondition sets a condition. One whose status stays keeps its time.
+// setPodCondition sets a condition. If its status does not change, it keeps its
+// time.
 func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
 	for i, old := range pod.Status.Conditions {

@@ -8,18 +8,17 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// podWatch is what the built-in controllers have heard of Pods, by one watch that
-// is late. What they have done themselves they know at once: each of the real ones
-// remembers what it has made and deleted until it hears of that.
+// podWatch is the built-in controllers' cache of Pods, fed by a late watch.
+// They know their own changes at once: each real controller tracks what it has
+// created and deleted until the watch delivers it (expectations).
 type podWatch struct {
 	*apiserver.Cache
 
 	pending []apiserver.Write
 }
 
-// note puts a change of a Pod behind those that wait for their delivery, or hears
-// of it where a controller has made it. A kubelet takes Pods away that go, and
-// reports on all.
+// note appends a change of a Pod to the undelivered ones, or applies it if a
+// controller has made it. Kubelets know all Pods of their node.
 func (p *podWatch) note(w apiserver.Write) {
 	if w.Ref.Kind != "Pod" || w.Ref.APIVersion != "v1" {
 		return
@@ -34,11 +33,11 @@ func (p *podWatch) note(w apiserver.Write) {
 	p.pending = append(p.pending, w)
 }
 
-// HasNews reports whether there are changes of Pods to hear of.
+// HasNews reports whether there are undelivered changes of Pods.
 func (b *Builtin) HasNews() bool { return b.pods != nil && len(b.pods.pending) > 0 }
 
-// HearOfPod tells the controllers the next change of a Pod, and reports whether there
-// was one.
+// HearOfPod delivers the next change of a Pod, and reports whether there was
+// one.
 func (b *Builtin) HearOfPod() bool {
 	if !b.HasNews() {
 		return false
@@ -49,7 +48,7 @@ func (b *Builtin) HearOfPod() bool {
 	return true
 }
 
-// HearOfPods tells them all changes, and reports whether there were any.
+// HearOfPods delivers all changes, and reports whether there were any.
 func (b *Builtin) HearOfPods() bool {
 	done := false
 	for b.HearOfPod() {
@@ -58,7 +57,7 @@ func (b *Builtin) HearOfPods() bool {
 	return done
 }
 
-// ownedPods returns the Pods that have an owner, as its controller knows them.
+// ownedPods returns the Pods of an owner, as its controller's cache has them.
 func (b *Builtin) ownedPods(owner types.UID) []apiserver.Object {
 	if b.pods != nil {
 		return b.pods.OwnedBy(owner)

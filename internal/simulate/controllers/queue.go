@@ -6,7 +6,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// Queued returns what the controllers are to reconcile, in the order of kinds and names.
+// Queued returns the queued objects, in the order of kinds and names.
 func (b *Builtin) Queued() []apiserver.Ref {
 	var refs []apiserver.Ref
 	for ref := range b.queue {
@@ -18,8 +18,7 @@ func (b *Builtin) Queued() []apiserver.Ref {
 	return refs
 }
 
-// Reconcile lets the controller of one object reconcile it, and reports whether it was
-// queued.
+// Reconcile reconciles one object, and reports whether it was queued.
 func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
 	if _, queued := b.queue[ref]; !queued || b.server.Full() != nil {
 		return false
@@ -33,7 +32,7 @@ func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
 	return true
 }
 
-// Wake queues what is due by now.
+// Wake queues what is due now.
 func (b *Builtin) Wake() {
 	now := b.server.Now()
 	for ref, due := range b.timers {
@@ -44,8 +43,7 @@ func (b *Builtin) Wake() {
 	}
 }
 
-// CheckAll makes every controller look at all that is its: what was refused before
-// may not be any more.
+// CheckAll queues all objects: what was refused before may be accepted now.
 func (b *Builtin) CheckAll() {
 	for _, object := range b.server.Objects() {
 		if ref := apiserver.RefOf(object); b.isControlled(ref.Kind) {

@@ -8,7 +8,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// service gives a LoadBalancer its address. A cloud that fails gives none.
+// service gives a LoadBalancer its address, unless it has a fault.
 func (b *Builtin) service(ref apiserver.Ref) {
 	s := load[corev1.Service](b, ref)
 	if s == nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 ||

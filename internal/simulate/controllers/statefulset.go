@@ -12,7 +12,7 @@ import (
 )
 
 // statefulSet creates, replaces or deletes the next Pod of a StatefulSet, or
-// all at once where it manages them in parallel.
+// all at once with podManagementPolicy Parallel.
 func (b *Builtin) statefulSet(ref apiserver.Ref) {
 	s := load[appsv1.StatefulSet](b, ref)
 	if s == nil || !b.server.HasRoomFor(ref, *s.Spec.Replicas) {
@@ -38,7 +38,7 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 	b.awaitAvailable(ref, list, s.Spec.MinReadySeconds)
 }
 
-// ordinals returns the first ordinal and the one behind the last.
+// ordinals returns the first ordinal and the one after the last.
 func ordinals(s *appsv1.StatefulSet) (first, end int) {
 	if s.Spec.Ordinals != nil {
 		first = int(s.Spec.Ordinals.Start)
@@ -46,8 +46,8 @@ func ordinals(s *appsv1.StatefulSet) (first, end int) {
 	return first, first + int(*s.Spec.Replicas)
 }
 
-// createMissing creates Pods that are missing, and reports whether none is missing and,
-// where they are managed in order, each is available.
+// createMissing creates missing Pods, and reports whether none is missing and,
+// with OrderedReady, each is available.
 func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) bool {
 	parallel := s.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
 	whole := true
@@ -88,7 +88,7 @@ func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordina
 		for key, value := range s.Spec.Selector.MatchLabels {
 			claim.Labels[key] = value
 		}
-		b.create(claim) // it is there already after the first time
+		b.create(claim) // it exists after the first time
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
 		}})
@@ -96,7 +96,7 @@ func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordina
 	b.create(pod)
 }
 
-// scaleDown deletes Pods that are too many, the last first.
+// scaleDown deletes surplus Pods, the last first.
 func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 	first, end := ordinals(s)
 	last := -1
@@ -114,8 +114,8 @@ func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 	}
 }
 
-// rollStatefulSet deletes the last Pod of an older revision, to be made anew, when
-// all behind it are available.
+// rollStatefulSet deletes the last Pod of an older revision, when all after it
+// are available.
 func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
 	if s.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType {
 		return
@@ -134,8 +134,8 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 	}
 }
 
-// setClaimOwners makes the claims go with the StatefulSet where its retention
-// policy wants that, and stay where it does not.
+// setClaimOwners makes the StatefulSet the owner of its claims if its retention
+// policy deletes them.
 func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 	goes := s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	owner := metav1.OwnerReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: s.Name, UID: s.UID}
@@ -151,7 +151,7 @@ func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 			if goes {
 				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
 			}
-			_, _ = b.server.Update(apiserver.ByKubernetes, claim) // owners are never refused
+			_, _ = b.server.Update(apiserver.ByKubernetes, claim) // a change of owners is never refused
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package fingerprint makes a number of what there is in a simulation, which is the
-// same for simulations that go on in the same way.
+// Package fingerprint hashes the state of a simulation, so that simulations
+// that will behave alike have the same hash.
 package fingerprint
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// What differs between simulations that go on in the same way.
+// What may differ between simulations that behave alike.
 var (
 	uidForm     = regexp.MustCompile(`00000000-0000-4000-8000-\d{12}`)
 	timeForm    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
@@ -21,18 +21,18 @@ var (
 	tokenForm   = regexp.MustCompile(`kube-api-access-\d+`)
 )
 
-// Printer writes down what there is, without UIDs, resource versions, addresses and
-// points in time.
+// Printer prints a state, without UIDs, resource versions, addresses and points
+// in time.
 type Printer struct {
 	text strings.Builder
 	now  time.Time
 	uids map[string]string
 }
 
-// New returns a Printer for which it is now that time.
+// New returns a Printer for a current time.
 func New(now time.Time) *Printer { return &Printer{now: now, uids: map[string]string{}} }
 
-// Write writes what a write has left.
+// Write prints the result of a write.
 func (p *Printer) Write(w apiserver.Write) {
 	if w.After == nil {
 		p.Line(w.Ref.String() + " is gone")

@@ -11,8 +11,8 @@ type observed struct {
 }
 
 // observe decodes the children that are read, once.
-func observe(parent *RedisCache, seen metacontroller.Observed) (observed, error) {
+func observe(parent *RedisCache, request metacontroller.Observed) (observed, error) {
 	kind := metacontroller.StatefulSet
-	set, err := metacontroller.Get[operator.Workload](seen.Children, kind.APIVersion, kind.Kind, parent.Name)
+	set, err := metacontroller.Get[operator.Workload](request.Children, kind.APIVersion, kind.Kind, parent.Name)
 	return observed{set: set}, err
 }

@@ -10,8 +10,7 @@ import (
 // status reports what is observed, and after what time to look again. While a child is
 // missing or not what is asked for, the conditions say so; else they say how far the
 // StatefulSet is.
-func status(parent *RedisCache, found observed, differs metacontroller.Difference, now time.Time) (Status, time.Duration) {
-	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, now)
+func status(parent *RedisCache, found observed, differs metacontroller.Difference, conditions *operator.Conditions) (Status, time.Duration) {
 	reported := conditions.ReportChildren(differs, parent.Status.PendingChildren)
 	judgement := reported.Judgement
 	if reported.Settled {

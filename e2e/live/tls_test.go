@@ -1,0 +1,246 @@
+package live
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
+)
+
+// authority signs certificates.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+	pem         string
+}
+
+func newAuthority(t *testing.T) *authority {
+	a := &authority{certificate: &x509.Certificate{
+		Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign, NotAfter: time.Now().Add(time.Hour),
+	}}
+	var err error
+	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	a.pem = a.sign(t, a.certificate, &a.key.PublicKey)
+	return a
+}
+
+func (a *authority) sign(t *testing.T, template *x509.Certificate, key *ecdsa.PublicKey) string {
+	template.NotBefore = time.Now().Add(-time.Hour)
+	template.SerialNumber = big.NewInt(time.Now().UnixNano())
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key, a.key)
+	require.NoError(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+// pair returns a certificate for this machine and a name, and its key.
+func (a *authority) pair(t *testing.T, name string, valid time.Duration) (certificate, key string) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	der, err := x509.MarshalECPrivateKey(private)
+	require.NoError(t, err)
+	return a.sign(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Now().Add(valid),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, &private.PublicKey), string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+}
+
+// securedServer is a second server, over TLS, whose files can be written.
+type securedServer struct {
+	*testing.T
+
+	dir, address string
+	authority    *authority
+}
+
+// write writes a file as a volume of a Secret does: at once.
+func (s *securedServer) write(name, content string) {
+	s.Helper()
+	require.NoError(s, os.WriteFile(filepath.Join(s.dir, "new"), []byte(content), 0o600))
+	require.NoError(s, os.Rename(filepath.Join(s.dir, "new"), filepath.Join(s.dir, name)))
+}
+
+func (s *securedServer) writePair() {
+	certificate, key := s.authority.pair(s.T, "server", time.Hour)
+	s.write("tls.key", key)
+	s.write("tls.crt", certificate)
+}
+
+func startSecuredServer(t *testing.T) *securedServer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &securedServer{t, t.TempDir(), listener.Addr().String(), newAuthority(t)}
+	require.NoError(t, listener.Close())
+	s.writePair()
+	s.write("ca.crt", s.authority.pem)
+	s.write("accepted", "the-first-token-0123456789\n")
+	file := func(name string) string { return filepath.Join(s.dir, name) }
+	binary, err := filepath.Abs(root + "/bin/operetta")
+	require.NoError(t, err)
+	require.NoError(t, operetta.Run(t.Context(), cluster.Program{
+		Name: "secured", Path: binary,
+		Args: []string{
+			"serve", "--listen=" + s.address, "--metrics-listen=127.0.0.1:0", "--drain-delay=0s",
+			"--tls-cert-file=" + file("tls.crt"), "--tls-private-key-file=" + file("tls.key"),
+			"--client-ca-file=" + file("ca.crt"), "--client-names=metacontroller", "--token-file=" + file("accepted"),
+		},
+		Ready: func(context.Context) error {
+			conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
+			if err != nil {
+				return err
+			}
+			return conn.Close()
+		},
+	}))
+	t.Cleanup(func() { require.NoError(t, operetta.End("secured")) })
+	return s
+}
+
+// secret makes a Secret with some keys.
+func (w *world) secret(name string, data map[string]string) {
+	w.Helper()
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": name}, "stringData": data})
+	require.NoError(w, err)
+	w.apply(string(text))
+}
+
+// endpoint tells Metacontroller how to call the ModelBoxes' hooks.
+func (w *world) endpoint(host string, fields map[string]any) {
+	w.Helper()
+	fields["host"] = host
+	text, err := json.Marshal(map[string]any{"spec": map[string]any{"endpointConfigs": []any{fields}}})
+	require.NoError(w, err)
+	w.kubectl("patch", "compositecontroller/operetta-modelbox", "--type=merge", "--patch="+string(text))
+}
+
+func (w *world) ref(name, key string) map[string]any {
+	ref := map[string]any{"name": name, "namespace": w.ns}
+	if key != "" {
+		ref["key"] = key
+	}
+	return map[string]any{"secretRef": ref}
+}
+
+func (w *world) events() string {
+	return w.kubectl("get", "events", "--field-selector=involvedObject.kind=ModelBox,involvedObject.name=box,type=Warning", `--output=jsonpath={range .items[*]}{.count} {.message}{"\n"}{end}`)
+}
+
+func (w *world) says(text string) {
+	w.Helper()
+	w.eventually("an event says "+text, func() error {
+		if events := w.events(); !strings.Contains(events, text) {
+			return fmt.Errorf("the events say %s", events)
+		}
+		return nil
+	})
+}
+
+func (w *world) replicas(wanted int) {
+	w.Helper()
+	w.eventually(fmt.Sprintf("there are %d replicas", wanted), func() error {
+		if got := at(w.get("deployment", "box"), "spec", "replicas"); got != float64(wanted) {
+			return fmt.Errorf("it asks for %v", got)
+		}
+		return nil
+	})
+}
+
+// TestCredentials: with wrong, missing and expired credentials nothing changes, with the
+// right ones everything does, and their rotation fails no sync.
+func TestCredentials(t *testing.T) {
+	s := startSecuredServer(t)
+	_, _, err := operetta.Kubectl("apply", "--filename="+root+"/deploy/components/https/metacontroller-secrets.yaml")
+	require.NoError(t, err)
+	w := newWorld(t, modes[0], "https://"+s.address)
+	t.Cleanup(func() {
+		_, _, err := operetta.Kubectl("patch", "compositecontroller/operetta-modelbox", "--type=merge", `--patch={"spec": {"endpointConfigs": null}}`)
+		require.NoError(t, err)
+		require.NoError(t, operetta.Connect(operetta.HookURL, "v2")) // or what is left would be called here
+	})
+	certificate, key := s.authority.pair(t, "metacontroller", time.Hour)
+	other, otherKey := s.authority.pair(t, "somebody", time.Hour)
+	w.secret("ca", map[string]string{"ca.crt": s.authority.pem})
+	w.secret("client", map[string]string{"tls.crt": certificate, "tls.key": key})
+	w.secret("somebody", map[string]string{"tls.crt": other, "tls.key": otherKey})
+	w.secret("token", map[string]string{"first": "the-first-token-0123456789", "second": "the-second-token-0123456789\n"})
+
+	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
+	w.says("certificate signed by unknown authority")
+	ca, client := w.ref("ca", "ca.crt"), w.ref("client", "")
+	for _, refused := range []struct {
+		says   string
+		fields map[string]any
+	}{
+		{"403 body: no client certificate: set clientTLS", map[string]any{"caBundle": ca}},
+		{"403 body: none of the names in the client certificate", map[string]any{"caBundle": ca, "clientTLS": w.ref("somebody", "")}},
+		{"401 body: no bearer token: set authorization", map[string]any{"caBundle": ca, "clientTLS": client}},
+		{"401 body: the bearer token is none of those", map[string]any{"caBundle": ca, "clientTLS": client, "authorization": w.ref("token", "second")}},
+	} {
+		w.endpoint(s.address, refused.fields)
+		w.says(refused.says)
+	}
+	require.Empty(t, w.kubectl("get", "deployments,services", "--output=name"), "nothing has changed")
+
+	w.endpoint(s.address, map[string]any{"caBundle": ca, "clientTLS": client, "authorization": w.ref("token", "first")})
+	w.replicas(1)
+	w.ready("modelbox/box")
+
+	// Under edits: a new certificate of the server, and a second token.
+	before := w.events()
+	edits := 1
+	edit := func() {
+		edits++
+		w.kubectl("patch", "modelboxes.model.github.com/box", "--type=merge", fmt.Sprintf(`--patch={"spec": {"replicas": %d}}`, 1+edits%3))
+	}
+	s.write("accepted", "the-first-token-0123456789\nthe-second-token-0123456789\n")
+	s.writePair()
+	for range 10 {
+		edit()
+	}
+	w.replicas(1 + edits%3)
+	time.Sleep(2 * time.Second) // until the server has read the tokens again
+	w.endpoint(s.address, map[string]any{"caBundle": ca, "clientTLS": client, "authorization": w.ref("token", "second")})
+	for range 10 {
+		edit()
+	}
+	w.replicas(1 + edits%3)
+	time.Sleep(2 * time.Second) // until the controller with the former token has ended
+	s.write("accepted", "the-second-token-0123456789\n")
+	time.Sleep(2 * time.Second)
+	for range 10 {
+		edit()
+	}
+	w.replicas(1 + edits%3)
+	require.Equal(t, before, w.events(), "no sync has failed")
+
+	// A certificate that ends.
+	short, shortKey := s.authority.pair(t, "metacontroller", 10*time.Second)
+	w.secret("short", map[string]string{"tls.crt": short, "tls.key": shortKey})
+	w.endpoint(s.address, map[string]any{"caBundle": ca, "clientTLS": w.ref("short", ""), "authorization": w.ref("token", "second")})
+	time.Sleep(11 * time.Second)
+	was := 1 + edits%3
+	edit()
+	w.says("has expired")
+	require.Equal(t, float64(was), at(w.get("deployment", "box"), "spec", "replicas"), "nothing has changed")
+	w.endpoint(s.address, map[string]any{"caBundle": ca, "clientTLS": client, "authorization": w.ref("token", "second")})
+	w.replicas(1 + edits%3)
+}

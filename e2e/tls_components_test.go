@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestComponentsRender renders deploy/ with each choice of components that
+// docs/tls.md speaks of, by kubectl's own kustomize, and holds what both sides of a
+// call have been told against one another.
+func TestComponentsRender(t *testing.T) {
+	plain := objects(t, kustomized(t, ""))
+	for choice, flags := range map[string][]string{
+		"tls":               {"--tls-cert-file", "--tls-private-key-file"},
+		"mtls":              {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
+		"self-signed":       {"--tls-cert-file", "--tls-private-key-file"},
+		"tls,token":         {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
+		"mtls,token":        {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names", "--token-file"},
+		"self-signed,token": {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
+	} {
+		t.Run(choice, func(t *testing.T) {
+			made := objects(t, kustomized(t, choice))
+			server := made["Deployment operetta"]
+			pod := server["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+			container := pod["containers"].([]any)[0].(map[string]any)
+			var added []string
+			former := plain["Deployment operetta"]["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+			for _, arg := range container["args"].([]any)[len(former["args"].([]any)):] {
+				flag, file, _ := strings.Cut(arg.(string), "=")
+				added = append(added, flag)
+				if strings.HasPrefix(file, "/") {
+					require.True(t, mounts(container, filepath.Dir(file)), "%s is not mounted", file)
+				}
+			}
+			require.Equal(t, flags, added)
+			for _, part := range []string{"ports", "livenessProbe", "readinessProbe", "resources", "securityContext", "env"} {
+				require.Equal(t, former[part], container[part], "%s stays", part)
+			}
+			port := made["Service operetta"]["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)
+			require.EqualValues(t, 443, port["port"])
+			count := 0
+			for name, object := range made {
+				if !strings.HasPrefix(name, "CompositeController ") {
+					continue
+				}
+				count++
+				spec := object["spec"].(map[string]any)
+				for hook, declared := range spec["hooks"].(map[string]any) {
+					service := declared.(map[string]any)["webhook"].(map[string]any)["service"].(map[string]any)
+					require.Equal(t, map[string]any{"name": "operetta", "namespace": "operetta-system", "protocol": "https", "port": port["port"]}, service, "%s %s", name, hook)
+				}
+				endpoint := spec["endpointConfigs"].([]any)
+				require.Len(t, endpoint, 1)
+				require.Contains(t, endpoint[0], "caBundle")
+				require.Equal(t, strings.Contains(choice, "mtls"), has(endpoint[0], "clientTLS"))
+				require.Equal(t, strings.Contains(choice, "token"), has(endpoint[0], "authorization"))
+			}
+			require.Equal(t, 6, count)
+			require.Contains(t, made, "ClusterRoleBinding operetta-metacontroller-secrets")
+		})
+	}
+	dir := kustomization(t, "tls") // and the CA without a Secret, as the page has it
+	_, patch, found := strings.Cut(read(t, "../docs/tls.md"), "```yaml\npatches:\n")
+	require.True(t, found)
+	patch, _, _ = strings.Cut(patch, "```")
+	file := filepath.Join(dir, "kustomization.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(read(t, file)+"patches:\n"+patch), 0o600))
+	made := objects(t, kubectl(t, "kustomize", dir))
+	require.Empty(t, made["ClusterRole operetta-metacontroller-secrets"]["rules"])
+	endpoint := made["CompositeController operetta-build"]["spec"].(map[string]any)["endpointConfigs"].([]any)[0].(map[string]any)
+	require.Equal(t, map[string]any{"inline": "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----"}, endpoint["caBundle"])
+
+	for _, choice := range []string{"token", "tls,self-signed"} {
+		_, stderr, err := controlPlane.Kubectl("kustomize", kustomization(t, choice))
+		require.Error(t, err, "%s makes no sense: %s", choice, stderr)
+	}
+}
+
+func has(object any, key string) bool {
+	_, found := object.(map[string]any)[key]
+	return found
+}
+
+func mounts(container map[string]any, folder string) bool {
+	for _, mount := range container["volumeMounts"].([]any) {
+		if mount.(map[string]any)["mountPath"] == folder {
+			return true
+		}
+	}
+	return false
+}
+
+// kustomization writes one as docs/tls.md has it, and returns its folder.
+func kustomization(t *testing.T, choice string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("..", "my-operetta-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- ../deploy\n"
+	if choice != "" {
+		text += "components:\n"
+		for component := range strings.SplitSeq(choice, ",") {
+			text += "- ../deploy/components/" + component + "\n"
+		}
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600))
+	return dir
+}
+
+func kustomized(t *testing.T, choice string) string {
+	t.Helper()
+	return kubectl(t, "kustomize", kustomization(t, choice))
+}
+
+// objects returns those of a YAML stream by their kind and name.
+func objects(t *testing.T, stream string) map[string]map[string]any {
+	t.Helper()
+	found := map[string]map[string]any{}
+	for document := range strings.SplitSeq(stream, "\n---\n") {
+		object := parse(t, document)
+		found[object["kind"].(string)+" "+object["metadata"].(map[string]any)["name"].(string)] = object
+	}
+	return found
+}

@@ -1,0 +1,107 @@
+package myjob
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// stage is how far a MyJob is.
+type stage int
+
+const (
+	starting stage = iota // its Pod has never been seen
+	blocked               // another Pod has its name
+	running               // its Pod is not done
+	missing               // its Pod has been seen, and is not observed
+	ended
+)
+
+// plan says how far the MyJob is, and what becomes of the Pod.
+type plan struct {
+	stage stage
+	make  bool                    // the Pod is asked for
+	kept  []metacontroller.Object // the observed Pod, where it stays
+	// outcome is what the status says once it has ended. Without a result nothing tells
+	// how.
+	outcome Status
+	again   time.Duration // after what time there is something else to do, zero for not at all
+}
+
+// decide makes the plan.
+func decide(job *MyJob, there observed, now time.Time) plan {
+	pod := there.pod
+	switch {
+	case job.Status.isShown():
+		return conclude(job, there, job.Status, now)
+	case pod == nil && job.Status.Phase == PhaseCompleted:
+		outcome := job.Status
+		outcome.Reason = reasonUnknown
+		return conclude(job, there, outcome, now)
+	case pod == nil && !there.hasSeen:
+		return plan{stage: starting, make: true}
+	case pod == nil && there.absence < operator.ChildGrace:
+		return plan{stage: missing, again: operator.ChildGrace - there.absence}
+	case pod == nil:
+		return conclude(job, there, ending{ResultFailed, "PodLost", nil, now}.outcome(job, there), now)
+	case !there.hasSeen && pod.isOlder(job):
+		return plan{stage: blocked, kept: there.keep()}
+	case pod.isDone():
+		return conclude(job, there, pod.ending(now).outcome(job, there), now)
+	}
+	return plan{stage: running, kept: there.keep()}
+}
+
+// conclude keeps the Pod of a MyJob that has ended while its time to live lasts, and
+// until a request has shown the outcome: the Pod is deleted before the status is
+// written, and nothing but the Pod would tell it again.
+func conclude(job *MyJob, there observed, outcome Status, now time.Time) plan {
+	p := plan{stage: ended, outcome: outcome, kept: there.keep()}
+	if there.pod == nil || job.Spec.TTLSecondsAfterFinished == nil || outcome.CompletionTime == nil {
+		return p
+	}
+	ttl := time.Duration(*job.Spec.TTLSecondsAfterFinished) * time.Second
+	left := outcome.CompletionTime.Add(ttl).Sub(now)
+	if left <= 0 && job.Status.isShown() {
+		p.kept = nil // its time to live is over
+		return p
+	}
+	p.again = max(left, time.Second)
+	return p
+}
+
+// keep returns the observed Pod, if there is one, as a child that stays.
+func (o observed) keep() []metacontroller.Object {
+	if o.pod == nil {
+		return nil
+	}
+	return []metacontroller.Object{metacontroller.Keep(o.pod.Snapshot)}
+}
+
+// isShown reports whether the status tells how the MyJob has ended. One that
+// another operator wrote may only tell that it has.
+func (s *Status) isShown() bool { return s.Phase == PhaseCompleted && s.Result != "" }
+
+// ending is how a Pod has ended.
+type ending struct {
+	result   Result
+	reason   string
+	exitCode *int32 // nil where nothing tells it
+	at       time.Time
+}
+
+// outcome returns what the status says of it, once and for all.
+func (e ending) outcome(job *MyJob, there observed) Status {
+	at := metav1.NewTime(e.at.UTC().Truncate(time.Second))
+	status := Status{
+		Phase: PhaseCompleted, Result: e.result, Reason: e.reason, ExitCode: e.exitCode,
+		PodName: job.Name, StartTime: there.startTime(job), CompletionTime: &at,
+	}
+	if started := status.StartTime; started != nil {
+		status.Duration = max(0, at.Sub(started.Time)).Round(time.Second).String()
+	}
+	return status
+}

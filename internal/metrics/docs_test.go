@@ -1,0 +1,66 @@
+package metrics
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// busy returns metrics in which every series has been counted.
+func busy() *Metrics {
+	m := New(Options{
+		Controllers: []metacontroller.Controller{{Parent: metacontroller.Resource{Kind: "Web"}}},
+		Load:        func() Load { return Load{Memory: []Share{{Part: "a"}}, Slots: []Share{{Part: "b"}}} },
+	})
+	answer := &metacontroller.Answer{Ready: metacontroller.ReadyCondition{Status: "True", Reason: "Available"}}
+	m.Count(Request{Kind: "web", Hook: metacontroller.SyncHook, Code: 200, Answer: answer})
+	return m
+}
+
+// own returns the families of this program.
+func own(t *testing.T, from prometheus.Gatherer) []*dto.MetricFamily {
+	t.Helper()
+	families, err := from.Gather()
+	require.NoError(t, err)
+	families = slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), "operetta_") })
+	require.NotEmpty(t, families)
+	return families
+}
+
+// TestThePageHasEveryMetric and no other.
+func TestThePageHasEveryMetric(t *testing.T) {
+	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
+	var table strings.Builder
+	table.WriteString("| metric | type | labels | what it tells |\n| --- | --- | --- | --- |\n")
+	for _, family := range own(t, busy().Registry()) {
+		labels := []string{}
+		for _, label := range family.GetMetric()[0].GetLabel() {
+			labels = append(labels, "`"+label.GetName()+"`")
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", family.GetName(), strings.ToLower(family.GetType().String()), strings.Join(labels, ", "), family.GetHelp())
+	}
+	page, err := os.ReadFile("../../docs/metrics.md")
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(page), begin)
+	require.True(t, found)
+	got, _, found := strings.Cut(after, end)
+	require.True(t, found)
+	require.Equal(t, table.String(), got, "put this table there:\n%s", table.String())
+}
+
+// TestThePageHasEveryReason why a request is refused.
+func TestThePageHasEveryReason(t *testing.T) {
+	page, err := os.ReadFile("../../docs/metrics.md")
+	require.NoError(t, err)
+	for _, reason := range reasons() {
+		require.Contains(t, string(page), "`"+reason+"`")
+	}
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// errStranger is what a request is refused with whose sender has not proved to be
+// one who may call.
+var errStranger = errors.New("not authenticated")
+
+// authenticate refuses who may not call. It comes before all that tells a caller what
+// there is, and before all that takes memory or a turn from others. Where both a
+// certificate and a token are wanted, both have to be right.
+func (s *Server) authenticate(next http.Handler) http.Handler {
+	credentials := s.options.Credentials
+	if credentials == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		authorization := r.Header.Get("Authorization")
+		r.Header.Del("Authorization") // nothing behind this needs it
+		if credentials.clientCA != nil {
+			if err := credentials.verifyCertificate(r.TLS); err != nil {
+				refuseStranger(w, r, http.StatusForbidden, err.Error())
+				return
+			}
+		}
+		if credentials.tokens == nil || credentials.tokens.isValid(authorization) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		challenge, reason := `Bearer realm="operetta"`, "no bearer token: set authorization in the CompositeController"
+		if authorization != "" {
+			challenge, reason = challenge+`, error="invalid_token"`, "the bearer token is none of those in --token-file"
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		refuseStranger(w, r, http.StatusUnauthorized, reason)
+	})
+}
+
+// refuseStranger answers, and closes the connection, so that a stranger keeps none.
+func refuseStranger(w http.ResponseWriter, r *http.Request, code int, reason string) {
+	lineOf(r).err = fmt.Errorf("%w: %s", errStranger, reason)
+	w.Header().Set("Connection", "close")
+	writeLine(w, r, code, reason)
+}
+
+// verifyCertificate reports why the certificate of a connection does not allow a
+// request now. It may have expired since the handshake, or its CA may be trusted no
+// longer.
+func (c *Credentials) verifyCertificate(connection *tls.ConnectionState) error {
+	if connection == nil || len(connection.PeerCertificates) == 0 {
+		return errors.New("no client certificate: set clientTLS in the CompositeController")
+	}
+	options, _ := c.clientCA.VerifyOptions()
+	options.Intermediates = x509.NewCertPool()
+	for _, signer := range connection.PeerCertificates[1:] {
+		options.Intermediates.AddCert(signer)
+	}
+	certificate := connection.PeerCertificates[0]
+	if _, err := certificate.Verify(options); err != nil {
+		return fmt.Errorf("the client certificate is not accepted: %w", err)
+	}
+	if len(c.clientNames) == 0 {
+		return nil
+	}
+	names := namesIn(certificate)
+	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(c.clientNames, name) }) {
+		return nil
+	}
+	return fmt.Errorf("none of the names in the client certificate is in --client-names: %.200q", names)
+}
+
+// namesIn returns the common name of a certificate and all that it is for.
+func namesIn(certificate *x509.Certificate) []string {
+	var names []string
+	if certificate.Subject.CommonName != "" {
+		names = append(names, certificate.Subject.CommonName)
+	}
+	names = append(names, certificate.DNSNames...)
+	names = append(names, certificate.EmailAddresses...)
+	for _, address := range certificate.IPAddresses {
+		names = append(names, address.String())
+	}
+	for _, uri := range certificate.URIs {
+		names = append(names, uri.String())
+	}
+	return names
+}

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+)
+
+// CredentialFiles name the files with which the server and its callers prove who
+// they are. An empty one is a part that is not wanted.
+type CredentialFiles struct {
+	// Certificate and PrivateKey are the server's own, in PEM: with them hooks are
+	// served over TLS. There are both or neither.
+	Certificate, PrivateKey string
+	// ClientCA has the certificates of those who sign the certificates of callers,
+	// in PEM. It needs TLS.
+	ClientCA string
+	// ClientNames are the names of which one has to stand in the certificate of a
+	// caller. Without any, every certificate that ClientCA has signed will do.
+	ClientNames []string
+	// Tokens has one bearer token on each line, any of which will do.
+	Tokens string
+}
+
+// Errors of [CredentialFiles] that do not go together.
+var (
+	errHalfPair   = errors.New("--tls-cert-file and --tls-private-key-file go together: write both or neither")
+	errNeedsTLS   = errors.New("--client-ca-file needs TLS: write --tls-cert-file and --tls-private-key-file too")
+	errNeedsCA    = errors.New("--client-names needs --client-ca-file, which says who signs the certificates of callers")
+	errEmptyNames = errors.New("--client-names has an empty name: leave it out, or leave the flag out where any certificate of --client-ca-file will do")
+)
+
+// Credentials are what [CredentialFiles] hold. They follow the files: what is
+// written there holds within seconds, and a file that cannot be used is logged and
+// changes nothing. The files of certificates are watched by the same code as
+// kube-apiserver's, that of tokens is read again when it is needed.
+type Credentials struct {
+	certificate *dynamiccertificates.DynamicCertKeyPairContent
+	serving     *dynamiccertificates.DynamicServingCertificateController
+	clientCA    *dynamiccertificates.DynamicFileCAContent
+	clientNames []string
+	tokens      *tokens
+}
+
+// LoadCredentials reads the files. The result is nil where none is named. An error
+// names the flag and says what to write.
+func LoadCredentials(files CredentialFiles, log *slog.Logger) (*Credentials, error) {
+	switch {
+	case (files.Certificate == "") != (files.PrivateKey == ""):
+		return nil, errHalfPair
+	case files.ClientCA != "" && files.Certificate == "":
+		return nil, errNeedsTLS
+	case len(files.ClientNames) > 0 && files.ClientCA == "":
+		return nil, errNeedsCA
+	case slices.Contains(files.ClientNames, ""):
+		return nil, errEmptyNames
+	}
+	if files.Certificate == "" && files.Tokens == "" {
+		return nil, nil
+	}
+	c := &Credentials{clientNames: files.ClientNames}
+	if files.Certificate != "" {
+		if err := c.loadCertificate(files, log); err != nil {
+			return nil, err
+		}
+	}
+	if files.ClientCA != "" {
+		if err := c.loadClientCA(files.ClientCA, log); err != nil {
+			return nil, err
+		}
+	}
+	if files.Tokens != "" {
+		var err error
+		if c.tokens, err = loadTokens(files.Tokens, log); err != nil {
+			return nil, fmt.Errorf("--token-file: %w", err)
+		}
+	}
+	return c, nil
+}
+
+func (c *Credentials) loadCertificate(files CredentialFiles, log *slog.Logger) error {
+	const want = "write a certificate in PEM, with those that have signed it behind it, and the private key that belongs to it"
+	var err error
+	c.certificate, err = dynamiccertificates.NewDynamicServingContentFromFiles("hooks", files.Certificate, files.PrivateKey)
+	if err != nil {
+		return fmt.Errorf("--tls-cert-file %s, --tls-private-key-file %s: %w: %s", files.Certificate, files.PrivateKey, err, want)
+	}
+	base := &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		// What bounds a request here was written for HTTP/1.1: a deadline, a buffer and
+		// a place among the connections belong to one request at a time. In HTTP/2 all
+		// requests of a client share them.
+		NextProtos: []string{"http/1.1"},
+		// A connection is kept for long, and a resumed one would save a client little.
+		SessionTicketsDisabled: true,
+	}
+	if files.ClientCA != "" {
+		// It is verified with each request, see verifyCertificate: so a client is told
+		// why it is refused, and one is refused whose certificate has expired since.
+		base.ClientAuth = tls.RequestClientCert
+	}
+	c.serving = dynamiccertificates.NewDynamicServingCertificateController(base, nil, c.certificate, nil, nil)
+	if err := c.serving.RunOnce(); err != nil {
+		return fmt.Errorf("--tls-cert-file %s: %w: %s", files.Certificate, err, want)
+	}
+	c.certificate.AddListener(c.serving)
+	c.certificate.AddListener(reloaded{log, "certificate", files.Certificate})
+	return nil
+}
+
+func (c *Credentials) loadClientCA(file string, log *slog.Logger) error {
+	var err error
+	if c.clientCA, err = dynamiccertificates.NewDynamicCAContentFromFile("clients", file); err != nil {
+		return fmt.Errorf("--client-ca-file %s: %w: write the certificates of those who sign callers' certificates, in PEM", file, err)
+	}
+	c.clientCA.AddListener(reloaded{log, "client CA", file})
+	return nil
+}
+
+// reloaded logs that a file has been read again.
+type reloaded struct {
+	log        *slog.Logger
+	what, file string
+}
+
+// Enqueue implements [dynamiccertificates.Listener].
+func (r reloaded) Enqueue() { r.log.Info("reloaded", "what", r.what, "file", r.file) }
+
+// isEncrypted reports whether hooks are served over TLS.
+func (c *Credentials) isEncrypted() bool { return c != nil && c.certificate != nil }
+
+// follow follows the files of certificates until ctx ends.
+func (c *Credentials) follow(ctx context.Context) {
+	if c.isEncrypted() {
+		go c.serving.Run(1, ctx.Done())
+		go c.certificate.Run(ctx, 1)
+	}
+	if c != nil && c.clientCA != nil {
+		go c.clientCA.Run(ctx, 1)
+	}
+}

@@ -1,0 +1,201 @@
+package server_test
+
+import (
+	"crypto/tls"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/certtest"
+	"github.com/operetta-dev/operetta/internal/server"
+)
+
+const (
+	oldToken = "old-token-0123456789"
+	newToken = "new-token-0123456789"
+)
+
+// secured is an edge that serves over TLS from files that can be replaced.
+type secured struct {
+	*edge
+
+	authority *certtest.Authority // of the server
+	clients   *certtest.Authority
+	files     *certtest.Mounted
+}
+
+// contents returns what the files of a secured edge have at first.
+func contents(t *testing.T, authority, clients *certtest.Authority) map[string][]byte {
+	t.Helper()
+	pair := authority.Server(t)
+	return map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": clients.PEM, "token": []byte(oldToken + "\n")}
+}
+
+// startSecured starts an edge with the credentials that choose leaves.
+func startSecured(t *testing.T, choose func(*server.CredentialFiles), change func(*server.Options)) *secured {
+	t.Helper()
+	s := &secured{authority: certtest.NewAuthority(t, "servers"), clients: certtest.NewAuthority(t, "clients")}
+	s.files = certtest.Mount(t, contents(t, s.authority, s.clients))
+	files := server.CredentialFiles{
+		Certificate: s.files.Path("tls.crt"), PrivateKey: s.files.Path("tls.key"),
+		ClientCA: s.files.Path("ca.crt"), ClientNames: []string{"metacontroller"}, Tokens: s.files.Path("token"),
+	}
+	choose(&files)
+	s.edge = start(t, func(o *server.Options) {
+		var err error
+		o.Credentials, err = server.LoadCredentials(files, o.Log)
+		require.NoError(t, err)
+		if change != nil {
+			change(o)
+		}
+	})
+	return s
+}
+
+func withTokens(files *server.CredentialFiles)       { files.ClientCA, files.ClientNames = "", nil }
+func withCertificates(files *server.CredentialFiles) { files.Tokens = "" }
+func withTLS(files *server.CredentialFiles)          { withTokens(files); withCertificates(files) }
+
+// caller calls hooks over TLS.
+type caller struct {
+	http.Client
+
+	url, token string
+}
+
+// caller returns a caller with a certificate and a token, each of which may be absent.
+func (s *secured) caller(t *testing.T, pair *certtest.Pair, token string) *caller {
+	t.Helper()
+	config := &tls.Config{RootCAs: s.authority.Pool()}
+	if pair != nil {
+		config.Certificates = []tls.Certificate{pair.TLS(t)}
+	}
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &caller{http.Client{Transport: transport}, "https://" + s.hooks, token}
+}
+
+// spoken is how a request was answered.
+type spoken struct {
+	closes  bool // the connection afterwards
+	http    int  // the major version
+	version uint16
+}
+
+func (c *caller) ask(method, path, body string) (answered, spoken, error) {
+	post, err := http.NewRequest(method, c.url+path, strings.NewReader(body))
+	if err != nil {
+		return answered{}, spoken{}, err
+	}
+	if c.token != "" {
+		post.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.Do(post)
+	if err != nil {
+		return answered{}, spoken{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	how := spoken{closes: response.Close, http: response.ProtoMajor}
+	if response.TLS != nil {
+		how.version = response.TLS.Version
+	}
+	return answered{response.StatusCode, response.Header, string(text)}, how, err
+}
+
+func (c *caller) sync(t *testing.T, text string) answered {
+	t.Helper()
+	got, _, err := c.ask(http.MethodPost, "/greeting/sync", request(text))
+	require.NoError(t, err)
+	return got
+}
+
+// TestWhoMayCall: who has no right to call is told so, and no hook runs.
+func TestWhoMayCall(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, func(*server.CredentialFiles) {}, nil)
+	named := s.clients.Client(t, time.Hour, "metacontroller")
+	alsoNamed := s.clients.Client(t, time.Hour, "somebody", "metacontroller")
+	other := s.clients.Client(t, time.Hour, "somebody")
+	expired := s.clients.Client(t, -time.Minute, "metacontroller")
+	foreign := certtest.NewAuthority(t, "clients").Client(t, time.Hour, "metacontroller")
+	asServer := s.clients.Server(t, "metacontroller")
+
+	require.Equal(t, http.StatusOK, s.caller(t, &named, oldToken).sync(t, "hi").code)
+	require.Equal(t, http.StatusOK, s.caller(t, &alsoNamed, oldToken).sync(t, "hi").code)
+	for name, refused := range map[string]struct {
+		caller    *caller
+		code      int
+		challenge string
+		says      string
+	}{
+		"no certificate":              {s.caller(t, nil, oldToken), http.StatusForbidden, "", "no client certificate: set clientTLS"},
+		"another name":                {s.caller(t, &other, oldToken), http.StatusForbidden, "", `--client-names: ["somebody"]`},
+		"an expired certificate":      {s.caller(t, &expired, oldToken), http.StatusForbidden, "", "has expired"},
+		"of another CA":               {s.caller(t, &foreign, oldToken), http.StatusForbidden, "", "unknown authority"},
+		"a certificate for servers":   {s.caller(t, &asServer, oldToken), http.StatusForbidden, "", "key usage"},
+		"no token":                    {s.caller(t, &named, ""), http.StatusUnauthorized, `Bearer realm="operetta"`, "no bearer token: set authorization"},
+		"a wrong token":               {s.caller(t, &named, newToken), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
+		"the beginning of a token":    {s.caller(t, &named, oldToken[:10]), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
+		"a token and more":            {s.caller(t, &named, oldToken+"1"), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
+		"neither of what both is for": {s.caller(t, nil, ""), http.StatusForbidden, "", "no client certificate"},
+	} {
+		for path, body := range map[string]string{"/greeting/sync": request("block"), "/salute/sync": "", "/greeting/customize": "{"} {
+			got, how, err := refused.caller.ask(http.MethodPost, path, body)
+			require.NoError(t, err, name)
+			require.Equal(t, refused.code, got.code, "%s: %s", name, path)
+			require.Equal(t, refused.challenge, got.header.Get("WWW-Authenticate"), name)
+			require.Contains(t, got.body, refused.says, name)
+			require.True(t, how.closes, "%s: a stranger keeps no connection", name)
+			requireOneLine(t, got)
+		}
+	}
+	require.Empty(t, s.reached, "no hook has run")
+	require.Equal(t, http.StatusOK, s.probe(t, "/readyz").code, "the health port is for everybody")
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	for _, token := range []string{oldToken, newToken} {
+		require.NotContains(t, s.log.text.String(), token)
+	}
+}
+
+// TestATokenInPlainHTTP: it can be wanted without TLS, where something else encrypts.
+func TestATokenInPlainHTTP(t *testing.T) {
+	s := startSecured(t, func(files *server.CredentialFiles) { *files = server.CredentialFiles{Tokens: files.Tokens} }, nil)
+	require.Equal(t, http.StatusUnauthorized, s.post(t, "/greeting/sync", request("block")).code)
+	c := &caller{url: "http://" + s.hooks, token: oldToken}
+	require.Equal(t, http.StatusOK, c.sync(t, "hi").code)
+	require.Empty(t, s.reached)
+}
+
+// TestStrangersAreAnsweredWhileTheySend: also one with a large body sees why.
+func TestStrangersAreAnsweredWhileTheySend(t *testing.T) {
+	s := startSecured(t, withTokens, nil)
+	got, _, err := s.caller(t, nil, "").ask(http.MethodPost, "/greeting/sync", strings.Repeat(" ", 20<<20))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusUnauthorized, got.code)
+}
+
+// TestTLSIsOfToday: what is older than TLS 1.2 is refused, and HTTP/2 is not spoken.
+func TestTLSIsOfToday(t *testing.T) {
+	s := startSecured(t, withTLS, nil)
+	got, how, err := s.caller(t, nil, "").ask(http.MethodPost, "/greeting/sync", request("hi"))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, got.code)
+	require.Equal(t, 1, how.http)
+	require.Equal(t, uint16(tls.VersionTLS13), how.version)
+	for version, taken := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", s.hooks, &tls.Config{RootCAs: s.authority.Pool(), MinVersion: version, MaxVersion: version})
+		require.Equal(t, taken, err == nil, "%x: %v", version, err)
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	got, err = s.do(http.MethodPost, "/greeting/sync", strings.NewReader(request("block")))
+	require.True(t, err != nil || got.code == http.StatusBadRequest, "plain HTTP gets no hook: %v", got)
+	require.Empty(t, s.reached)
+}

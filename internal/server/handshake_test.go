@@ -1,0 +1,165 @@
+package server_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/server"
+)
+
+// record is a record of a TLS handshake.
+func record(content []byte) []byte {
+	return append([]byte{22, 3, 1, byte(len(content) >> 8), byte(len(content))}, content...)
+}
+
+// helloOf is the beginning of a ClientHello of a length.
+func helloOf(length, sent int) []byte {
+	return append([]byte{1, byte(length >> 16), byte(length >> 8), byte(length)}, make([]byte, sent-4)...)
+}
+
+// TestSlowHandshakes: who does not end his handshake is not waited for, and keeps
+// nobody else from theirs.
+func TestSlowHandshakes(t *testing.T) {
+	slow(t)
+	s := startSecured(t, withTLS, nil)
+	began := time.Now()
+	var open []net.Conn
+	for i := range 200 {
+		conn, err := net.Dial("tcp", s.hooks)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		open = append(open, conn)
+		switch i % 3 { // the others send nothing
+		case 0:
+			_, _ = conn.Write([]byte{22, 3})
+		case 1:
+			_, _ = conn.Write(record(helloOf(1000, 100)))
+		}
+	}
+	for range 5 {
+		require.Equal(t, http.StatusOK, s.caller(t, nil, "").sync(t, "hi").code)
+	}
+	for _, conn := range open {
+		require.NoError(t, conn.SetReadDeadline(began.Add(10*time.Second)))
+		_, err := io.Copy(io.Discard, conn)
+		require.False(t, os.IsTimeout(err), "it is still open")
+	}
+}
+
+// TestHandshakesHoldLittle: what is sent before it is known who sends it is bounded,
+// and held for no longer than a handshake may take.
+func TestHandshakesHoldLittle(t *testing.T) {
+	slow(t)
+	s := startSecured(t, withTLS, nil)
+	const connections = 100
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range connections {
+		conn, err := net.Dial("tcp", s.hooks)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = conn.Write(record(helloOf(60_000, 16_000)))
+		require.NoError(t, err)
+		_, err = conn.Write(record(make([]byte, 14_000)))
+		require.NoError(t, err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	each := (int(after.HeapAlloc) - int(before.HeapAlloc)) / connections
+	t.Logf("%d bytes each", each)
+	require.Less(t, each, 120<<10)
+
+	conn, err := net.Dial("tcp", s.hooks)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	began := time.Now()
+	_, _ = conn.Write(record(helloOf(60_000, 16_000)))
+	_, _ = conn.Write(record(make([]byte, 16_000)))
+	_, _ = conn.Write(record(make([]byte, 16_000)))
+	require.NoError(t, conn.SetReadDeadline(began.Add(10*time.Second)))
+	_, err = io.Copy(io.Discard, conn)
+	require.False(t, os.IsTimeout(err))
+	require.Less(t, time.Since(began), 1500*time.Millisecond, "it is not waited for the end of a long one")
+}
+
+// TestALargeBodyComesOverTLS: the bound is for what comes before a request.
+func TestALargeBodyComesOverTLS(t *testing.T) {
+	slow(t)
+	s := startSecured(t, withTLS, nil)
+	c := s.caller(t, nil, "")
+	for range 3 { // on one connection, and on a second, for it closes behind a large one
+		got := c.sync(t, "hi")
+		require.Equal(t, http.StatusOK, got.code)
+		body := make([]byte, 8<<20)
+		for i := range body {
+			body[i] = ' '
+		}
+		got, _, err := c.ask(http.MethodPost, "/greeting/sync", request("hi")+string(body))
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, got.code, got.body)
+	}
+}
+
+// TestDrainOverTLS: connections without a request are parted from as they are without
+// TLS, and one that has not ended its handshake holds nobody up.
+func TestDrainOverTLS(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, withTLS, func(o *server.Options) { o.DrainDelay = 200 * time.Millisecond })
+	dial := func() *tls.Conn {
+		conn, err := tls.Dial("tcp", s.hooks, &tls.Config{RootCAs: s.authority.Pool()})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+		return conn
+	}
+	fresh, kept := dial(), dial()
+	reader := bufio.NewReader(kept)
+	_, err := io.WriteString(kept, "POST /salute/sync HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+	require.NoError(t, err)
+	response, err := http.ReadResponse(reader, nil)
+	require.NoError(t, err)
+	_, _ = io.Copy(io.Discard, response.Body)
+	require.NoError(t, response.Body.Close())
+	inFlight := make(chan answered, 1)
+	go func() {
+		got, _, _ := s.caller(t, nil, "").ask(http.MethodPost, "/greeting/sync", request("block"))
+		inFlight <- got
+	}()
+	s.untilReached(t, inFlight)
+
+	s.stop()
+	time.Sleep(100 * time.Millisecond)
+	silent, err := net.Dial("tcp", s.hooks)
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
+	time.Sleep(300 * time.Millisecond)
+	close(s.release)
+	require.Equal(t, http.StatusOK, (<-inFlight).code, "it is answered")
+	released := time.Now()
+	for _, reader := range []*bufio.Reader{bufio.NewReader(fresh), reader} {
+		response, err := http.ReadResponse(reader, nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusRequestTimeout, response.StatusCode)
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, "draining: another replica will answer\n", string(text))
+		_, err = io.ReadAll(reader)
+		require.NoError(t, err, "the end of the stream, and no reset")
+	}
+	_ = fresh.Close()
+	_ = kept.Close()
+	require.NoError(t, <-s.ended)
+	require.Less(t, time.Since(released), 6*time.Second)
+}

@@ -1,0 +1,191 @@
+package server_test
+
+import (
+	"crypto/tls"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/certtest"
+	"github.com/operetta-dev/operetta/internal/server"
+)
+
+// rotated is by when what has been written to a file holds.
+const rotated = 5 * time.Second
+
+// serial returns which certificate a server has.
+func (s *secured) serial(t *testing.T) string {
+	t.Helper()
+	conn, err := tls.Dial("tcp", s.hooks, &tls.Config{RootCAs: s.authority.Pool()})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	return conn.ConnectionState().PeerCertificates[0].SerialNumber.String()
+}
+
+// TestCredentialsRotateUnderLoad: clients that are given the new credentials in time
+// notice nothing, and the old ones are soon worth nothing.
+func TestCredentialsRotateUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, func(*server.CredentialFiles) {}, nil)
+	nextClients := certtest.NewAuthority(t, "next clients")
+	oldPair, newPair := s.clients.Client(t, time.Hour, "metacontroller"), nextClients.Client(t, time.Hour, "metacontroller")
+	var current atomic.Pointer[caller]
+	current.Store(s.caller(t, &oldPair, oldToken))
+	stop, failed := make(chan struct{}), make(chan string, 100)
+	var load sync.WaitGroup
+	var count atomic.Int64
+	for range 4 {
+		load.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				got, _, err := current.Load().ask(http.MethodPost, "/greeting/sync", request("hi"))
+				if count.Add(1); count.Load()%20 == 0 {
+					current.Load().CloseIdleConnections() // some come on new connections
+				}
+				if err != nil || got.code != http.StatusOK {
+					select {
+					case failed <- got.body + errorText(err):
+					default:
+					}
+					return
+				}
+			}
+		})
+	}
+	before := s.serial(t)
+	both := contents(t, s.authority, s.clients)
+	both["ca.crt"] = append(append([]byte{}, s.clients.PEM...), nextClients.PEM...)
+	both["token"] = []byte(oldToken + "\n" + newToken + "\n")
+	s.files.Replace(t, both)
+	next := s.caller(t, &newPair, newToken)
+	require.Eventually(t, func() bool { return s.serial(t) != before && next.sync(t, "hi").code == http.StatusOK }, rotated, 50*time.Millisecond)
+	stale := current.Swap(next)
+	time.Sleep(200 * time.Millisecond) // for what is in flight with the old ones
+
+	onlyNew := contents(t, s.authority, nextClients)
+	onlyNew["token"] = []byte(newToken)
+	s.files.Replace(t, onlyNew)
+	require.Eventually(t, func() bool { return stale.sync(t, "hi").code == http.StatusForbidden }, rotated, 50*time.Millisecond)
+	stale = s.caller(t, &newPair, oldToken)
+	require.Eventually(t, func() bool { return stale.sync(t, "hi").code == http.StatusUnauthorized }, rotated, 50*time.Millisecond)
+	for range 20 {
+		require.Equal(t, http.StatusUnauthorized, stale.sync(t, "hi").code, "and so it stays")
+	}
+	close(stop)
+	load.Wait()
+	require.Empty(t, failed)
+	require.Greater(t, count.Load(), int64(50))
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestAKeptConnectionIsCheckedAgain with each request: what its certificate was worth
+// when it was opened is not enough.
+func TestAKeptConnectionIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, withCertificates, nil)
+	pair := s.clients.Client(t, 3*time.Second, "metacontroller")
+	c := s.caller(t, &pair, "")
+	require.Equal(t, http.StatusOK, c.sync(t, "hi").code)
+	var got answered
+	require.Eventually(t, func() bool { got = c.sync(t, "hi"); return got.code != http.StatusOK }, 10*time.Second, 100*time.Millisecond)
+	require.Equal(t, http.StatusForbidden, got.code)
+	require.Contains(t, got.body, "has expired")
+}
+
+// TestBrokenFilesChangeNothing but the log.
+func TestBrokenFilesChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, func(*server.CredentialFiles) {}, nil)
+	pair := s.clients.Client(t, time.Hour, "metacontroller")
+	c := s.caller(t, &pair, oldToken)
+	require.Equal(t, http.StatusOK, c.sync(t, "hi").code)
+	before := s.serial(t)
+	mismatch, noTokens := contents(t, s.authority, s.clients), map[string][]byte{}
+	mismatch["tls.key"] = s.authority.Server(t).Key
+	for _, name := range []string{"tls.crt", "tls.key", "ca.crt"} {
+		text, err := os.ReadFile(s.files.Path(name))
+		require.NoError(t, err)
+		noTokens[name] = text
+	}
+	for name, broken := range map[string]map[string][]byte{
+		"empty":    {"tls.crt": nil, "tls.key": nil, "ca.crt": nil, "token": nil},
+		"nonsense": {"tls.crt": []byte("x"), "tls.key": []byte("x"), "ca.crt": []byte("x"), "token": []byte("x")},
+		"absent":   noTokens, // certificates that have been absent are found within a minute
+		"mismatch": {"tls.crt": mismatch["tls.crt"], "tls.key": mismatch["tls.key"], "ca.crt": s.clients.PEM, "token": []byte(oldToken)},
+	} {
+		s.files.Replace(t, broken)
+		for range 15 { // for longer than a file of tokens is not read again
+			require.Equal(t, http.StatusOK, s.caller(t, &pair, oldToken).sync(t, "hi").code, name)
+			time.Sleep(100 * time.Millisecond)
+		}
+		require.Equal(t, before, s.serial(t), name)
+	}
+	s.log.mu.Lock()
+	require.Contains(t, s.log.text.String(), "the former tokens stay")
+	s.log.mu.Unlock()
+	// And what is mended holds again.
+	s.files.Replace(t, contents(t, s.authority, s.clients))
+	require.Eventually(t, func() bool { return s.serial(t) != before }, rotated, 50*time.Millisecond)
+	require.Equal(t, http.StatusOK, c.sync(t, "hi").code)
+}
+
+// TestCredentialsThatCannotBeUsed are told at once, with what to write.
+func TestCredentialsThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	authority := certtest.NewAuthority(t, "servers")
+	files := contents(t, authority, authority)
+	files["other.key"] = authority.Server(t).Key
+	files["empty"], files["text"], files["short"] = nil, []byte("no PEM"), []byte("\n0123456789\n")
+	files["spaces"], files["large"] = []byte("0123456789 0123456789"), []byte(strings.Repeat(newToken+"\n", 5000))
+	dir := t.TempDir()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
+	}
+	type credentials = server.CredentialFiles
+	for says, c := range map[string]credentials{
+		"go together: write both or neither": {Certificate: "tls.crt"},
+		"--tls-private-key-file go together": {PrivateKey: "tls.key"},
+		"--client-ca-file needs TLS":         {ClientCA: "ca.crt"},
+		"--client-names needs":               {Certificate: "tls.crt", PrivateKey: "tls.key", ClientNames: []string{"a"}},
+		"--client-names has an empty name":   {Certificate: "tls.crt", PrivateKey: "tls.key", ClientCA: "ca.crt", ClientNames: []string{"a", ""}},
+		"private key does not match":         {Certificate: "tls.crt", PrivateKey: "other.key"},
+		"missing content":                    {Certificate: "empty", PrivateKey: "tls.key"},
+		"find any PEM data":                  {Certificate: "text", PrivateKey: "tls.key"},
+		"no such file":                       {Certificate: "absent", PrivateKey: "tls.key"},
+		"--client-ca-file ":                  {Certificate: "tls.crt", PrivateKey: "tls.key", ClientCA: "text"},
+		"--token-file: open":                 {Tokens: "absent"},
+		"has no token: write one":            {Tokens: "empty"},
+		"less than 16 characters on line 2":  {Tokens: "short"},
+		"on line 1 that cannot stand":        {Tokens: "spaces"},
+		"is larger than 65536 bytes":         {Tokens: "large"},
+	} {
+		for _, file := range []*string{&c.Certificate, &c.PrivateKey, &c.ClientCA, &c.Tokens} {
+			if *file != "" {
+				*file = filepath.Join(dir, *file)
+			}
+		}
+		_, err := server.LoadCredentials(c, discard())
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "0123456789", "no token is shown")
+	}
+	none, err := server.LoadCredentials(credentials{}, discard())
+	require.NoError(t, err)
+	require.Nil(t, none)
+}
