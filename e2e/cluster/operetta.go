@@ -123,7 +123,8 @@ func (o *Operetta) StartServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay=0s")
+	// At debug, the log has a line for each request that changes nothing, too.
+	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay=0s", "--log-level=debug")
 	if dir := os.Getenv(RecordVariable); dir != "" {
 		args = append(args, "--record="+dir)
 	}
