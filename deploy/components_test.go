@@ -30,7 +30,7 @@ type operation struct {
 }
 
 // inline returns the JSON patches in the kustomization of a component, by what they
-// are for.
+// are for: KIND/NAME, and behind a question mark the label that selects.
 func inline(t *testing.T, component string) map[string][]operation {
 	t.Helper()
 	found := map[string][]operation{}
@@ -40,7 +40,11 @@ func inline(t *testing.T, component string) map[string][]operation {
 		}
 		var operations []operation
 		require.NoError(t, yaml.UnmarshalStrict([]byte(patch.Patch), &operations))
-		target := patch.Target["kind"].(string) + "/" + patch.Target["name"].(string)
+		name, _ := patch.Target["name"].(string)
+		target := patch.Target["kind"].(string) + "/" + name
+		if label, ok := patch.Target["labelSelector"].(string); ok {
+			target += "?" + label
+		}
 		found[target] = append(found[target], operations...)
 	}
 	return found
@@ -111,7 +115,8 @@ func TestEveryHookIsCalledOverTLS(t *testing.T) {
 			APIVersion string `json:"apiVersion"`
 			Kind       string `json:"kind"`
 			Metadata   struct {
-				Name string `json:"name"`
+				Name   string            `json:"name"`
+				Labels map[string]string `json:"labels"`
 			} `json:"metadata"`
 			Spec map[string]any `json:"spec"`
 		}](t, path)
@@ -121,8 +126,12 @@ func TestEveryHookIsCalledOverTLS(t *testing.T) {
 			wanted = append(wanted, "add /spec/hooks/"+hook+"/webhook/service/protocol https", "replace /spec/hooks/"+hook+"/webhook/service/port 443")
 		}
 		for target, operations := range patches {
-			kind, name, _ := strings.Cut(target, "/")
-			if kind != controller.Kind || !regexp.MustCompile("^(?:"+name+")$").MatchString(controller.Metadata.Name) {
+			kind, rest, _ := strings.Cut(target, "/")
+			name, label, isLabel := strings.Cut(rest, "?")
+			if kind != controller.Kind || name != "" && !regexp.MustCompile("^(?:"+name+")$").MatchString(controller.Metadata.Name) {
+				continue
+			}
+			if key, value, _ := strings.Cut(label, "="); isLabel && controller.Metadata.Labels[key] != value {
 				continue
 			}
 			for _, operation := range operations {

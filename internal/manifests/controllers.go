@@ -16,6 +16,10 @@ import (
 // and in which Metacontroller refuses an answer with an unknown field.
 const hookVersion = "v2"
 
+// hookLabel begins the label that says which hooks a CompositeController has besides
+// sync. A patch of kustomize selects by it: it fails where there is nothing to patch.
+const hookLabel = "hook-"
+
 // hookTimeout is Metacontroller's timeout for an answer. It is the default, set
 // explicitly because the server's own deadline depends on it.
 const hookTimeout = 10 * time.Second
@@ -43,6 +47,10 @@ func (in Installation) CompositeController(c metacontroller.Controller, hookURL 
 	}
 	for _, name := range declared(c)[1:] {
 		object.Spec.Hooks[name] = in.hook(c, name, hookURL)
+		if object.Metadata.Labels == nil {
+			object.Metadata.Labels = map[string]string{}
+		}
+		object.Metadata.Labels[hookLabel+string(name)] = "true"
 	}
 	return document(object)
 }
@@ -105,7 +113,8 @@ type (
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
 		Metadata   struct {
-			Name string `json:"name"`
+			Labels map[string]string `json:"labels,omitempty"`
+			Name   string            `json:"name"`
 		} `json:"metadata"`
 		Spec compositeSpec `json:"spec"`
 	}

@@ -52,6 +52,9 @@ func TestACompositeControllerSaysWhatIsDeclared(t *testing.T) {
 	require.Equal(t, `apiVersion: metacontroller.k8s.io/v1alpha1
 kind: CompositeController
 metadata:
+  labels:
+    hook-customize: "true"
+    hook-finalize: "true"
   name: operetta-tune
 spec:
   childResources:
