@@ -170,6 +170,10 @@ func TestCredentials(t *testing.T) {
 	s := startSecuredServer(t)
 	_, _, err := operetta.Kubectl("apply", "--filename="+root+"/deploy/components/https/metacontroller-secrets.yaml")
 	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, _, err := operetta.Kubectl("delete", "--filename="+root+"/deploy/components/https/metacontroller-secrets.yaml")
+		require.NoError(t, err)
+	})
 	w := newWorld(t, modes[0], "https://"+s.address)
 	t.Cleanup(func() {
 		_, _, err := operetta.Kubectl("patch", "compositecontroller/operetta-modelbox", "--type=merge", `--patch={"spec": {"endpointConfigs": null}}`)
