@@ -100,7 +100,32 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 			err = fmt.Errorf("the %d bytes of annotations that it is applied with are more than the %d that Metacontroller can apply", size, MaxAppliedBytes)
 		}
 	}
+	if err == nil && !child.Kept && !req.finalizing {
+		err = checkKeys(body[start:])
+	}
 	return child, body, err
+}
+
+// longestKey is the length of the longest key of a map in a child. Those of labels,
+// annotations, selectors and resources have at most 317 bytes; the API server bounds no
+// others, such as the attributes of a CSI volume.
+const longestKey = 1 << 10
+
+// checkKeys refuses a child with a longer key. The API server would quote it up to
+// sixteen times when it refuses the child, and Metacontroller keeps that for a while, as
+// an event, of all custom resources together.
+func checkKeys(wire []byte) error {
+	for i := 0; i < len(wire); i++ {
+		if wire[i] != '"' {
+			continue
+		}
+		end := skipString(wire, i)
+		if next := skipSpace(wire, end); end-i > longestKey+len(`""`) && next < len(wire) && wire[next] == ':' {
+			return fmt.Errorf("the key %.40q has %d bytes: write at most %d", wire[i+1:end-1], end-i-len(`""`), longestKey)
+		}
+		i = end - 1
+	}
+	return nil
 }
 
 // appendChild appends a child in its wire form, stamped.

@@ -31,6 +31,16 @@ const (
 // 1. The size is that of metacontroller.Size.
 func Burst(bytes int) int { return max(1, min(MaxBurst, MaxBurstBytes/max(1, bytes))) }
 
+// firstBytes is the size of all children together that are created first. The API
+// server may quote what it refuses, four bytes for one, and Metacontroller keeps
+// each of its answers for a while, as an event.
+const firstBytes = 256 << 10
+
+// First returns how many children of this size an answer may create before it
+// is known whether the API server accepts them, at least 1 and at most
+// [FirstBurst]. The size is that of metacontroller.Size.
+func First(bytes int) int { return max(1, min(FirstBurst, firstBytes/max(1, bytes))) }
+
 // attemptTime is how long an attempt of [Attempt] lasts. A busy Metacontroller
 // may call later than that; the hook then waits for the next attempt.
 const attemptTime = 10 * time.Second

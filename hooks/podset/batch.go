@@ -10,10 +10,12 @@ import (
 // that were asked for has appeared. The batch grows by one with each Pod that
 // appears, so that it doubles if all do. A Pod that is deleted at once counts
 // as missing. A hook is not told of refusals: missing Pods are the only sign.
-func batchOf(set *PodSet, observed observed) (batch int, isStuck bool) {
+// The first batch is smaller for a large template: what the API server refuses it may
+// quote, and Metacontroller keeps that for a while.
+func batchOf(set *PodSet, observed observed, bounds bounds) (batch int, isStuck bool) {
 	status := &set.Status
 	if len(status.Pending) == 0 {
-		return operator.FirstBurst, false
+		return bounds.first, false
 	}
 	appeared := 0
 	for _, number := range status.Pending {
@@ -24,7 +26,7 @@ func batchOf(set *PodSet, observed observed) (batch int, isStuck bool) {
 	if appeared == 0 {
 		return operator.StuckBurst, true
 	}
-	last := operator.FirstBurst
+	last := bounds.first
 	if status.Batch > 0 {
 		last = int(status.Batch)
 	}
@@ -34,11 +36,11 @@ func batchOf(set *PodSet, observed observed) (batch int, isStuck bool) {
 // batchFrom returns the first of the missing numbers, as many as the batch has.
 // If none has appeared, half of them are taken from the end: the first names
 // may be taken by other Pods, which would block all the rest.
-func batchFrom(numbers []int, batch int) []int {
+func batchFrom(numbers []int, batch int, isStuck bool) []int {
 	switch {
 	case len(numbers) <= batch:
 		return slices.Clone(numbers)
-	case batch >= operator.FirstBurst:
+	case !isStuck:
 		return slices.Clone(numbers[:batch])
 	}
 	last := batch / 2

@@ -27,6 +27,7 @@ const (
 
 // bounds limit how many Pods of a template are created.
 type bounds struct {
+	first int // before it is known whether the API server accepts them
 	burst int // in one sync
 	most  int // in all
 	// perPod is the estimated size of a Pod in a request.
@@ -42,7 +43,7 @@ func boundsOf(set *PodSet, hash string) (bounds, error) {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
 	perPod := copiesPerPod*inRequest + addedBytesPerPod
-	return bounds{burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
+	return bounds{first: operator.First(size), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
 // tooLarge says why there are fewer Pods than size.

@@ -61,7 +61,7 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	replacements := p.replaceFailed(observed.failed, missing, now)
 	rest := missing - len(p.failed)
 	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return observed.taken[int(n)] })
-	p.batch, p.stuck = batchOf(set, observed)
+	p.batch, p.stuck = batchOf(set, observed, bounds)
 	p.batch = min(p.batch, bounds.burst, max(room, len(pending)))
 	if missing > 0 {
 		p.wait(observed, size, room, again)
@@ -119,7 +119,7 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed obse
 			numbers = append(numbers, number)
 		}
 	}
-	chosen := batchFrom(numbers, p.batch)
+	chosen := batchFrom(numbers, p.batch, p.stuck)
 	slices.Sort(chosen)
 	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
 	copy(p.fresh, replacements)

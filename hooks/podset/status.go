@@ -53,7 +53,7 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	for _, number := range plan.pending {
 		status.Pending = append(status.Pending, int32(number))
 	}
-	if len(plan.pending) > 0 && plan.batch != operator.FirstBurst {
+	if len(plan.pending) > 0 && plan.batch != s.bounds.first {
 		status.Batch = int32(plan.batch)
 	}
 	status.Lost, status.Released = plan.lost, int32(plan.excess+plan.rolled)
