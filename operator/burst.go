@@ -78,3 +78,19 @@ func attempt(missing time.Duration) (isNow bool, next time.Duration) {
 	}
 	return passed < attemptTime, period - passed
 }
+
+// Attempts returns how many attempts of [Attempt] have begun for what has been
+// missing for some time, not counting [ChildGrace].
+func Attempts(missing time.Duration) int {
+	if missing < ChildGrace {
+		return 0
+	}
+	count, begins := 1, ChildGrace
+	for ; begins < maxRetryAfter && missing-begins >= begins; begins *= 2 {
+		count++
+	}
+	if begins >= maxRetryAfter {
+		count += int((missing - begins) / maxRetryAfter)
+	}
+	return count
+}

@@ -2,7 +2,9 @@ package operator
 
 import (
 	"slices"
+	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,7 +22,8 @@ import (
 // The difference is that of the desired children, and the pending children are
 // those of the old status. A child that is missing or outdated for the first
 // time is not held back, and after an edit of the spec none is. No observed
-// child is ever left out.
+// child is ever left out. A Role or a RoleBinding is updated at each event: it
+// would grant what it no longer should.
 func (c *Conditions) HoldBlocked(children []metacontroller.Object, diff metacontroller.Difference, pending PendingChildren, observed metacontroller.Objects) []metacontroller.Object {
 	missing := c.blocked(ConditionChildrenObserved, asked(diff), pending.MissingChildren)
 	outdated := c.blocked(ConditionChildrenUpdated, diff.NotUpdated, pending.OutdatedChildren)
@@ -35,7 +38,7 @@ func (c *Conditions) HoldBlocked(children []metacontroller.Object, diff metacont
 		switch {
 		case !exists && slices.Contains(missing, ref):
 			continue
-		case exists && slices.Contains(outdated, ref):
+		case exists && slices.Contains(outdated, ref) && !strings.HasPrefix(apiVersion, rbacv1.GroupName+"/"):
 			child = metacontroller.Keep(snapshot)
 		}
 		answered = append(answered, child)

@@ -184,8 +184,8 @@ func name(chosen []*candidate, now time.Time) map[*candidate]bool {
 }
 
 // delay returns those whose Job is created in a later sync: few are created at
-// once, and fewer while none appears. Then the last one is always among them,
-// because the first names may be taken by Jobs of others.
+// once, and fewer while none appears: two, others at each attempt, because some
+// of the names may be taken by Jobs of others.
 func delay(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
 	var missing []*candidate
 	for _, c := range p.candidates {
@@ -193,13 +193,17 @@ func delay(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
 			missing = append(missing, c)
 		}
 	}
-	from, to := operator.FirstBurst, len(missing)
-	if since, isMissing := operator.MissingSince(tool.Status.Conditions); isMissing && now.Sub(since) >= operator.ChildGrace {
-		from, to = operator.StuckBurst-1, len(missing)-1
-	}
 	later := map[*candidate]bool{}
-	for i := from; i < to; i++ {
-		later[missing[i]] = true
+	attempts := 0
+	if since, isMissing := operator.MissingSince(tool.Status.Conditions); isMissing {
+		attempts = operator.Attempts(now.Sub(since))
+	}
+	for i, c := range missing {
+		if n := len(missing); attempts == 0 {
+			later[c] = i >= operator.FirstBurst
+		} else {
+			later[c] = i != (attempts-1)%n && i != (n+attempts-2)%n
+		}
 	}
 	return later
 }

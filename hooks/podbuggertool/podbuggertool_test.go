@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // readPairs reads the value of kubectl's --env as its flag library does.
@@ -173,4 +175,42 @@ func TestOnlyUIDsAreRemembered(t *testing.T) {
 	memory, err := recall(tool)
 	require.NoError(t, err)
 	require.Equal(t, []types.UID{uid}, memory.pods)
+}
+
+// TestTakenJobNamesStopNoOtherJob: Jobs of somebody else have the first and the last name,
+// and each of the others is made at one of the attempts.
+func TestTakenJobNamesStopNoOtherJob(t *testing.T) {
+	tool := &PodBuggerTool{}
+	p := plan{named: map[*candidate]bool{}}
+	for range 6 {
+		c := &candidate{allowed: true}
+		p.candidates = append(p.candidates, c)
+		p.named[c] = true
+	}
+	made := map[*candidate]int{}
+	for missing := operator.ChildGrace; missing <= 3*time.Hour; missing += 10 * time.Second {
+		tool.Status.Conditions = []metav1.Condition{{
+			Type: operator.ConditionChildrenObserved, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(time.Unix(0, 0)),
+		}}
+		now := time.Unix(0, 0).Add(missing)
+		later := delay(tool, p, now)
+		for _, c := range p.candidates {
+			if !later[c] {
+				made[c]++
+			}
+		}
+		require.Equal(t, operator.StuckBurst, len(p.candidates)-held(later))
+	}
+	require.Len(t, made, len(p.candidates))
+}
+
+// held counts those that are made later.
+func held(later map[*candidate]bool) int {
+	count := 0
+	for _, isLater := range later {
+		if isLater {
+			count++
+		}
+	}
+	return count
 }
