@@ -127,7 +127,7 @@ func containers(n int) string {
 
 // TestAnswerThatIsTooLargeNamesTheFields: the text becomes an event.
 func TestAnswerThatIsTooLargeNamesTheFields(t *testing.T) {
-	p := start(t, "--max-answer-bytes=1Mi")
+	p := start(t, "--max-answer-bytes=128Ki")
 	got, err := post(t.Context(), client(t), "http://"+p.hooks+"/podset/sync", podSet(5000, 0, template(200<<10)))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusInternalServerError, got.code)
