@@ -145,11 +145,8 @@ func membersOf(object []byte) (next func() (key, value []byte, found bool)) {
 		if object[i] == '}' {
 			return nil, nil, false
 		}
-		end := skipString(object, i)
-		key = unquote(object[i:end])
-		start := skipSpace(object, skipSpace(object, end)+1) // over the colon
-		i = skipValue(object, start)
-		return key, object[start:i], true
+		key, value, i = memberAt(object, i)
+		return key, value, true
 	}
 }
 

@@ -20,11 +20,8 @@ func members(raw []byte, visit func(key, value []byte) bool) bool {
 		return false
 	}
 	for i = skipSpace(raw, i+1); raw[i] != '}'; {
-		end := skipString(raw, i)
-		key := unquote(raw[i:end])
-		start := skipSpace(raw, skipSpace(raw, end)+1) // over the colon
-		end = skipValue(raw, start)
-		if !visit(key, raw[start:end]) {
+		key, value, end := memberAt(raw, i)
+		if !visit(key, value) {
 			return false
 		}
 		if i = skipSpace(raw, end); raw[i] == ',' {
@@ -32,6 +29,15 @@ func members(raw []byte, visit func(key, value []byte) bool) bool {
 		}
 	}
 	return true
+}
+
+// memberAt returns the member of an object that begins at i, and the index behind it.
+func memberAt(raw []byte, i int) (key, value []byte, end int) {
+	end = skipString(raw, i)
+	key = unquote(raw[i:end])
+	start := skipSpace(raw, skipSpace(raw, end)+1) // over the colon
+	end = skipValue(raw, start)
+	return key, raw[start:end], end
 }
 
 // elements calls visit with the raw value of each element of a JSON list, until

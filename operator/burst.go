@@ -67,16 +67,23 @@ func attempt(missing time.Duration) (isNow bool, next time.Duration) {
 	if missing < ChildGrace {
 		return true, ChildGrace - max(missing, 0)
 	}
-	begins := ChildGrace
-	for begins < maxRetryAfter && missing-begins >= begins {
-		begins *= 2
+	_, passed, period := lastAttempt(missing)
+	return passed < attemptTime, period - passed
+}
+
+// lastAttempt returns the number of the attempt that has begun last, from 1 on, how long
+// ago that was, and how long after it the next one begins.
+func lastAttempt(missing time.Duration) (number int, passed, period time.Duration) {
+	number, begins := 1, ChildGrace
+	for ; begins < maxRetryAfter && missing-begins >= begins; begins *= 2 {
+		number++
 	}
-	// The last attempt began this long ago, and the next one is period after that.
-	passed, period := missing-begins, begins
+	passed, period = missing-begins, begins
 	if begins >= maxRetryAfter {
+		number += int(passed / maxRetryAfter)
 		passed, period = passed%maxRetryAfter, maxRetryAfter
 	}
-	return passed < attemptTime, period - passed
+	return number, passed, period
 }
 
 // Attempts returns how many attempts of [Attempt] have begun for what has been
@@ -85,12 +92,6 @@ func Attempts(missing time.Duration) int {
 	if missing < ChildGrace {
 		return 0
 	}
-	count, begins := 1, ChildGrace
-	for ; begins < maxRetryAfter && missing-begins >= begins; begins *= 2 {
-		count++
-	}
-	if begins >= maxRetryAfter {
-		count += int((missing - begins) / maxRetryAfter)
-	}
+	count, _, _ := lastAttempt(missing)
 	return count
 }

@@ -30,16 +30,16 @@ type observedPod struct {
 	Status operator.PodStatus `json:"status"`
 }
 
-func observe(job *MyJob, seen metacontroller.Observed) (observed, error) {
+func observe(job *MyJob, request metacontroller.Observed) (observed, error) {
 	o := observed{hasSeen: job.Status.PodName != "" || job.Status.Phase == PhaseRunning}
 	var err error
 	if o.pod, err = metacontroller.Get[observedPod](
-		seen.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind, job.Name); err != nil {
+		request.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind, job.Name); err != nil {
 		return o, err
 	}
 	// A time that is missing, or yet to come, counts as now.
 	if since, isMissing := operator.MissingSince(job.Status.Conditions); isMissing && !since.IsZero() {
-		o.absence = max(0, seen.Now.Sub(since))
+		o.absence = max(0, request.Now.Sub(since))
 	}
 	return o, nil
 }

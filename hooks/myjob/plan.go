@@ -32,35 +32,35 @@ type plan struct {
 }
 
 // decide makes the plan.
-func decide(job *MyJob, there observed, now time.Time) plan {
-	pod := there.pod
+func decide(job *MyJob, observed observed, now time.Time) plan {
+	pod := observed.pod
 	switch {
 	case job.Status.isShown():
-		return conclude(job, there, job.Status, now)
+		return conclude(job, observed, job.Status, now)
 	case pod == nil && job.Status.Phase == PhaseCompleted:
 		outcome := job.Status
 		outcome.Reason = reasonUnknown
-		return conclude(job, there, outcome, now)
-	case pod == nil && !there.hasSeen:
+		return conclude(job, observed, outcome, now)
+	case pod == nil && !observed.hasSeen:
 		return plan{stage: starting, make: true}
-	case pod == nil && there.absence < operator.ChildGrace:
-		return plan{stage: missing, again: operator.ChildGrace - there.absence}
+	case pod == nil && observed.absence < operator.ChildGrace:
+		return plan{stage: missing, again: operator.ChildGrace - observed.absence}
 	case pod == nil:
-		return conclude(job, there, ending{ResultFailed, "PodLost", nil, now}.outcome(job, there), now)
-	case !there.hasSeen && pod.isOlder(job):
-		return plan{stage: blocked, kept: there.keep()}
+		return conclude(job, observed, ending{ResultFailed, "PodLost", nil, now}.outcome(job, observed), now)
+	case !observed.hasSeen && pod.isOlder(job):
+		return plan{stage: blocked, kept: observed.keep()}
 	case pod.isDone():
-		return conclude(job, there, pod.ending(now).outcome(job, there), now)
+		return conclude(job, observed, pod.ending(now).outcome(job, observed), now)
 	}
-	return plan{stage: running, kept: there.keep()}
+	return plan{stage: running, kept: observed.keep()}
 }
 
 // conclude keeps the Pod of a MyJob that has ended while its time to live lasts, and
 // until a request has shown the outcome: the Pod is deleted before the status is
 // written, and nothing but the Pod would tell it again.
-func conclude(job *MyJob, there observed, outcome Status, now time.Time) plan {
-	p := plan{stage: ended, outcome: outcome, kept: there.keep()}
-	if there.pod == nil || job.Spec.TTLSecondsAfterFinished == nil || outcome.CompletionTime == nil {
+func conclude(job *MyJob, observed observed, outcome Status, now time.Time) plan {
+	p := plan{stage: ended, outcome: outcome, kept: observed.keep()}
+	if observed.pod == nil || job.Spec.TTLSecondsAfterFinished == nil || outcome.CompletionTime == nil {
 		return p
 	}
 	ttl := time.Duration(*job.Spec.TTLSecondsAfterFinished) * time.Second
@@ -94,11 +94,11 @@ type ending struct {
 }
 
 // outcome returns what the status says of it, once and for all.
-func (e ending) outcome(job *MyJob, there observed) Status {
+func (e ending) outcome(job *MyJob, observed observed) Status {
 	at := metav1.NewTime(e.at.UTC().Truncate(time.Second))
 	status := Status{
 		Phase: PhaseCompleted, Result: e.result, Reason: e.reason, ExitCode: e.exitCode,
-		PodName: job.Name, StartTime: there.startTime(job), CompletionTime: &at,
+		PodName: job.Name, StartTime: observed.startTime(job), CompletionTime: &at,
 	}
 	if started := status.StartTime; started != nil {
 		status.Duration = max(0, at.Sub(started.Time)).Round(time.Second).String()

@@ -17,10 +17,10 @@ const reasonUnknown = "ResultUnknown"
 
 // state is all that the status follows from.
 type state struct {
-	job   *MyJob
-	there observed
-	plan  plan
-	now   time.Time
+	job      *MyJob
+	observed observed
+	plan     plan
+	now      time.Time
 }
 
 // report tells how far the MyJob is, and when to look again.
@@ -67,7 +67,7 @@ func (s state) progress() Status {
 	case ended:
 		return s.plan.outcome
 	case running, missing:
-		return Status{Phase: PhaseRunning, PodName: s.job.Name, StartTime: s.there.startTime(s.job)}
+		return Status{Phase: PhaseRunning, PodName: s.job.Name, StartTime: s.observed.startTime(s.job)}
 	default:
 		return Status{Phase: PhasePending}
 	}
@@ -80,7 +80,7 @@ func judge(s state) operator.Judgement {
 		message := "Pod/" + s.job.Name + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"
 		return operator.Judgement{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: message}
 	case running:
-		return operator.Judgement{State: operator.Working, Reason: "Running", Message: "the Pod has not finished: " + s.there.pod.Status.Activity()}
+		return operator.Judgement{State: operator.Working, Reason: "Running", Message: "the Pod has not finished: " + s.observed.pod.Status.Activity()}
 	case missing:
 		return operator.Judgement{State: operator.Working, Reason: "Running", Message: "the Pod is running, though not observed at the moment"}
 	case ended:

@@ -11,26 +11,26 @@ type result = metacontroller.Result[Status]
 
 // sync asks for the Pod until it has been seen, and keeps it until its end has been
 // told and its time to live is over.
-func sync(job *MyJob, seen metacontroller.Observed) (result, error) {
+func sync(job *MyJob, request metacontroller.Observed) (result, error) {
 	if err := check(job); err != nil {
 		return result{}, err
 	}
-	there, err := observe(job, seen)
+	observed, err := observe(job, request)
 	if err != nil {
 		return result{}, err
 	}
-	plan := decide(job, there, seen.Now)
+	plan := decide(job, observed, request.Now)
 	var wanted []metacontroller.Object
 	if plan.make {
 		wanted = []metacontroller.Object{pod(job)}
 	}
-	differs, err := seen.Compare(wanted)
+	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(state{job, there, plan, seen.Now}, differs)
-	asked := operator.NewConditions(job.Status.Conditions, job.Generation, seen.Now).
-		HoldBlocked(wanted, differs, job.Status.PendingChildren, seen.Children)
+	status, resync := report(state{job, observed, plan, request.Now}, differs)
+	asked := operator.NewConditions(job.Status.Conditions, job.Generation, request.Now).
+		HoldBlocked(wanted, differs, job.Status.PendingChildren, request.Children)
 	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
 }
 
