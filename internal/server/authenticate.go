@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// errStranger is what a request is refused with whose sender has not proved to be
-// one who may call.
-var errStranger = errors.New("not authenticated")
+// errUnauthenticated: the request has no valid client certificate or bearer token, or one
+// whose name may not call.
+var errUnauthenticated = errors.New("not authenticated")
 
-// authenticate refuses who may not call. It comes before all that tells a caller what
+// authenticate refuses requests without valid credentials. It comes before all that tells a caller what
 // there is, and before all that takes memory or a turn from others. Where both a
 // certificate and a token are wanted, both have to be right.
 func (s *Server) authenticate(next http.Handler) http.Handler {
@@ -26,7 +26,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		r.Header.Del("Authorization") // nothing behind this needs it
 		if credentials.clientCA != nil {
 			if err := credentials.verifyCertificate(r.TLS); err != nil {
-				refuseStranger(w, r, http.StatusForbidden, err.Error())
+				refuseUnauthenticated(w, r, http.StatusForbidden, err.Error())
 				return
 			}
 		}
@@ -39,13 +39,13 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 			challenge, reason = challenge+`, error="invalid_token"`, "the bearer token is none of those in --token-file"
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
-		refuseStranger(w, r, http.StatusUnauthorized, reason)
+		refuseUnauthenticated(w, r, http.StatusUnauthorized, reason)
 	})
 }
 
-// refuseStranger answers, and closes the connection, so that a stranger keeps none.
-func refuseStranger(w http.ResponseWriter, r *http.Request, code int, reason string) {
-	lineOf(r).err = fmt.Errorf("%w: %s", errStranger, reason)
+// refuseUnauthenticated answers with 401 or 403 and closes the connection, of which there are few.
+func refuseUnauthenticated(w http.ResponseWriter, r *http.Request, code int, reason string) {
+	lineOf(r).err = fmt.Errorf("%w: %s", errUnauthenticated, reason)
 	w.Header().Set("Connection", "close")
 	writeLine(w, r, code, reason)
 }

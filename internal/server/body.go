@@ -264,7 +264,7 @@ func discardRest(next http.Handler) http.Handler {
 			return
 		}
 		patience := discardTime
-		if !errors.Is(line.err, errSlow) && !errors.Is(line.err, errStranger) {
+		if !errors.Is(line.err, errSlow) && !errors.Is(line.err, errUnauthenticated) {
 			patience = max(patience, time.Until(began.Add(discardUntil)))
 		}
 		last := time.Now().Add(patience)
