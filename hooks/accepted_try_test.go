@@ -26,7 +26,6 @@ var leftToTheServer = []*regexp.Regexp{
 	// to look at megabytes.
 	regexp.MustCompile(`(?i)(labels|nodeSelector|annotations|limits|requests|overhead|options)\S*: Invalid value: .*(name part|prefix part|valid label key|must be no more than|domain prefix)`),
 	// What compares parts of a Pod that are far apart would cost more than a CRD may.
-	regexp.MustCompile(`volumeDevices\[\d+\]\.name: Not found: `),
 	regexp.MustCompile(`fileKeyRef\.volumeName: Not found: `),
 	regexp.MustCompile(`(hostNetwork|spec): Invalid value: .*hostProcess containers`),
 	regexp.MustCompile(`procMount: Invalid value: "Unmasked": .hostUsers. must be false`),

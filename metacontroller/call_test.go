@@ -65,17 +65,23 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 	for reason, result := range map[string]greetingResult{
 		`child Secret/s: greeting does not declare the kind Secret of apiVersion "v1"`: {Children: []Object{&corev1.Secret{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: metav1.ObjectMeta{Name: "s"}}}},
-		`child ConfigMap/a: greeting does not declare the kind ConfigMap of apiVersion "v2"`:                       {Children: with(func(c *corev1.ConfigMap) { c.APIVersion = "v2" })},
-		"child ConfigMap/: it has no metadata.name, or one that is no string":                                      {Children: with(func(c *corev1.ConfigMap) { c.Name = "" })},
-		"child ConfigMap/A_b: its name is not a DNS name":                                                          {Children: with(func(c *corev1.ConfigMap) { c.Name = "A_b" })},
-		"child ConfigMap/a: it is not in the parent's namespace":                                                   {Children: with(func(c *corev1.ConfigMap) { c.Namespace = "other" })},
-		"child ConfigMap/a: a hook must not set metadata.generateName of a child":                                  {Children: with(func(c *corev1.ConfigMap) { c.GenerateName = "a-" })},
-		"child ConfigMap/a: a hook must not set metadata.ownerReferences of a child":                               {Children: with(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{UID: "u"}} })},
-		"child ConfigMap/a: a hook must not set metadata.finalizers of a child":                                    {Children: with(func(c *corev1.ConfigMap) { c.Finalizers = []string{"a/b"} })},
-		"child ConfigMap/a: a hook must not set metadata.resourceVersion of a child":                               {Children: with(func(c *corev1.ConfigMap) { c.ResourceVersion = "1" })},
-		"child ConfigMap/a: a hook must not set metadata.uid of a child":                                           {Children: with(func(c *corev1.ConfigMap) { c.UID = "1" })},
-		"child ConfigMap/a: a hook must not set metadata.managedFields of a child":                                 {Children: with(func(c *corev1.ConfigMap) { c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}} })},
-		"child ConfigMap/a: a hook must not set the label controller-uid of a child":                               {Children: with(func(c *corev1.ConfigMap) { c.Labels = map[string]string{"controller-uid": "x"} })},
+		`child ConfigMap/a: greeting does not declare the kind ConfigMap of apiVersion "v2"`: {Children: with(func(c *corev1.ConfigMap) { c.APIVersion = "v2" })},
+		"child ConfigMap/: it has no metadata.name, or one that is no string":                {Children: with(func(c *corev1.ConfigMap) { c.Name = "" })},
+		"child ConfigMap/A_b: its name is not a DNS name":                                    {Children: with(func(c *corev1.ConfigMap) { c.Name = "A_b" })},
+		"child ConfigMap/a: it is not in the parent's namespace":                             {Children: with(func(c *corev1.ConfigMap) { c.Namespace = "other" })},
+		"child ConfigMap/a: a hook must not set metadata.generateName of a child":            {Children: with(func(c *corev1.ConfigMap) { c.GenerateName = "a-" })},
+		"child ConfigMap/a: a hook must not set metadata.ownerReferences of a child":         {Children: with(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{UID: "u"}} })},
+		"child ConfigMap/a: a hook must not set metadata.finalizers of a child":              {Children: with(func(c *corev1.ConfigMap) { c.Finalizers = []string{"a/b"} })},
+		"child ConfigMap/a: a hook must not set metadata.resourceVersion of a child":         {Children: with(func(c *corev1.ConfigMap) { c.ResourceVersion = "1" })},
+		"child ConfigMap/a: a hook must not set metadata.uid of a child":                     {Children: with(func(c *corev1.ConfigMap) { c.UID = "1" })},
+		"child ConfigMap/a: a hook must not set metadata.managedFields of a child":           {Children: with(func(c *corev1.ConfigMap) { c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}} })},
+		"child ConfigMap/a: a hook must not set the label controller-uid of a child":         {Children: with(func(c *corev1.ConfigMap) { c.Labels = map[string]string{"controller-uid": "x"} })},
+		`child ConfigMap/a: the key "x/9/" and 32 others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters: write others`: {Children: with(func(c *corev1.ConfigMap) {
+			c.Data = map[string]string{}
+			for i := range 33 {
+				c.Data[fmt.Sprintf("x/%d/", i)] = ""
+			}
+		})},
 		`child ConfigMap/a: the key "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" has 1025 bytes: write at most 1024`: {Children: with(func(c *corev1.ConfigMap) { c.Data = map[string]string{strings.Repeat("x", 1025): ""} })},
 		"child Pod/b: it is kept and was not observed":                                                             {Children: []Object{Keep(Snapshot{APIVersion: "v1", Kind: "Pod", Name: "b"})}},
 		"child ConfigMap/b: it is kept and was not observed":                                                       {Children: []Object{Keep(Snapshot{APIVersion: "v1", Kind: "ConfigMap", Name: "b"})}},

@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"reflect"
@@ -60,28 +61,30 @@ func boundSelector(expressions map[string]any) {
 }
 
 // Default limits for lists and maps of a spec. Each entry costs the API server,
-// and every hook, some microseconds of validation.
+// and every hook, some microseconds of validation, and may be quoted when it refuses a child.
 const (
 	mostEntries = 1000
-	mostLabels  = 64 // of what selects by labels, or names kinds of resources
+	fewEntries  = 64
 )
 
-// fewEntries are the maps that have no more than [mostLabels].
-var fewEntries = map[string]bool{
-	"nodeSelector": true, "matchLabels": true, "limits": true, "requests": true, "overhead": true,
-}
+// Default limits for texts.
+const (
+	longestText = 1024
+	longestKey  = 317 // that of labels and annotations, with a prefix
+)
+
+// manyEntries are the lists and maps that may have [mostEntries]: what long programs have,
+// and files.
+var manyEntries = map[string]bool{"args": true, "command": true, "env": true, "envs": true, "items": true, "config": true}
 
 // boundEntries adds the default limits to each list and map of a schema without
 // one.
 func boundEntries(schema map[string]any, name string) {
 	if schema["type"] == "array" && schema["maxItems"] == nil {
-		schema["maxItems"] = mostEntries
+		schema["maxItems"] = entriesOf(name)
 	}
 	if member(schema, "additionalProperties") != nil && schema["maxProperties"] == nil {
-		schema["maxProperties"] = mostEntries
-		if fewEntries[name] {
-			schema["maxProperties"] = mostLabels
-		}
+		schema["maxProperties"] = entriesOf(name)
 		if name == "nodeSelector" {
 			maps.Copy(member(schema, "additionalProperties"), labelValue)
 		}
@@ -94,6 +97,55 @@ func boundEntries(schema map[string]any, name string) {
 	for field := range member(schema, "properties") {
 		boundEntries(member(member(schema, "properties"), field), field)
 	}
+}
+
+// freeTexts are the fields whose text the API server never validates, and so never quotes:
+// what runs in containers, and the values of annotations, of HTTP headers and of
+// environment variables.
+var freeTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true}
+
+// boundTexts adds a maximal length to each string of a schema without one. The API server
+// quotes what it refuses, with up to four bytes for one, and Metacontroller keeps that as
+// an event: a name of 200 KB would take it megabytes at each try.
+func boundTexts(schema map[string]any, name string) {
+	isText := schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
+	if isText && schema["maxLength"] == nil && schema["enum"] == nil && !freeTexts[name] {
+		schema["maxLength"] = int64(longestText)
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner := member(schema, keyword); inner != nil {
+			boundTexts(inner, name)
+		}
+	}
+	for field := range member(schema, "properties") {
+		boundTexts(member(member(schema, "properties"), field), field)
+	}
+}
+
+// boundKeys adds a rule to each map of a schema: a schema cannot bound keys.
+func boundKeys(schema map[string]any) {
+	if member(schema, "additionalProperties") != nil {
+		rules, _ := schema["x-kubernetes-validations"].([]any)
+		schema["x-kubernetes-validations"] = append(rules, map[string]any{
+			"rule":    fmt.Sprintf("self.all(key, size(key) <= %d)", longestKey),
+			"message": fmt.Sprintf("a key has more than %d characters: shorten it", longestKey),
+		})
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner := member(schema, keyword); inner != nil {
+			boundKeys(inner)
+		}
+	}
+	for field := range member(schema, "properties") {
+		boundKeys(member(member(schema, "properties"), field))
+	}
+}
+
+func entriesOf(name string) int {
+	if manyEntries[name] {
+		return mostEntries
+	}
+	return fewEntries
 }
 
 // The exponent of a quantity in Kubernetes' pattern, and the one that is admitted: to

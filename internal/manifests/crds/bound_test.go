@@ -53,7 +53,7 @@ properties:
 	require.YAMLEq(t, `
 properties:
   args: {type: array, maxItems: 1000, items: {type: string}}
-  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 1000, items: {type: string}}}}}
+  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 64, items: {type: string}}}}}
   nodeSelector: {type: object, maxProperties: 64, additionalProperties: {type: string, maxLength: 63, pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'}}
   env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: string}}}
   items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
@@ -74,4 +74,31 @@ func TestQuantitiesAreShort(t *testing.T) {
 		require.Equal(t, admitted, pattern.MatchString(value), value)
 	}
 	require.Equal(t, map[string]any{"pattern": `^[a-z]+$`}, schema["properties"].(map[string]any)["other"])
+}
+
+func TestEveryTextAndKeyIsBounded(t *testing.T) {
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+properties:
+  args: {type: array, items: {type: string}}
+  name: {type: string}
+  phase: {type: string, enum: [a]}
+  path: {type: string, maxLength: 4096}
+  labels: {type: object, additionalProperties: {type: string}}
+`), &schema))
+	boundTexts(schema, "spec")
+	boundKeys(schema)
+	got, err := yaml.Marshal(schema)
+	require.NoError(t, err)
+	require.YAMLEq(t, `
+properties:
+  args: {type: array, items: {type: string}}
+  name: {type: string, maxLength: 1024}
+  phase: {type: string, enum: [a]}
+  path: {type: string, maxLength: 4096}
+  labels:
+    type: object
+    additionalProperties: {type: string, maxLength: 1024}
+    x-kubernetes-validations: [{rule: "self.all(key, size(key) <= 317)", message: "a key has more than 317 characters: shorten it"}]
+`, string(got))
 }

@@ -183,7 +183,10 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("kubectl explain would have nothing to say about %s: add comments to the fields",
 			strings.Join(cutter.silent, ", "))
 	}
-	boundEntries(member(member(schema, "properties"), "spec"), "spec")
+	written := member(member(schema, "properties"), "spec")
+	boundEntries(written, "spec")
+	boundTexts(written, "spec")
+	boundKeys(written)
 	boundNumbers(schema)
 	boundQuantities(schema)
 	cut, err := yaml.Marshal(definition)

@@ -53,7 +53,7 @@ var aboutContainers = map[reflect.Type]asked{
 		"containerPort": between(1, 65535), "hostPort": between(0, 65535),
 		"protocol": oneOf("TCP", "UDP", "SCTP"),
 		"name":     {"maxLength": int64(15), "pattern": portPattern + "|^$"},
-		"hostIP":   matching(addressPattern + "|^$"),
+		"hostIP":   {"maxLength": int64(45), "pattern": addressPattern + "|^$"},
 	}},
 	reflect.TypeFor[corev1.Probe](): {
 		fields: map[string]keywords{

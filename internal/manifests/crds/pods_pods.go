@@ -41,6 +41,10 @@ var aboutPods = map[reflect.Type]asked{
 				"only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"},
 			{mounted("containers"), "each of a container's volumeMounts names a volume: add the missing one to volumes"},
 			{mounted("initContainers"), "each of an init container's volumeMounts names a volume: add the missing one to volumes"},
+			{withDevices("containers"), "each of a container's volumeDevices names a volume: add the missing one to volumes"},
+			{withDevices("initContainers"), "each of an init container's volumeDevices names a volume: add the missing one to volumes"},
+			{fewFileKeys("containers"), "at most 64 variables of the containers can have a fileKeyRef: remove some"},
+			{fewFileKeys("initContainers"), "at most 64 variables of the init containers can have a fileKeyRef: remove some"},
 			{claimed("containers"), "each of a container's resources.claims names one of resourceClaims: add the missing one there"},
 			{claimed("initContainers"), "each of an init container's resources.claims names one of resourceClaims: add the missing one there"},
 			{sleepsInTime("containers"), "a container's lifecycle sleeps for longer than the Pod has to end: write fewer seconds, or raise terminationGracePeriodSeconds, which is 30 where it is left out"},
@@ -72,9 +76,9 @@ var aboutPods = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.Sysctl](): {fields: map[string]keywords{
 		"name": {"maxLength": int64(253), "pattern": `^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`},
 	}},
-	reflect.TypeFor[corev1.HostAlias](): {fields: map[string]keywords{"ip": matching(addressPattern), "hostnames[]": subdomain}},
+	reflect.TypeFor[corev1.HostAlias](): {fields: map[string]keywords{"ip": address, "hostnames[]": subdomain}},
 	reflect.TypeFor[corev1.PodDNSConfig](): {fields: map[string]keywords{
-		"nameservers": {"maxItems": int64(3)}, "nameservers[]": matching(addressPattern),
+		"nameservers": {"maxItems": int64(3)}, "nameservers[]": address,
 		"searches": {"maxItems": int64(32)}, "searches[]": {"maxLength": int64(253), "pattern": `^\.$|^[a-z0-9_]([-a-z0-9_]*[a-z0-9])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9])?)*\.?$`},
 	}},
 	reflect.TypeFor[corev1.PodDNSConfigOption](): {rules: []rule{
@@ -89,6 +93,9 @@ var aboutPods = map[reflect.Type]asked{
 	},
 }
 
+// address is an IPv4 or IPv6 address; the longest has an IPv4 address at its end.
+var address = keywords{"maxLength": int64(45), "pattern": addressPattern}
+
 // addressPattern is that of IPv4 and, roughly, of IPv6 addresses.
 const addressPattern = `^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3}|[0-9a-f]*:[0-9a-f:]*:[0-9a-f.]*)$`
 
@@ -102,6 +109,20 @@ const (
 func mounted(containers string) string {
 	return "!has(self." + containers + ") || " + withNames("volumes", "self."+containers+".all(c, !has(c.volumeMounts) || "+
 		"c.volumeMounts.all(m, m.name in names))")
+}
+
+// withDevices says that the devices of containers are there.
+func withDevices(containers string) string {
+	return "!has(self." + containers + ") || " + withNames("volumes", "self."+containers+".all(c, !has(c.volumeDevices) || "+
+		"c.volumeDevices.all(d, d.name in names))")
+}
+
+// fewFileKeys says that few variables come from files. Whether their volumes are there is
+// left to the API server, which quotes each that is not: a rule about that would cost too
+// much.
+func fewFileKeys(containers string) string {
+	return "!has(self." + containers + ") || self." + containers + ".map(c, has(c.env) ? " +
+		"c.env.filter(e, has(e.valueFrom) && has(e.valueFrom.fileKeyRef)).size() : 0).sum() <= 64"
 }
 
 // claimed says that the claims of containers are those of the Pod.

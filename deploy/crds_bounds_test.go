@@ -1,0 +1,72 @@
+package deploy_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/operetta-dev/operetta/hooks"
+)
+
+// freeTexts are the fields whose text the API server stores without a look at it: what
+// runs in a container, the values of variables, headers, sysctls and annotations, and the
+// content of files.
+var freeTexts = regexp.MustCompile(`(\.(args|command)\[\]|\.value|annotations\{\}|Annotations\{\}|\.env\{\}|\.script|\.config\{\}|\.divisor)$`)
+
+// TestEveryTextAndKeyIsBounded: what the API server refuses it quotes, with up to four
+// bytes for one, and Metacontroller keeps each such message as an event.
+func TestEveryTextAndKeyIsBounded(t *testing.T) {
+	const longest = 4096 // of paths
+	for _, controller := range hooks.All() {
+		crd := read[apiextensionsv1.CustomResourceDefinition](t, "crds/"+controller.Name()+".yaml")
+		var unbounded []string
+		texts := 0
+		walkSchema("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"], func(path string, schema apiextensionsv1.JSONSchemaProps) {
+			isText := schema.Type == "string" || schema.XIntOrString
+			if isText && len(schema.Enum) == 0 && !freeTexts.MatchString(path) {
+				texts++
+				if schema.MaxLength == nil || *schema.MaxLength > longest && !strings.HasSuffix(path, ".gmsaCredentialSpec") {
+					unbounded = append(unbounded, path)
+				}
+			}
+			if schema.AdditionalProperties != nil && (schema.MaxProperties == nil || !boundsKeys(schema.XValidations)) {
+				unbounded = append(unbounded, path+" (keys)")
+			}
+			if schema.Items != nil && schema.MaxItems == nil {
+				unbounded = append(unbounded, path+" (items)")
+			}
+		})
+		require.Empty(t, unbounded, controller.Name())
+		require.Greater(t, texts, 5, controller.Name())
+	}
+}
+
+func boundsKeys(rules apiextensionsv1.ValidationRules) bool {
+	for _, rule := range rules {
+		if strings.HasPrefix(rule.Rule, "self.all(key, size(key) <= ") {
+			return true
+		}
+	}
+	return false
+}
+
+// walkSchema visits a schema and all below it, but for the items of lists that are to be
+// empty.
+func walkSchema(path string, schema apiextensionsv1.JSONSchemaProps, visit func(string, apiextensionsv1.JSONSchemaProps)) {
+	if schema.MaxItems != nil && *schema.MaxItems == 0 {
+		return
+	}
+	visit(path, schema)
+	if schema.Items != nil && schema.Items.Schema != nil {
+		walkSchema(path+"[]", *schema.Items.Schema, visit)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		walkSchema(path+"{}", *schema.AdditionalProperties.Schema, visit)
+	}
+	for field, property := range schema.Properties {
+		walkSchema(path+"."+field, property, visit)
+	}
+}

@@ -1,0 +1,84 @@
+package hooks_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
+)
+
+const (
+	// largestEdit is about the size of what is written into one field.
+	largestEdit = 180 << 10
+	// longestRefusal is the longest message that an API server may refuse a child with.
+	// Metacontroller keeps some thousands of them.
+	longestRefusal = 32 << 10
+)
+
+// TestRefusalsAreShort asks a real API server, by dry run, for the children of custom
+// resources that have as much in one field as the CRD admits. What it refuses it quotes,
+// with up to four bytes for one, and Metacontroller keeps each such message as an event.
+func TestRefusalsAreShort(t *testing.T) {
+	server := realAPIServer(t)
+	for _, controller := range hooks.All() {
+		if !testenv.Selected(controller.Name()) {
+			continue
+		}
+		t.Run(controller.Name(), func(t *testing.T) {
+			s := scenario(t, controller.Name(), simulate.DynamicApply)
+			parent, err := s.Parent()
+			require.NoError(t, err)
+			edits, err := explore.Largest(&controller, parent, largestEdit)
+			require.NoError(t, err)
+			a := &acceptance{server: server, known: map[string]*trial{}}
+			for _, edit := range edits {
+				if testenv.Thorough() || testenv.Sampled(edit.Path, uint32(max(1, len(edits)/editsOfAKind))) {
+					if s.Admits(edit.Object) {
+						a.play(written{name: edit.Path, objects: s.WithParent(edit.Object)}, nil)
+					}
+				}
+			}
+			a.refuseShortly(t)
+		})
+	}
+}
+
+// refuseShortly fails the test for each long refusal of what is created.
+func (a *acceptance) refuseShortly(t *testing.T) {
+	longest := make([]string, len(a.trials))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, one := range a.trials {
+		if !one.New {
+			continue
+		}
+		a.server.arrange(one.Desired)
+		group.Go(func() error {
+			for _, err := range []error{a.post(one), a.server.apply(one.Desired, dryRun)} {
+				if err != nil && len(err.Error()) > len(longest[i]) {
+					longest[i] = err.Error()
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	most := 0
+	for i, message := range longest {
+		most = max(most, len(message))
+		if len(message) > longestRefusal {
+			t.Errorf("%s: %s is refused with %d bytes: %.300q", a.trials[i].spec.name, simulate.RefOf(a.trials[i].Desired), len(message), message)
+		}
+	}
+	for _, finding := range a.findings {
+		require.Less(t, len(finding), longestRefusal, fmt.Sprintf("%.300s", finding))
+	}
+	t.Logf("%d specs, %d children; the longest refusal has %d bytes", a.specs, len(a.trials), most)
+	require.Positive(t, a.specs)
+}

@@ -1,0 +1,208 @@
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Largest returns edits that write the largest texts and keys that a schema admits into
+// each field, once and as often as the lists around the field have items, up to about most
+// bytes. The texts are of the forms that Kubernetes refuses somewhere.
+func Largest(controller *metacontroller.Controller, object simulate.Object, most int) ([]Edit, error) {
+	root, err := specSchema(controller.CRD, controller.Parent.Version())
+	if err != nil {
+		return nil, err
+	}
+	l := largest{most: most, base: object.Object}
+	l.visit([]step{{"spec", root}})
+	return l.edits, nil
+}
+
+type largest struct {
+	most  int
+	base  map[string]any
+	edits []Edit
+}
+
+func (l *largest) visit(path []step) {
+	schema := path[len(path)-1].schema
+	if most, bounded := number(schema["maxItems"]); bounded && most == 0 {
+		return
+	}
+	for _, value := range l.valuesOf(schema) {
+		l.try(path, value)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if inner, ok := properties[name].(map[string]any); ok {
+			l.visit(append(slices.Clone(path), step{name, inner}))
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok && items["type"] == "object" {
+		l.visit(append(slices.Clone(path), step{"", items}))
+	}
+}
+
+// valuesOf returns large texts for a field of text, and lists and maps of them.
+func (l *largest) valuesOf(schema map[string]any) []any {
+	items, _ := schema["items"].(map[string]any)
+	values, _ := schema["additionalProperties"].(map[string]any)
+	switch {
+	case schema["enum"] != nil:
+		return nil
+	case schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true:
+		return l.texts(schema)
+	case items != nil && items["type"] == "string":
+		return l.lists(schema, items)
+	case values != nil:
+		return l.maps(schema, values)
+	}
+	return nil
+}
+
+// texts returns the longest texts of a schema.
+func (l *largest) texts(schema map[string]any) []any {
+	length := l.most / 2
+	if most, ok := number(schema["maxLength"]); ok {
+		length = min(length, int(most))
+	}
+	matches := func(string) bool { return true }
+	if pattern, ok := schema["pattern"].(string); ok {
+		matches = regexp.MustCompile(pattern).MatchString
+	}
+	var list []any
+	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a="} {
+		text := strings.Repeat(form, length/len(form)+1)[:length]
+		if matches(text) {
+			list = append(list, text)
+		} else if text = strings.Trim(text, "./-"); matches(text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// times returns how many values of a size a list or map may have.
+func (l *largest) times(schema map[string]any, keyword string, size int) int {
+	count := l.most/size + 1
+	if most, ok := number(schema[keyword]); ok {
+		count = min(count, int(most))
+	}
+	return count
+}
+
+func (l *largest) lists(schema, items map[string]any) []any {
+	var all []any
+	for _, text := range l.valuesOf(items) {
+		list := make([]any, l.times(schema, "maxItems", len(text.(string))+2))
+		for i := range list {
+			list[i] = numbered(text.(string), i)
+		}
+		all = append(all, list)
+	}
+	return all
+}
+
+// maps returns maps with large keys, and maps with large values.
+func (l *largest) maps(schema, values map[string]any) []any {
+	var all []any
+	usual := valuesOf(values, 0)
+	add := func(key string, value any) {
+		whole := map[string]any{}
+		for i := range l.times(schema, "maxProperties", len(encode(map[string]any{key: value}))) {
+			whole[numbered(key, i)] = value
+		}
+		all = append(all, whole)
+	}
+	for _, form := range []string{"\x7f", "a", "a/", "-"} {
+		for _, length := range []int{63, 317, 1024} {
+			if len(usual) > 0 {
+				add(strings.Repeat(form, length), usual[0])
+			}
+		}
+	}
+	for _, text := range l.valuesOf(values) {
+		add(strings.Repeat("a", 10), text)
+	}
+	return all
+}
+
+// numbered returns a text of the same length that ends with a number.
+func numbered(text string, i int) string {
+	end := fmt.Sprint(i)
+	return text[:max(0, len(text)-len(end))] + end
+}
+
+// try adds edits with a value: once, and in lists of as many items as there may be.
+func (l *largest) try(path []step, value any) {
+	object := runtime.DeepCopyJSON(l.base)
+	if !put(object, path, value) {
+		return
+	}
+	l.add(path, object)
+	many := runtime.DeepCopyJSON(object)
+	if l.repeat(many, path) {
+		l.add(path, many)
+	}
+}
+
+func (l *largest) add(path []step, object map[string]any) {
+	l.edits = append(l.edits, Edit{Path: pathText(path), Object: object})
+}
+
+// repeat repeats the first item of each list on a path, the innermost first, and reports
+// whether there is one.
+func (l *largest) repeat(object map[string]any, path []step) bool {
+	name := path[0].name
+	if len(path) == 1 {
+		return false
+	}
+	if path[1].name != "" {
+		inner, _ := object[name].(map[string]any)
+		return inner != nil && l.repeat(inner, path[1:])
+	}
+	list, _ := object[name].([]any)
+	first, _ := list[0].(map[string]any)
+	if first == nil || len(path) < 3 {
+		return false
+	}
+	l.repeat(first, path[2:])
+	keys, _ := path[0].schema["x-kubernetes-list-map-keys"].([]any)
+	text, err := json.Marshal(first)
+	if err != nil {
+		return false
+	}
+	count := l.times(path[0].schema, "maxItems", len(text))
+	items := make([]any, 0, max(count, 1))
+	for i := range max(count, 1) {
+		item := runtime.DeepCopyJSON(first)
+		for _, key := range keys {
+			if old, isText := item[fmt.Sprint(key)].(string); isText && i > 0 {
+				item[fmt.Sprint(key)] = unique(old, i)
+			} else if number, isNumber := item[fmt.Sprint(key)].(int64); isNumber {
+				item[fmt.Sprint(key)] = number + int64(i)
+			}
+		}
+		items = append(items, item)
+	}
+	object[name] = items
+	return true
+}
+
+// unique returns another text for each number, of at most 63 characters where the text has
+// no more.
+func unique(text string, i int) string {
+	if len(text) < 50 {
+		return fmt.Sprintf("%s-%d", text, i)
+	}
+	return numbered(text, i)
+}
