@@ -28,7 +28,7 @@ import (
 //
 // What is taken from opening is given back when tiny, small or large has been
 // granted; work is granted whole before the hook runs. What a hook needs beyond
-// that it gets at once or not at all. Where requests have to wait, those of one
+// that it gets at once, or it is called again when it has waited for that. Where requests have to wait, those of one
 // address wait for one another rather than others for them, and so do those of one
 // namespace within an address.
 const (

@@ -44,7 +44,12 @@ type job struct {
 	isCustomize bool
 	body        held // and, for a small body, what is computed from it
 	work, spare held
-	prepaid     int64 // of what the hook will reserve
+	included    int64 // of what the hook will reserve: what body holds for it
+	prepaid     int64 // the rest of what is held before the hook runs
+	reserved    int64 // by the hook
+	// learned is what the hook is known to reserve beyond what is usual for a body of its
+	// length: it was refused that, and is called again with it.
+	learned int64
 }
 
 // customizeWait is how long a customize hook may wait. A refusal loses the
@@ -89,8 +94,8 @@ func (j *job) takeBody(length int64, tiny bool) error {
 	case ofCustomize:
 		j.body.share = j.server.budget.customize
 	}
-	j.prepaid = length + overheadBytes
-	return j.body.take(j.waiting, j.turnOf(tiny), length+j.prepaid)
+	j.included = length + overheadBytes
+	return j.body.take(j.waiting, j.turnOf(tiny), length+j.included)
 }
 
 // turnOf returns the queue in which it waits. Tiny requests of an address wait
@@ -104,7 +109,8 @@ func (j *job) turnOf(tiny bool) client {
 
 // call runs a hook when it is its turn. A hook that has the turn of a tiny
 // request, and turns out to be expensive, starts again when it is the turn of
-// others: a hook is pure, so only time is lost.
+// others, and one that needs more memory than is free starts again when it has
+// waited for that: a hook is pure, so only time is lost.
 func (j *job) call(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, body []byte) (metacontroller.Answer, error) {
 	run := func(tiny bool) (metacontroller.Answer, error) {
 		leave, err := j.enter(tiny)
@@ -126,18 +132,39 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 		}
 		answer, err = run(false)
 	}
+	for errors.Is(err, errBusy) && j.learn() {
+		answer, err = run(false)
+	}
 	return answer, err
+}
+
+// learn gives back what a call has reserved, and reports whether it was refused more
+// than it had waited for. The next call waits for twice that, so that few calls are
+// needed where a hook reserves little by little.
+func (j *job) learn() bool {
+	most := j.work.share.each
+	if j.reserved <= j.included+j.learned || j.learned == most {
+		return false
+	}
+	j.learned = min(2*j.reserved, most)
+	j.work.give(0)
+	j.spare.give(0)
+	return true
 }
 
 // compute runs a call with the memory and time limits for a request of a
 // length.
 func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacontroller.Answer, error), length int64) (metacontroller.Answer, error) {
+	wanted := j.learned
 	if j.isLarge {
-		j.prepaid = length + overheadBytes
-		if err := j.work.take(j.waiting, j.client, j.prepaid); err != nil {
+		wanted = max(wanted, length+overheadBytes)
+	}
+	if wanted > 0 {
+		if err := j.work.take(j.waiting, j.client, wanted); err != nil {
 			return metacontroller.Answer{}, err
 		}
 	}
+	j.prepaid, j.reserved = j.included+wanted, 0
 	started := time.Now()
 	ctx, cancel := context.WithDeadlineCause(j.request, j.computed, errLate)
 	defer cancel()
@@ -185,7 +212,7 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 	switch {
 	case tiny:
 		wanted = []*fair{slots.tiny, slots.all}
-	case j.isLarge:
+	case j.isLarge || j.learned > 0 && !j.isCustomize: // it waits for memory while it has the slot
 		wanted = []*fair{slots.large, slots.notTiny, slots.all}
 	case j.isCustomize:
 		wanted = []*fair{slots.customize}
@@ -211,6 +238,7 @@ func (j *job) enter(tiny bool) (leave func(), err error) {
 // reserve takes what a hook is about to spend. It does not wait, because two
 // requests that hold memory could wait for each other.
 func (j *job) reserve(amount int64) error {
+	j.reserved += amount
 	free := min(amount, j.prepaid)
 	j.prepaid -= free
 	if amount == free {

@@ -166,6 +166,30 @@ func TestALargeRequestLeavesMemoryToOthers(t *testing.T) {
 	close(e.release)
 }
 
+// TestMuchMemoryIsWaitedFor: what a hook needs beyond the memory that large requests leave
+// to others it waits for, in turn, while large ones follow one another.
+func TestMuchMemoryIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(o *server.Options) {
+		o.MaxInFlight, o.AnswerTimeout, o.MemoryBudget = 4, 20*time.Second, 64<<20
+	})
+	large := strings.Repeat(" ", 20<<20)
+	e.untilReached(t, e.later("/greeting/sync", large+request("block")))
+	for range 3 {
+		e.later("/greeting/sync", large+request("block"))
+	}
+	var much []<-chan answered
+	for range 4 { // together they need more than there is
+		much = append(much, e.later("/greeting/sync", request("much")))
+	}
+	e.requireWaits(t, "/greeting/sync", request("much"))
+	close(e.release)
+	for _, request := range much {
+		got := <-request
+		require.Equal(t, http.StatusOK, got.code, got.body)
+	}
+}
+
 // TestCustomizeWaitsForNoSync: Metacontroller asks customize from the one thread that
 // hands out the events of a kind to all controllers, so that a namespace whose syncs take
 // long would hold up the events of all.
