@@ -18,7 +18,7 @@ func TestWhatIsShippedRunsWhereItsNamespaceIsRestricted(t *testing.T) {
 	}{
 		"server": {"../deploy/namespace.yaml", "../deploy/server/deployment.yaml", nil},
 		"metacontroller": {"../deploy/metacontroller/namespace.yaml", "../deploy/metacontroller/statefulset.yaml", map[string]any{
-			"image": "ghcr.io/metacontroller/metacontroller:v4.17.2", "command": []any{"/usr/bin/metacontroller"},
+			"command":        []any{"/usr/bin/metacontroller"},
 			"livenessProbe":  map[string]any{"httpGet": map[string]any{"port": 8081, "path": "/healthz"}},
 			"readinessProbe": map[string]any{"httpGet": map[string]any{"port": 8081, "path": "/readyz"}},
 		}},

@@ -11,15 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// The container that clones. Its image is not in the hash, because a newer one
-// clones the same.
+// cloneImage is what clones. It is not in the hash, because a newer one clones the
+// same.
+var cloneImage = images.Of("build-clone")
+
 const (
-	cloneStep  = "clone"
-	cloneImage = "alpine/git:2.45.2"
+	// cloneStep is the container that clones.
+	cloneStep = "clone"
 	// revisionVariable tells the container what to fetch.
 	revisionVariable = "REVISION"
 	// nobodyUser is in the image's passwd file: OpenSSH refuses to run as any

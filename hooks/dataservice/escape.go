@@ -6,12 +6,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/operator"
 )
 
+// escapeImage has a shell, od, tr and sed.
+var escapeImage = images.Of("dataservice-escape")
+
 const (
-	// escapeImage has a shell, od, tr and sed.
-	escapeImage = "busybox:1.37.0"
 	// escapedVolume holds what the init container writes. It is in memory only.
 	escapedVolume = "credentials"
 	escapedDir    = configDir + "-credentials"

@@ -3,6 +3,8 @@ package dataservice
 import (
 	"maps"
 	"slices"
+
+	"github.com/operetta-dev/operetta/deploy/images"
 )
 
 // component is a row of the table: a part of the product with its defaults.
@@ -93,7 +95,7 @@ func table() []component {
 func mysql() component {
 	return component{
 		key: "mysql", from: func(s *Spec) *settings { return s.MySQL.settings() },
-		name: "mysql-dataservice", port: 3306, kind: StatefulSet, image: "mysql:8.4", isSingle: true, isMiddleware: true,
+		name: "mysql-dataservice", port: 3306, kind: StatefulSet, image: images.Of("dataservice-mysql"), isSingle: true, isMiddleware: true,
 		dataPath: "/var/lib/mysql",
 		user:     DatabaseUser,
 		env:      map[string]string{"MYSQL_USER": DatabaseUser},

@@ -16,14 +16,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
+// kubectlImage is the default image of the Jobs. Its entrypoint is kubectl, and it
+// has neither a user nor a shell.
+var kubectlImage = images.Of("podbuggertool-kubectl")
+
 const (
-	// kubectlImage is the default image of the Jobs, pinned only here. Its
-	// entrypoint is kubectl, and it has neither a user nor a shell.
-	kubectlImage = "registry.k8s.io/kubectl:v1.36.3"
 	// kubectlUser is the user "nonroot" of distroless images. Every image can
 	// run as it.
 	kubectlUser = 65532

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -92,7 +93,7 @@ func defaultTemplate() *corev1.PodTemplateSpec {
 	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: []corev1.Container{{
 			Name:    "busybox",
-			Image:   "busybox:1.37",
+			Image:   images.Of("podset-default"),
 			Command: []string{"sleep", "3600"},
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{
