@@ -18,7 +18,7 @@ const (
 	largestEdit = 180 << 10
 	// longestRefusal is the longest message that an API server may refuse a child with.
 	// Metacontroller keeps some thousands of them.
-	longestRefusal = 32 << 10
+	longestRefusal = 16 << 10
 )
 
 // TestRefusalsAreShort asks a real API server, by dry run, for the children of custom

@@ -125,10 +125,9 @@ func boundTexts(schema map[string]any, name string) {
 // boundKeys adds a rule to each map of a schema: a schema cannot bound keys.
 func boundKeys(schema map[string]any) {
 	if member(schema, "additionalProperties") != nil {
-		rules, _ := schema["x-kubernetes-validations"].([]any)
-		schema["x-kubernetes-validations"] = append(rules, map[string]any{
-			"rule":    fmt.Sprintf("self.all(key, size(key) <= %d)", longestKey),
-			"message": fmt.Sprintf("a key has more than %d characters: shorten it", longestKey),
+		addRule(schema, rule{
+			fmt.Sprintf("self.all(key, size(key) <= %d)", longestKey),
+			fmt.Sprintf("a key has more than %d characters: shorten it", longestKey),
 		})
 	}
 	for _, keyword := range []string{"items", "additionalProperties"} {

@@ -28,6 +28,7 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 		}
 		c.fields(member(schema, "properties"), t, path)
 	case reflect.Slice, reflect.Array:
+		constrainList(schema, t.Elem())
 		c.element(member(schema, "items"), t.Elem(), path+"[]")
 	case reflect.Map:
 		c.element(member(schema, "additionalProperties"), t.Elem(), path+"{}")

@@ -33,6 +33,7 @@ func constrain(schema map[string]any, t reflect.Type) {
 	}
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
+		constrainList(schema, t.Elem())
 		if items := member(schema, "items"); items != nil {
 			constrain(items, t.Elem())
 		}
@@ -65,9 +66,13 @@ func constrainStruct(schema map[string]any, t reflect.Type) {
 		}
 	}
 	for _, rule := range wanted.rules {
-		before, _ := schema["x-kubernetes-validations"].([]any)
-		schema["x-kubernetes-validations"] = append(before, map[string]any{"rule": rule.says, "message": rule.message})
+		addRule(schema, rule)
 	}
+}
+
+func addRule(schema map[string]any, r rule) {
+	before, _ := schema["x-kubernetes-validations"].([]any)
+	schema["x-kubernetes-validations"] = append(before, map[string]any{"rule": r.says, "message": r.message})
 }
 
 // constrainFields goes on below the fields of a type, those of what it embeds

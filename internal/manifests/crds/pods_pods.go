@@ -117,9 +117,7 @@ func withDevices(containers string) string {
 		"c.volumeDevices.all(d, d.name in names))")
 }
 
-// fewFileKeys says that few variables come from files. Whether their volumes are there is
-// left to the API server, which quotes each that is not: a rule about that would cost too
-// much.
+// fewFileKeys says that few variables come from files, see [constrainList].
 func fewFileKeys(containers string) string {
 	return "!has(self." + containers + ") || self." + containers + ".map(c, has(c.env) ? " +
 		"c.env.filter(e, has(e.valueFrom) && has(e.valueFrom.fileKeyRef)).size() : 0).sum() <= 64"
