@@ -41,14 +41,13 @@ const firstBytes = 256 << 10
 // [FirstBurst]. The size is that of metacontroller.Size.
 func First(bytes int) int { return max(1, min(FirstBurst, firstBytes/max(1, bytes))) }
 
-// attemptTime returns how long an attempt of [Attempt] lasts of which the next one begins
-// after a period. A busy Metacontroller may call later than that; the hook then waits for
-// the next attempt, which lasts longer.
-func attemptTime(period time.Duration) time.Duration { return max(10*time.Second, period/15) }
+// attemptTime is how long an attempt of [Attempt] lasts. A busy Metacontroller
+// may call later than that; the hook then waits for the next attempt.
+const attemptTime = 10 * time.Second
 
 // Attempt reports whether missing children should be created now, and when the
 // next attempt begins. They are created during [ChildGrace], and then in windows
-// of 10 to 40 seconds with exponential backoff, at least every ten minutes. Between
+// of ten seconds with exponential backoff, at least every ten minutes. Between
 // them a hook may be called several times a second, by events of children that
 // something else deletes as soon as they are created. Since when they are
 // missing is read from the old conditions; a newer generation starts again.
@@ -69,7 +68,7 @@ func attempt(missing time.Duration) (isNow bool, next time.Duration) {
 		return true, ChildGrace - max(missing, 0)
 	}
 	_, passed, period := lastAttempt(missing)
-	return passed < attemptTime(period), period - passed
+	return passed < attemptTime, period - passed
 }
 
 // lastAttempt returns the number of the attempt that has begun last, from 1 on, how long

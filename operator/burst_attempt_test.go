@@ -22,8 +22,8 @@ func TestAttempt(t *testing.T) {
 	}{
 		-time.Hour: {true, 30 * s}, 0: {true, 30 * s}, 29 * s: {true, s}, 30 * s: {true, 30 * s}, 39 * s: {true, 21 * s}, 40 * s: {false, 20 * s}, 59 * s: {false, s},
 		60 * s: {true, 60 * s}, 70 * s: {false, 50 * s}, 120 * s: {true, 120 * s}, 130 * s: {false, 110 * s}, 240 * s: {true, 240 * s}, 480 * s: {true, 480 * s},
-		511 * s: {true, 449 * s}, 512 * s: {false, 448 * s}, 960 * s: {true, 10 * m}, 999 * s: {true, 561 * s}, 1000 * s: {false, 560 * s}, 16*m + 10*m: {true, 10 * m},
-		16*m + 10*m + 40*s: {false, 560 * s}, 16*m + 1000*10*m + 39*s: {true, 561 * s}, 16*m + 1000*10*m + 41*s: {false, 559 * s},
+		490 * s: {false, 470 * s}, 960 * s: {true, 10 * m}, 970 * s: {false, 590 * s}, 16*m + 10*m: {true, 10 * m}, 16*m + 10*m + 10*s: {false, 590 * s},
+		16*m + 1000*10*m + 11*s: {false, 589 * s},
 	} {
 		isNow, in := Attempt(missingSince(noon.Add(-missing)), 1, noon)
 		require.Equal(t, next.isNow, isNow, missing)
