@@ -63,23 +63,27 @@ func args(t *testing.T, component string) []string {
 }
 
 // Each flag that a component adds is one of serve's, and each file that it names is
-// mounted, from a key of the Secret that the component is about.
+// mounted, from a key of the Secret or ConfigMap that the component is about.
 func TestComponentsGiveFlagsTheirFiles(t *testing.T) {
 	var help bytes.Buffer
 	cli.Run(t.Context(), "operetta", hooks.All(), []string{"serve", "--help"}, cli.Streams{Out: &help, Err: &help})
-	for component, secret := range map[string]string{"https": "operetta-tls", "mtls": "operetta-metacontroller-tls", "token": "operetta-token"} {
+	for component, source := range map[string]string{"https": "operetta-tls", "mtls": "operetta-metacontroller-tls", "token": "operetta-token", "configuration": "operetta-config"} {
 		patch := read[appsv1.Deployment](t, "components/"+component+"/volume.yaml")
 		require.Equal(t, deployment(t).Name, patch.Name)
 		require.Equal(t, manifests.Operetta().Namespace, patch.Namespace)
 		pod := patch.Spec.Template.Spec
 		require.Len(t, pod.Volumes, 1)
-		require.Equal(t, secret, pod.Volumes[0].Secret.SecretName)
+		volume := pod.Volumes[0].VolumeSource
+		if config := volume.ConfigMap; config != nil {
+			volume.Secret = &corev1.SecretVolumeSource{SecretName: config.Name, Items: config.Items}
+		}
+		require.Equal(t, source, volume.Secret.SecretName)
 		require.Equal(t, deployment(t).Spec.Template.Spec.Containers[0].Name, pod.Containers[0].Name)
 		mount := pod.Containers[0].VolumeMounts[0]
 		require.Equal(t, pod.Volumes[0].Name, mount.Name)
 		require.True(t, mount.ReadOnly)
 		var mounted []string
-		for _, item := range pod.Volumes[0].Secret.Items {
+		for _, item := range volume.Secret.Items {
 			mounted = append(mounted, mount.MountPath+"/"+item.Path)
 		}
 		var named []string

@@ -40,6 +40,9 @@ type Controller struct {
 	// a container has written is to be none of them.
 	Reasons []string
 
+	// Policy is what can be decided about it where it is installed, see [Configured].
+	Policy Policy
+
 	// Promises are the operator's own invariants, which exploration checks.
 	Promises Promises
 	// Program is what the Pods of its children do in a simulation. Without it

@@ -31,3 +31,9 @@ func TestLiteral(t *testing.T) {
 		require.Equal(t, text, Unliteral(Literal(text)))
 	}
 }
+
+func TestImagesOfPoliciesAreChecked(t *testing.T) {
+	require.NoError(t, CheckImage("image", "registry.example.com:5000/a/b:1@sha256:0"))
+	require.EqualError(t, CheckImage("image", ""), "image: it is empty: write an image, or leave it out")
+	require.EqualError(t, CheckImage("image", " a"), `image: " a" is no image: write one like registry.example.com/name:tag`)
+}

@@ -35,6 +35,10 @@ import (
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
+	return metacontroller.Configured(DefaultPolicy(), declare)
+}
+
+func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:    metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
 		CRD:       deploy.CRD("build"),
@@ -42,7 +46,7 @@ func Controller() metacontroller.Controller {
 		Related:   []metacontroller.Resource{metacontroller.Pod},
 		Reasons:   []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting},
 		Promises:  promises(),
-		Sync:      metacontroller.Sync(sync),
+		Sync:      metacontroller.Sync(policy.sync),
 		Customize: metacontroller.Customize(customize),
 	}
 }

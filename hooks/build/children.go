@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -11,14 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
-
-// cloneImage is what clones. It is not in the hash, because a newer one clones the
-// same.
-var cloneImage = images.Of("build-clone")
 
 const (
 	// cloneStep is the container that clones.
@@ -98,7 +94,7 @@ func jobName(build *Build, hash string) string {
 }
 
 // job returns the Job that runs the build.
-func job(build *Build, hash string) *batchv1.Job {
+func (p Policy) job(build *Build, hash string) *batchv1.Job {
 	jobLabels := operator.App{Name: build.Name, Instance: build.Name, Component: "build", PartOf: "build"}.Labels()
 	jobLabels[buildLabel] = build.Name
 	jobLabels[hashLabel] = hash
@@ -116,7 +112,7 @@ func job(build *Build, hash string) *batchv1.Job {
 			PodReplacementPolicy: new(batchv1.Failed),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(jobLabels), Annotations: annotations},
-				Spec:       podSpec(build),
+				Spec:       p.podSpec(build),
 			},
 		},
 	}
@@ -131,9 +127,9 @@ func backoffLimit(build *Build) int32 {
 
 // podSpec returns the Pod: its init containers run one after the other, and its
 // one container is the last step.
-func podSpec(build *Build) corev1.PodSpec {
+func (p Policy) podSpec(build *Build) corev1.PodSpec {
 	spec := &build.Spec
-	containers := []corev1.Container{clone(build)}
+	containers := []corev1.Container{p.clone(build)}
 	for _, step := range steps(spec) {
 		containers = append(containers, container(build, step))
 	}
@@ -179,12 +175,8 @@ func volumes(spec *Spec) []corev1.Volume {
 
 // clone returns the container that fetches the code, the only one with the
 // credentials.
-func clone(build *Build) corev1.Container {
+func (p Policy) clone(build *Build) corev1.Container {
 	git := &build.Spec.Source.Git
-	image := git.Image
-	if image == "" {
-		image = cloneImage
-	}
 	mounts := []corev1.VolumeMount{
 		{Name: workspaceVolume, MountPath: workspacePath},
 		{Name: cloneTmpVolume, MountPath: "/tmp"},
@@ -194,7 +186,7 @@ func clone(build *Build) corev1.Container {
 	}
 	return corev1.Container{
 		Name:    cloneStep,
-		Image:   image,
+		Image:   cmp.Or(git.Image, p.CloneImage),
 		Command: []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
 		Env: []corev1.EnvVar{
 			{Name: "REPOSITORY", Value: operator.Literal(git.URL)},

@@ -11,7 +11,7 @@ type result = metacontroller.Result[Status]
 
 // sync asks for the Job of the newest spec until its result is known, once no
 // other Job is in the way.
-func sync(build *Build, request metacontroller.Observed) (result, error) {
+func (p Policy) sync(build *Build, request metacontroller.Observed) (result, error) {
 	if err := check(build); err != nil {
 		return result{}, err
 	}
@@ -27,7 +27,7 @@ func sync(build *Build, request metacontroller.Observed) (result, error) {
 	plan := decide(s)
 	var wanted []metacontroller.Object
 	if plan.make {
-		wanted = []metacontroller.Object{job(build, hash)}
+		wanted = []metacontroller.Object{p.job(build, hash)}
 	}
 	differs, err := request.Compare(wanted)
 	if err != nil {

@@ -25,6 +25,10 @@ import (
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
+	return metacontroller.Configured(DefaultPolicy(), declare)
+}
+
+func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:  metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
 		CRD:     deploy.CRD("dataservice"),
@@ -39,7 +43,7 @@ func Controller() metacontroller.Controller {
 		Related:         []metacontroller.Resource{metacontroller.Pod},
 		OrderedTeardown: true,
 		Promises:        promises(),
-		Sync:            metacontroller.Sync(sync),
+		Sync:            metacontroller.Sync(policy.sync),
 		Finalize:        metacontroller.Finalize(finalize),
 		Customize:       metacontroller.Customize(customize),
 	}
@@ -66,7 +70,7 @@ func customize(ds *DataService) ([]metacontroller.Rule, error) {
 		Namespace:     ds.Namespace,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: ds.Name}},
 	}}
-	p, _ := resolve(ds, table()) // sync reports what is wrong with the spec
+	p, _ := DefaultPolicy().resolve(ds) // sync reports what is wrong with the spec
 	services, configMaps := p.contested()
 	rules = append(rules, metacontroller.ByName(metacontroller.Service, ds.Namespace, services...)...)
 	return append(rules, metacontroller.ByName(metacontroller.ConfigMap, ds.Namespace, configMaps...)...), nil

@@ -6,12 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/operator"
 )
-
-// escapeImage has a shell, od, tr and sed.
-var escapeImage = images.Of("dataservice-escape")
 
 const (
 	// escapedVolume holds what the init container writes. It is in memory only.
@@ -44,7 +40,7 @@ func (p *product) escapeCredentials(template *corev1.PodTemplateSpec) {
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("16Mi")}
 	limit := resource.MustParse("1Mi")
 	template.Spec.InitContainers = []corev1.Container{{
-		Name: "escape-credentials", Image: escapeImage,
+		Name: "escape-credentials", Image: p.policy.EscapeImage,
 		Command: []string{"sh", "-ec", escapeScript}, Env: p.unit("eureka").credentialEnv(),
 		Resources:       corev1.ResourceRequirements{Requests: small, Limits: small},
 		SecurityContext: operator.Restricted(65534), VolumeMounts: []corev1.VolumeMount{mount},

@@ -19,7 +19,7 @@ import (
 func TestCredentialsAreEscaped(t *testing.T) {
 	ds := &DataService{}
 	require.NoError(t, yaml.UnmarshalStrict([]byte(elsewhere), &ds.Spec))
-	p, err := resolve(ds, table())
+	p, err := DefaultPolicy().resolve(ds)
 	require.NoError(t, err)
 	made, err := p.objects(p.unit("auth"))
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func generated(t *testing.T, spec string) map[string]string {
 	ds := &DataService{}
 	ds.Name = "shop"
 	require.NoError(t, yaml.UnmarshalStrict([]byte(spec), &ds.Spec))
-	p, err := resolve(ds, table())
+	p, err := DefaultPolicy().resolve(ds)
 	require.NoError(t, err)
 	files := map[string]string{}
 	for _, u := range p.units {

@@ -58,7 +58,7 @@ type leftChild struct {
 }
 
 func newTeardown(ds *DataService, request metacontroller.Observed) *teardown {
-	p, specErr := resolve(ds, table())
+	p, specErr := DefaultPolicy().resolve(ds) // whose images do not matter here
 	d := &teardown{product: p, observed: observeLeftovers(request), owners: p.owners(), current: -1}
 	d.mayDeleteVolumes = specErr == nil && !request.SpecDamaged && !ds.DeletionTimestamp.IsZero()
 	hasChild := map[string]bool{}

@@ -18,7 +18,7 @@ func TestFormerNamesAreBounded(t *testing.T) {
 	for range 100 {
 		ds.Status.Components = append(ds.Status.Components, ComponentStatus{Component: "uuc", FormerNames: many})
 	}
-	p := &product{ds: ds, table: table()}
+	p := &product{ds: ds, table: DefaultPolicy().table()}
 	told := p.owners().told
 	require.Less(t, len(told), 10*mostFormerNames)
 	require.Equal(t, []string{"uuc"}, told["Service/n99999"], "the newest are read")

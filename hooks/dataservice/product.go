@@ -82,9 +82,10 @@ func (u *unit) wantedConfigs() []config {
 
 // product is everything that a spec asks for, in the order of the table.
 type product struct {
-	ds    *DataService
-	table []component
-	units []*unit
+	ds     *DataService
+	policy Policy
+	table  []component
+	units  []*unit
 	// stages is the stage of each component of the table, including those that
 	// the spec leaves out.
 	stages map[string]int
@@ -101,8 +102,10 @@ func (p *product) unit(key string) *unit {
 
 // resolve applies a spec to a table. It returns an error for mistakes that the
 // schema cannot check, or that were not validated.
-func resolve(ds *DataService, table []component) (*product, error) {
-	p := &product{ds: ds, table: table, stages: stages(table)}
+func (p Policy) resolve(ds *DataService) (*product, error) { return resolve(ds, p, p.table()) }
+
+func resolve(ds *DataService, policy Policy, table []component) (*product, error) {
+	p := &product{ds: ds, policy: policy, table: table, stages: stages(table)}
 	for _, row := range table {
 		said := row.from(&ds.Spec)
 		if said == nil {

@@ -23,7 +23,7 @@ func TestAnotherTable(t *testing.T) {
 	}
 	ds := &DataService{}
 	ds.Name = "other"
-	p, err := resolve(ds, other)
+	p, err := resolve(ds, DefaultPolicy(), other)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"queue": 0, "worker": 1, "cache": 0, "front": 2}, p.stages)
 	plan, err := decide(p, observed{}, metacontroller.Observed{})
@@ -37,21 +37,21 @@ func TestAnotherTable(t *testing.T) {
 	}, status.Components)
 
 	other[1].needs = append(other[1].needs, "cache")
-	_, err = resolve(ds, other)
+	_, err = resolve(ds, DefaultPolicy(), other)
 	require.EqualError(t, err, "worker needs cache: write spec.cache, as third-party if it runs elsewhere")
 }
 
 // TestTableIsInOrder makes sure of what the code relies on.
 func TestTableIsInOrder(t *testing.T) {
 	seen := map[string]bool{}
-	for _, row := range table() {
+	for _, row := range DefaultPolicy().table() {
 		require.False(t, seen[row.key], row.key)
 		for _, before := range row.after {
 			require.True(t, seen[before], "%s comes after %s, which stands below it", row.key, before)
 		}
 		seen[row.key] = true
 	}
-	for _, row := range table() {
+	for _, row := range DefaultPolicy().table() {
 		for _, other := range append(append(append([]string{}, row.needs...), row.routes...), row.uses...) {
 			require.True(t, seen[other], "%s knows %s, which is no component", row.key, other)
 		}

@@ -19,7 +19,7 @@ func promises() metacontroller.Promises {
 			{Kind: "StatefulSet", Fields: []string{"spec.replicas", "spec.volumeClaimTemplates"}, Reason: "the number stays, and claims cannot be changed"},
 		},
 		Watch: func() func(metacontroller.Write) string {
-			k := &keeper{ready: map[string]bool{}, started: map[string]bool{}, rows: table()}
+			k := &keeper{ready: map[string]bool{}, started: map[string]bool{}, rows: DefaultPolicy().table()}
 			return k.watch
 		},
 	}

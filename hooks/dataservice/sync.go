@@ -9,8 +9,8 @@ type result = metacontroller.Result[Status]
 
 // sync asks for every component that has been started or may start, and keeps
 // old objects until their replacements are ready.
-func sync(ds *DataService, request metacontroller.Observed) (result, error) {
-	p, err := resolve(ds, table())
+func (p Policy) sync(ds *DataService, request metacontroller.Observed) (result, error) {
+	product, err := p.resolve(ds)
 	if err != nil {
 		return result{}, err
 	}
@@ -18,7 +18,7 @@ func sync(ds *DataService, request metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	plan, err := decide(p, observed, request)
+	plan, err := decide(product, observed, request)
 	if err != nil {
 		return result{}, err
 	}

@@ -3,8 +3,6 @@ package dataservice
 import (
 	"maps"
 	"slices"
-
-	"github.com/operetta-dev/operetta/deploy/images"
 )
 
 // component is a row of the table: a part of the product with its defaults.
@@ -75,10 +73,10 @@ var business = []string{"api-manager", "auth", "ds-adapter", "es-adapter", "trd-
 
 // table returns the components in the order in which they are reported. Each
 // comes after those that it waits for.
-func table() []component {
+func (p Policy) table() []component {
 	trdAdapter := springService("trd-adapter", 9088, func(s *Spec) *settings { return s.TRDAdapter.settings() }).withDatabase("trd_adapter")
 	return []component{
-		mysql(), uuc(), eureka(),
+		mysql(p.MySQLImage), uuc(), eureka(),
 		springService("api-manager", 9085, func(s *Spec) *settings { return s.APIManager.settings() }).withDatabase("api_manager"),
 		springService("auth", 9081, func(s *Spec) *settings { return s.Auth.settings() }).withDatabase("auth").using("uuc"),
 		springService("ds-adapter", 9086, func(s *Spec) *settings { return s.DSAdapter.settings() }).withDatabase("ds_adapter"),
@@ -92,10 +90,10 @@ func table() []component {
 	}
 }
 
-func mysql() component {
+func mysql(image string) component {
 	return component{
 		key: "mysql", from: func(s *Spec) *settings { return s.MySQL.settings() },
-		name: "mysql-dataservice", port: 3306, kind: StatefulSet, image: images.Of("dataservice-mysql"), isSingle: true, isMiddleware: true,
+		name: "mysql-dataservice", port: 3306, kind: StatefulSet, image: image, isSingle: true, isMiddleware: true,
 		dataPath: "/var/lib/mysql",
 		user:     DatabaseUser,
 		env:      map[string]string{"MYSQL_USER": DatabaseUser},

@@ -24,11 +24,11 @@ const minReadySeconds = 3
 const selectorLabel = "modelbox"
 
 // children returns the Deployment and, if there is one, the Service.
-func children(box *ModelBox, observed observed) ([]metacontroller.Object, error) {
+func (p Policy) children(box *ModelBox, observed observed) ([]metacontroller.Object, error) {
 	if box.Spec.Image == "" {
 		return nil, errors.New("spec.image is missing: write the image that the main container shall run")
 	}
-	deployment := deployment(box)
+	deployment := p.deployment(box)
 	if observed := observed.deployment; box.Spec.Replicas == nil && observed != nil {
 		if err := operator.PreserveReplicas(deployment, observed.Snapshot, observed.Spec.Replicas); err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func withoutBlockedService(wanted []metacontroller.Object, observed *observedSer
 }
 
 // deployment returns the Deployment that runs the Pods.
-func deployment(box *ModelBox) *appsv1.Deployment {
+func (p Policy) deployment(box *ModelBox) *appsv1.Deployment {
 	ratio := rollingUpdate(box.Spec.RollingUpdate)
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Deployment.APIVersion, Kind: metacontroller.Deployment.Kind},
@@ -69,7 +69,7 @@ func deployment(box *ModelBox) *appsv1.Deployment {
 				Type:          appsv1.RollingUpdateDeploymentStrategyType,
 				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &ratio, MaxSurge: &ratio},
 			},
-			Template: podTemplate(box),
+			Template: p.podTemplate(box),
 		},
 	}
 }

@@ -21,6 +21,10 @@ import (
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
+	return metacontroller.Configured(DefaultPolicy(), declare)
+}
+
+func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent: metacontroller.Resource{APIVersion: "model.github.com/v1", Kind: "ModelBox", Plural: "modelboxes"},
 		CRD:    deploy.CRD("modelbox"),
@@ -29,7 +33,7 @@ func Controller() metacontroller.Controller {
 			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Contested: true},
 		},
 		Promises:  promises(),
-		Sync:      metacontroller.Sync(sync),
+		Sync:      metacontroller.Sync(policy.sync),
 		Customize: metacontroller.Customize(customize),
 	}
 }

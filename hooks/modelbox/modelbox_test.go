@@ -22,7 +22,7 @@ func TestResourceClasses(t *testing.T) {
 		"resources alone": {Spec{Resources: own}, "0", "0", "3", "0"},
 		"neither":         {Spec{}, "0", "0", "0", "0"},
 	} {
-		got := resources(&test.spec)
+		got := DefaultPolicy().resources(&test.spec)
 		require.Equal(t, []string{test.cpu, test.memory, test.cpuMax, test.memoryMax}, []string{
 			got.Requests.Cpu().String(), got.Requests.Memory().String(), got.Limits.Cpu().String(), got.Limits.Memory().String(),
 		}, name)

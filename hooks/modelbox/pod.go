@@ -14,7 +14,7 @@ import (
 )
 
 // podTemplate returns the template of the Deployment's Pods.
-func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
+func (p Policy) podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 	podLabels := childLabels(box)
 	for key, value := range box.Spec.PodLabels {
 		podLabels[key] = string(value)
@@ -24,7 +24,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 		ObjectMeta: metav1.ObjectMeta{Labels: podLabels, Annotations: box.Spec.PodAnnotations},
 		Spec: corev1.PodSpec{
 			InitContainers:     box.Spec.InitContainers,
-			Containers:         append([]corev1.Container{mainContainer(box)}, box.Spec.Sidecars...),
+			Containers:         append([]corev1.Container{p.mainContainer(box)}, box.Spec.Sidecars...),
 			Volumes:            volumes(box.Spec.Volumes),
 			SecurityContext:    operator.SecurityContext(box.Spec.PodSecurityContext),
 			ImagePullSecrets:   box.Spec.ImagePullSecrets,
@@ -43,7 +43,7 @@ func podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 
 // mainContainer returns the container that runs the image, named as the
 // ModelBox.
-func mainContainer(box *ModelBox) corev1.Container {
+func (p Policy) mainContainer(box *ModelBox) corev1.Container {
 	container := corev1.Container{
 		Name:            box.Name,
 		Image:           box.Spec.Image,
@@ -51,7 +51,7 @@ func mainContainer(box *ModelBox) corev1.Container {
 		Args:            box.Spec.Args,
 		Env:             box.Spec.Envs,
 		EnvFrom:         box.Spec.EnvFrom,
-		Resources:       resources(&box.Spec),
+		Resources:       p.resources(&box.Spec),
 		Ports:           containerPorts(box),
 		VolumeMounts:    box.Spec.VolumeMounts,
 		SecurityContext: box.Spec.SecurityContext,
@@ -59,29 +59,29 @@ func mainContainer(box *ModelBox) corev1.Container {
 		ReadinessProbe:  box.Spec.ReadinessProbe,
 		StartupProbe:    box.Spec.StartupProbe,
 	}
-	addDefaultProbes(box, &container)
+	p.DefaultProbes.add(box, &container)
 	return container
 }
 
-// addDefaultProbes adds TCP probes that the user did not write: readiness and
+// add adds TCP probes that the user did not write: readiness and
 // liveness, and with either a startup probe, so that a model that loads for
 // minutes is not killed.
-func addDefaultProbes(box *ModelBox, container *corev1.Container) {
+func (p DefaultProbes) add(box *ModelBox, container *corev1.Container) {
 	port, found := firstTCPPort(box)
 	off := box.Spec.DefaultProbes != nil && !*box.Spec.DefaultProbes
 	if off || !found || container.LivenessProbe != nil && container.ReadinessProbe != nil {
 		return
 	}
-	probe := func(period, failures int32) *corev1.Probe {
+	probe := func(times ProbeTimes) *corev1.Probe {
 		return &corev1.Probe{
 			ProbeHandler:     corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
-			PeriodSeconds:    period,
-			FailureThreshold: failures,
+			PeriodSeconds:    times.PeriodSeconds,
+			FailureThreshold: times.FailureThreshold,
 		}
 	}
-	container.ReadinessProbe = cmp.Or(container.ReadinessProbe, probe(10, 3))
-	container.LivenessProbe = cmp.Or(container.LivenessProbe, probe(10, 3))
-	container.StartupProbe = cmp.Or(container.StartupProbe, probe(5, 60))
+	container.ReadinessProbe = cmp.Or(container.ReadinessProbe, probe(p.Readiness))
+	container.LivenessProbe = cmp.Or(container.LivenessProbe, probe(p.Liveness))
+	container.StartupProbe = cmp.Or(container.StartupProbe, probe(p.Startup))
 }
 
 // firstTCPPort returns the number of the container port behind the first TCP

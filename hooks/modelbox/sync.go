@@ -9,12 +9,12 @@ type result = metacontroller.Result[Status]
 
 // sync asks for the Deployment and the Service, and reports on the observed
 // ones.
-func sync(box *ModelBox, request metacontroller.Observed) (result, error) {
+func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, error) {
 	observed, err := observe(box, request)
 	if err != nil {
 		return result{}, err
 	}
-	wanted, err := children(box, observed)
+	wanted, err := p.children(box, observed)
 	if err != nil {
 		return result{}, err
 	}

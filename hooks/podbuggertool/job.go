@@ -16,14 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
-
-// kubectlImage is the default image of the Jobs. Its entrypoint is kubectl, and it
-// has neither a user nor a shell.
-var kubectlImage = images.Of("podbuggertool-kubectl")
 
 const (
 	// kubectlUser is the user "nonroot" of distroless images. Every image can
@@ -102,7 +97,7 @@ func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
 }
 
 // job returns the Job that adds the container to a Pod.
-func job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
+func (p Policy) job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
 	labels := childLabels(tool, "injector")
 	labels[toolLabel] = tool.Name
 	return &batchv1.Job{
@@ -116,7 +111,7 @@ func job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
 			ActiveDeadlineSeconds: new(int64(jobDeadline / time.Second)),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
-				Spec:       podSpec(tool, pod),
+				Spec:       p.podSpec(tool, pod),
 			},
 		},
 	}
@@ -124,7 +119,7 @@ func job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
 
 // podSpec returns the Pod of a Job. Its Pods fail rather than restart, so that
 // failed ones can still show why.
-func podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
+func (p Policy) podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
 	return corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
 		ServiceAccountName:           accessName(tool),
@@ -134,7 +129,7 @@ func podSpec(tool *PodBuggerTool, pod *observedPod) corev1.PodSpec {
 		SecurityContext:              operator.SecurityContext(&corev1.PodSecurityContext{RunAsNonRoot: new(true)}),
 		Containers: []corev1.Container{{
 			Name:    "kubectl",
-			Image:   cmp.Or(tool.Spec.KubectlImage, kubectlImage),
+			Image:   cmp.Or(tool.Spec.KubectlImage, p.KubectlImage),
 			Command: []string{"kubectl"},
 			Args:    arguments(tool, pod.Name),
 			Env:     []corev1.EnvVar{{Name: "HOME", Value: scratch}},

@@ -66,7 +66,7 @@ func (p plan) isMade(c *candidate) bool {
 
 // candidatesOf returns the candidates with everything that the Pods themselves
 // show.
-func candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, error) {
+func (p Policy) candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, error) {
 	candidates := make([]*candidate, len(o.matched))
 	var jobName func(*observedPod) string
 	for i, pod := range o.matched {
@@ -86,7 +86,7 @@ func candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, error) {
 		default:
 			if jobName == nil {
 				var err error
-				if jobName, err = checkedNames(tool, pod); err != nil {
+				if jobName, err = p.checkedNames(tool, pod); err != nil {
 					return nil, err
 				}
 			}
@@ -116,8 +116,8 @@ func (c *candidate) setContainer(tool *PodBuggerTool, has *container) {
 
 // checkedNames returns the names of the Jobs, or an error if a Job would be too
 // large: computing each name would also cost as much as the tool is large.
-func checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
-	size, err := metacontroller.AppliedSize(job(tool, pod, ""))
+func (p Policy) checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
+	size, err := metacontroller.AppliedSize(p.job(tool, pod, ""))
 	if err != nil {
 		return nil, fmt.Errorf("the Job for %s: %w", pod.Ref(), err)
 	}

@@ -38,6 +38,10 @@ import (
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
+	return metacontroller.Configured(DefaultPolicy(), declare)
+}
+
+func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:  metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodBuggerTool", Plural: "podbuggertools"},
 		CRD:     deploy.CRD("podbuggertool"),
@@ -52,7 +56,7 @@ func Controller() metacontroller.Controller {
 		Grants:    permissions(),
 		Promises:  promises(),
 		Program:   kubectlDebug,
-		Sync:      metacontroller.Sync(sync),
+		Sync:      metacontroller.Sync(policy.sync),
 		Customize: metacontroller.Customize(customize),
 	}
 }

@@ -12,7 +12,7 @@ type result = metacontroller.Result[Status]
 
 // sync asks for a Job for every Pod that should get the container and, while
 // one has yet to run, for the Jobs' ServiceAccount, Role and RoleBinding.
-func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) {
+func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) {
 	if tool.Spec.Image == "" {
 		return result{}, errors.New("spec.image is missing: write the image of the debug container")
 	}
@@ -20,7 +20,7 @@ func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) 
 	if err != nil {
 		return result{}, err
 	}
-	candidates, err := candidatesOf(tool, o)
+	candidates, err := p.candidatesOf(tool, o)
 	if err != nil {
 		return result{}, err
 	}
@@ -30,7 +30,7 @@ func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) 
 	if err != nil {
 		return result{}, err
 	}
-	wanted := children(tool, o, plan, stay)
+	wanted := p.children(tool, o, plan, stay)
 	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err
@@ -44,7 +44,7 @@ func sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) 
 // children returns the access objects and the Jobs. A Job is created when its
 // access is observed, because Metacontroller applies children in no particular
 // order; an existing Job stays even if its access is gone.
-func children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) []metacontroller.Object {
+func (p Policy) children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
 	for _, c := range plan.candidates {
@@ -56,7 +56,7 @@ func children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) [
 		case c.job != nil: // the name fixes its content, which an older version may have built differently
 			jobs = append(jobs, metacontroller.Keep(c.job.Snapshot))
 		case plan.isMade(c):
-			jobs = append(jobs, job(tool, c.pod, c.jobName))
+			jobs = append(jobs, p.job(tool, c.pod, c.jobName))
 		}
 	}
 	for _, job := range stay {

@@ -34,9 +34,8 @@ type bounds struct {
 	perPod int
 }
 
-// boundsOf returns the bounds for the newest template.
-func boundsOf(set *PodSet, hash string) (bounds, error) {
-	template := podTemplate(set, hash)
+// boundsOf returns the bounds for a template.
+func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 	size, inRequest, err := metacontroller.Sizes(pod)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/deploy/images"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -42,8 +41,7 @@ func prefix(set *PodSet) string { return set.Name + "-" }
 func podName(set *PodSet, number int) string { return prefix(set) + strconv.Itoa(number) }
 
 // freshPods returns the Pods that are to be made.
-func freshPods(set *PodSet, plan plan, hash string) []metacontroller.Object {
-	template := podTemplate(set, hash)
+func freshPods(set *PodSet, plan plan, template *corev1.PodTemplateSpec) []metacontroller.Object {
 	fresh := make([]metacontroller.Object, len(plan.fresh))
 	for i, wanted := range plan.fresh {
 		// They share the following values, which are never changed.
@@ -67,10 +65,10 @@ func freshPods(set *PodSet, plan plan, hash string) []metacontroller.Object {
 }
 
 // podTemplate returns what the Pods are made of.
-func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
+func (p Policy) podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
 	template := set.Spec.Template
 	if template == nil {
-		template = defaultTemplate()
+		template = defaultTemplate(p.DefaultImage)
 	}
 	podLabels := operator.App{Name: set.Name, Instance: set.Name, Component: "pod", PartOf: "podset"}.Labels()
 	maps.Copy(podLabels, template.Labels)
@@ -88,12 +86,12 @@ func podTemplate(set *PodSet, hash string) *corev1.PodTemplateSpec {
 
 // defaultTemplate returns what the Pods of a PodSet without a template are made
 // of.
-func defaultTemplate() *corev1.PodTemplateSpec {
+func defaultTemplate(image string) *corev1.PodTemplateSpec {
 	user := int64(nobodyUser)
 	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: []corev1.Container{{
 			Name:    "busybox",
-			Image:   images.Of("podset-default"),
+			Image:   image,
 			Command: []string{"sleep", "3600"},
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{

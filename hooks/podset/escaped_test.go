@@ -14,7 +14,7 @@ func TestEscapedTemplatesCountAsTheyAreWritten(t *testing.T) {
 	perPod := func(text string) int {
 		set := &PodSet{Spec: Spec{Template: &corev1.PodTemplateSpec{}}}
 		set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "nginx", Args: []string{strings.Repeat(text, 40_000)}}}
-		bounds, err := boundsOf(set, "hash")
+		bounds, err := boundsOf(DefaultPolicy().podTemplate(set, "hash"))
 		require.NoError(t, err)
 		return bounds.perPod
 	}

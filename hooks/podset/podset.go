@@ -29,12 +29,16 @@ import (
 
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
+	return metacontroller.Configured(DefaultPolicy(), declare)
+}
+
+func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
 		CRD:      deploy.CRD("podset"),
 		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
 		Reasons:  []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge, reasonPodsDeleted},
 		Promises: promises(),
-		Sync:     metacontroller.Sync(sync),
+		Sync:     metacontroller.Sync(policy.sync),
 	}
 }

@@ -9,7 +9,7 @@ import (
 type result = metacontroller.Result[Status]
 
 // sync keeps the Pods that stay and creates missing ones.
-func sync(set *PodSet, request metacontroller.Observed) (result, error) {
+func (p Policy) sync(set *PodSet, request metacontroller.Observed) (result, error) {
 	if err := check(set); err != nil {
 		return result{}, err
 	}
@@ -21,12 +21,13 @@ func sync(set *PodSet, request metacontroller.Observed) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	bounds, err := boundsOf(set, hash)
+	template := p.podTemplate(set, hash)
+	bounds, err := boundsOf(template)
 	if err != nil {
 		return result{}, err
 	}
 	plan := decide(set, observed, bounds, request.Now)
-	fresh := freshPods(set, plan, hash)
+	fresh := freshPods(set, plan, template)
 	differs, err := request.Compare(fresh)
 	if err != nil {
 		return result{}, err

@@ -31,8 +31,10 @@ type Streams struct {
 type program struct {
 	Streams
 
-	name        string // the program's name in messages
-	controllers []metacontroller.Controller
+	name string // the program's name in messages
+	// declared are all operators, and controllers those that have been chosen, with
+	// their policies.
+	declared, controllers []metacontroller.Controller
 }
 
 // Program returns the name of a program from the path of its file.
@@ -60,7 +62,7 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 		}
 		return exitFailed
 	}
-	root := newRootCommand(&program{Streams: streams, name: name, controllers: controllers})
+	root := newRootCommand(&program{Streams: streams, name: name, declared: controllers, controllers: controllers})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {

@@ -1,48 +1,141 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	yamlv3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// readConfig sets flags from a file, unless they are on the command line.
-func readConfig(cmd *cobra.Command, path string) error {
+const (
+	configFlag = "config"
+	// policyKey is the key of a configuration file below which operators have their
+	// policies, by their names.
+	policyKey = "policy"
+)
+
+// configuration is what a configuration file says: flags of serve by their names, and
+// policies of operators. The zero value is that of no file.
+type configuration struct {
+	path     string
+	text     []byte
+	settings map[string]any
+	policies map[string]json.RawMessage
+}
+
+// readConfiguration reads a file, if there is one.
+func readConfiguration(path string) (*configuration, error) {
+	c := &configuration{path: path}
 	if path == "" {
-		return nil
+		return c, nil
 	}
-	text, err := documents.ReadFile(path)
+	var err error
+	if c.text, err = documents.ReadFile(path); err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	content, err := documents.ToJSON(c.text)
 	if err != nil {
-		return fmt.Errorf("--config: %w", err)
+		return nil, fmt.Errorf("--config: %s %w", path, err)
 	}
-	content, err := documents.ToJSON(text)
-	if err != nil {
-		return fmt.Errorf("--config: %s %w", path, err)
+	var file struct {
+		Policy map[string]json.RawMessage `json:"policy"`
 	}
-	var settings map[string]any
-	if err := json.Unmarshal(content, &settings); err != nil {
-		return fmt.Errorf("--config: %s: %w", path, err)
+	if err := errors.Join(json.Unmarshal(content, &c.settings), json.Unmarshal(content, &file)); err != nil {
+		return nil, fmt.Errorf("--config: %s: %w", path, err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
+	delete(c.settings, policyKey)
+	c.policies = file.Policy
+	return c, nil
+}
+
+// setFlags sets flags from the file, unless they are on the command line.
+func (c *configuration) setFlags(cmd *cobra.Command) error {
+	for _, name := range slices.Sorted(maps.Keys(c.settings)) {
 		flag := cmd.Flags().Lookup(name)
-		if flag == nil || name == "config" || name == "help" {
-			return fmt.Errorf("--config: %s: there is no setting %q: see %s --help", path, name, cmd.CommandPath())
+		if flag == nil || name == configFlag || name == "help" {
+			return c.errorf("there is no setting %q: see %s --help", []string{name}, name, cmd.CommandPath())
 		}
-		value, err := settingText(settings[name])
+		value, err := settingText(c.settings[name])
 		if err == nil && !flag.Changed {
 			err = cmd.Flags().Set(name, value)
 		}
 		if err != nil {
-			return usagef("--config: %s: %s: %w", path, name, err)
+			return usageError{c.errorf("%s: %w", []string{name}, name, err)}
 		}
 	}
 	return nil
+}
+
+// configure gives the operators of a program their policies.
+func (c *configuration) configure(p *program) error {
+	for _, name := range slices.Sorted(maps.Keys(c.policies)) {
+		declared := slices.IndexFunc(p.declared, func(d metacontroller.Controller) bool { return d.Name() == name })
+		if declared < 0 {
+			return c.errorf("there is no operator %q: write some of %s", []string{policyKey, name}, name, strings.Join(namesOf(p.declared), ", "))
+		}
+		configured, err := p.declared[declared].WithPolicy(c.policies[name])
+		if err != nil {
+			return c.errorf("%s.%s: %w", append([]string{policyKey, name}, fieldIn(err)...), policyKey, name, err)
+		}
+		p.controllers = slices.Clone(p.controllers)
+		for i := range p.controllers {
+			if p.controllers[i].Name() == name {
+				p.controllers[i] = configured
+			}
+		}
+	}
+	return nil
+}
+
+// errorf returns an error about a part of the file, with its line.
+func (c *configuration) errorf(format string, path []string, values ...any) error {
+	return fmt.Errorf("--config: %s%s: "+format, append([]any{c.path, c.lineOf(path)}, values...)...)
+}
+
+// lineOf returns the line of a field of the file, or of the last on the way to it that is
+// there.
+func (c *configuration) lineOf(path []string) string {
+	var document yamlv3.Node
+	if yamlv3.Unmarshal(c.text, &document) != nil || len(document.Content) == 0 {
+		return ""
+	}
+	node, line := document.Content[0], 0
+	for _, name := range path {
+		i := slices.IndexFunc(node.Content, func(key *yamlv3.Node) bool { return key.Value == name })
+		if node.Kind != yamlv3.MappingNode || i < 0 || i+1 >= len(node.Content) {
+			break
+		}
+		line, node = node.Content[i].Line, node.Content[i+1]
+	}
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", line %d", line)
+}
+
+// unknownField is the error about a field that a policy does not have.
+var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
+
+// fieldIn returns the path of the field that an error is about, if it says it.
+func fieldIn(err error) []string {
+	if found := unknownField.FindStringSubmatch(err.Error()); found != nil {
+		return strings.Split(found[1], ".")
+	}
+	path, _, _ := strings.Cut(err.Error(), ": ")
+	return strings.Split(path, ".")
 }
 
 // settingText returns a setting as it would be written on the command line.
@@ -57,4 +150,84 @@ func settingText(value any) (string, error) {
 	default:
 		return "", fmt.Errorf("a single value is wanted")
 	}
+}
+
+// addPolicies adds --config to a command that has none of serve's flags: the policies of
+// the operators are as the server has them.
+func addPolicies(cmd *cobra.Command, p *program) {
+	path := cmd.Flags().String(configFlag, "", "configuration file of serve, for the policies of the operators in it")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := readConfiguration(*path)
+		if err == nil {
+			err = c.configure(p)
+		}
+		if err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+}
+
+func newConfigCommand(p *program) *cobra.Command {
+	var flags serveFlags
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print the configuration in force",
+		Long: `Config prints what serve would run with: its flags, and the policies of the
+operators. What stands on the command line wins over the file of --config, and that over
+the defaults; behind each setting that is no default stands where it comes from. The output
+can be the file of --config itself.`,
+		Example: `  operetta config > config.yaml
+  operetta config --config config.yaml --log-level debug`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.printConfiguration(cmd, &flags) },
+	}
+	flags.add(cmd, p)
+	return cmd
+}
+
+func (p *program) printConfiguration(cmd *cobra.Command, flags *serveFlags) error {
+	typed := map[string]bool{}
+	cmd.Flags().Visit(func(flag *pflag.Flag) { typed[flag.Name] = true })
+	c, err := readConfiguration(flags.config)
+	if err == nil {
+		err = errors.Join(c.setFlags(cmd), c.configure(p))
+	}
+	if err == nil {
+		err = flags.checkBudget(cmd)
+	}
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		value := strings.Trim(flag.Value.String(), "[]") // of a list
+		if flag.Name == configFlag || flag.Name == "help" || value == "" {
+			return
+		}
+		_, inFile := c.settings[flag.Name]
+		switch {
+		case typed[flag.Name]:
+			value += " # command line"
+		case inFile:
+			value += " # " + c.path
+		}
+		fmt.Fprintf(&out, "%s: %s\n", flag.Name, value)
+	})
+	policies := map[string]any{}
+	for _, controller := range p.controllers {
+		if value := controller.Policy.Value(); value != nil {
+			policies[controller.Name()] = value
+		}
+	}
+	if len(policies) > 0 {
+		text, err := yaml.Marshal(map[string]any{policyKey: policies})
+		if err != nil {
+			return fmt.Errorf("printing the policies: %w", err)
+		}
+		out.Write(text)
+	}
+	_, err = p.Out.Write(out.Bytes())
+	return err
 }

@@ -62,6 +62,7 @@ the seed that plays it again. The exit code is 1 when anything is found.`,
 	set.BoolVar(&flags.edits, "edits", false, "first play every edit of one field that the CRD admits, without any trouble")
 	set.Uint64Var(&flags.replay, "replay", 0, "play the schedule of this seed only")
 	set.StringVar(&flags.schedule, "schedule", "", "play the schedule in this file, as explore has printed it, and nothing else")
+	addPolicies(cmd, p)
 	return cmd
 }
 

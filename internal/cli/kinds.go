@@ -20,14 +20,14 @@ type kindsFlag struct {
 
 // addKinds adds --kinds. Without it, a program has all of its operators.
 func addKinds(cmd *cobra.Command, p *program) {
-	flag := &kindsFlag{program: p, all: p.controllers}
-	cmd.Flags().Var(flag, "kinds", "the operators to choose, as in podset,build: some of "+strings.Join(flag.names(), ",")+" (default all)")
+	flag := &kindsFlag{program: p, all: p.declared}
+	cmd.Flags().Var(flag, "kinds", "the operators to choose, as in podset,build: some of "+strings.Join(namesOf(p.declared), ",")+" (default all)")
 }
 
 // Set chooses the operators in a list that is separated by commas, beside those that
 // have been chosen before.
 func (f *kindsFlag) Set(list string) error {
-	known := f.names()
+	known := namesOf(f.all)
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		if !slices.Contains(known, name) {
@@ -47,10 +47,10 @@ func (f *kindsFlag) String() string { return strings.Join(f.chosen, ",") }
 // Type is what stands for the value in the help.
 func (f *kindsFlag) Type() string { return "names" }
 
-// names returns those of all operators.
-func (f *kindsFlag) names() []string {
-	names := make([]string, len(f.all))
-	for i, controller := range f.all {
+// namesOf returns the names of operators.
+func namesOf(controllers []metacontroller.Controller) []string {
+	names := make([]string, len(controllers))
+	for i, controller := range controllers {
 		names[i] = controller.Name()
 	}
 	return names

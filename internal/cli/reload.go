@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"syscall"
 	"time"
@@ -33,9 +35,10 @@ type reloader struct {
 	level   *slog.LevelVar
 	log     *slog.Logger
 
-	content []byte // that has been read last
-	now     *cobra.Command
-	failed  string // what has been said last, in order to say it once
+	content  []byte // that has been read last
+	now      *cobra.Command
+	policies map[string]json.RawMessage
+	failed   string // what has been said last, in order to say it once
 }
 
 // start reads the file as it is now, which the server has just begun with, and goes on
@@ -46,7 +49,10 @@ func (r *reloader) start(ctx context.Context) {
 	if r.path != "" {
 		r.content, _ = documents.ReadFile(r.path)
 		r.now = newServeCommand(r.program)
-		_ = readConfig(r.now, r.path)
+		if config, err := readConfiguration(r.path); err == nil {
+			_ = config.setFlags(r.now)
+			r.policies = config.policies
+		}
 	}
 	go func() {
 		defer signal.Stop(hangUps)
@@ -95,7 +101,11 @@ func (r *reloader) read(isAsked bool) {
 // takeOver takes over the log level, and names the other settings that have changed.
 func (r *reloader) takeOver() error {
 	next := newServeCommand(r.program)
-	if err := readConfig(next, r.path); err != nil {
+	config, err := readConfiguration(r.path)
+	if err == nil {
+		err = config.setFlags(next)
+	}
+	if err != nil {
 		return err
 	}
 	var level slog.Level
@@ -108,6 +118,9 @@ func (r *reloader) takeOver() error {
 			others = append(others, flag.Name)
 		}
 	})
+	if !reflect.DeepEqual(config.policies, r.policies) {
+		others = append(others, policyKey)
+	}
 	slices.Sort(others)
 	if len(others) > 0 {
 		r.log.Warn("the configuration has changed in settings that need a restart", "settings", others)

@@ -40,6 +40,7 @@ filled in. A file may have 64 MiB, a YAML document a million values.
 	cmd.Flags().StringVar(&flags.now, "now", "", "time that the hook is handed, as in 2026-01-02T15:04:05Z (default the current time)")
 	cmd.Flags().BoolVar(&flags.childrenOnly, "children-only", false, "print the children as a YAML stream for kubectl apply -f -")
 	validateFlag(cmd, &flags.validate)
+	addPolicies(cmd, p)
 	return cmd
 }
 

@@ -34,6 +34,7 @@ The exit code is 0 when nothing would change, and 1 when anything would.`,
 		RunE: func(_ *cobra.Command, args []string) error { return p.replay(args[0], output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "form of the output: text, json or yaml")
+	addPolicies(cmd, p)
 	return cmd
 }
 

@@ -34,6 +34,7 @@ project or starts one, and generate writes what deploy/ has of its operators.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newServeCommand(p), newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p), newManifestsCommand(p), newGenerateCommand(p),
+		newConfigCommand(p),
 		newNewCommand(p), newVersionCommand(p))
 	for _, cmd := range root.Commands() { // examples must be copyable
 		cmd.Example = strings.ReplaceAll(cmd.Example, "  operetta ", "  "+p.name+" ")

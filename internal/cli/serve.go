@@ -49,7 +49,11 @@ some seconds after the file has changed, or at once on SIGHUP.`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			isFixed := cmd.Flags().Changed(logLevelFlag)
-			if err := readConfig(cmd, flags.config); err != nil {
+			config, err := readConfiguration(flags.config)
+			if err == nil {
+				err = errors.Join(config.setFlags(cmd), config.configure(p))
+			}
+			if err != nil {
 				return err
 			}
 			if err := flags.checkBudget(cmd); err != nil {
@@ -58,30 +62,35 @@ some seconds after the file has changed, or at once on SIGHUP.`,
 			return serve(cmd.Context(), p, &flags, isFixed)
 		},
 	}
+	flags.add(cmd, p)
+	return cmd
+}
+
+// add adds the flags to a command.
+func (f *serveFlags) add(cmd *cobra.Command, p *program) {
 	addKinds(cmd, p)
 	set := cmd.Flags()
-	set.StringVar(&flags.listen, "listen", ":8080", "address to answer hooks on")
-	set.StringVar(&flags.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
-	set.StringVar(&flags.config, "config", "", "YAML file with these flags' names as keys; the command line wins")
-	set.Var(boundedFlag(&flags.maxBodyBytes, server.DefaultMaxBodyBytes, 1, server.MostMemoryBudget, quantity), "max-body-bytes",
+	set.StringVar(&f.listen, "listen", ":8080", "address to answer hooks on")
+	set.StringVar(&f.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
+	set.StringVar(&f.config, "config", "", "YAML file with these flags' names as keys, and the policies of operators below policy; the command line wins; see operetta config")
+	set.Var(boundedFlag(&f.maxBodyBytes, server.DefaultMaxBodyBytes, 1, server.MostMemoryBudget, quantity), "max-body-bytes",
 		"the most that is kept of a request body, at most half of the memory budget; it may be four times as long where it holds Pods; a larger one is refused with 413")
-	set.Var(boundedFlag(&flags.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
+	set.Var(boundedFlag(&f.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
 		"size of the largest answer; a hook that would give a larger one answers 500")
-	set.Var(boundedFlag(&flags.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
+	set.Var(boundedFlag(&f.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
 		"bytes that all requests together may hold; requests without memory wait, and get 429 after too long (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
 	set.Lookup("memory-budget").DefValue = ""
-	set.Var(boundedFlag(&flags.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
+	set.Var(boundedFlag(&f.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
 		"hooks that run at once; the others wait, and get 429 after too long")
-	set.Var(boundedFlag(&flags.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
+	set.Var(boundedFlag(&f.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
 		"time from failing readiness to refusing requests, after SIGTERM")
-	set.Var(boundedFlag(&flags.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
+	set.Var(boundedFlag(&f.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
 		"longest time for requests in flight to finish after that")
-	addCredentials(cmd, &flags.credentials)
-	set.StringVar(&flags.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
-	set.StringVar(&flags.logLevel, logLevelFlag, "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
-	set.StringVar(&flags.logFormat, "log-format", "json", "form of the log: json or text")
-	set.BoolVar(&flags.pprof, "pprof", false, "serve profiles of the process below /debug/pprof/ on the port of the metrics")
-	return cmd
+	addCredentials(cmd, &f.credentials)
+	set.StringVar(&f.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
+	set.StringVar(&f.logLevel, logLevelFlag, "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
+	set.StringVar(&f.logFormat, "log-format", "json", "form of the log: json or text")
+	set.BoolVar(&f.pprof, "pprof", false, "serve profiles of the process below /debug/pprof/ on the port of the metrics")
 }
 
 // logLevelFlag is the one setting that may change while the server runs.

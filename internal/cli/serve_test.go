@@ -165,7 +165,7 @@ func TestConfig(t *testing.T) {
 	} {
 		cmd := newServeCommand(&program{})
 		path := write(t, "config.yaml", text)
-		err := readConfig(cmd, path)
+		err := configured(t, cmd, path)
 		if want == "" {
 			require.NoError(t, err, text)
 			continue
@@ -178,11 +178,21 @@ func TestConfig(t *testing.T) {
 func TestCommandLineWinsOverConfig(t *testing.T) {
 	cmd := newServeCommand(&program{})
 	require.NoError(t, cmd.ParseFlags([]string{"--listen", "command-line:1"}))
-	require.NoError(t, readConfig(cmd, write(t, "config.yaml", "listen: file:1\nmetrics-listen: file:2\nmax-body-bytes: 134217728\n")))
+	require.NoError(t, configured(t, cmd, write(t, "config.yaml", "listen: file:1\nmetrics-listen: file:2\nmax-body-bytes: 134217728\n")))
 	require.Equal(t, "command-line:1", flagText(cmd, "listen"))
 	require.Equal(t, "file:2", flagText(cmd, "metrics-listen"))
 	require.Equal(t, "128Mi", flagText(cmd, "max-body-bytes"))
 	require.Equal(t, "5s", flagText(cmd, "drain-delay"))
+}
+
+// configured sets flags of a command from a file.
+func configured(t *testing.T, cmd *cobra.Command, path string) error {
+	t.Helper()
+	config, err := readConfiguration(path)
+	if err == nil {
+		err = config.setFlags(cmd)
+	}
+	return err
 }
 
 func flagText(cmd *cobra.Command, name string) string { return cmd.Flags().Lookup(name).Value.String() }

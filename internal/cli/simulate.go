@@ -74,6 +74,7 @@ asked for and nothing keeps changing.`,
 	validateFlag(cmd, &flags.validate)
 	set.StringVar(&flags.record, "record", "", "folder, such as testdata, to write what the hooks are asked to as cases: KIND/HOOK/step-001.in.yaml and .out.yaml")
 	set.IntVar(&flags.maxSteps, "max-steps", simulate.DefaultMaxSteps, "steps after which there is no fixed point")
+	addPolicies(cmd, p)
 	return cmd
 }
 

@@ -1,0 +1,87 @@
+package modelbox
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Policy is what whoever installs the operator decides. Another Policy is rolled out to
+// the ModelBoxes that it changes.
+type Policy struct {
+	// ResourceClasses are the sizes of the classes small, medium and large.
+	ResourceClasses map[ResourceClass]Size `json:"resourceClasses"`
+	// DefaultProbes time the probes that a ModelBox with a TCP port gets.
+	DefaultProbes DefaultProbes `json:"defaultProbes"`
+}
+
+// Size is what a container requests, and its limits.
+type Size struct {
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+	Limits   corev1.ResourceList `json:"limits,omitempty"`
+}
+
+// DefaultProbes are the default probes.
+type DefaultProbes struct {
+	Readiness ProbeTimes `json:"readiness"`
+	Liveness  ProbeTimes `json:"liveness"`
+	Startup   ProbeTimes `json:"startup"`
+}
+
+// ProbeTimes say how often a probe is tried.
+type ProbeTimes struct {
+	// PeriodSeconds is the time between two attempts, in seconds.
+	PeriodSeconds int32 `json:"periodSeconds"`
+	// FailureThreshold is after how many failures in a row the probe has failed.
+	FailureThreshold int32 `json:"failureThreshold"`
+}
+
+// DefaultPolicy returns the Policy of [Controller].
+func DefaultPolicy() Policy {
+	return Policy{
+		ResourceClasses: map[ResourceClass]Size{
+			ClassSmall:  size("250m", "256Mi", "500m", "512Mi"),
+			ClassMedium: size("500m", "1Gi", "1", "2Gi"),
+			ClassLarge:  size("2", "4Gi", "4", "8Gi"),
+		},
+		DefaultProbes: DefaultProbes{Readiness: ProbeTimes{10, 3}, Liveness: ProbeTimes{10, 3}, Startup: ProbeTimes{5, 60}},
+	}
+}
+
+func size(cpu, memory, cpuLimit, memoryLimit string) Size {
+	list := func(cpu, memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	return Size{Requests: list(cpu, memory), Limits: list(cpuLimit, memoryLimit)}
+}
+
+// Validate returns what is wrong with a Policy: the API server would refuse each
+// Deployment.
+func (p Policy) Validate() error {
+	for _, class := range slices.Sorted(maps.Keys(DefaultPolicy().ResourceClasses)) {
+		if _, found := p.ResourceClasses[class]; !found {
+			return fmt.Errorf("resourceClasses.%s is missing: write its requests and limits", class)
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(p.ResourceClasses)) {
+		if _, known := DefaultPolicy().ResourceClasses[class]; !known {
+			return fmt.Errorf("resourceClasses.%s: there is no such class: write small, medium or large", class)
+		}
+		size := p.ResourceClasses[class]
+		for _, name := range slices.Sorted(maps.Keys(size.Requests)) {
+			request := size.Requests[name]
+			if limit, limited := size.Limits[name]; limited && request.Cmp(limit) > 0 {
+				return fmt.Errorf("resourceClasses.%s.requests.%s: %s is more than the limit of %s", class, name, request.String(), limit.String())
+			}
+		}
+	}
+	for name, times := range map[string]ProbeTimes{"readiness": p.DefaultProbes.Readiness, "liveness": p.DefaultProbes.Liveness, "startup": p.DefaultProbes.Startup} {
+		if times.PeriodSeconds < 1 || times.FailureThreshold < 1 {
+			return fmt.Errorf("defaultProbes.%s: write a periodSeconds and a failureThreshold of at least 1", name)
+		}
+	}
+	return nil
+}

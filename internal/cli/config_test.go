@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+func TestConfigPrintsWhatIsInForce(t *testing.T) {
+	path := write(t, "config.yaml", `drain-delay: 7s
+log-level: debug
+kinds: build,modelbox
+policy:
+  build: {cloneImage: registry.example.com/git:1}
+`)
+	code, stdout, stderr := operetta(t, "", "config", "--config", path, "--log-level=warn", "--client-names=a,b")
+	require.Equal(t, exitDone, code, stderr)
+	for _, line := range []string{
+		"drain-delay: 7s # " + path, "log-level: warn # command line", "listen: :8080", "kinds: build,modelbox # " + path,
+		"client-names: a,b # command line", "    cloneImage: registry.example.com/git:1", "      small:",
+	} {
+		require.Contains(t, strings.Split(stdout, "\n"), line)
+	}
+	require.NotContains(t, stdout, "kubectlImage", "podbuggertool is not chosen")
+	require.NotContains(t, stdout, "token-file", "there is none")
+
+	code, again, stderr := operetta(t, "", "config", "--config", write(t, "again.yaml", stdout))
+	require.Equal(t, exitDone, code, stderr)
+	withoutSources := func(text string) string {
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			before, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " # ")
+			b.WriteString(before + "\n")
+		}
+		return b.String()
+	}
+	require.Equal(t, withoutSources(stdout), withoutSources(again), "what is printed is a configuration")
+}
+
+func TestWrongPoliciesAreRefusedWithTheirLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"log-level: debug\npolicy:\n  builds: {}\n":                                                         `line 3: there is no operator "builds": write some of build, dataservice,`,
+		"policy:\n  build:\n    cloneImage: a\n    gitImage: b\n":                                           `line 4: policy.build: unknown field "gitImage"`,
+		"policy:\n  modelbox:\n    defaultProbes:\n      liveness:\n        period: 1\n":                    `line 5: policy.modelbox: unknown field "defaultProbes.liveness.period"`,
+		"policy:\n  modelbox:\n    defaultProbes:\n      liveness: {periodSeconds: 0}\n":                    `policy.modelbox: defaultProbes.liveness: write a periodSeconds and a failureThreshold of at least 1`,
+		"policy:\n  modelbox:\n    resourceClasses:\n      huge: {}\n":                                      `line 4: policy.modelbox: resourceClasses.huge: there is no such class`,
+		"policy:\n  modelbox:\n    resourceClasses: null\n":                                                 `line 3: policy.modelbox: resourceClasses.large is missing`,
+		"policy:\n  modelbox:\n    resourceClasses:\n      small: {requests: {cpu: 2}, limits: {cpu: 1}}\n": `line 4: policy.modelbox: resourceClasses.small.requests.cpu: 2 is more than the limit of 1`,
+		"policy:\n  build:\n    cloneImage: \"\"\n":                                                         `line 3: policy.build: cloneImage: it is empty: write an image, or leave it out`,
+		"policy:\n  myjob: {}\n":                             `line 2: policy.myjob: myjob has no policy`,
+		"policy: []\n":                                       "cannot unmarshal array",
+		"policy:\n  build: [1]\n":                            "cannot unmarshal array",
+		"\n\nlogg-level: debug\n":                            `line 3: there is no setting "logg-level"`,
+		"policy:\n  build: {cloneImage: a, cloneImage: b}\n": `key "cloneImage" already set`,
+	} {
+		path := write(t, "config.yaml", text)
+		for _, command := range [][]string{{"config"}, {"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}} {
+			code, _, stderr := operetta(t, "", append(command, "--config", path)...)
+			require.NotEqual(t, exitDone, code, text)
+			require.Contains(t, stderr, want, text)
+			require.Contains(t, stderr, path, text)
+		}
+	}
+}
+
+// TestPoliciesApplyWhereHooksAreCalled: in the answer of a hook, in a preview and in a
+// simulation alike.
+func TestPoliciesApplyWhereHooksAreCalled(t *testing.T) {
+	path := write(t, "config.yaml", "log-level: debug\npolicy:\n  podset: {defaultImage: registry.example.com/busybox:1}\n")
+	set := write(t, "podset.yaml", "apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: a}\nspec: {size: 1}\n")
+	code, stdout, stderr := operetta(t, "", "render", set, "--children-only", "--config", path)
+	require.Equal(t, exitDone, code, stderr)
+	require.Contains(t, stdout, "image: registry.example.com/busybox:1\n")
+	_, stdout, _ = operetta(t, "", "render", set, "--children-only")
+	require.Contains(t, stdout, "image: busybox:1.37\n")
+	code, stdout, stderr = operetta(t, "", "simulate", set, "--output=yaml", "--config", path)
+	require.Equal(t, exitDone, code, stderr+stdout)
+	p := serveInProcess(t, "--config", path)
+	response, err := http.Post(p.hooks+"/podset/sync", "application/json", strings.NewReader(`{"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet",`+
+		`"metadata":{"name":"a","namespace":"n","uid":"u","generation":1},"spec":{"size":1}},"children":{"Pod.v1":{}},"finalizing":false}`))
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, errors.Join(err, response.Body.Close()))
+	require.Contains(t, string(body), "registry.example.com/busybox:1")
+}
+
+// TestPoliciesAreWhole: each image of a policy is one that an empty text is refused for.
+func TestPoliciesAreWhole(t *testing.T) {
+	configurable := 0
+	for _, controller := range hooks.All() {
+		if controller.Policy.Value() == nil {
+			continue
+		}
+		configurable++
+		same, err := controller.WithPolicy([]byte("{}"))
+		require.NoError(t, err)
+		require.Equal(t, controller.Policy.Value(), same.Policy.Value())
+		require.NoError(t, metacontroller.Check(same))
+	}
+	require.Equal(t, 5, configurable)
+}
