@@ -181,4 +181,4 @@ var (
 
 // namesAnObject is asked of what refers to a Secret or the like by a name that may
 // be left out in the type, and not in a Pod.
-var namesAnObject = rule{"has(self.name) && self.name != ''", "write the name of the object that is referred to"}
+var namesAnObject = rule{"has(self.name) && self.name != ''", "the reference needs a name: set name"}

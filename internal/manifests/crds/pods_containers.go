@@ -23,25 +23,25 @@ var aboutContainers = map[reflect.Type]asked{
 		},
 		rules: []rule{
 			{"self.name.matches('" + labelPattern + "')",
-				"the name of a container has at most 63 lower-case letters, digits and hyphens, and begins and ends with a letter or digit"},
-			{"has(self.image) && self.image != ''", "a container has no image: write the image that it shall run"},
+				"the name of a container must consist of at most 63 lower-case letters, digits and hyphens, and begin and end with a letter or digit"},
+			{"has(self.image) && self.image != ''", "a container needs an image: set image"},
 			{"!has(self.livenessProbe) || !has(self.livenessProbe.successThreshold) || self.livenessProbe.successThreshold <= 1",
-				"a liveness probe succeeds with the first success: write successThreshold 1, or leave it out"},
+				"the successThreshold of a liveness probe must be 1: set it to 1, or remove it"},
 			{"!has(self.startupProbe) || !has(self.startupProbe.successThreshold) || self.startupProbe.successThreshold <= 1",
-				"a startup probe succeeds with the first success: write successThreshold 1, or leave it out"},
+				"the successThreshold of a startup probe must be 1: set it to 1, or remove it"},
 			{"!has(self.readinessProbe) || !has(self.readinessProbe.terminationGracePeriodSeconds)",
-				"a readiness probe ends no container: leave its terminationGracePeriodSeconds out"},
+				"a readiness probe cannot have terminationGracePeriodSeconds: remove it"},
 			{"!has(self.restartPolicyRules) || size(self.restartPolicyRules) == 0 || has(self.restartPolicy)",
-				"restartPolicyRules are exceptions from a restartPolicy: write restartPolicy too"},
+				"restartPolicyRules need restartPolicy: set restartPolicy too"},
 			{"!has(self.resizePolicy) || size(self.resizePolicy) < 2 || self.resizePolicy[0].resourceName != self.resizePolicy[1].resourceName",
-				"resizePolicy names a resource twice: write cpu and memory once each"},
+				"resizePolicy has the same resource twice: remove one of them"},
 			{"!has(self.volumeDevices) || [self.volumeDevices.map(d, d.name)].all(names, names.all(n, names.exists_one(m, m == n)))",
-				"volumeDevices names a volume twice: write each once"},
+				"volumeDevices has the same name twice: remove one of them"},
 		},
 	},
 	reflect.TypeFor[corev1.ContainerRestartRule](): {
 		fields: map[string]keywords{"action": oneOf("Restart", "RestartAllContainers")},
-		rules:  []rule{{"has(self.exitCodes)", "a rule about restarts is about exit codes: write exitCodes"}},
+		rules:  []rule{{"has(self.exitCodes)", "a restart rule needs exitCodes: set exitCodes"}},
 	},
 	reflect.TypeFor[corev1.ContainerRestartRuleOnExitCodes](): {fields: map[string]keywords{
 		"operator": oneOf("In", "NotIn"), "values": {"maxItems": int64(255)}, "values[]": between(0, 255),
@@ -61,16 +61,16 @@ var aboutContainers = map[reflect.Type]asked{
 			"successThreshold": atLeast(0), "failureThreshold": atLeast(0), "terminationGracePeriodSeconds": atLeast(1),
 		},
 		rules: []rule{{"[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",
-			"a probe does one thing: write one of exec, httpGet, tcpSocket and grpc"}},
+			"a probe needs exactly one of exec, httpGet, tcpSocket and grpc"}},
 	},
 	reflect.TypeFor[corev1.LifecycleHandler](): {rules: []rule{
 		{"[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.sleep)].exists_one(h, h)",
-			"a handler does one thing: write one of exec, httpGet, sleep and tcpSocket"},
+			"a lifecycle handler needs exactly one of exec, httpGet, sleep and tcpSocket"},
 	}},
 	reflect.TypeFor[corev1.SleepAction](): {fields: map[string]keywords{"seconds": atLeast(0)}},
 	reflect.TypeFor[corev1.ExecAction](): {
 		fields: map[string]keywords{"command": {"minItems": int64(1)}},
-		rules:  []rule{{"has(self.command)", "exec runs a command: write exec.command"}},
+		rules:  []rule{{"has(self.command)", "exec needs a command: set exec.command"}},
 	},
 	reflect.TypeFor[corev1.GRPCAction]():    {fields: map[string]keywords{"port": between(1, 65535)}},
 	reflect.TypeFor[corev1.HTTPGetAction](): {fields: map[string]keywords{"scheme": oneOf("HTTP", "HTTPS"), "port": portNumberOrName, "httpHeaders": onceBy("name")}},
@@ -94,7 +94,7 @@ var aboutContainers = map[reflect.Type]asked{
 		},
 		rules: []rule{{"!has(self.allowPrivilegeEscalation) || self.allowPrivilegeEscalation || " +
 			"!((has(self.privileged) && self.privileged) || (has(self.capabilities) && has(self.capabilities.add) && 'CAP_SYS_ADMIN' in self.capabilities.add))",
-			"a privileged container, and one with CAP_SYS_ADMIN, may do all: leave allowPrivilegeEscalation out"}},
+			"allowPrivilegeEscalation cannot be false for a container that is privileged or has CAP_SYS_ADMIN: remove it"}},
 	},
 	reflect.TypeFor[corev1.WindowsSecurityContextOptions](): {fields: map[string]keywords{
 		"gmsaCredentialSpecName": subdomain,
@@ -111,8 +111,8 @@ func profile(types ...any) asked {
 		fields: map[string]keywords{"type": oneOf(types...), "localhostProfile": {"maxLength": int64(4095), "pattern": `^[^/\s]([^\n]*\S)?$|^$`}},
 		rules: []rule{
 			{"self.type == 'Localhost' ? has(self.localhostProfile) && self.localhostProfile != '' : !has(self.localhostProfile)",
-				"localhostProfile goes with type Localhost, and only with it"},
-			{"!has(self.localhostProfile) || !self.localhostProfile.contains('..')", "localhostProfile is a path below the folder of profiles: write it without .."},
+				"localhostProfile and type Localhost require each other: set both, or neither"},
+			{"!has(self.localhostProfile) || !self.localhostProfile.contains('..')", "localhostProfile is a path below the kubelet's folder of profiles and cannot contain ..: remove it"},
 		},
 	}
 }
@@ -125,15 +125,15 @@ var portNumberOrName = keywords{"minimum": int64(1), "maximum": int64(65535), "m
 // time, such as a device or a huge page, a container gets all that it asks for.
 var resourceRules = []rule{
 	{"(!has(self.requests) || self.requests.all(r, " + isResource + ")) && (!has(self.limits) || self.limits.all(r, " + isResource + "))",
-		"write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"},
+		"unknown resource: use cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"},
 	{"!has(self.requests) || self.requests.all(r, !" + isDevice + " || (has(self.limits) && r in self.limits))",
-		"a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"},
+		"a device such as nvidia.com/gpu in requests must also be in limits: add it there, or move it there"},
 	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || " + isDevice + " || " + isSlow + " || " +
 		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",
 		"a request is higher than its limit: lower the request, or raise the limit"},
 	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !" + isDevice + " || " + isSlow + " || " +
 		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) == 0)",
-		"a device such as nvidia.com/gpu is not shared: write the same number in requests and limits, or leave it out of requests"},
+		"requests and limits of a device such as nvidia.com/gpu must be equal: use the same number, or remove it from requests"},
 }
 
 // isSlow is true of a request or limit with an exponent of three digits. The pattern

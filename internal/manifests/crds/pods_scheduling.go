@@ -30,7 +30,7 @@ var aboutScheduling = map[reflect.Type]asked{
 		rules: []rule{
 			{"self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : " +
 				"self.operator in ['Gt', 'Lt'] ? has(self.values) && size(self.values) == 1 && self.values[0].matches('^[0-9]+$') : " +
-				"!has(self.values) || size(self.values) == 0", "In and NotIn take values, Gt and Lt one number of 0 or more, Exists and DoesNotExist nothing: mend values"},
+				"!has(self.values) || size(self.values) == 0", "values do not fit the operator: In and NotIn need values, Gt and Lt one number of 0 or more, Exists and DoesNotExist none"},
 		},
 	},
 	reflect.TypeFor[metav1.LabelSelector](): {fields: map[string]keywords{"matchLabels{}": labelValue}},
@@ -38,7 +38,7 @@ var aboutScheduling = map[reflect.Type]asked{
 		fields: map[string]keywords{"key": qualified, "operator": oneOf("In", "NotIn", "Exists", "DoesNotExist"), "values[]": labelValue},
 		rules: []rule{
 			{"self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0",
-				"In and NotIn take values, Exists and DoesNotExist none: mend values"},
+				"values do not fit the operator: In and NotIn need values, Exists and DoesNotExist none"},
 		},
 	},
 	reflect.TypeFor[corev1.PodAffinityTerm](): {
@@ -46,7 +46,7 @@ var aboutScheduling = map[reflect.Type]asked{
 			"topologyKey": qualified, "namespaces[]": label, "matchLabelKeys[]": qualified, "mismatchLabelKeys[]": qualified,
 		},
 		rules: []rule{{"has(self.labelSelector) || ((!has(self.matchLabelKeys) || size(self.matchLabelKeys) == 0) && (!has(self.mismatchLabelKeys) || size(self.mismatchLabelKeys) == 0))",
-			"matchLabelKeys and mismatchLabelKeys are added to a labelSelector: write one, or leave them out"}},
+			"matchLabelKeys and mismatchLabelKeys need labelSelector: set labelSelector, or remove them"}},
 	},
 	reflect.TypeFor[corev1.TopologySpreadConstraint](): {
 		fields: map[string]keywords{
@@ -55,9 +55,9 @@ var aboutScheduling = map[reflect.Type]asked{
 			"nodeAffinityPolicy": oneOf("Honor", "Ignore"), "nodeTaintsPolicy": oneOf("Honor", "Ignore"),
 		},
 		rules: []rule{
-			{"!has(self.minDomains) || self.whenUnsatisfiable == 'DoNotSchedule'", "minDomains goes with whenUnsatisfiable DoNotSchedule: write that, or leave minDomains out"},
+			{"!has(self.minDomains) || self.whenUnsatisfiable == 'DoNotSchedule'", "minDomains needs whenUnsatisfiable DoNotSchedule: set that, or remove minDomains"},
 			{"has(self.labelSelector) || !has(self.matchLabelKeys) || size(self.matchLabelKeys) == 0",
-				"matchLabelKeys are added to a labelSelector: write one, or leave them out"},
+				"matchLabelKeys need labelSelector: set labelSelector, or remove them"},
 		},
 	},
 	reflect.TypeFor[corev1.Toleration](): {
@@ -67,11 +67,11 @@ var aboutScheduling = map[reflect.Type]asked{
 		},
 		rules: []rule{
 			{"(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",
-				"a toleration of all keys has operator Exists: write that, or a key"},
+				"a toleration without key needs operator Exists: set key or that operator"},
 			{"!has(self.operator) || self.operator != 'Exists' || !has(self.value) || self.value == ''",
-				"operator Exists takes no value: leave value out, or write operator Equal"},
+				"operator Exists cannot have a value: remove value, or use operator Equal"},
 			{"!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
-				"tolerationSeconds go with effect NoExecute: write that, or leave tolerationSeconds out"},
+				"tolerationSeconds need effect NoExecute: set that, or remove tolerationSeconds"},
 		},
 	},
 }

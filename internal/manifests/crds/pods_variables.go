@@ -22,7 +22,7 @@ var aboutVariables = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.EnvVar](): {
 		fields: map[string]keywords{"name": matching(`^[ -<>-~]+$`), "valueFrom": {"minProperties": int64(1), "maxProperties": int64(1)}},
 		rules: []rule{{"!has(self.valueFrom) || !has(self.value) || self.value == ''",
-			"a variable has a value and a valueFrom: write one of them"}},
+			"an environment variable cannot have both value and valueFrom: remove one of them"}},
 	},
 	reflect.TypeFor[corev1.EnvVarSource](): {fields: map[string]keywords{
 		"fieldRef.fieldPath": matching(`^(metadata\.(name|namespace|uid|(labels|annotations)\['[-A-Za-z0-9_./]+'\])|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$`),
@@ -37,7 +37,7 @@ var aboutVariables = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.EnvFromSource](): {
 		fields: map[string]keywords{"prefix": matching(`^[ -<>-~]*$`)},
 		rules: []rule{{"has(self.configMapRef) != has(self.secretRef)",
-			"variables come from a ConfigMap or a Secret: write one of configMapRef and secretRef"}},
+			"envFrom needs exactly one of configMapRef and secretRef"}},
 	},
 	reflect.TypeFor[corev1.ConfigMapEnvSource](): {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},
 	reflect.TypeFor[corev1.SecretEnvSource]():    {fields: map[string]keywords{"name": maybeSubdomain}, rules: []rule{namesAnObject}},

@@ -28,10 +28,10 @@ var aboutVolumes = map[reflect.Type]asked{
 		},
 		rules: []rule{
 			{"!has(self.subPath) || self.subPath == '' || !has(self.subPathExpr) || self.subPathExpr == ''",
-				"subPath and subPathExpr say the same: write one of them"},
+				"subPath and subPathExpr cannot both be set: remove one of them"},
 			{"!has(self.recursiveReadOnly) || self.recursiveReadOnly == 'Disabled' || " +
 				"(has(self.readOnly) && self.readOnly && (!has(self.mountPropagation) || self.mountPropagation == 'None'))",
-				"recursiveReadOnly goes with readOnly true, and without mountPropagation"},
+				"recursiveReadOnly needs readOnly true, and cannot be set with mountPropagation other than None"},
 		},
 	},
 	reflect.TypeFor[corev1.VolumeDevice](): {fields: map[string]keywords{"devicePath": notEmpty}},
@@ -46,7 +46,7 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.ImageVolumeSource](): {fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never")}},
 	reflect.TypeFor[corev1.SecretVolumeSource](): {
 		fields: map[string]keywords{"secretName": subdomain, "defaultMode": mode, "items": onceBy("path")},
-		rules:  []rule{{"has(self.secretName)", "a volume of a Secret has no secretName: write it"}},
+		rules:  []rule{{"has(self.secretName)", "a Secret volume needs secretName: set secretName"}},
 	},
 	reflect.TypeFor[corev1.ConfigMapVolumeSource](): {
 		fields: map[string]keywords{"name": maybeSubdomain, "defaultMode": mode, "items": onceBy("path")}, rules: []rule{namesAnObject},
@@ -70,7 +70,7 @@ var aboutVolumes = map[reflect.Type]asked{
 			"path": pathInVolume, "mode": mode, "resourceFieldRef": {"required": []any{"containerName", "resource"}},
 			"fieldRef.fieldPath": matching(`^metadata\.(name|namespace|uid|labels|annotations|(labels|annotations)\['[-A-Za-z0-9_./]+'\])$`),
 		},
-		rules: []rule{{"has(self.fieldRef) != has(self.resourceFieldRef)", "a file says one thing: write one of fieldRef and resourceFieldRef"}},
+		rules: []rule{{"has(self.fieldRef) != has(self.resourceFieldRef)", "a downward API file needs exactly one of fieldRef and resourceFieldRef"}},
 	},
 	reflect.TypeFor[corev1.KeyToPath]():       {fields: map[string]keywords{"key": keyOfObject, "mode": mode, "path": pathInVolume}},
 	reflect.TypeFor[corev1.NFSVolumeSource](): {fields: map[string]keywords{"server": notEmpty, "path": matching(`^/`)}},
