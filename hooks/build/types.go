@@ -21,7 +21,7 @@ import (
 // +kubebuilder:printcolumn:name="Job",type=string,JSONPath=`.status.jobName`
 // +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.duration`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$')",message="metadata.name and a hash name the Jobs: write at most 52 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$')",message="metadata.name is part of the names of the Jobs: use at most 52 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
 type Build struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -40,11 +40,11 @@ type Build struct {
 // envFrom, volumeMounts, steps), from volumes and from runId: another value of
 // any of these is another build. The rest applies from the next build on.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="write either image, for a build of one step, or steps"
-// +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext))",message="with steps, each step has its own command, args, script, env, envFrom, resources, volumeMounts and securityContext: write them there"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="script takes the place of command and args: write either"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="each of volumeMounts names a volume: add the missing one to volumes"
-// +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="each of a step's volumeMounts names a volume: add the missing one to volumes"
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="set exactly one of image (a build of one step) and steps"
+// +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext))",message="command, args, script, env, envFrom, resources, volumeMounts and securityContext cannot be set together with steps: set them in each step"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="script cannot be set together with command or args: remove one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
+// +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a step's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 type Spec struct {
 	// Source is where the code is.
 	// +required
@@ -58,14 +58,14 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name != 'clone')",message="the step clone is the one that fetches the code: choose another name"
+	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name != 'clone')",message="the name clone is reserved for the step that fetches the code: use another name"
 	Steps []Step `json:"steps,omitempty"`
 	// Volumes can be mounted by the steps: caches, say, or configuration.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(v, !(v.name in ['workspace', 'clone-tmp', 'git-credentials']))",message="the volumes workspace, clone-tmp and git-credentials are there already: choose another name"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !(v.name in ['workspace', 'clone-tmp', 'git-credentials']))",message="the volume names workspace, clone-tmp and git-credentials are reserved: use another name"
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 	// RunID runs the same revision again when it is changed. Any text will do.
 	// +optional
@@ -101,7 +101,7 @@ type Spec struct {
 	// token in the containers.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a ServiceAccount: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a ServiceAccount must consist of lower-case letters, digits, hyphens and dots, and begin and end with a letter or digit"
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 	// ImagePullSecrets are Secrets for pulling the images.
 	// +optional
@@ -135,19 +135,19 @@ type Git struct {
 	// credentials.
 	// +required
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^((https?|git)://[^-/@?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|ssh://([A-Za-z0-9._][A-Za-z0-9._-]*@)?[^-/@:?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|[A-Za-z0-9._][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:)[^?#[:space:][:cntrl:]]+$')",message="write https://host/path, ssh://user@host/path or user@host:path, in one line and without ? and #, where user and host do not begin with -; credentials and tokens go into a Secret, which secretRef names"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^((https?|git)://[^-/@?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|ssh://([A-Za-z0-9._][A-Za-z0-9._-]*@)?[^-/@:?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|[A-Za-z0-9._][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:)[^?#[:space:][:cntrl:]]+$')",message="use https://host/path, ssh://user@host/path or user@host:path, without a newline, ? or #, where user and host do not begin with -; put passwords and tokens into a Secret and set secretRef"
 	URL string `json:"url"`
 	// Revision is a branch, a tag or a commit. Where a branch and a tag have the
 	// same name, it is the tag. A branch that moves on is no change of the spec:
 	// write the commit, or change runId.
 	// +required
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^-+~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]][^~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]]*$')",message="write a branch, a tag or a commit, in one line: it does not begin with - or + and has none of the characters that Git keeps for itself (space ~ ^ : ? * [ and the backslash)"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^-+~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]][^~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]]*$')",message="use the name of a branch or tag, or a commit: it cannot begin with - or +, nor contain a space, a newline, ~ ^ : ? * [ or a backslash"
 	Revision string `json:"revision"`
 	// SubPath is the folder in the repository in which the build runs.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && self.split('/').all(p, p != '..') && !self.matches('[[:cntrl:]]')",message="write a folder within the repository, in one line, without a slash before it and without .."
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && self.split('/').all(p, p != '..') && !self.matches('[[:cntrl:]]')",message="use the path of a folder within the repository: it cannot begin with a slash, nor contain .. or a newline"
 	SubPath string `json:"subPath,omitempty"`
 	// SecretRef names a Secret in the same namespace with what a private
 	// repository asks for: username and password (or a token as password) for
@@ -167,7 +167,7 @@ type SecretRef struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a Secret: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a Secret must consist of lower-case letters, digits, hyphens and dots, and begin and end with a letter or digit"
 	Name string `json:"name"`
 }
 
@@ -191,7 +191,7 @@ type Work struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
-	// +kubebuilder:validation:XValidation:rule="!self.startsWith('#!')",message="a script is run by /bin/sh: leave the line with #! out, or write command and args to call another interpreter"
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('#!')",message="script is run by /bin/sh and cannot begin with #!: remove that line, or use command and args for another interpreter"
 	Script string `json:"script,omitempty"`
 	// Env are environment variables.
 	// +optional
@@ -211,7 +211,7 @@ type Work struct {
 	// +listType=map
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(m, m.mountPath != '/workspace' && m.mountPath != '/workspace/')",message="/workspace holds the repository: mount the volume somewhere else"
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.mountPath != '/workspace' && m.mountPath != '/workspace/')",message="/workspace is where the repository is mounted: use another mountPath"
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 	// SecurityContext is that of the container.
 	// +optional
@@ -220,13 +220,13 @@ type Work struct {
 
 // Step is one of several containers that run one after the other.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.image)",message="a step has no image: write the image that it shall run"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="a step's script takes the place of its command and args: write either"
+// +kubebuilder:validation:XValidation:rule="has(self.image)",message="a step needs an image: set image"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="a step cannot have script together with command or args: remove one of them"
 type Step struct {
 	// Name is the name of the container.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="the name of a step has lower-case letters, digits and hyphens, and begins and ends with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a step's name must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
 	Name string `json:"name"`
 	// Work is what the step runs.
 	Work `json:",inline"`

@@ -156,7 +156,7 @@ func (p *product) check() error {
 		case u.image == "":
 			return fmt.Errorf("spec.%s.image is missing: write the image that it shall run", u.key)
 		case u.said.storage != nil && u.kind != StatefulSet:
-			return fmt.Errorf("spec.%s.storage goes with kind StatefulSet: write that, or leave storage out", u.key)
+			return fmt.Errorf("spec.%s.storage needs kind StatefulSet: set kind, or remove storage", u.key)
 		}
 		names[u.name] = u.key
 	}

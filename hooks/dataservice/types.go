@@ -20,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Ready components of those that run in the cluster"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also is a label of all Pods: write at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name is also the value of a label: use at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
 type DataService struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -37,85 +37,85 @@ type DataService struct {
 // Spec is what is wanted of a DataService. A component that is left out is not
 // run.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.api__dash__manager) || has(self.mysql)",message="api-manager needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.mysql)",message="auth needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.uuc)",message="auth needs uuc: write uuc, with kind ThirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.ds__dash__adapter) || has(self.mysql)",message="ds-adapter needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.es__dash__adapter) || has(self.mysql)",message="es-adapter needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.trd__dash__adapter) || has(self.mysql)",message="trd-adapter needs mysql: write mysql, with kind ThirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.api__dash__manager) || has(self.eureka)",message="api-manager needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.eureka)",message="auth needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.ds__dash__adapter) || has(self.eureka)",message="ds-adapter needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.es__dash__adapter) || has(self.eureka)",message="es-adapter needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.trd__dash__adapter) || has(self.eureka)",message="trd-adapter needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || has(self.eureka)",message="proxy needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__master) || has(self.eureka)",message="gateway-master needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__web) || has(self.eureka)",message="gateway-web needs eureka: write eureka, with thirdParty if it runs elsewhere"
-// +kubebuilder:validation:XValidation:rule="!has(self.web) || has(self.gateway__dash__web)",message="web needs gateway-web, to which it sends what it is asked: write gateway-web"
-// +kubebuilder:validation:XValidation:rule="[(has(self.eureka) && has(self.eureka.nodePort) ? [self.eureka.nodePort] : []) + (has(self.eureka) && has(self.eureka.ports) ? self.eureka.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.api__dash__manager) && has(self.api__dash__manager.nodePort) ? [self.api__dash__manager.nodePort] : []) + (has(self.api__dash__manager) && has(self.api__dash__manager.ports) ? self.api__dash__manager.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.auth) && has(self.auth.nodePort) ? [self.auth.nodePort] : []) + (has(self.auth) && has(self.auth.ports) ? self.auth.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.ds__dash__adapter) && has(self.ds__dash__adapter.nodePort) ? [self.ds__dash__adapter.nodePort] : []) + (has(self.ds__dash__adapter) && has(self.ds__dash__adapter.ports) ? self.ds__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.es__dash__adapter) && has(self.es__dash__adapter.nodePort) ? [self.es__dash__adapter.nodePort] : []) + (has(self.es__dash__adapter) && has(self.es__dash__adapter.ports) ? self.es__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.trd__dash__adapter) && has(self.trd__dash__adapter.nodePort) ? [self.trd__dash__adapter.nodePort] : []) + (has(self.trd__dash__adapter) && has(self.trd__dash__adapter.ports) ? self.trd__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.proxy) && has(self.proxy.nodePort) ? [self.proxy.nodePort] : []) + (has(self.proxy) && has(self.proxy.ports) ? self.proxy.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.gateway__dash__master) && has(self.gateway__dash__master.nodePort) ? [self.gateway__dash__master.nodePort] : []) + (has(self.gateway__dash__master) && has(self.gateway__dash__master.ports) ? self.gateway__dash__master.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.gateway__dash__web) && has(self.gateway__dash__web.nodePort) ? [self.gateway__dash__web.nodePort] : []) + (has(self.gateway__dash__web) && has(self.gateway__dash__web.ports) ? self.gateway__dash__web.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.web) && has(self.web.nodePort) ? [self.web.nodePort] : []) + (has(self.web) && has(self.web.ports) ? self.web.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : [])].all(l, l.all(n, l.exists_one(m, m == n)))",message="a nodePort stands twice, and a node has each port once: write another number for one of them"
-// +kubebuilder:validation:XValidation:rule="[(has(self.mysql) && !has(self.mysql.thirdParty) ? [(has(self.mysql.name) ? self.mysql.name : 'mysql-dataservice')] : []) + (has(self.uuc) && !has(self.uuc.thirdParty) ? [(has(self.uuc.name) ? self.uuc.name : 'uuc')] : []) + (has(self.eureka) && !has(self.eureka.thirdParty) ? [(has(self.eureka.name) ? self.eureka.name : 'eureka')] : []) + (has(self.api__dash__manager) ? [(has(self.api__dash__manager.name) ? self.api__dash__manager.name : 'api-manager')] : []) + (has(self.auth) ? [(has(self.auth.name) ? self.auth.name : 'auth')] : []) + (has(self.ds__dash__adapter) ? [(has(self.ds__dash__adapter.name) ? self.ds__dash__adapter.name : 'ds-adapter')] : []) + (has(self.es__dash__adapter) ? [(has(self.es__dash__adapter.name) ? self.es__dash__adapter.name : 'es-adapter')] : []) + (has(self.trd__dash__adapter) ? [(has(self.trd__dash__adapter.name) ? self.trd__dash__adapter.name : 'trd-adapter')] : []) + (has(self.proxy) ? [(has(self.proxy.name) ? self.proxy.name : 'proxy')] : []) + (has(self.gateway__dash__master) ? [(has(self.gateway__dash__master.name) ? self.gateway__dash__master.name : 'gateway-master')] : []) + (has(self.gateway__dash__web) ? [(has(self.gateway__dash__web.name) ? self.gateway__dash__web.name : 'gateway-web')] : []) + (has(self.web) ? [(has(self.web.name) ? self.web.name : 'web')] : [])].all(l, l.all(n, l.exists_one(m, m == n)))",message="two components have the same name, and their objects would be the same: give one of them another name"
-// +kubebuilder:validation:XValidation:rule="[(has(self.mysql) && !has(self.mysql.thirdParty) ? [(has(self.mysql.name) ? self.mysql.name : 'mysql-dataservice')] : []) + (has(self.uuc) && !has(self.uuc.thirdParty) ? [(has(self.uuc.name) ? self.uuc.name : 'uuc')] : []) + (has(self.eureka) && !has(self.eureka.thirdParty) ? [(has(self.eureka.name) ? self.eureka.name : 'eureka')] : []) + (has(self.api__dash__manager) ? [(has(self.api__dash__manager.name) ? self.api__dash__manager.name : 'api-manager')] : []) + (has(self.auth) ? [(has(self.auth.name) ? self.auth.name : 'auth')] : []) + (has(self.ds__dash__adapter) ? [(has(self.ds__dash__adapter.name) ? self.ds__dash__adapter.name : 'ds-adapter')] : []) + (has(self.es__dash__adapter) ? [(has(self.es__dash__adapter.name) ? self.es__dash__adapter.name : 'es-adapter')] : []) + (has(self.trd__dash__adapter) ? [(has(self.trd__dash__adapter.name) ? self.trd__dash__adapter.name : 'trd-adapter')] : []) + (has(self.proxy) ? [(has(self.proxy.name) ? self.proxy.name : 'proxy')] : []) + (has(self.gateway__dash__master) ? [(has(self.gateway__dash__master.name) ? self.gateway__dash__master.name : 'gateway-master')] : []) + (has(self.gateway__dash__web) ? [(has(self.gateway__dash__web.name) ? self.gateway__dash__web.name : 'gateway-web')] : []) + (has(self.web) ? [(has(self.web.name) ? self.web.name : 'web')] : [])].all(l, ((has(self.mysql) && !has(self.mysql.thirdParty) ? [(has(self.mysql.name) ? self.mysql.name : 'mysql-dataservice') + '-init'] : []) + (has(self.trd__dash__adapter) ? [(has(self.trd__dash__adapter.name) ? self.trd__dash__adapter.name : 'trd-adapter') + '-py'] : []) + (has(self.web) ? [(has(self.web.name) ? self.web.name : 'web') + '-template'] : [])).all(c, !(c in l)))",message="a component has the name of another one's ConfigMap, which ends in -init, -py or -template: give it another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.api__dash__manager) || has(self.mysql)",message="api-manager needs mysql: set spec.mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.mysql)",message="auth needs mysql: set spec.mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.uuc)",message="auth needs uuc: set spec.uuc, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.ds__dash__adapter) || has(self.mysql)",message="ds-adapter needs mysql: set spec.mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.es__dash__adapter) || has(self.mysql)",message="es-adapter needs mysql: set spec.mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.trd__dash__adapter) || has(self.mysql)",message="trd-adapter needs mysql: set spec.mysql, with kind ThirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.api__dash__manager) || has(self.eureka)",message="api-manager needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || has(self.eureka)",message="auth needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.ds__dash__adapter) || has(self.eureka)",message="ds-adapter needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.es__dash__adapter) || has(self.eureka)",message="es-adapter needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.trd__dash__adapter) || has(self.eureka)",message="trd-adapter needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || has(self.eureka)",message="proxy needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__master) || has(self.eureka)",message="gateway-master needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway__dash__web) || has(self.eureka)",message="gateway-web needs eureka: set spec.eureka, with thirdParty if it runs elsewhere"
+// +kubebuilder:validation:XValidation:rule="!has(self.web) || has(self.gateway__dash__web)",message="web forwards requests to gateway-web: set spec.gateway-web"
+// +kubebuilder:validation:XValidation:rule="[(has(self.eureka) && has(self.eureka.nodePort) ? [self.eureka.nodePort] : []) + (has(self.eureka) && has(self.eureka.ports) ? self.eureka.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.api__dash__manager) && has(self.api__dash__manager.nodePort) ? [self.api__dash__manager.nodePort] : []) + (has(self.api__dash__manager) && has(self.api__dash__manager.ports) ? self.api__dash__manager.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.auth) && has(self.auth.nodePort) ? [self.auth.nodePort] : []) + (has(self.auth) && has(self.auth.ports) ? self.auth.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.ds__dash__adapter) && has(self.ds__dash__adapter.nodePort) ? [self.ds__dash__adapter.nodePort] : []) + (has(self.ds__dash__adapter) && has(self.ds__dash__adapter.ports) ? self.ds__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.es__dash__adapter) && has(self.es__dash__adapter.nodePort) ? [self.es__dash__adapter.nodePort] : []) + (has(self.es__dash__adapter) && has(self.es__dash__adapter.ports) ? self.es__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.trd__dash__adapter) && has(self.trd__dash__adapter.nodePort) ? [self.trd__dash__adapter.nodePort] : []) + (has(self.trd__dash__adapter) && has(self.trd__dash__adapter.ports) ? self.trd__dash__adapter.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.proxy) && has(self.proxy.nodePort) ? [self.proxy.nodePort] : []) + (has(self.proxy) && has(self.proxy.ports) ? self.proxy.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.gateway__dash__master) && has(self.gateway__dash__master.nodePort) ? [self.gateway__dash__master.nodePort] : []) + (has(self.gateway__dash__master) && has(self.gateway__dash__master.ports) ? self.gateway__dash__master.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.gateway__dash__web) && has(self.gateway__dash__web.nodePort) ? [self.gateway__dash__web.nodePort] : []) + (has(self.gateway__dash__web) && has(self.gateway__dash__web.ports) ? self.gateway__dash__web.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : []) + (has(self.web) && has(self.web.nodePort) ? [self.web.nodePort] : []) + (has(self.web) && has(self.web.ports) ? self.web.ports.filter(p, has(p.nodePort)).map(p, p.nodePort) : [])].all(l, l.all(n, l.exists_one(m, m == n)))",message="two Services have the same nodePort: change one of them"
+// +kubebuilder:validation:XValidation:rule="[(has(self.mysql) && !has(self.mysql.thirdParty) ? [(has(self.mysql.name) ? self.mysql.name : 'mysql-dataservice')] : []) + (has(self.uuc) && !has(self.uuc.thirdParty) ? [(has(self.uuc.name) ? self.uuc.name : 'uuc')] : []) + (has(self.eureka) && !has(self.eureka.thirdParty) ? [(has(self.eureka.name) ? self.eureka.name : 'eureka')] : []) + (has(self.api__dash__manager) ? [(has(self.api__dash__manager.name) ? self.api__dash__manager.name : 'api-manager')] : []) + (has(self.auth) ? [(has(self.auth.name) ? self.auth.name : 'auth')] : []) + (has(self.ds__dash__adapter) ? [(has(self.ds__dash__adapter.name) ? self.ds__dash__adapter.name : 'ds-adapter')] : []) + (has(self.es__dash__adapter) ? [(has(self.es__dash__adapter.name) ? self.es__dash__adapter.name : 'es-adapter')] : []) + (has(self.trd__dash__adapter) ? [(has(self.trd__dash__adapter.name) ? self.trd__dash__adapter.name : 'trd-adapter')] : []) + (has(self.proxy) ? [(has(self.proxy.name) ? self.proxy.name : 'proxy')] : []) + (has(self.gateway__dash__master) ? [(has(self.gateway__dash__master.name) ? self.gateway__dash__master.name : 'gateway-master')] : []) + (has(self.gateway__dash__web) ? [(has(self.gateway__dash__web.name) ? self.gateway__dash__web.name : 'gateway-web')] : []) + (has(self.web) ? [(has(self.web.name) ? self.web.name : 'web')] : [])].all(l, l.all(n, l.exists_one(m, m == n)))",message="two components have the same name: rename one of them"
+// +kubebuilder:validation:XValidation:rule="[(has(self.mysql) && !has(self.mysql.thirdParty) ? [(has(self.mysql.name) ? self.mysql.name : 'mysql-dataservice')] : []) + (has(self.uuc) && !has(self.uuc.thirdParty) ? [(has(self.uuc.name) ? self.uuc.name : 'uuc')] : []) + (has(self.eureka) && !has(self.eureka.thirdParty) ? [(has(self.eureka.name) ? self.eureka.name : 'eureka')] : []) + (has(self.api__dash__manager) ? [(has(self.api__dash__manager.name) ? self.api__dash__manager.name : 'api-manager')] : []) + (has(self.auth) ? [(has(self.auth.name) ? self.auth.name : 'auth')] : []) + (has(self.ds__dash__adapter) ? [(has(self.ds__dash__adapter.name) ? self.ds__dash__adapter.name : 'ds-adapter')] : []) + (has(self.es__dash__adapter) ? [(has(self.es__dash__adapter.name) ? self.es__dash__adapter.name : 'es-adapter')] : []) + (has(self.trd__dash__adapter) ? [(has(self.trd__dash__adapter.name) ? self.trd__dash__adapter.name : 'trd-adapter')] : []) + (has(self.proxy) ? [(has(self.proxy.name) ? self.proxy.name : 'proxy')] : []) + (has(self.gateway__dash__master) ? [(has(self.gateway__dash__master.name) ? self.gateway__dash__master.name : 'gateway-master')] : []) + (has(self.gateway__dash__web) ? [(has(self.gateway__dash__web.name) ? self.gateway__dash__web.name : 'gateway-web')] : []) + (has(self.web) ? [(has(self.web.name) ? self.web.name : 'web')] : [])].all(l, ((has(self.mysql) && !has(self.mysql.thirdParty) ? [(has(self.mysql.name) ? self.mysql.name : 'mysql-dataservice') + '-init'] : []) + (has(self.trd__dash__adapter) ? [(has(self.trd__dash__adapter.name) ? self.trd__dash__adapter.name : 'trd-adapter') + '-py'] : []) + (has(self.web) ? [(has(self.web.name) ? self.web.name : 'web') + '-template'] : [])).all(c, !(c in l)))",message="a component has the name of another component's ConfigMap, which ends in -init, -py or -template: rename it"
 type Spec struct {
 	// MySQL is the database. Where it runs in the cluster it is one StatefulSet or
 	// Deployment of one replica, and its credentialsSecretRef names a Secret with
 	// the keys root-password and password. The user is dataservice.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.kind) || self.kind != 'DaemonSet'",message="as a DaemonSet mysql would be several databases behind one Service: write StatefulSet, Deployment or ThirdParty"
-	// +kubebuilder:validation:XValidation:rule="!has(self.replica) || self.replica == 1",message="with more than one replica mysql would be several databases behind one Service: write replica 1, or leave it out"
-	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.credentialsSecretRef)",message="mysql takes its passwords from a Secret: write credentialsSecretRef with the name of one that has the keys root-password and password"
-	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^mysql://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$')",message="write the address of mysql as mysql://host or mysql://host:port, without credentials"
-	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || (has(self.thirdParty.authType) && self.thirdParty.authType == 'basic')",message="mysql asks for a user and a password: write thirdParty.authType basic, and a Secret with the keys username and password"
-	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'mysql-dataservice') == (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a component with storage cannot be renamed, for the new one would start empty: leave name as it is"
-	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet') || (has(self.name) ? self.name : 'mysql-dataservice') != (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
+	// +kubebuilder:validation:XValidation:rule="!has(self.kind) || self.kind != 'DaemonSet'",message="mysql cannot be a DaemonSet, which would be several databases behind one Service: use StatefulSet, Deployment or ThirdParty"
+	// +kubebuilder:validation:XValidation:rule="!has(self.replica) || self.replica == 1",message="mysql cannot have more than one replica, which would be several databases behind one Service: set replica to 1, or remove it"
+	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.credentialsSecretRef)",message="mysql needs a Secret with the keys root-password and password: set credentialsSecretRef to its name"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^mysql://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$')",message="the address of mysql must be mysql://host or mysql://host:port, without credentials"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || (has(self.thirdParty.authType) && self.thirdParty.authType == 'basic')",message="mysql needs a user and a password: set thirdParty.authType to basic, and credentialsSecretRef to a Secret with the keys username and password"
+	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'mysql-dataservice') == (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a component with storage cannot be renamed, because the new one would start empty: restore the former name"
+	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet') || (has(self.name) ? self.name : 'mysql-dataservice') != (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="storage cannot be added to an existing StatefulSet: move the data, and set another name together with storage"
 	MySQL *Middleware `json:"mysql,omitempty"`
 	// UUC is the user directory and login service. Where it runs in the cluster, it needs an image.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.image)",message="uuc has no image of its own: write image, or kind ThirdParty"
-	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="write the address of uuc as http://host or https://host, without credentials"
-	// +kubebuilder:validation:XValidation:rule="!has(self.storage) || has(self.kind)",message="uuc is a Deployment where kind is left out: write kind StatefulSet with storage"
-	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'uuc') == (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="a component with storage cannot be renamed, for the new one would start empty: leave name as it is"
-	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || !has(oldSelf.kind) || oldSelf.kind != 'StatefulSet' || (has(self.name) ? self.name : 'uuc') != (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="a StatefulSet cannot be given storage later: write another name with it, after moving the data"
+	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.image)",message="uuc has no default image: set image, or kind to ThirdParty"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="the address of uuc must be http://host or https://host, without credentials"
+	// +kubebuilder:validation:XValidation:rule="!has(self.storage) || has(self.kind)",message="uuc is a Deployment by default, which cannot have storage: set kind to StatefulSet, or remove storage"
+	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'uuc') == (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="a component with storage cannot be renamed, because the new one would start empty: restore the former name"
+	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || !has(oldSelf.kind) || oldSelf.kind != 'StatefulSet' || (has(self.name) ? self.name : 'uuc') != (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="storage cannot be added to an existing StatefulSet: move the data, and set another name together with storage"
 	UUC *Middleware `json:"uuc,omitempty"`
 
 	// APIManager is the API management service.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9085)",message="9085 is the port of api-manager where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9085)",message="9085 is the default port of api-manager: change the number in ports, or set another port"
 	APIManager *Service `json:"api-manager,omitempty"`
 	// Auth is the authentication service.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9081)",message="9081 is the port of auth where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9081)",message="9081 is the default port of auth: change the number in ports, or set another port"
 	Auth *Service `json:"auth,omitempty"`
 	// DSAdapter reads data sources.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9086)",message="9086 is the port of ds-adapter where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9086)",message="9086 is the default port of ds-adapter: change the number in ports, or set another port"
 	DSAdapter *Service `json:"ds-adapter,omitempty"`
 	// Eureka is the registry in which the services find each other.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 8761)",message="8761 is the port of eureka where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 8761)",message="8761 is the default port of eureka: change the number in ports, or set another port"
 	Eureka *Registry `json:"eureka,omitempty"`
 	// ESAdapter reads Elasticsearch.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9087)",message="9087 is the port of es-adapter where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9087)",message="9087 is the default port of es-adapter: change the number in ports, or set another port"
 	ESAdapter *Service `json:"es-adapter,omitempty"`
 	// TRDAdapter reads third-party sources.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9088)",message="9088 is the port of trd-adapter where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9088)",message="9088 is the default port of trd-adapter: change the number in ports, or set another port"
 	TRDAdapter *Service `json:"trd-adapter,omitempty"`
 	// GatewayMaster is the gateway to the adapters.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9184)",message="9184 is the port of gateway-master where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9184)",message="9184 is the default port of gateway-master: change the number in ports, or set another port"
 	GatewayMaster *Service `json:"gateway-master,omitempty"`
 	// GatewayWeb is the gateway for the web front.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9084)",message="9084 is the port of gateway-web where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9084)",message="9084 is the default port of gateway-web: change the number in ports, or set another port"
 	GatewayWeb *Service `json:"gateway-web,omitempty"`
 	// Proxy is the outbound proxy.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9094)",message="9094 is the port of proxy where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9094)",message="9094 is the default port of proxy: change the number in ports, or set another port"
 	Proxy *Service `json:"proxy,omitempty"`
 	// Web is the front, an nginx.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 80)",message="80 is the port of web where port is left out: write another number in ports, or another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 80)",message="80 is the default port of web: change the number in ports, or set another port"
 	Web *Service `json:"web,omitempty"`
 
 	// ImagePullSecrets are Secrets for pulling the images.
@@ -128,9 +128,9 @@ type Spec struct {
 
 // Middleware is what the services stand on.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) == (has(self.kind) && self.kind == 'ThirdParty')",message="thirdParty goes with kind ThirdParty: write both, or neither"
-// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.kind) || self.kind == 'StatefulSet'",message="storage goes with kind StatefulSet: write that, or leave storage out"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.storage) && self.storage.size == oldSelf.storage.size && has(self.storage.storageClassName) == has(oldSelf.storage.storageClassName) && (!has(self.storage.storageClassName) || self.storage.storageClassName == oldSelf.storage.storageClassName))",message="the storage of a StatefulSet cannot be changed or taken away, for the new one would start empty: leave size and storageClassName as they are, and enlarge the PersistentVolumeClaim itself"
+// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) == (has(self.kind) && self.kind == 'ThirdParty')",message="thirdParty and kind ThirdParty require each other: set both, or neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.kind) || self.kind == 'StatefulSet'",message="storage needs kind StatefulSet: set kind, or remove storage"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.storage) && self.storage.size == oldSelf.storage.size && has(self.storage.storageClassName) == has(oldSelf.storage.storageClassName) && (!has(self.storage.storageClassName) || self.storage.storageClassName == oldSelf.storage.storageClassName))",message="the storage of a StatefulSet cannot be changed or removed: restore size and storageClassName; to enlarge the volume, edit the PersistentVolumeClaim"
 type Middleware struct {
 	// Name is that of its objects. It has one of its own where this is left out.
 	// +optional
@@ -172,7 +172,7 @@ type Middleware struct {
 
 // Storage is a volume.
 //
-// +kubebuilder:validation:XValidation:rule="string(self.size).matches('^[+]?[0-9.]*[1-9]')",message="a volume holds something: write a size above zero, as in 10Gi"
+// +kubebuilder:validation:XValidation:rule="string(self.size).matches('^[+]?[0-9.]*[1-9]')",message="the size of a volume must be above zero, for example 10Gi"
 type Storage struct {
 	// Size is how much it holds, as in 10Gi.
 	// +required
@@ -181,7 +181,7 @@ type Storage struct {
 	// out.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a StorageClass: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a StorageClass must consist of lower-case letters, digits, hyphens and dots, and begin and end with a letter or digit"
 	StorageClassName *string `json:"storageClassName,omitempty"`
 	// OnDelete says what becomes of the volume when the DataService is deleted:
 	// Retain, the default, or Delete. Nothing else ever deletes it.
@@ -213,12 +213,12 @@ const (
 
 // ThirdParty is a component that runs elsewhere. It counts as ready.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.authType) || self.authType == 'none' || has(self.credentialsSecretRef)",message="authType basic and token take credentials from a Secret: write credentialsSecretRef with the name of one that has username and password, or token"
+// +kubebuilder:validation:XValidation:rule="!has(self.authType) || self.authType == 'none' || has(self.credentialsSecretRef)",message="authType basic and token need credentialsSecretRef: set it to the name of a Secret with the keys username and password, or token"
 type ThirdParty struct {
 	// URL is its address, without credentials.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$')",message="write scheme://host, perhaps with :port and /path, without credentials: they go into a Secret, which credentialsSecretRef names"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$')",message="the address must be scheme://host, optionally with :port and /path, without credentials: put them into a Secret and set credentialsSecretRef"
 	URL string `json:"url"`
 	// AuthType is how it authenticates clients: none, basic (username and password)
 	// or token.
@@ -249,13 +249,13 @@ type SecretRef struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a Secret: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a Secret must consist of lower-case letters, digits, hyphens and dots, and begin and end with a letter or digit"
 	Name string `json:"name"`
 }
 
 // Service is a service of the product.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.image)",message="a service has no image of its own: write image"
+// +kubebuilder:validation:XValidation:rule="has(self.image)",message="the service has no default image: set image"
 type Service struct {
 	// Runtime is what it runs.
 	Runtime `json:",inline"`
@@ -263,8 +263,8 @@ type Service struct {
 
 // Registry is the registry, which may run elsewhere.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.thirdParty)",message="eureka runs here or elsewhere: write either image or thirdParty"
-// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="write the address of eureka as http://host or https://host with its path, without credentials"
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.thirdParty)",message="eureka needs exactly one of image (to run it here) and thirdParty (it runs elsewhere)"
+// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="the address of eureka must be http://host or https://host with its path, without credentials"
 type Registry struct {
 	// Runtime is what it runs.
 	Runtime `json:",inline"`
@@ -275,7 +275,7 @@ type Registry struct {
 
 // Runtime is what a service runs, as a Deployment.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.ports) || [self.ports.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p) && (!has(self.port) || p != self.port)))",message="a port number stands twice, in ports or as port: write each once"
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || [self.ports.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p) && (!has(self.port) || p != self.port)))",message="two ports have the same number, in ports or port: change one of them"
 type Runtime struct {
 	// Name is that of its objects. It is the name of the component where it is
 	// left out.
@@ -297,7 +297,7 @@ type Runtime struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(p, p.name != 'main')",message="the port main is the one that port tells: choose another name"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p.name != 'main')",message="the name main is reserved for the port that the field port sets: use another name"
 	Ports []Port `json:"ports,omitempty"`
 	// Image is what it runs.
 	// +optional
@@ -311,7 +311,7 @@ type Runtime struct {
 	// Env are environment variables. They override the generated variables.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$') && k != '.' && !k.startsWith('..'))",message="write the name of an environment variable with letters, digits, underscores, hyphens and dots, not beginning with a digit or two dots"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$') && k != '.' && !k.startsWith('..'))",message="the name of an environment variable must consist of letters, digits, underscores, hyphens and dots, and cannot begin with a digit or two dots"
 	Env map[string]string `json:"env,omitempty"`
 	// Resources are requests and limits.
 	// +optional
@@ -320,20 +320,20 @@ type Runtime struct {
 	// well is replaced.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && k != '.' && !k.startsWith('..'))",message="the name of a file has letters, digits, hyphens, underscores and dots, is not one dot, and does not begin with two"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && k != '.' && !k.startsWith('..'))",message="the name of a file must consist of letters, digits, hyphens, underscores and dots, and cannot be one dot or begin with two"
 	Config map[string]FileContent `json:"config,omitempty"`
 }
 
 // FileContent is the content of a configuration file.
 //
 // +kubebuilder:validation:MaxLength=32768
-// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 32768",message="a file has at most 32768 bytes, and a letter that is not of the English alphabet takes two to four: make it smaller"
+// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 32768",message="a file can have at most 32768 bytes, of which a non-ASCII character takes two to four: make it smaller"
 type FileContent string
 
 // ComponentName names the objects of a component.
 //
 // +kubebuilder:validation:MaxLength=50
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name also names a Service: write at most 50 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="name is also the name of a Service: use at most 50 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
 type ComponentName string
 
 // Port is a further port.
@@ -341,7 +341,7 @@ type Port struct {
 	// Name tells it from the others.
 	// +required
 	// +kubebuilder:validation:MaxLength=15
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="the name of a port has at most 15 lower-case letters, digits and hyphens, with a letter among them"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="the name of a port must consist of at most 15 lower-case letters, digits and hyphens, with at least one letter"
 	Name string `json:"name"`
 	// Port is that of the Service and of the container.
 	// +required

@@ -23,9 +23,9 @@ import (
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="Service type",type=string,JSONPath=`.status.serviceType`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also names a Service: write at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || self.spec.sidecars.all(c, c.name != self.metadata.name)",message="spec.sidecars: the main container has the ModelBox's name: give the sidecar another name"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || self.spec.initContainers.all(c, c.name != self.metadata.name)",message="spec.initContainers: the main container has the ModelBox's name: give the init container another name"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || self.spec.sidecars.all(c, c.name != self.metadata.name)",message="spec.sidecars: a sidecar cannot have the name of the ModelBox, which the main container has: rename the sidecar"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || self.spec.initContainers.all(c, c.name != self.metadata.name)",message="spec.initContainers: an init container cannot have the name of the ModelBox, which the main container has: rename the init container"
 type ModelBox struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -41,22 +41,22 @@ type ModelBox struct {
 
 // Spec is what is wanted of a ModelBox.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resourceClass) || self.resourceClass == 'custom'",message="resources go with resourceClass custom: leave out resources, or write resourceClass: custom"
-// +kubebuilder:validation:XValidation:rule="!has(self.resourceClass) || self.resourceClass != 'custom' || has(self.resources)",message="resourceClass custom takes its numbers from resources: write resources, or choose small, medium or large"
-// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer'] || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or leave nodePort out"
-// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType == 'None' || (has(self.ports) && size(self.ports) > 0)",message="a Service needs ports: write ports, or leave serviceType out"
-// +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) == 0 || !has(oldSelf.ports) || size(oldSelf.ports) == 0 || (has(self.serviceType) && self.serviceType == 'None') || (has(oldSelf.serviceType) && oldSelf.serviceType == 'None') || (has(self.serviceType) && self.serviceType == 'Headless') == (has(oldSelf.serviceType) && oldSelf.serviceType == 'Headless')",message="a Service cannot become Headless, nor stop being it: set serviceType None first, and the new type when the Service is gone"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resourceClass) || self.resourceClass == 'custom'",message="resources need resourceClass custom: set resourceClass to custom, or remove resources"
+// +kubebuilder:validation:XValidation:rule="!has(self.resourceClass) || self.resourceClass != 'custom' || has(self.resources)",message="resourceClass custom needs resources: set resources, or set resourceClass to small, medium or large"
+// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer'] || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or remove nodePort"
+// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType == 'None' || (has(self.ports) && size(self.ports) > 0)",message="serviceType needs ports: set ports, or remove serviceType"
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) == 0 || !has(oldSelf.ports) || size(oldSelf.ports) == 0 || (has(self.serviceType) && self.serviceType == 'None') || (has(oldSelf.serviceType) && oldSelf.serviceType == 'None') || (has(self.serviceType) && self.serviceType == 'Headless') == (has(oldSelf.serviceType) && oldSelf.serviceType == 'Headless')",message="serviceType cannot be changed from or to Headless directly: set it to None first, and to the new type once the Service is deleted"
 // +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || !has(self.initContainers) || [self.initContainers.map(i, i.name)].all(names, self.sidecars.all(s, !(s.name in names)))",message="a sidecar and an init container have the same name: rename one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="each of volumeMounts names a volume: add the missing one to volumes"
-// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.sidecars.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="each of a sidecar's volumeMounts names a volume: add the missing one to volumes"
-// +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.initContainers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="each of an init container's volumeMounts names a volume: add the missing one to volumes"
-// +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('modelbox' in self.podLabels)",message="podLabels: the label modelbox selects the Pods: choose another key"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
+// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.sidecars.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="a sidecar's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
+// +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.initContainers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="an init container's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
+// +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('modelbox' in self.podLabels)",message="podLabels: the label modelbox is used to select the Pods: use another key"
 type Spec struct {
 	// Name is the application's name and the value of the label
 	// app.kubernetes.io/name. It defaults to the name of the ModelBox.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the name becomes a label value: write at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="name becomes the value of a label: use at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit"
 	Name string `json:"name,omitempty"`
 	// Image is the image of the main container.
 	// +required
@@ -74,16 +74,16 @@ type Spec struct {
 	// +kubebuilder:default="25%"
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=10
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 999999999 : self.matches('^([1-9][0-9]?%|100%|[1-9][0-9]{0,8})$')",message="write a share from 1% to 100%, or a number of Pods of at least 1: with less, no Pod could ever be updated"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 999999999 : self.matches('^([1-9][0-9]?%|100%|[1-9][0-9]{0,8})$')",message="use a percentage from 1% to 100%, or a number of Pods of at least 1: with 0 no Pod could be updated"
 	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty"`
 	// Ports are the ports of the Service, and of the container behind it.
 	// Without ports there is no Service.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
-	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="a port number stands twice: write each number once, also where the protocols differ; a second ModelBox can serve the other protocol"
-	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort)).map(p, p.nodePort)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="a nodePort stands twice: write another number, or leave one out to have it chosen"
-	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.name)).map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",message="a port name stands twice: rename one, or leave the name out to have it filled in"
+	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same number, which is not possible even with different protocols: change one of them, or serve the other protocol with a second ModelBox"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort)).map(p, p.nodePort)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same nodePort: change one of them, or remove it to have one allocated"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.name)).map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",message="two ports have the same name: rename one of them, or remove its name to get the default"
 	Ports []Port `json:"ports,omitempty"`
 	// ServiceType is how the Service is reached. Headless is a ClusterIP
 	// Service without an address of its own, None means no Service. Where it is
@@ -134,15 +134,15 @@ type Spec struct {
 
 	// LivenessProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="a liveness probe succeeds with the first success: write successThreshold 1, or leave it out"
+	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="the successThreshold of a liveness probe must be 1: set it to 1, or remove it"
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
 	// ReadinessProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.terminationGracePeriodSeconds)",message="a readiness probe ends no container: leave its terminationGracePeriodSeconds out"
+	// +kubebuilder:validation:XValidation:rule="!has(self.terminationGracePeriodSeconds)",message="a readiness probe cannot have terminationGracePeriodSeconds: remove it"
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 	// StartupProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="a startup probe succeeds with the first success: write successThreshold 1, or leave it out"
+	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="the successThreshold of a startup probe must be 1: set it to 1, or remove it"
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 	// DefaultProbes gives the main container a TCP liveness and readiness
 	// probe on the first TCP port, for each of the two that is not written
@@ -156,8 +156,8 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="a sidecar's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="a sidecar has a port number twice, for two protocols, which Metacontroller cannot tell apart: write one of them, for ports are open without being written"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="a sidecar's lifecycle hook sleeps for longer than the Pod's grace period of 30 seconds: set seconds to at most 30"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="a sidecar has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
 	// keeps running beside them.
@@ -165,21 +165,21 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="only an init container that goes on running has probes and a lifecycle: write restartPolicy Always for it, or leave them out"
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="an init container's lifecycle sleeps for longer than the 30 seconds that the Pod has to end: write at most 30"
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="an init container has a port number twice, for two protocols, which Metacontroller cannot tell apart: write one of them, for ports are open without being written"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="an init container can have probes and a lifecycle only with restartPolicy Always: set that, or remove them"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="an init container's lifecycle hook sleeps for longer than the Pod's grace period of 30 seconds: set seconds to at most 30"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="an init container has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
-	// +kubebuilder:validation:XValidation:rule="self.all(v, v.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))",message="the name of a volume has lower-case letters, digits and hyphens, and begins and ends with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))",message="the name of a volume must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 	// PodLabels are added to the labels of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key has at most 63 letters, digits, hyphens, underscores and dots, begins and ends with a letter or digit, and may have a domain and a slash before it"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a domain and a slash"
 	PodLabels map[string]LabelValue `json:"podLabels,omitempty"`
 	// PodAnnotations are the annotations of the Pods.
 	// +optional
@@ -197,7 +197,7 @@ type Spec struct {
 	// ServiceAccountName is the ServiceAccount of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a ServiceAccount: lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a ServiceAccount must consist of lower-case letters, digits, hyphens and dots, and begin and end with a letter or digit"
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 	// NodeSelector chooses nodes by their labels.
 	// +optional
@@ -214,7 +214,7 @@ type Spec struct {
 // LabelValue is the value of a label.
 //
 // +kubebuilder:validation:MaxLength=63
-// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a label's value has at most 63 letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the value of a label must consist of at most 63 letters, digits, hyphens, underscores and dots, and begin and end with a letter or digit"
 type LabelValue string
 
 // Port is a port of the Service.
@@ -235,7 +235,7 @@ type Port struct {
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=15
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="write a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and hyphens with a letter among them"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="use a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and hyphens with at least one letter"
 	TargetPort *intstr.IntOrString `json:"targetPort,omitempty"`
 	// NodePort is the port on every node. It is chosen by the cluster where it
 	// is left out.
@@ -251,17 +251,17 @@ type Port struct {
 	// example.
 	// +optional
 	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="write a name as in http or kubernetes.io/h2c: at most 63 letters, digits, hyphens, underscores and dots, perhaps with a domain and a slash before it"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="use a name such as http or kubernetes.io/h2c: at most 63 letters, digits, hyphens, underscores and dots, optionally after a domain and a slash"
 	AppProtocol *string `json:"appProtocol,omitempty"`
 }
 
 // Resources are requests and limits.
 //
-// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/'))) && (!has(self.limits) || self.limits.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/')))",message="write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"
-// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, !string(self.requests[r]).matches('^-[0.]*[1-9]'))) && (!has(self.limits) || self.limits.all(r, !string(self.limits[r]).matches('^-[0.]*[1-9]')))",message="a quantity is negative: write 0 or more"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",message="a device such as nvidia.com/gpu needs a limit: write it in limits, which alone is enough"
+// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/'))) && (!has(self.limits) || self.limits.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/')))",message="unknown resource: use cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"
+// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, !string(self.requests[r]).matches('^-[0.]*[1-9]'))) && (!has(self.limits) || self.limits.all(r, !string(self.limits[r]).matches('^-[0.]*[1-9]')))",message="a quantity cannot be negative: use 0 or more"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",message="a device such as nvidia.com/gpu in requests must also be in limits: add it there, or move it there"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || (r.contains('/') || r.startsWith('hugepages-')) || (string(self.requests[r]) + ' ' + string(self.limits[r])).matches('[eE][+-]?[0-9]{3}') || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="a request is higher than its limit: lower the request, or raise the limit"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !(r.contains('/') || r.startsWith('hugepages-')) || (string(self.requests[r]) + ' ' + string(self.limits[r])).matches('[eE][+-]?[0-9]{3}') || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) == 0)",message="a device such as nvidia.com/gpu is not shared: write the same number in requests and limits, or leave it out of requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !(r.contains('/') || r.startsWith('hugepages-')) || (string(self.requests[r]) + ' ' + string(self.limits[r])).matches('[eE][+-]?[0-9]{3}') || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) == 0)",message="requests and limits of a device such as nvidia.com/gpu must be equal: use the same number, or remove it from requests"
 type Resources struct {
 	// Requests are reserved for the container.
 	// +optional

@@ -20,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Exit code",type=integer,JSONPath=`.status.exitCode`
 // +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.duration`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also names the Pod and its host: write at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name is also the name and hostname of the Pod: use at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
 type MyJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -36,17 +36,17 @@ type MyJob struct {
 
 // Spec is what is wanted of a MyJob.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.activeDeadlineSeconds) == has(oldSelf.activeDeadlineSeconds) && (!has(self.activeDeadlineSeconds) || self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds)",message="a MyJob runs once, so its activeDeadlineSeconds cannot be changed: create a new MyJob, under another name or after deleting this one"
+// +kubebuilder:validation:XValidation:rule="has(self.activeDeadlineSeconds) == has(oldSelf.activeDeadlineSeconds) && (!has(self.activeDeadlineSeconds) || self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds)",message="activeDeadlineSeconds cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
 type Spec struct {
 	// Template is what the Pod is made of. Its labels and annotations reach the
 	// Pod; its name does not, for the Pod has the name of the MyJob. It cannot
 	// be changed. Its restartPolicy is Never where it is left out, or OnFailure.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a MyJob runs once, so its template cannot be changed: create a new MyJob, under another name or after deleting this one"
-	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy in ['Never', 'OnFailure']",message="a Pod with restartPolicy Always never completes: write Never or OnFailure, or leave restartPolicy out"
-	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="a Pod needs containers: write template.spec.containers"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !('controller-uid' in self.metadata.labels)",message="the label controller-uid tells whose the Pod is: choose another key"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || (!('operetta.dev/hash' in self.metadata.annotations) && !('metacontroller.k8s.io/last-applied-configuration' in self.metadata.annotations))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are written by the controller: leave them out"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy in ['Never', 'OnFailure']",message="a MyJob cannot have restartPolicy Always, with which a Pod never completes: use Never or OnFailure, or remove restartPolicy"
+	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="a Pod needs containers: set template.spec.containers"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !('controller-uid' in self.metadata.labels)",message="the label controller-uid is reserved for the controller: use another key"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || (!('operetta.dev/hash' in self.metadata.annotations) && !('metacontroller.k8s.io/last-applied-configuration' in self.metadata.annotations))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
 	Template corev1.PodTemplateSpec `json:"template"`
 	// ActiveDeadlineSeconds is the longest that the Pod may run. It then fails
 	// with reason DeadlineExceeded. It cannot be changed.

@@ -21,8 +21,8 @@ import (
 // +kubebuilder:printcolumn:name="Outdated",type=integer,JSONPath=`.status.outdated`,description="Pods whose container has another image"
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name also names the container: write at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.targetContainer) || self.spec.targetContainer != self.metadata.name",message="spec.targetContainer: the debug container has the tool's name, which no other container of the Pod may have: rename the tool, or write the container to be debugged"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name is also the name of the debug container: use at most 63 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.targetContainer) || self.spec.targetContainer != self.metadata.name",message="spec.targetContainer: targetContainer cannot be the name of the tool, which the debug container has: rename the tool, or set the container to debug"
 type PodBuggerTool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -49,7 +49,7 @@ type Spec struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="an image has no spaces: write name:tag or name@digest"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="an image cannot contain spaces: use name:tag or name@digest"
 	Image string `json:"image"`
 	// Command takes the place of the image's entrypoint. Choose one that keeps
 	// running, such as sleep: a debug container that ends is not started again.
@@ -101,7 +101,7 @@ type Spec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="the image of kubectl has no spaces: write name:tag or name@digest"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="the image of kubectl cannot contain spaces: use name:tag or name@digest"
 	KubectlImage string `json:"kubectlImage,omitempty"`
 }
 
@@ -109,9 +109,9 @@ type Spec struct {
 // of matchExpressions.
 //
 // +structType=atomic
-// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: write matchLabels or matchExpressions"
-// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool marks the Pods of the tools' own Jobs, which are never matched: choose another key"
-// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || self.matchLabels.all(key, key.indexOf('/') <= 253 && key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="matchLabels: the key of a label has at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, and may have a DNS name and a slash before them: write one like app or example.com/app"
+// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: set matchLabels or matchExpressions"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool is on the Pods of the tools' own Jobs, which are never matched: use another key"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || self.matchLabels.all(key, key.indexOf('/') <= 253 && key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="matchLabels: the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a DNS name and a slash: for example app or example.com/app"
 type Selector struct {
 	// MatchLabels are labels that a Pod must have.
 	// +optional
@@ -127,18 +127,18 @@ type Selector struct {
 // LabelValue is the value of a label.
 //
 // +kubebuilder:validation:MaxLength=63
-// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the value of a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit: write one that a Pod can have"
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the value of a label must consist of letters, digits, hyphens, underscores and dots, and begin and end with a letter or digit"
 type LabelValue string
 
 // Requirement is what the value of a label must be, or whether there is one.
 //
-// +kubebuilder:validation:XValidation:rule="self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : self.operator in ['Exists', 'DoesNotExist'] && (!has(self.values) || size(self.values) == 0)",message="matchExpressions: write the operator In or NotIn with values, or Exists or DoesNotExist without"
+// +kubebuilder:validation:XValidation:rule="self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : self.operator in ['Exists', 'DoesNotExist'] && (!has(self.values) || size(self.values) == 0)",message="matchExpressions: the operators In and NotIn need values, Exists and DoesNotExist cannot have any: change the operator or values"
 type Requirement struct {
 	// Key is the key of the label.
 	// +required
 	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="self != 'operetta.dev/podbuggertool'",message="matchExpressions: the label operetta.dev/podbuggertool is that of the Pods of the tools' own Jobs, which are never matched: choose another key"
-	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="matchExpressions: the key of a label has at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, and may have a DNS name and a slash before them: write one like app or example.com/app"
+	// +kubebuilder:validation:XValidation:rule="self != 'operetta.dev/podbuggertool'",message="matchExpressions: the label operetta.dev/podbuggertool is on the Pods of the tools' own Jobs, which are never matched: use another key"
+	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="matchExpressions: the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a DNS name and a slash: for example app or example.com/app"
 	Key string `json:"key"`
 	// Operator is In, NotIn, Exists or DoesNotExist.
 	// +required
@@ -158,12 +158,12 @@ type EnvVar struct {
 	// Name is the name of the variable.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$')",message="the name of a variable has letters, digits, hyphens, underscores and dots, and does not begin with a digit: write another name"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$')",message="the name of a variable must consist of letters, digits, hyphens, underscores and dots, and cannot begin with a digit: rename it"
 	Name string `json:"name"`
 	// Value is the value of the variable.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
-	// +kubebuilder:validation:XValidation:rule="!self.contains('\\r')",message="kubectl drops carriage returns: write the value without any"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('\\r')",message="the value cannot contain carriage returns, which kubectl drops: remove them"
 	Value string `json:"value,omitempty"`
 }
 

@@ -20,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`,description="Ready Pods of those wanted"
 // +kubebuilder:printcolumn:name="Up-to-date",type=integer,JSONPath=`.status.updatedReplicas`,description="Pods of the newest template"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,55}[a-z0-9])?$')",message="metadata.name and a number name the Pods: write at most 57 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,55}[a-z0-9])?$')",message="metadata.name is part of the names of the Pods: use at most 57 lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
 type PodSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -53,12 +53,12 @@ type Spec struct {
 	// 3600. A change replaces the Pods, maxUnavailable at a time; a Pod that is
 	// not ready is replaced at once.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.finalizers) || size(self.metadata.finalizers) == 0",message="the Pods of a PodSet get no finalizers: leave template.metadata.finalizers out"
-	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy == 'Always'",message="the Pods of a PodSet are kept running: write restartPolicy Always, or leave it out; a MyJob runs a Pod once"
-	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.activeDeadlineSeconds)",message="the Pods of a PodSet are kept running: leave activeDeadlineSeconds out"
-	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="without containers there is no Pod: write template.spec.containers, or leave template out"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !(['controller-uid', 'podset', 'podset.apps.jicki.cn/template-hash'].exists(k, k in self.metadata.labels))",message="the labels controller-uid, podset and podset.apps.jicki.cn/template-hash tell whose the Pods are: choose another key"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || !(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration', 'podset.apps.jicki.cn/failures'].exists(k, k in self.metadata.annotations))",message="the annotations operetta.dev/hash, metacontroller.k8s.io/last-applied-configuration and podset.apps.jicki.cn/failures are written by the controller: leave them out"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.finalizers) || size(self.metadata.finalizers) == 0",message="the Pods of a PodSet cannot have finalizers: remove template.metadata.finalizers"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy == 'Always'",message="the Pods of a PodSet need restartPolicy Always: set that, or remove restartPolicy; to run a Pod once, use a MyJob"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.activeDeadlineSeconds)",message="the Pods of a PodSet cannot have activeDeadlineSeconds: remove it"
+	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="template needs containers: set template.spec.containers, or remove template"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !(['controller-uid', 'podset', 'podset.apps.jicki.cn/template-hash'].exists(k, k in self.metadata.labels))",message="the labels controller-uid, podset and podset.apps.jicki.cn/template-hash are reserved for the controller: use another key"
+	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || !(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration', 'podset.apps.jicki.cn/failures'].exists(k, k in self.metadata.annotations))",message="the annotations operetta.dev/hash, metacontroller.k8s.io/last-applied-configuration and podset.apps.jicki.cn/failures are reserved for the controller: remove them"
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
 	// MaxUnavailable is how many Pods a change of the template may take away at
 	// a time, as a number or as a share of size ("25%"), which is rounded down,
@@ -67,7 +67,7 @@ type Spec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=10
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 5000 : self.matches('^([1-9][0-9]?|100)%$')",message="write a number of Pods from 1 to 5000, or a share from 1% to 100%"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 5000 : self.matches('^([1-9][0-9]?|100)%$')",message="use a number of Pods from 1 to 5000, or a percentage from 1% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 

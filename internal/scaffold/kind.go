@@ -95,7 +95,7 @@ func (p Plan) addKindFile(f file, kind Kind, project project) error {
 		Kind: kind.Kind, Group: kind.Group, Version: kind.Version, ShortName: kind.ShortName,
 		Name: kind.name(), Plural: metacontroller.PluralOf(kind.Kind), A: article(kind.Kind),
 		Category: project.category, Module: project.module,
-		NameRule: "metadata.name also names a Service: write at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit",
+		NameRule: "metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit",
 	})
 }
 
