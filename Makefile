@@ -145,6 +145,10 @@ cover: ## The whole of the tests that need no cluster; those of the hooks and th
 test-release: ## Build the image twice, and compare what is released with deploy/
 	@cd release && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
 
+.PHONY: soak
+soak: ## Send the built binary requests of all kinds for TIME=30m, and look whether memory, goroutines and file descriptors grow
+	@OPERETTA_TEST_LOAD=1 OPERETTA_TEST_SOAK=$(or $(TIME),30m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./internal/server/loadtest
+
 .PHONY: thorough
 thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour, and the alert rules by promtool
 	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
