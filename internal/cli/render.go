@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -55,11 +55,11 @@ func render(p *program, path string, flags *renderFlags) error {
 			return usagef("--now %q is no time like 2026-01-02T15:04:05Z", flags.now)
 		}
 	}
-	documents, err := p.readDocuments(path)
+	read, err := p.readDocuments(path)
 	if err != nil {
 		return err
 	}
-	input, controller, err := p.only(path, documents)
+	input, controller, err := p.only(path, read)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func render(p *program, path string, flags *renderFlags) error {
 	if flags.childrenOnly {
 		return p.printChildren(answer)
 	}
-	text, err := yaml.JSONToYAML(answer.Body)
+	text, err := documents.ToYAML(answer.Body)
 	if err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
@@ -109,7 +109,10 @@ func (p *program) printChildren(answer metacontroller.Answer) error {
 		if metadata["namespace"] == nil && answer.Parent.Namespace != "" {
 			metadata["namespace"] = answer.Parent.Namespace
 		}
-		text, err := yaml.Marshal(child)
+		text, err := json.Marshal(child)
+		if err == nil {
+			text, err = documents.ToYAML(text)
+		}
 		if err != nil {
 			return fmt.Errorf("printing the children: %w", err)
 		}

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/operetta-dev/operetta/internal/documents"
 	printing "github.com/operetta-dev/operetta/internal/report"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
@@ -45,7 +44,7 @@ func (r *report) end(world *simulate.World, failure error) error {
 	whole := newTranscript(world, failure)
 	text, err := json.MarshalIndent(whole, "", "  ")
 	if err == nil && r.output == "yaml" {
-		text, err = yaml.JSONToYAML(text)
+		text, err = documents.ToYAML(text)
 	}
 	if err != nil {
 		return fmt.Errorf("printing the simulation: %w", err)

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
@@ -57,11 +56,14 @@ func (r *caseRecorder) write(now time.Time, path string, body, answer []byte) er
 		return err
 	}
 	delete(request, "controller") // no hook reads it
-	input, err := yaml.Marshal(request)
+	input, err := json.Marshal(request)
+	if err == nil {
+		input, err = documents.ToYAML(input)
+	}
 	if err != nil {
 		return err
 	}
-	output, err := yaml.JSONToYAML(answer)
+	output, err := documents.ToYAML(answer)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -53,7 +51,7 @@ func (c Case) Print() ([]byte, error) {
 		}
 		return fmt.Appendf(nil, "# %s\nerror: %q\n", kind, err), nil
 	}
-	return yaml.JSONToYAML(answer.Body)
+	return documents.ToYAML(answer.Body)
 }
 
 // Read returns every case below a folder, in the order of their names. An error

@@ -12,8 +12,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unicode"
 
+	yamlv2 "go.yaml.in/yaml/v2"
 	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -88,6 +91,15 @@ func Split(text []byte) ([][]byte, error) {
 	}
 }
 
+// ToYAML returns JSON as YAML, in which control characters are escaped.
+func ToYAML(text []byte) ([]byte, error) {
+	var value any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &value); err != nil {
+		return nil, err
+	}
+	return yamlv2.Marshal(value) // sigs.k8s.io/yaml reads the text as YAML before
+}
+
 // ToJSON returns a YAML document, which JSON is too, as JSON. A member that stands
 // twice is an error. JSON with more values than YAML may have is taken as it is:
 // nothing but its length takes memory.
@@ -99,6 +111,9 @@ func ToJSON(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	content, err := yaml.YAMLToJSONStrict(text)
+	if err != nil && json.Valid(text) && bytes.ContainsFunc(text, unicode.IsControl) {
+		return text, nil // JSON may have control characters, and YAML may not
+	}
 	if err != nil {
 		return nil, fmt.Errorf("is neither YAML nor JSON: %w", err)
 	}

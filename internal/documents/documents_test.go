@@ -66,3 +66,19 @@ func TestLargeJSONIsTakenAsItIs(t *testing.T) {
 	_, err = ToJSON([]byte(`{"a": 1, "a": 2}`))
 	require.ErrorContains(t, err, "is neither YAML nor JSON", "a member that stands twice")
 }
+
+// TestControlCharacters: JSON has them as they are, and YAML with escapes only.
+func TestControlCharacters(t *testing.T) {
+	const text = "{\"a\":\"x\x7fy\\u0000\",\"n\":1000000,\"f\":0.5}"
+	content, err := ToJSON([]byte(text))
+	require.NoError(t, err)
+	require.Equal(t, text, string(content))
+	printed, err := ToYAML(content)
+	require.NoError(t, err)
+	require.Equal(t, "a: \"x\\x7Fy\\0\"\nf: 0.5\n\"n\": 1000000\n", string(printed))
+	again, err := ToJSON(printed)
+	require.NoError(t, err)
+	require.JSONEq(t, text, string(again))
+	_, err = ToJSON([]byte("a: x\x7fy"))
+	require.ErrorContains(t, err, "control characters are not allowed")
+}

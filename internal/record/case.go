@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -197,7 +196,7 @@ func textOf(body []byte) ([]byte, error) {
 	if len(body) > mostYAML {
 		return append(body, '\n'), nil
 	}
-	return yaml.JSONToYAML(body)
+	return documents.ToYAML(body)
 }
 
 var notInFileNames = regexp.MustCompile(`[^A-Za-z0-9-]+`)
