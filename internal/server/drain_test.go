@@ -57,7 +57,7 @@ func TestDrain(t *testing.T) {
 // until its request is refused.
 func TestDrainMovesKeptConnections(t *testing.T) {
 	t.Parallel()
-	e := start(t, func(o *server.Options) { o.DrainDelay = time.Second })
+	e := start(t, func(o *server.Options) { o.DrainDelay = 2 * time.Second })
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	closes := func() bool {
@@ -71,7 +71,7 @@ func TestDrainMovesKeptConnections(t *testing.T) {
 	}
 	require.False(t, closes())
 	e.stop()
-	require.Eventually(t, closes, 500*time.Millisecond, time.Millisecond)
+	require.Eventually(t, closes, 1800*time.Millisecond, time.Millisecond)
 	require.NoError(t, <-e.ended)
 }
 

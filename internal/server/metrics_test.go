@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"regexp"
@@ -16,26 +17,47 @@ import (
 	"github.com/operetta-dev/operetta/internal/server"
 )
 
-// scrape returns the value of a series, as it is written, and zero where there is none.
-func (e *edge) scrape(t *testing.T, series string) string {
+// scrapeAll returns the values of some series, as they are written, and zero for one
+// that does not exist.
+func (e *edge) scrapeAll(t *testing.T, wanted map[string]string) map[string]string {
 	t.Helper()
 	got := e.probe(t, "/metrics")
 	require.Equal(t, http.StatusOK, got.code)
+	values := map[string]string{}
+	for series := range wanted {
+		values[series] = "0"
+	}
 	for line := range strings.Lines(got.body) {
-		if value, found := strings.CutPrefix(line, series+" "); found {
-			return strings.TrimSpace(value)
+		if end := strings.LastIndexByte(line, ' '); end > 0 && values[line[:end]] != "" {
+			values[line[:end]] = strings.TrimSpace(line[end:])
 		}
 	}
-	return "0"
+	return values
 }
 
-// requireSeries waits until a series has a value: a request is counted just after the
-// client has its answer.
+// scrape returns the value of one series.
+func (e *edge) scrape(t *testing.T, series string) string {
+	t.Helper()
+	return e.scrapeAll(t, map[string]string{series: ""})[series]
+}
+
+// requireAllSeries waits until some series have their values: a request is counted just
+// after the client has its answer.
+func (e *edge) requireAllSeries(t *testing.T, want map[string]string) {
+	t.Helper()
+	var got map[string]string
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if got = e.scrapeAll(t, want); maps.Equal(got, want) {
+			return
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+// requireSeries waits until one series has its value.
 func (e *edge) requireSeries(t *testing.T, series, want string) {
 	t.Helper()
-	var got string
-	require.Eventually(t, func() bool { got = e.scrape(t, series); return got == want },
-		5*time.Second, 10*time.Millisecond, "%s is not %s", series, want)
+	e.requireAllSeries(t, map[string]string{series: want})
 }
 
 func TestMetricsCountRequests(t *testing.T) {
@@ -56,7 +78,7 @@ func TestMetricsCountRequests(t *testing.T) {
 	_, err := e.do(http.MethodGet, "/greeting/sync", nil)
 	require.NoError(t, err)
 	e.log.requests(t, 10)
-	for series, want := range map[string]string{
+	e.requireAllSeries(t, map[string]string{
 		ok: "3",
 		`operetta_requests_total{code="200",hook="customize",kind="greeting"}`:              "1",
 		`operetta_requests_total{code="500",hook="sync",kind="greeting"}`:                   "2",
@@ -91,9 +113,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		`operetta_request_duration_seconds_bucket{hook="customize",kind="greeting",le="8"}`: "1",
 		`operetta_request_size_bytes_bucket{hook="customize",kind="greeting",le="1024"}`:    "1",
 		`operetta_response_size_bytes_bucket{hook="customize",kind="farewell",le="1024"}`:   "0",
-	} {
-		e.requireSeries(t, series, want)
-	}
+	})
 }
 
 // TestMetricsShowWhatIsHeld while a request is computed and another waits.
@@ -180,16 +200,30 @@ func TestProfilesAreAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNotFound, got.code, "not on the port of the hooks")
 
-	taking := make(chan answered, 1)
-	go func() {
-		got := e.probe(t, "/debug/pprof/trace?seconds=3")
-		for got.code == http.StatusTooManyRequests { // one of those below came first
-			got = e.probe(t, "/debug/pprof/trace?seconds=3")
+	refused, taken := make(chan struct{}), make(chan int)
+	go func() { // one after the other, until one below was refused meanwhile
+		defer close(taken)
+		for {
+			taken <- e.probe(t, "/debug/pprof/trace?seconds=1").code
+			select {
+			case <-refused:
+				return
+			default:
+			}
 		}
-		taking <- got
 	}()
-	require.Eventually(t, func() bool { return e.probe(t, "/debug/pprof/heap").code == http.StatusTooManyRequests }, 10*time.Second, 10*time.Millisecond)
-	require.Equal(t, http.StatusOK, (<-taking).code)
+	go func() {
+		defer close(refused)
+		for e.probe(t, "/debug/pprof/heap").code != http.StatusTooManyRequests {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	codes := map[int]bool{}
+	for code := range taken {
+		codes[code] = true
+	}
+	delete(codes, http.StatusTooManyRequests) // one of the others came first
+	require.Equal(t, map[int]bool{http.StatusOK: true}, codes)
 	require.Equal(t, http.StatusOK, e.probe(t, "/debug/pprof/heap").code)
 }
 

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -12,55 +13,57 @@ import (
 // TestConnectionsAreBounded: where all have a request, one that is too many is
 // closed at once, and counts no more when it is gone.
 func TestConnectionsAreBounded(t *testing.T) {
-	c := connections{most: maxConnections}
-	open := func() (ours, theirs net.Conn) {
-		ours, theirs = net.Pipe()
-		c.note(ours, http.StateNew)
-		return ours, theirs
-	}
-	busy := func() net.Conn {
-		ours, _ := open()
-		c.note(ours, http.StateActive)
-		return ours
-	}
-	first := busy()
-	for range maxConnections - 1 {
-		busy()
-	}
-	excess, theirs := open()
-	_, err := theirs.Read(make([]byte, 1))
-	require.Error(t, err, "it is closed")
-	c.note(excess, http.StateClosed)
+	synctest.Test(t, func(t *testing.T) { // its clock stands still: a busy machine makes no connection slow
+		c := connections{most: maxConnections}
+		open := func() (ours, theirs net.Conn) {
+			ours, theirs = net.Pipe()
+			c.note(ours, http.StateNew)
+			return ours, theirs
+		}
+		busy := func() net.Conn {
+			ours, _ := open()
+			c.note(ours, http.StateActive)
+			return ours
+		}
+		first := busy()
+		for range maxConnections - 1 {
+			busy()
+		}
+		excess, theirs := open()
+		_, err := theirs.Read(make([]byte, 1))
+		require.Error(t, err, "it is closed")
+		c.note(excess, http.StateClosed)
 
-	c.note(first, http.StateClosed)
-	require.Len(t, c.states, maxConnections-1)
-	again, theirAgain := open()
-	go func() { _, _ = again.Write([]byte("x")) }()
-	_, err = theirAgain.Read(make([]byte, 1))
-	require.NoError(t, err, "it is open")
-	require.Len(t, c.states, maxConnections)
+		c.note(first, http.StateClosed)
+		require.Len(t, c.states, maxConnections-1)
+		again, theirAgain := open()
+		go func() { _, _ = again.Write([]byte("x")) }()
+		_, err = theirAgain.Read(make([]byte, 1))
+		require.NoError(t, err, "it is open")
+		require.Len(t, c.states, maxConnections)
 
-	// One of the same address makes room that has sent nothing for a while, or has had
-	// no answer for long; and the one that has waited longest.
-	older := c.in(http.StateActive)[1]
-	for silent, is := range map[net.Conn]doing{again: {http.StateNew, time.Now().Add(-silence)}, older: {http.StateActive, time.Now().Add(-slowness)}} {
-		c.states[silent] = is
-	}
-	require.True(t, again == c.dispensable(excess))
-	require.True(t, older == c.dispensable(excess))
-	isKnown := func(conn net.Conn) bool {
-		_, known := c.states[conn]
-		return known
-	}
-	c.note(again, http.StateActive)
-	require.False(t, isKnown(again), "it has been dropped")
-	for range 2 {
-		kept, _ := open()
-		require.True(t, isKnown(kept))
-	}
-	tooMany, _ := open()
-	require.False(t, isKnown(tooMany), "all others are quick")
-	require.Len(t, c.states, maxConnections)
+		// One of the same address makes room that has sent nothing for a while, or has had
+		// no answer for long; and the one that has waited longest.
+		older := c.in(http.StateActive)[1]
+		for silent, is := range map[net.Conn]doing{again: {http.StateNew, time.Now().Add(-silence)}, older: {http.StateActive, time.Now().Add(-slowness)}} {
+			c.states[silent] = is
+		}
+		require.True(t, again == c.dispensable(excess))
+		require.True(t, older == c.dispensable(excess))
+		isKnown := func(conn net.Conn) bool {
+			_, known := c.states[conn]
+			return known
+		}
+		c.note(again, http.StateActive)
+		require.False(t, isKnown(again), "it has been dropped")
+		for range 2 {
+			kept, _ := open()
+			require.True(t, isKnown(kept))
+		}
+		tooMany, _ := open()
+		require.False(t, isKnown(tooMany), "all others are quick")
+		require.Len(t, c.states, maxConnections)
+	})
 }
 
 // from is a connection from an address.
@@ -81,44 +84,46 @@ func (f *from) Close() error {
 // TestNobodyTakesAllConnections: who holds them all loses one to another client,
 // and gets none more. First go those without a request.
 func TestNobodyTakesAllConnections(t *testing.T) {
-	c := connections{most: maxConnections}
-	open := func(address string, state http.ConnState) *from {
-		conn := &from{address: address}
-		c.note(conn, http.StateNew)
-		if !conn.closed && state != http.StateNew {
-			c.note(conn, state)
+	synctest.Test(t, func(t *testing.T) { // its clock stands still: a busy machine makes no connection slow
+		c := connections{most: maxConnections}
+		open := func(address string, state http.ConnState) *from {
+			conn := &from{address: address}
+			c.note(conn, http.StateNew)
+			if !conn.closed && state != http.StateNew {
+				c.note(conn, state)
+			}
+			return conn
 		}
-		return conn
-	}
-	honest := open("10.0.0.1", http.StateIdle)
-	var greedy []*from
-	for i := range maxConnections - 1 {
-		greedy = append(greedy, open("10.0.0.2", map[bool]http.ConnState{true: http.StateIdle, false: http.StateActive}[i%2 == 0]))
-	}
-	closed := func(of http.ConnState) (n int) {
-		for i, conn := range greedy {
-			if conn.closed && (i%2 == 0) == (of == http.StateIdle) {
-				n++
+		honest := open("10.0.0.1", http.StateIdle)
+		var greedy []*from
+		for i := range maxConnections - 1 {
+			greedy = append(greedy, open("10.0.0.2", map[bool]http.ConnState{true: http.StateIdle, false: http.StateActive}[i%2 == 0]))
+		}
+		closed := func(of http.ConnState) (n int) {
+			for i, conn := range greedy {
+				if conn.closed && (i%2 == 0) == (of == http.StateIdle) {
+					n++
+				}
+			}
+			return n
+		}
+		excess := open("10.0.0.2", http.StateActive)
+		require.True(t, excess.closed, "its own address has the most")
+		c.note(excess, http.StateClosed)
+		for range 10 {
+			require.False(t, open("10.0.0.1", http.StateActive).closed)
+		}
+		require.Equal(t, 10, closed(http.StateIdle))
+		require.Zero(t, closed(http.StateActive), "they have a request")
+		require.False(t, honest.closed)
+		require.Len(t, c.states, maxConnections)
+		for conn, is := range c.states {
+			if conn.(*from).address == "10.0.0.2" {
+				is.state = http.StateActive
+				c.states[conn] = is
 			}
 		}
-		return n
-	}
-	excess := open("10.0.0.2", http.StateActive)
-	require.True(t, excess.closed, "its own address has the most")
-	c.note(excess, http.StateClosed)
-	for range 10 {
-		require.False(t, open("10.0.0.1", http.StateActive).closed)
-	}
-	require.Equal(t, 10, closed(http.StateIdle))
-	require.Zero(t, closed(http.StateActive), "they have a request")
-	require.False(t, honest.closed)
-	require.Len(t, c.states, maxConnections)
-	for conn, is := range c.states {
-		if conn.(*from).address == "10.0.0.2" {
-			is.state = http.StateActive
-			c.states[conn] = is
-		}
-	}
-	require.False(t, open("10.0.0.3", http.StateActive).closed)
-	require.Len(t, c.states, maxConnections, "where all have one, one of them goes")
+		require.False(t, open("10.0.0.3", http.StateActive).closed)
+		require.Len(t, c.states, maxConnections, "where all have one, one of them goes")
+	})
 }

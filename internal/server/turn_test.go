@@ -203,12 +203,12 @@ func TestCustomizeWaitsForNoSync(t *testing.T) {
 	}
 	for range 10 { // as many as Metacontroller has workers for a kind
 		e.later("/greeting/sync", padded("block", 66_000))
-		e.later("/greeting/sync", padded("block", 2_000_000))
+		e.later("/greeting/sync", padded("block", 1_100_000))
 	}
 	<-e.reached
 	time.Sleep(300 * time.Millisecond) // the others have come
 	for range 3 {
-		for _, length := range []int{0, 66_000, 1_500_000} {
+		for _, length := range []int{0, 66_000, 1_100_000} {
 			require.Equal(t, http.StatusOK, e.post(t, "/greeting/customize", padded("hi", length)).code, length)
 		}
 	}

@@ -16,12 +16,18 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // TestDrainResetsNobody ends the server under load, several times. Each request
 // that could be sent has an answer; what comes later finds nobody listening.
 func TestDrainResetsNobody(t *testing.T) {
-	for round := range 5 {
+	rounds := 2
+	if testenv.Thorough() {
+		rounds = 5
+	}
+	for round := range rounds {
 		p := start(t, "--drain-delay=300ms")
 		var answers [1000]atomic.Int32
 		var reset atomic.Int32
