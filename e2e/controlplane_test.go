@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -25,7 +26,7 @@ rules:
 `
 
 func TestMain(m *testing.M) {
-	if err := buildOperetta(); err != nil {
+	if err := cluster.Build(context.Background(), ".."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -12,6 +12,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/e2e/lockfile"
 )
 
 // CRDsVariable names the environment variable with a file of Metacontroller's
@@ -59,6 +61,25 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: metacont
 subjects:
 - {kind: ServiceAccount, name: metacontroller, namespace: metacontroller}
 `
+
+// Build builds bin/operetta in the project's folder, so that tests never run an old
+// one. The tests of two packages run at the same time: the second finds it built.
+func Build(ctx context.Context, root string) error {
+	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
+		return fmt.Errorf("create the folder of operetta: %w", err)
+	}
+	release, err := lockfile.Acquire(ctx, filepath.Join(root, "bin/operetta.lock"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	build := exec.CommandContext(ctx, "go", "build", "-o", "bin/operetta", "./cmd/operetta")
+	build.Dir = root
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build operetta: %w\n%s", err, output)
+	}
+	return nil
+}
 
 // Install installs Operetta from the project's folder, all but the
 // CompositeControllers, and starts its server.

@@ -2,8 +2,10 @@ package live
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"testing"
@@ -55,6 +57,28 @@ func requests(t require.TestingT, offset int64) ([]request, int64) {
 	return list, next
 }
 
+// requests returns those in the namespace.
+func (w *world) requests(offset int64) ([]request, int64) {
+	w.Helper()
+	list, next := requests(w, offset)
+	return slices.DeleteFunc(list, func(r request) bool { return r.ObjectRef.Namespace != w.ns }), next
+}
+
+// auditEnd returns the offset of the end of the audit log: of its last whole line.
+func auditEnd(t require.TestingT) int64 {
+	const longest = 1 << 20 // of a line
+	file, err := os.Open(operetta.AuditLog())
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	size, err := file.Seek(0, io.SeekEnd)
+	require.NoError(t, err)
+	begin := max(0, size-longest)
+	tail := make([]byte, size-begin)
+	_, err = file.ReadAt(tail, begin)
+	require.NoError(t, err)
+	return begin + int64(bytes.LastIndexByte(tail, '\n')) + 1
+}
+
 func readRequests(offset int64) ([]request, int64, error) {
 	file, err := os.Open(operetta.AuditLog())
 	if err != nil {
@@ -72,6 +96,9 @@ func readRequests(offset int64) ([]request, int64, error) {
 			return list, offset, nil
 		}
 		offset += int64(len(line))
+		if !bytes.Contains(line, []byte(metacontrollerUser)) {
+			continue // most lines: to decode them all would take long
+		}
 		var r request
 		if err := json.Unmarshal(line, &r); err != nil {
 			return nil, offset, fmt.Errorf("read a line of the audit log: %w", err)

@@ -78,7 +78,9 @@ func (w *world) lastRequests() string {
 	if err != nil {
 		return err.Error()
 	}
-	some := slices.DeleteFunc(file, func(r request) bool { return !r.isWrite() && r.ResponseStatus.Code < 400 })
+	some := slices.DeleteFunc(file, func(r request) bool {
+		return !r.isWrite() && r.ResponseStatus.Code < 400 || strings.HasPrefix(r.ObjectRef.Namespace, worldPrefix) && r.ObjectRef.Namespace != w.ns
+	})
 	var lines []string
 	for _, r := range some[max(0, len(some)-explainedRequests):] {
 		line := r.Received.Format(time.TimeOnly+".000 ") + r.String()

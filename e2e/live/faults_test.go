@@ -1,6 +1,8 @@
 package live
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,8 +19,15 @@ import (
 	"github.com/operetta-dev/operetta/e2e/cluster"
 )
 
-// trouble stands between Metacontroller and the hooks.
-type trouble struct {
+// proxy stands between Metacontroller and the hooks. It passes all requests on,
+// except those about a namespace whose test lets the hooks fail.
+type proxy struct {
+	mu     sync.Mutex
+	faults map[string]*faults // by namespace
+}
+
+// faults are what the hooks do wrong for the custom resources of a namespace.
+type faults struct {
 	sync.Mutex
 
 	fault func(w http.ResponseWriter, r *http.Request) // nil for none
@@ -26,15 +35,19 @@ type trouble struct {
 	edit  func(answer string) string
 }
 
-func newTrouble(t *testing.T) (*trouble, string) {
+// faultsKey is the key of the faults in the context of a request.
+type faultsKey struct{}
+
+func newProxy(t *testing.T) (*proxy, string) {
 	t.Helper()
 	target, err := url.Parse(operetta.HookURL)
 	require.NoError(t, err)
-	tr := &trouble{}
-	proxy := &httputil.ReverseProxy{
+	p := &proxy{faults: map[string]*faults{}}
+	reverse := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ModifyResponse: func(response *http.Response) error {
-			_, edit := tr.now()
+			f, _ := response.Request.Context().Value(faultsKey{}).(*faults)
+			_, edit := f.now()
 			if edit == nil {
 				return nil
 			}
@@ -50,56 +63,80 @@ func newTrouble(t *testing.T) (*trouble, string) {
 		},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if fault, _ := tr.now(); fault != nil {
-			tr.Lock()
-			tr.hits++
-			tr.Unlock()
+		f, r := p.of(r)
+		if fault, _ := f.now(); fault != nil {
+			f.Lock()
+			f.hits++
+			f.Unlock()
 			fault(w, r)
 			return
 		}
-		proxy.ServeHTTP(w, r)
+		reverse.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	return tr, server.URL
+	return p, server.URL
 }
 
-func (tr *trouble) now() (func(http.ResponseWriter, *http.Request), func(string) string) {
-	tr.Lock()
-	defer tr.Unlock()
-	return tr.fault, tr.edit
+// of returns the faults for a request, or nil, and the request with its body unread.
+func (p *proxy) of(r *http.Request) (*faults, *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, r // its client has gone
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for namespace, f := range p.faults {
+		if bytes.Contains(body, []byte(`"namespace":"`+namespace+`"`)) {
+			r = r.WithContext(context.WithValue(r.Context(), faultsKey{}, f))
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			return f, r
+		}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil, r
 }
 
-func (tr *trouble) begin(fault func(http.ResponseWriter, *http.Request)) {
-	tr.Lock()
-	defer tr.Unlock()
-	tr.fault, tr.hits = fault, 0
+func (f *faults) now() (func(http.ResponseWriter, *http.Request), func(string) string) {
+	if f == nil {
+		return nil, nil
+	}
+	f.Lock()
+	defer f.Unlock()
+	return f.fault, f.edit
 }
 
-func (tr *trouble) struck() int {
-	tr.Lock()
-	defer tr.Unlock()
-	return tr.hits
+func (f *faults) begin(fault func(http.ResponseWriter, *http.Request)) {
+	f.Lock()
+	defer f.Unlock()
+	f.fault, f.hits = fault, 0
 }
 
-// inTrouble starts a world whose hooks are reached through trouble.
-func inTrouble(t *testing.T) (*world, *trouble) {
-	t.Helper()
-	tr, url := newTrouble(t)
-	w := newWorld(t, modes[0], url)
-	t.Cleanup(func() { tr.begin(nil) }) // before the world is cleared
-	return w, tr
+func (f *faults) struck() int {
+	f.Lock()
+	defer f.Unlock()
+	return f.hits
 }
 
-// TestHooksThatFail lets the hooks answer all that Metacontroller may get to
+// withFaults returns the faults of a test's own namespace.
+func (w *world) withFaults() *faults {
+	f := &faults{}
+	w.hooks.mu.Lock()
+	defer w.hooks.mu.Unlock()
+	w.hooks.faults[w.ns] = f
+	w.Cleanup(func() { f.begin(nil) }) // before the namespace is cleared
+	return f
+}
+
+// testHooksThatFail lets the hooks answer all that Metacontroller may get to
 // hear. Nothing is deleted for it, the parent's event says what is wrong, and all
 // is well afterwards.
-func TestHooksThatFail(t *testing.T) {
-	w, tr := inTrouble(t)
+func testHooksThatFail(w *world) {
+	faults := w.withFaults()
 	w.apply(modelBox(`image: "nginx:0", replicas: 2, ports: [{port: 80}]`))
 	w.apply(podSet(`size: 2`))
 	w.ready("modelbox/box", "podset/set")
 	before := w.uids("deployments,services")
-	_, offset := requests(t, 0)
+	offset := auditEnd(w)
 	status := func(code int, body string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, body, code) }
 	}
@@ -121,10 +158,10 @@ func TestHooksThatFail(t *testing.T) {
 			<-r.Context().Done()
 		}},
 	} {
-		tr.begin(test.fault)
+		faults.begin(test.fault)
 		w.apply(modelBox(fmt.Sprintf(`image: "nginx:%d", replicas: 2, ports: [{port: 80}]`, i+1)))
 		w.eventually(test.name+" is told", func() error {
-			if tr.struck() == 0 {
+			if faults.struck() == 0 {
 				return fmt.Errorf("the hook has not been called")
 			}
 			events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=ModelBox,involvedObject.name=box,type=Warning", "--output=jsonpath={.items[*].message}")
@@ -133,27 +170,26 @@ func TestHooksThatFail(t *testing.T) {
 			}
 			return nil
 		})
-		tr.begin(nil)
+		faults.begin(nil)
 		w.kubectl("annotate", "--overwrite", "modelbox/box", "example.com/touched="+fmt.Sprint(i))
 		w.until("deployment", "box", fmt.Sprintf("nginx:%d", i+1), "spec", "template", "spec", "containers", 0, "image")
 		w.ready("modelbox/box")
 	}
-	require.Equal(t, before, w.uids("deployments,services"))
-	requireNoDeletes(t, offset)
+	require.Equal(w, before, w.uids("deployments,services"))
+	requireNoDeletes(w, offset)
 }
 
-func requireNoDeletes(t *testing.T, offset int64) {
-	t.Helper()
-	list, _ := requests(t, offset)
+func requireNoDeletes(w *world, offset int64) {
+	w.Helper()
+	list, _ := w.requests(offset)
 	for _, r := range writes(list) {
-		require.NotEqual(t, "delete", r.Verb, "%s", r)
+		require.NotEqual(w, "delete", r.Verb, "%s", r)
 	}
 }
 
-// TestServerIsKilledInTheMiddleOfARoll ends the hooks without a warning, and
+// testServerIsKilledInTheMiddleOfARoll ends the hooks without a warning, and
 // starts them again.
-func TestServerIsKilledInTheMiddleOfARoll(t *testing.T) {
-	w := newWorld(t, modes[0], operetta.HookURL)
+func testServerIsKilledInTheMiddleOfARoll(w *world) {
 	set := func(image string) string {
 		return podSet(`size: 20, template: {spec: {containers: [{name: main, image: "` + image + `"}]}}`)
 	}
@@ -161,14 +197,14 @@ func TestServerIsKilledInTheMiddleOfARoll(t *testing.T) {
 	w.ready("podset/set")
 	w.apply(set("two"))
 	w.eventually("the roll begins", func() error {
-		updated, _ := at(w.get("podset", "set"), "status", "updatedReplicas").(float64)
+		updated, _ := at(w.get("podset", "set"), "status", "updatedReplicas").(int64)
 		if updated < 1 || updated > 15 {
 			return fmt.Errorf("%v Pods are updated", updated)
 		}
 		return nil
 	})
-	require.NoError(t, operetta.Kill(cluster.OperettaServer))
-	_, offset := requests(t, 0)
+	require.NoError(w, operetta.Kill(cluster.OperettaServer))
+	offset := auditEnd(w)
 	w.eventually("Metacontroller finds nobody", func() error {
 		if events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=PodSet,type=Warning", "--output=jsonpath={.items[*].message}"); !strings.Contains(events, "connection refused") {
 			w.kubectl("annotate", "--overwrite", "podset/set", "example.com/touched="+fmt.Sprint(len(events)))
@@ -176,64 +212,58 @@ func TestServerIsKilledInTheMiddleOfARoll(t *testing.T) {
 		}
 		return nil
 	})
-	requireNoDeletes(t, offset)
-	require.NoError(t, operetta.StartServer(t.Context()))
+	requireNoDeletes(w, offset)
+	require.NoError(w, operetta.StartServer(w.Context()))
 	w.kubectl("annotate", "--overwrite", "podset/set", "example.com/touched=again")
 	w.until("podset", "set", 20, "status", "updatedReplicas")
 	w.ready("podset/set")
-	require.Len(t, w.uids("pods"), 20)
+	require.Len(w, w.uids("pods"), 20)
 }
 
-// TestMetacontrollerIsKilled changes the world while nobody looks.
-func TestMetacontrollerIsKilled(t *testing.T) {
-	for _, m := range modes[:2] {
-		t.Run(m.String(), func(t *testing.T) {
-			w := newWorld(t, m, operetta.HookURL)
-			w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
-			w.ready("modelbox/box")
-			before := w.uids("deployments,services")
-			require.NoError(t, operetta.Kill(cluster.Metacontroller))
-			w.apply(modelBox(`image: "nginx:2", replicas: 2, ports: [{port: 80}]`))
-			w.kubectl("delete", "service/box")
-			require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
-			w.until("deployment", "box", "nginx:2", "spec", "template", "spec", "containers", 0, "image")
-			w.until("modelbox", "box", "2/2", "status", "ready")
-			w.ready("modelbox/box")
-			after := w.uids("deployments,services")
-			require.Equal(t, before["Deployment/box"], after["Deployment/box"])
-			require.NotEmpty(t, after["Service/box"])
-		})
-	}
+// testMetacontrollerIsKilled changes the world while nobody looks.
+func testMetacontrollerIsKilled(w *world) {
+	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
+	w.ready("modelbox/box")
+	before := w.uids("deployments,services")
+	require.NoError(w, operetta.Kill(cluster.Metacontroller))
+	w.apply(modelBox(`image: "nginx:2", replicas: 2, ports: [{port: 80}]`))
+	w.kubectl("delete", "service/box")
+	require.NoError(w, operetta.StartMetacontroller(w.Context(), metacontroller, w.mode.strategy))
+	w.until("deployment", "box", "nginx:2", "spec", "template", "spec", "containers", 0, "image")
+	w.until("modelbox", "box", "2/2", "status", "ready")
+	w.ready("modelbox/box")
+	after := w.uids("deployments,services")
+	require.Equal(w, before["Deployment/box"], after["Deployment/box"])
+	require.NotEmpty(w, after["Service/box"])
 }
 
-// TestAPIServerIsRestarted takes the API server away from everybody.
-func TestAPIServerIsRestarted(t *testing.T) {
-	w := newWorld(t, modes[0], operetta.HookURL)
+// testAPIServerIsRestarted takes the API server away from everybody.
+func testAPIServerIsRestarted(w *world) {
 	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
 	w.apply(smallProduct)
 	w.ready("modelbox/box", "dataservice/small")
 	before := w.uids("deployments,services,configmaps,pods")
-	_, offset := requests(t, 0)
-	require.NoError(t, operetta.RestartAPIServer(t.Context()))
+	offset := auditEnd(w)
+	require.NoError(w, operetta.RestartAPIServer(w.Context()))
 	w.apply(modelBox(`image: "nginx:1", replicas: 2, ports: [{port: 80}]`))
 	w.until("modelbox", "box", "2/2", "status", "ready")
 	w.ready("modelbox/box", "dataservice/small")
 	after := w.uids("deployments,services,configmaps,pods")
 	for ref, uid := range before {
-		require.Equal(t, uid, after[ref], ref)
+		require.Equal(w, uid, after[ref], ref)
 	}
-	requireNoDeletes(t, offset)
+	requireNoDeletes(w, offset)
 }
 
-// TestUpgrade has children made by a build that asked for others, as their hashes
+// testUpgrade has children made by a build that asked for others, as their hashes
 // say: the next one takes them over where they are, and restarts no Pod.
-func TestUpgrade(t *testing.T) {
-	w, tr := inTrouble(t)
+func testUpgrade(w *world) {
+	faults := w.withFaults()
 	hash := regexp.MustCompile(`("operetta\.dev/hash":")[0-9a-f]+"`)
-	tr.Lock()
+	faults.Lock()
 	// Whatever else it knew, it did not ask for the very same objects.
-	tr.edit = func(answer string) string { return hash.ReplaceAllString(answer, `${1}older"`) }
-	tr.Unlock()
+	faults.edit = func(answer string) string { return hash.ReplaceAllString(answer, `${1}older"`) }
+	faults.Unlock()
 	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
 	w.apply(podSet(`size: 2`))
 	w.apply(smallProduct)
@@ -242,10 +272,10 @@ func TestUpgrade(t *testing.T) {
 	w.until("deployment", "eureka", 1, "status", "readyReplicas")
 	w.settle()
 	pods, others := w.uids("pods"), w.uids("deployments,services")
-	require.Equal(t, "older", at(w.get("deployment", "box"), "metadata", "annotations", "operetta.dev/hash"))
-	tr.Lock()
-	tr.edit = nil
-	tr.Unlock()
+	require.Equal(w, "older", at(w.get("deployment", "box"), "metadata", "annotations", "operetta.dev/hash"))
+	faults.Lock()
+	faults.edit = nil
+	faults.Unlock()
 	for _, name := range []string{"modelbox/box", "podset/set", "dataservice/small"} {
 		w.kubectl("annotate", name, "example.com/touched=1")
 	}
@@ -258,10 +288,10 @@ func TestUpgrade(t *testing.T) {
 	w.ready("modelbox/box", "podset/set", "dataservice/small")
 	now := w.uids("pods")
 	for ref, uid := range pods {
-		require.Equal(t, uid, now[ref], "%s was restarted", ref)
+		require.Equal(w, uid, now[ref], "%s was restarted", ref)
 	}
 	after := w.uids("deployments,services")
 	for ref, uid := range others {
-		require.Equal(t, uid, after[ref], ref)
+		require.Equal(w, uid, after[ref], ref)
 	}
 }

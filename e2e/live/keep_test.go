@@ -29,12 +29,12 @@ func (w *world) keepOld() {
 	w.apply(product(""))
 	w.ready("dataservice/small")
 	w.kubectl("scale", "deployment/eureka", "--replicas=3")
-	w.kubectl("wait", "deployment/eureka", "--for=jsonpath={.status.readyReplicas}=3", "--timeout=100s")
+	w.kubectl("wait", "deployment/eureka", "--for=jsonpath={.status.readyReplicas}=3", "--timeout="+patience.String())
 	w.kubectl("label", "deployment/eureka", "example.com/mesh=on")
 	w.ready("dataservice/small")
 	w.settle()
 	w.kubectl("create", "quota", "no-more", "--hard=count/deployments.apps=2")
-	w.kubectl("wait", "quota/no-more", `--for=jsonpath={.status.used.count/deployments\.apps}=2`, "--timeout=60s")
+	w.kubectl("wait", "quota/no-more", `--for=jsonpath={.status.used.count/deployments\.apps}=2`, "--timeout="+patience.String())
 }
 
 // versions returns the resourceVersions of objects.
@@ -42,7 +42,10 @@ func (w *world) versions(refs ...string) map[string]string {
 	w.Helper()
 	versions := map[string]string{}
 	for _, ref := range refs {
-		versions[ref] = w.kubectl("get", ref, "--output=jsonpath={.metadata.resourceVersion}")
+		kind, name, _ := strings.Cut(ref, "/")
+		object := w.get(kind, name)
+		require.NotNil(w, object, ref)
+		versions[ref] = fmt.Sprint(at(object, "metadata", "resourceVersion"))
 	}
 	return versions
 }
@@ -52,10 +55,10 @@ func (w *world) syncAgain(name string) {
 	w.Helper()
 	kind, object, _ := strings.Cut(name, "/")
 	for i := range 3 {
-		_, offset := requests(w, 0)
+		offset := auditEnd(w)
 		w.kubectl("annotate", "--overwrite", name, fmt.Sprintf("example.com/again=%d-%d", offset, i))
 		w.eventually("the custom resource is synced again", func() error {
-			list, _ := requests(w, offset)
+			list, _ := w.requests(offset)
 			for _, r := range list {
 				if r.Verb == "get" && strings.HasPrefix(r.ObjectRef.Resource, kind) && r.ObjectRef.Name == object {
 					return nil
@@ -66,47 +69,48 @@ func (w *world) syncAgain(name string) {
 	}
 }
 
-// TestKeptChildIsNotWritten keeps children of which other owners have fields:
+// testKeptChildIsNotWritten keeps children of which other owners have fields:
 // the replicas are an autoscaler's, a node port is allocated, and much is
 // defaulted. Restating the children writes nothing, and what others own stays
 // theirs.
-func TestKeptChildIsNotWritten(t *testing.T) {
-	inModes(t, modes[:2], func(t *testing.T, w *world) {
-		w.keepOld()
-		before := w.versions(oldChildren...)
-		managed := w.get("deployment", "eureka")
-		w.apply(product("name: registry"))
-		w.eventually("the new component is asked for", func() error {
-			if ready := w.condition("dataservice", "small", "Ready"); !strings.HasPrefix(ready, "False ") {
-				return fmt.Errorf("Ready is %s", ready)
-			}
-			return nil
-		})
-		w.syncAgain("dataservices/small")
-		require.Equal(t, before, w.versions(oldChildren...), "a kept child was written")
-		require.Equal(t, at(managed, "metadata", "managedFields"), at(w.get("deployment", "eureka"), "metadata", "managedFields"))
+func testKeptChildIsNotWritten(w *world) {
+	w.keepOld()
+	before := w.versions(oldChildren...)
+	managed := w.get("deployment", "eureka")
+	w.apply(product("name: registry"))
+	w.eventually("the new component is asked for", func() error {
+		if ready := w.condition("dataservice", "small", "Ready"); !strings.HasPrefix(ready, "False ") {
+			return fmt.Errorf("Ready is %s", ready)
+		}
+		return nil
+	})
+	w.syncAgain("dataservices/small")
+	require.Equal(w, before, w.versions(oldChildren...), "a kept child was written")
+	require.Equal(w, at(managed, "metadata", "managedFields"), at(w.get("deployment", "eureka"), "metadata", "managedFields"))
 
-		w.kubectl("scale", "deployment/eureka", "--replicas=4")
-		w.kubectl("patch", "deployment/eureka", "--patch", `{"spec":{"revisionHistoryLimit":3,"template":{"spec":{"containers":[{"name":"eureka","terminationMessagePolicy":"FallbackToLogsOnError"}]}}}}`)
-		w.kubectl("patch", "service/eureka", "--patch", `{"spec":{"sessionAffinity":"ClientIP"}}`)
-		w.syncAgain("dataservices/small")
-		deployment := w.get("deployment", "eureka")
-		require.EqualValues(t, 4, at(deployment, "spec", "replicas"), "the autoscaler's replicas")
-		require.EqualValues(t, 3, at(deployment, "spec", "revisionHistoryLimit"), "a defaulted field")
-		require.Equal(t, "FallbackToLogsOnError", at(deployment, "spec", "template", "spec", "containers", 0, "terminationMessagePolicy"))
-		require.Equal(t, "on", at(deployment, "metadata", "labels", "example.com/mesh"))
-		require.Equal(t, "ClientIP", at(w.get("service", "eureka"), "spec", "sessionAffinity"))
+	w.kubectl("scale", "deployment/eureka", "--replicas=4")
+	w.kubectl("patch", "deployment/eureka", "--patch", `{"spec":{"revisionHistoryLimit":3,"template":{"spec":{"containers":[{"name":"eureka","terminationMessagePolicy":"FallbackToLogsOnError"}]}}}}`)
+	w.kubectl("patch", "service/eureka", "--patch", `{"spec":{"sessionAffinity":"ClientIP"}}`)
+	w.syncAgain("dataservices/small")
+	deployment := w.get("deployment", "eureka")
+	require.EqualValues(w, 4, at(deployment, "spec", "replicas"), "the autoscaler's replicas")
+	require.EqualValues(w, 3, at(deployment, "spec", "revisionHistoryLimit"), "a defaulted field")
+	require.Equal(w, "FallbackToLogsOnError", at(deployment, "spec", "template", "spec", "containers", 0, "terminationMessagePolicy"))
+	require.Equal(w, "on", at(deployment, "metadata", "labels", "example.com/mesh"))
+	require.Equal(w, "ClientIP", at(w.get("service", "eureka"), "spec", "sessionAffinity"))
 
-		w.kubectl("delete", "quota/no-more")
-		w.ready("dataservice/small")
-		w.eventually("the old component goes", func() error {
-			if w.get("deployment", "eureka") != nil {
-				return fmt.Errorf("it is there")
-			}
-			return nil
-		})
+	w.kubectl("delete", "quota/no-more")
+	w.ready("dataservice/small")
+	w.eventually("the old component goes", func() error {
+		if w.get("deployment", "eureka") != nil {
+			return fmt.Errorf("it is there")
+		}
+		return nil
 	})
 }
+
+// forgedText is in each of the forged objects, and in nothing else.
+const forgedText = "stolen"
 
 // forgedObjects are what a tenant claims to have been applied last to each of
 // the children: it would be created, or overwritten, where she may write
@@ -117,18 +121,18 @@ func forgedObjects(t *testing.T, namespaceUID string) map[string]string {
 		return map[string]any{"name": name, "namespace": "kube-system", "ownerReferences": owner}
 	}
 	template := map[string]any{
-		"metadata": map[string]any{"labels": map[string]any{"app": "stolen"}},
+		"metadata": map[string]any{"labels": map[string]any{"app": forgedText}},
 		"spec": map[string]any{"hostPID": true, "containers": []any{map[string]any{
-			"name": "stolen", "image": "stolen", "securityContext": map[string]any{"privileged": true},
+			"name": forgedText, "image": forgedText, "securityContext": map[string]any{"privileged": true},
 		}}, "volumes": []any{map[string]any{"name": "root", "hostPath": map[string]any{"path": "/"}}}},
 	}
 	texts := map[string]string{}
 	for ref, object := range map[string]map[string]any{
 		"deployment/eureka": {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata("eureka"), "spec": map[string]any{
-			"replicas": 1, "selector": map[string]any{"matchLabels": map[string]any{"app": "stolen"}}, "template": template,
+			"replicas": 1, "selector": map[string]any{"matchLabels": map[string]any{"app": forgedText}}, "template": template,
 		}},
-		"service/eureka":   {"apiVersion": "v1", "kind": "Service", "metadata": metadata("eureka"), "spec": map[string]any{"ports": []any{map[string]any{"port": 1}}}},
-		"configmap/eureka": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("eureka"), "data": map[string]any{"key": "stolen"}},
+		"service/eureka":   {"apiVersion": "v1", "kind": "Service", "metadata": metadata("eureka"), "spec": map[string]any{"ports": []any{map[string]any{"name": forgedText, "port": 1}}}},
+		"configmap/eureka": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("eureka"), "data": map[string]any{"key": forgedText}},
 	} {
 		text, err := json.Marshal(object)
 		require.NoError(t, err)
@@ -137,63 +141,61 @@ func forgedObjects(t *testing.T, namespaceUID string) map[string]string {
 	return texts
 }
 
-// TestTenantCannotForgeAChild is an attack by a user who has the role edit in
+// testTenantCannotForgeAChild is an attack by a user who has the role edit in
 // one namespace and may write the custom resource there, under the restricted
 // Pod Security Standard: she writes onto the children that her DataService keeps
 // that something else was applied last.
-func TestTenantCannotForgeAChild(t *testing.T) {
-	inModes(t, modes[:2], func(t *testing.T, w *world) {
-		w.kubectl("label", "namespace", w.ns, "pod-security.kubernetes.io/enforce=restricted")
-		w.kubectl("create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
-		as := func(args ...string) string { return w.kubectl(append(args, "--as=tenant")...) }
-		_, _, err := operetta.Kubectl("create", "configmap", "eureka", "--from-literal=key=original", "--namespace=kube-system")
-		require.NoError(t, err)
-		t.Cleanup(func() {
-			_, _, err := operetta.Kubectl("delete", "configmap", "eureka", "--namespace=kube-system")
-			require.NoError(t, err)
-		})
-		before := elsewhere(w)
-		_, offset := requests(t, 0)
-		// No Pod of it is admitted, so that a renamed component is never ready.
-		manifest := strings.Replace(smallProduct, "image: eureka,", `image: eureka, config: {extra.yml: "a: 1"},`, 1)
-		w.kubectlWithInput(manifest, "apply", "--filename=-", "--as=tenant")
-		for child := range forgedObjects(t, "") {
-			w.kubectl("wait", "--for=create", child, "--timeout=60s")
-		}
-		w.kubectlWithInput(strings.Replace(manifest, "image: eureka,", "image: eureka, name: registry,", 1), "apply", "--filename=-", "--as=tenant")
-		w.kubectl("wait", "--for=create", "deployment/registry", "--timeout=60s")
+func testTenantCannotForgeAChild(w *world) {
+	w.kubectl("label", "namespace", w.ns, "pod-security.kubernetes.io/enforce=restricted")
+	w.kubectl("create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
+	as := func(args ...string) string { return w.kubectl(append(args, "--as=tenant")...) }
+	_, _, err := operetta.Kubectl("create", "configmap", "eureka", "--from-literal=key=original", "--namespace=kube-system")
+	require.NoError(w, err)
+	w.Cleanup(func() {
+		_, _, err := operetta.Kubectl("delete", "configmap", "eureka", "--namespace=kube-system")
+		require.NoError(w, err)
+	})
+	before := elsewhere(w)
+	offset := auditEnd(w)
+	// No Pod of it is admitted, so that a renamed component is never ready.
+	manifest := strings.Replace(smallProduct, "image: eureka,", `image: eureka, config: {extra.yml: "a: 1"},`, 1)
+	w.kubectlWithInput(manifest, "apply", "--filename=-", "--as=tenant")
+	for child := range forgedObjects(w.T, "") {
+		w.kubectl("wait", "--for=create", child, "--timeout="+patience.String())
+	}
+	w.kubectlWithInput(strings.Replace(manifest, "image: eureka,", "image: eureka, name: registry,", 1), "apply", "--filename=-", "--as=tenant")
+	w.kubectl("wait", "--for=create", "deployment/registry", "--timeout="+patience.String())
 
-		forged := forgedObjects(t, w.kubectl("get", "namespace", w.ns, "--output=jsonpath={.metadata.uid}"))
-		forge := func(child, text string) {
-			as("annotate", "--overwrite", child, "metacontroller.k8s.io/last-applied-configuration="+text)
-		}
-		for child, text := range forged {
-			forge(child, text)
-			w.syncAgain("dataservices/small")
-			requireNothingElsewhere(w, before, offset)
-		}
-		for child := range forged { // that of another object
-			forge(child, forged["deployment/eureka"])
-		}
+	forged := forgedObjects(w.T, w.kubectl("get", "namespace", w.ns, "--output=jsonpath={.metadata.uid}"))
+	forge := func(child, text string) {
+		as("annotate", "--overwrite", child, "metacontroller.k8s.io/last-applied-configuration="+text)
+	}
+	for child, text := range forged {
+		forge(child, text)
 		w.syncAgain("dataservices/small")
 		requireNothingElsewhere(w, before, offset)
+	}
+	for child := range forged { // that of another object
+		forge(child, forged["deployment/eureka"])
+	}
+	w.syncAgain("dataservices/small")
+	requireNothingElsewhere(w, before, offset)
 
-		// The same while it is finalized, with and without its children.
-		as("patch", "dataservice/small", "--type=json", `--patch=[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/hold"}]`)
-		as("delete", "dataservice/small", "--cascade=orphan", "--wait=false")
-		for child, text := range forged {
-			if w.kubectl("get", child, "--ignore-not-found", "--output=name") != "" {
-				forge(child, text)
-			}
+	// The same while it is finalized, with and without its children.
+	as("patch", "dataservice/small", "--type=json", `--patch=[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/hold"}]`)
+	as("delete", "dataservice/small", "--cascade=orphan", "--wait=false")
+	for child, text := range forged {
+		if w.kubectl("get", child, "--ignore-not-found", "--output=name") != "" {
+			forge(child, text)
 		}
-		w.settle()
-		requireNothingElsewhere(w, before, offset)
-		as("patch", "dataservice/small", "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
-		w.kubectl("wait", "dataservice/small", "--for=delete", "--timeout=100s")
-		requireNothingElsewhere(w, before, offset)
-		// They are orphans now, and nobody else clears them away.
-		w.kubectl("delete", "deployments,services,configmaps", "--all", "--timeout=60s")
-	})
+	}
+	w.settle()
+	requireNothingElsewhere(w, before, offset)
+	as("patch", "dataservice/small", "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
+	w.kubectl("wait", "dataservice/small", "--for=delete", "--timeout="+patience.String())
+	requireNothingElsewhere(w, before, offset)
+	// They are orphans now, and nobody else clears them away.
+	w.kubectl("delete", "deployments,services,configmaps", "--all", "--timeout="+patience.String())
 }
 
 func victim(t require.TestingT) string {
@@ -202,18 +204,24 @@ func victim(t require.TestingT) string {
 	return value
 }
 
-// elsewhere returns what there is outside the tenant's namespace, by kind and
-// name.
+// elsewhere returns what there is outside the tenant's namespace, by kind,
+// namespace and name. Other tests have objects in their own namespaces: none of
+// those has the text of a forged one.
 func elsewhere(w *world) []string {
 	w.Helper()
-	stdout, _, err := operetta.Kubectl("get", "deployments,services,configmaps,pods,statefulsets,daemonsets", "--all-namespaces",
-		"--field-selector=metadata.namespace!="+w.ns, `--output=jsonpath={range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name}{"\n"}{end}`)
+	list, err := objects.List(w.Context(), "deployments,services,configmaps,pods,statefulsets,daemonsets", "", "")
 	require.NoError(w, err)
 	names := map[string]bool{}
-	for _, name := range strings.Fields(stdout) {
-		// Each namespace gets one for the API server's certificate.
-		if !strings.HasSuffix(name, "/kube-root-ca.crt") {
-			names[name] = true
+	for _, object := range list {
+		namespace, name := fmt.Sprint(at(object, "metadata", "namespace")), fmt.Sprint(at(object, "metadata", "name"))
+		if namespace == w.ns {
+			continue
+		}
+		text, err := json.Marshal(object)
+		require.NoError(w, err)
+		require.NotContains(w, string(text), forgedText, "a forged object was created")
+		if !strings.HasPrefix(namespace, worldPrefix) {
+			names[fmt.Sprint(at(object, "kind"), "/", namespace, "/", name)] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))

@@ -5,6 +5,7 @@ package live
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,8 +21,11 @@ import (
 	"github.com/operetta-dev/operetta/e2e/cluster"
 )
 
-// operetta is the cluster that the tests share.
-var operetta *cluster.Operetta
+// operetta is the cluster that the tests share, and objects reads what is in it.
+var (
+	operetta *cluster.Operetta
+	objects  *cluster.Reader
+)
 
 // auditPolicy records what is written, and what is refused.
 const auditPolicy = `
@@ -43,16 +47,21 @@ var metacontroller, _ = exec.LookPath("metacontroller")
 var skipped atomic.Int32
 
 func TestMain(m *testing.M) {
-	build := exec.Command("go", "build", "-o", "bin/operetta", "./cmd/operetta")
-	build.Dir = root
-	if output, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build operetta: %s\n%s", err, output)
+	if err := cluster.Build(context.Background(), root); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	// The tests mostly wait. -parallel comes later and takes precedence.
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
 	}
 	options := cluster.Options{AuditPolicy: auditPolicy, Nodes: true}
 	code := cluster.RunTests(m, options, func(c *cluster.Cluster) error {
 		var err error
-		operetta, err = c.Install(context.Background(), root)
+		if operetta, err = c.Install(context.Background(), root); err != nil {
+			return err
+		}
+		objects, err = c.NewReader()
 		return err
 	})
 	if metacontroller == "" {
@@ -66,31 +75,13 @@ func TestMain(m *testing.M) {
 // root is the project's folder.
 const root = "../.."
 
-// mode is how Metacontroller runs.
-type mode struct{ strategy, hookVersion string }
-
-func (m mode) String() string { return m.strategy + "/" + m.hookVersion }
-
-// modes are all of them; the last two differ from the first two in the keys of a
-// request only.
-var modes = []mode{
-	{"dynamic-apply", "v2"}, {"server-side-apply", "v2"}, {"dynamic-apply", "v1"}, {"server-side-apply", "v1"},
-}
-
-// inModes runs a test once for each mode.
-func inModes(t *testing.T, modes []mode, test func(t *testing.T, w *world)) {
-	for _, m := range modes {
-		t.Run(m.String(), func(t *testing.T) { test(t, newWorld(t, m, operetta.HookURL)) })
-	}
-}
-
-// world is a namespace in which a test lives, while Metacontroller runs in a
-// mode.
+// world is the namespace of a test, while Metacontroller runs in a mode.
 type world struct {
 	*testing.T
 
-	mode mode
-	ns   string
+	*run
+
+	ns string
 	// begin is where the audit log stood when the test began.
 	begin     int64
 	explained bool
@@ -98,24 +89,16 @@ type world struct {
 
 var worlds atomic.Int32
 
-// newWorld starts Metacontroller for the time of a test.
-func newWorld(t *testing.T, m mode, hookURL string) *world {
+// worldPrefix is what the names of their namespaces begin with.
+const worldPrefix = "world-"
+
+// newWorld makes a namespace for the time of a test.
+func newWorld(t *testing.T, r *run) *world {
 	t.Helper()
-	if metacontroller == "" {
-		skipped.Add(1)
-		t.Skip("metacontroller is not on the PATH")
-	}
-	w := &world{T: t, mode: m, ns: fmt.Sprintf("world-%d", worlds.Add(1))}
-	_, w.begin = requests(t, 0)
-	require.NoError(t, operetta.Connect(hookURL, m.hookVersion))
-	require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
-	t.Cleanup(func() {
-		w.explainFailure() // of what was cleared below
-		require.NoError(t, operetta.End(cluster.Metacontroller))
-	})
+	w := &world{T: t, run: r, ns: fmt.Sprint(worldPrefix, worlds.Add(1)), begin: auditEnd(t)}
 	w.kubectl("create", "namespace", w.ns)
-	w.kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=60s")
-	// What is left would be reconciled again in the next mode.
+	w.kubectl("wait", "--for=create", "serviceaccount/default", "--timeout="+patience.String())
+	// What is left would be reconciled again by the next Metacontroller.
 	t.Cleanup(func() {
 		w.explainFailure()
 		// A test that has taken everything away leaves nothing to clear.
@@ -157,9 +140,9 @@ func (w *world) clear() {
 	w.Helper()
 	w.kubectl("delete", kinds, "--all", "--timeout="+patience.String())
 	w.eventually("nothing is left", func() error {
-		left := w.kubectl("get", "pods,jobs,deployments,statefulsets,daemonsets,services,roles,rolebindings", "--selector=controller-uid", "--output=name")
-		if left != "" {
-			return fmt.Errorf("there still are %s", strings.Join(strings.Fields(left), ", "))
+		left := refs(w.list("pods,jobs,deployments,statefulsets,daemonsets,services,roles,rolebindings", "controller-uid"))
+		if len(left) > 0 {
+			return fmt.Errorf("there still are %s", strings.Join(left, ", "))
 		}
 		return nil
 	})
@@ -218,11 +201,26 @@ func (w *world) ready(objects ...string) {
 // get returns an object, or nil.
 func (w *world) get(kind, name string) map[string]any {
 	w.Helper()
-	text := w.kubectl("get", kind, name, "--output=json", "--ignore-not-found")
-	if text == "" {
-		return nil
+	object, err := objects.Get(context.Background(), kind, w.ns, name)
+	require.NoError(w, err)
+	return object
+}
+
+// list returns the objects of some kinds.
+func (w *world) list(kinds, selector string) []map[string]any {
+	w.Helper()
+	list, err := objects.List(context.Background(), kinds, w.ns, selector)
+	require.NoError(w, err)
+	return list
+}
+
+// refs returns the kinds and names of objects, as in Pod/a.
+func refs(list []map[string]any) []string {
+	var names []string
+	for _, object := range list {
+		names = append(names, fmt.Sprint(at(object, "kind"), "/", at(object, "metadata", "name")))
 	}
-	return decoded(w, text)
+	return names
 }
 
 func decoded(t require.TestingT, text string) map[string]any {

@@ -2,8 +2,9 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -14,55 +15,51 @@ func productOf(name, eureka, proxy string) string {
 		eureka: {name: ` + eureka + `, image: eureka, replica: 1}, proxy: {name: ` + proxy + `, image: proxy, replica: 1}}}`
 }
 
-// TestTwoProductsInOneNamespace lets two custom resources ask for a Service or a
+// testTwoProductsInOneNamespace lets two custom resources ask for a Service or a
 // ConfigMap of one name. The second leaves alone what the first has, says so, and
 // gets it when the first is gone. Nothing is written in between.
-func TestTwoProductsInOneNamespace(t *testing.T) {
-	inModes(t, modes[:2], func(t *testing.T, w *world) {
-		first := productOf("first", "eureka", "proxy")
-		w.apply(first)
-		w.ready("dataservice/first")
-		w.settle()
-		before := w.versions("service/eureka", "service/proxy", "configmap/proxy")
+func testTwoProductsInOneNamespace(w *world) {
+	first := productOf("first", "eureka", "proxy")
+	w.apply(first)
+	w.ready("dataservice/first")
+	w.settle()
+	before := w.versions("service/eureka", "service/proxy", "configmap/proxy")
 
-		w.apply(productOf("second", "eureka-2", "proxy"))
-		w.apply(strings.Replace(modelBox(`image: "nginx:1", ports: [{port: 80}]`), "name: box", "name: eureka", 1))
-		w.blocked("dataservice", "second", "Service/proxy belongs to DataService/first", "ConfigMap/proxy belongs to DataService/first")
-		w.blocked("modelbox", "eureka", "Service/eureka belongs to DataService/first")
-		w.atRest()
-		require.Equal(t, before, w.versions("service/eureka", "service/proxy", "configmap/proxy"), "what the first has was written to")
-		w.ready("dataservice/first")
+	w.apply(productOf("second", "eureka-2", "proxy"))
+	w.apply(strings.Replace(modelBox(`image: "nginx:1", ports: [{port: 80}]`), "name: box", "name: eureka", 1))
+	w.blocked("dataservice", "second", "Service/proxy belongs to DataService/first", "ConfigMap/proxy belongs to DataService/first")
+	w.blocked("modelbox", "eureka", "Service/eureka belongs to DataService/first")
+	w.atRest()
+	require.Equal(w, before, w.versions("service/eureka", "service/proxy", "configmap/proxy"), "what the first has was written to")
+	w.ready("dataservice/first")
 
-		w.kubectl("delete", "dataservice/first", "--timeout="+patience.String())
-		w.ready("dataservice/second", "modelbox/eureka")
-		w.apply(first)
-		w.blocked("dataservice", "first", "Service/eureka belongs to ModelBox/eureka")
-		w.atRest()
-	})
+	w.kubectl("delete", "dataservice/first", "--timeout="+patience.String())
+	w.ready("dataservice/second", "modelbox/eureka")
+	w.apply(first)
+	w.blocked("dataservice", "first", "Service/eureka belongs to ModelBox/eureka")
+	w.atRest()
 }
 
-// TestTwoThatComeTogether creates both at once, some times: who gets what is a
+// testTwoThatComeTogether creates both at once, some times: who gets what is a
 // matter of chance then, and both may be blocked. Nobody takes from the other for
 // ever.
-func TestTwoThatComeTogether(t *testing.T) {
-	inModes(t, modes[1:2], func(t *testing.T, w *world) {
-		var objects []string
-		for i := range 5 {
-			name := fmt.Sprintf("eureka-%d", i)
-			objects = append(objects, productOf(fmt.Sprintf("one-%d", i), name, "proxy-"+name), productOf(fmt.Sprintf("other-%d", i), name, "proxy-"+name))
-		}
-		w.apply(strings.Join(objects, "\n---\n"))
-		for i := range 5 {
-			w.eventually("at most one of the two is Ready, and the other is blocked", func() error {
-				one, other := w.condition("dataservice", fmt.Sprintf("one-%d", i), "Ready"), w.condition("dataservice", fmt.Sprintf("other-%d", i), "Ready")
-				if !strings.HasPrefix(one, "False ChildBlocked") && !strings.HasPrefix(other, "False ChildBlocked") {
-					return fmt.Errorf("they are %s and %s", one, other)
-				}
-				return nil
-			})
-		}
-		w.atRest()
-	})
+func testTwoThatComeTogether(w *world) {
+	var objects []string
+	for i := range 5 {
+		name := fmt.Sprintf("eureka-%d", i)
+		objects = append(objects, productOf(fmt.Sprintf("one-%d", i), name, "proxy-"+name), productOf(fmt.Sprintf("other-%d", i), name, "proxy-"+name))
+	}
+	w.apply(strings.Join(objects, "\n---\n"))
+	for i := range 5 {
+		w.eventually("at most one of the two is Ready, and the other is blocked", func() error {
+			one, other := w.condition("dataservice", fmt.Sprintf("one-%d", i), "Ready"), w.condition("dataservice", fmt.Sprintf("other-%d", i), "Ready")
+			if !strings.HasPrefix(one, "False ChildBlocked") && !strings.HasPrefix(other, "False ChildBlocked") {
+				return fmt.Errorf("they are %s and %s", one, other)
+			}
+			return nil
+		})
+	}
+	w.atRest()
 }
 
 // blocked waits until a custom resource says why it is not Ready.
@@ -86,17 +83,19 @@ func (w *world) blocked(kind, name string, reasons ...string) {
 // growing intervals.
 func (w *world) atRest() {
 	w.Helper()
-	versions := func() string {
-		return w.kubectl("get", "services,configmaps,deployments,"+kinds, "--output=jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion} {end}")
-	}
-	last, quiet := "", 0
+	const quiet = 10 * time.Second
+	var last []string
+	since := time.Now()
 	w.eventually("nothing is written for ten seconds", func() error {
-		now := versions()
-		if now != last {
-			last, quiet = now, 0
+		var now []string
+		for _, object := range w.list("services,configmaps,deployments,"+kinds, "") {
+			now = append(now, fmt.Sprint(at(object, "kind"), "/", at(object, "metadata", "name"), " ", at(object, "metadata", "resourceVersion")))
 		}
-		if quiet++; quiet < 25 { // looks, each of which takes a while
-			return fmt.Errorf("it has been quiet for %d looks", quiet)
+		if !slices.Equal(now, last) {
+			last, since = now, time.Now()
+		}
+		if is := time.Since(since); is < quiet {
+			return fmt.Errorf("it has been quiet for %s", is)
 		}
 		return nil
 	})

@@ -157,7 +157,7 @@ func (w *world) says(text string) {
 func (w *world) replicas(wanted int) {
 	w.Helper()
 	w.eventually(fmt.Sprintf("there are %d replicas", wanted), func() error {
-		if got := at(w.get("deployment", "box"), "spec", "replicas"); got != float64(wanted) {
+		if got := at(w.get("deployment", "box"), "spec", "replicas"); got != int64(wanted) {
 			return fmt.Errorf("it asks for %v", got)
 		}
 		return nil
@@ -174,7 +174,7 @@ func TestCredentials(t *testing.T) {
 		_, _, err := operetta.Kubectl("delete", "--filename="+root+"/deploy/components/https/metacontroller-secrets.yaml")
 		require.NoError(t, err)
 	})
-	w := newWorld(t, modes[0], "https://"+s.address)
+	w := newWorld(t, start(t, modes[0], "https://"+s.address))
 	t.Cleanup(func() {
 		_, _, err := operetta.Kubectl("patch", "compositecontroller/operetta-modelbox", "--type=merge", `--patch={"spec": {"endpointConfigs": null}}`)
 		require.NoError(t, err)
@@ -244,7 +244,7 @@ func TestCredentials(t *testing.T) {
 	was := 1 + edits%3
 	edit()
 	w.says("has expired")
-	require.Equal(t, float64(was), at(w.get("deployment", "box"), "spec", "replicas"), "nothing has changed")
+	require.EqualValues(t, was, at(w.get("deployment", "box"), "spec", "replicas"), "nothing has changed")
 	w.endpoint(s.address, map[string]any{"caBundle": ca, "clientTLS": client, "authorization": w.ref("token", "second")})
 	w.replicas(1 + edits%3)
 }

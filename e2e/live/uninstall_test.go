@@ -11,7 +11,7 @@ import (
 // TestUninstall comes after all others: it installs what deploy/ ships with one
 // command, and takes it away in the order of the README.
 func TestUninstall(t *testing.T) {
-	w := newWorld(t, modes[0], operetta.HookURL)
+	w := newWorld(t, start(t, modes[0], operetta.HookURL))
 	kubectl := func(args ...string) string {
 		stdout, _, err := operetta.Kubectl(args...)
 		require.NoError(t, err)
