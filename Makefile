@@ -14,8 +14,9 @@ COVERED       := ./hooks/... ./metacontroller/... ./operator/...
 MIN_COVERAGE  := 90
 # Of the tests of one package: a machine that is busy takes several times as long.
 TIMEOUT       := 30m
-# Tested by make load.
-ELSEWHERE     := ./internal/cli ./internal/server/loadtest
+# Tested by make load, and of the command line the tests that call needsLoad.
+ELSEWHERE     := ./internal/server/loadtest
+NEED_LOAD      = $(shell sed -n '/^func Test/h; /needsLoad(t)$$/{x; s/^func \(Test[A-Za-z0-9_]*\).*/\1/p;}' internal/cli/*_test.go)
 space         := $(subst ,, )
 comma         := ,
 
@@ -29,7 +30,7 @@ CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=cli --exclude=
 SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
                    | xargs -n1 dirname | sort -u)
 # The parallel tests of the former hardly do more than wait, so that more of them
-# run at once than there may be processors.
+# run at once than there may be processors: -parallel 8.
 # GOGC=400 stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
 
@@ -120,26 +121,33 @@ endif
 # Those that mostly wait and those that mostly compute, at the same time.
 .PHONY: unit-race unit-others
 unit-race:
-	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
+	@$(GOTEST) -short $(RACE) -parallel 8 $(addprefix ./,$(CONCURRENT))
 unit-others:
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
-	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -p=1 -timeout $(TIMEOUT) ./internal/server/loadtest ./internal/cli
+	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) ./internal/server/loadtest
+	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) -run '^($(subst $(space),|,$(strip $(NEED_LOAD))))$$' ./internal/cli
 
-# One after the other: tests of the server have deadlines, as what they test has.
 .PHONY: cover
 cover: ## The whole of the tests that need no cluster; those of the hooks and the protocol must reach enough of both
-	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) $(addprefix ./,$(filter-out metacontroller,$(SHARING)))
-	@$(GOTEST) -short $(RACE) ./metacontroller
-	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
-	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
-	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
-	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) $(ELSEWHERE))")
+	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) cover-race cover-others
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
+
+# Those that mostly wait and those that mostly compute, at the same time. --output-sync
+# shows what each of them printed when it has ended.
+.PHONY: cover-race cover-others
+cover-race:
+	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) -parallel 8 $(addprefix ./,$(filter-out metacontroller,$(SHARING)))
+	@$(GOTEST) -short $(RACE) ./metacontroller
+	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
+	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
+cover-others:
+	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
+	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) $(ELSEWHERE))")
 
 .PHONY: test-release
 test-release: ## Build the image twice, and compare what is released with deploy/
@@ -150,8 +158,9 @@ soak: ## Send the built binary requests of all kinds for TIME=30m, and look whet
 	@OPERETTA_TEST_LOAD=1 OPERETTA_TEST_SOAK=$(or $(TIME),30m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./internal/server/loadtest
 
 .PHONY: thorough
-thorough: ## The tests of the hooks and the protocol with every repetition, for half an hour, and the alert rules by promtool
+thorough: ## The tests of the hooks, the protocol and the load with every repetition, for half an hour, and the alert rules by promtool
 	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
+	@OPERETTA_TEST_THOROUGH=1 OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) ./internal/server/loadtest
 	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -timeout 2h $(COVERED)
 
 .PHONY: lint
@@ -163,10 +172,10 @@ lint: ## Lint, with the rules that keep hooks pure
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: e2e
-e2e: build ## Test against a real API server; the first time it is built, for minutes
+e2e: ## Test against a real API server; the first time it is built, for minutes
 	@failed=; \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
-	(cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=1 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT)) ./...) || failed=1; \
+	(cd e2e && $(GO) run ./cmd/prebuild && $(GOTEST) -count=1 -p=2 -timeout $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT)) ./...) || failed=1; \
 	test -z "$$failed"
 
 .PHONY: explore
