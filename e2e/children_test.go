@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// children returns what the hook makes of a custom resource or a request, as a
-// YAML stream.
+// children returns the children that the hook returns for a custom resource or a
+// request, as a YAML stream.
 func children(t *testing.T, path string) string {
 	t.Helper()
 	return operetta(t, "", "render", path, "--children-only")
@@ -31,7 +31,7 @@ func documents(t *testing.T, stream string) []map[string]any {
 	return all
 }
 
-// parse returns the object that a YAML text is.
+// parse decodes an object from YAML.
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var parsed map[string]any
@@ -67,8 +67,8 @@ func TestSamplesAreAccepted(t *testing.T) {
 	}
 }
 
-// Metacontroller applies the children again and again: the second time must
-// find nothing to do.
+// Metacontroller applies the children at every sync: the second time must change
+// nothing.
 func TestChildrenOfSamplesSettle(t *testing.T) {
 	for _, path := range samples(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
@@ -76,7 +76,7 @@ func TestChildrenOfSamplesSettle(t *testing.T) {
 			name += "-of-seed"
 		}
 		stream := children(t, path)
-		if stream == "" { // a tool asks for nothing before a Pod matches
+		if stream == "" { // a PodBuggerTool has no children before a Pod matches
 			stream = children(t, withoutNamespace(t, "../testdata/"+name+"/sync/access-comes-before-the-job.in.yaml"))
 		}
 		t.Run(name+" client-side", func(t *testing.T) {
@@ -88,8 +88,8 @@ func TestChildrenOfSamplesSettle(t *testing.T) {
 	}
 }
 
-// withoutNamespace returns the path of a copy of a case whose objects say no
-// namespace, so that they fit in any.
+// withoutNamespace returns the path of a copy of a case whose objects have no
+// metadata.namespace, so that they can be applied in any.
 func withoutNamespace(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -105,8 +105,8 @@ func withoutNamespace(t *testing.T, path string) string {
 	return copied
 }
 
-// requireSettles applies a stream twice, and deletes what it describes after
-// the test: node ports are the cluster's, whatever the namespace.
+// requireSettles applies a stream twice, and deletes the objects after the test:
+// node ports belong to the whole cluster, not to a namespace.
 func requireSettles(t *testing.T, stream, ns string, flags ...string) {
 	t.Helper()
 	in := "--namespace=" + namespace(t, ns)
@@ -122,15 +122,15 @@ func requireSettles(t *testing.T, stream, ns string, flags ...string) {
 	again := apply(t, stream, flags...)
 	require.Equal(t, before, versions(t, stream, in), again)
 	if len(flags) > 1 {
-		return // it says serverside-applied of all
+		return // kubectl prints serverside-applied for every object
 	}
 	for line := range strings.Lines(again) {
 		require.Contains(t, line, " unchanged")
 	}
 }
 
-// What the API server stores must be what the hook wrote, word for word, with
-// no more than additions: otherwise Metacontroller finds a difference for ever.
+// The API server must store every field as the hook wrote it, and may only add
+// fields: otherwise Metacontroller would find a difference at every sync.
 func TestServerKeepsChildrenAsTheyAreWritten(t *testing.T) {
 	cases, err := filepath.Glob("../testdata/*/sync/*.in.yaml")
 	require.NoError(t, err)
@@ -153,8 +153,8 @@ func TestServerKeepsChildrenAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// hasChildren reports whether a file has children to be applied: each custom
-// resource, and each case whose answer has some.
+// hasChildren reports whether a file leads to children: true for a custom resource,
+// and for a case whose answer has some.
 func hasChildren(t *testing.T, path string) bool {
 	t.Helper()
 	input, isCase := strings.CutSuffix(path, ".in.yaml")
@@ -170,7 +170,7 @@ func hasChildren(t *testing.T, path string) bool {
 // apart. Any other list it compares as a whole.
 var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
-// requireKept requires that stored has all that wanted has.
+// requireKept fails unless stored has every field of wanted with the same value.
 func requireKept(t *testing.T, wanted, stored any, path string) {
 	t.Helper()
 	switch wanted := wanted.(type) {

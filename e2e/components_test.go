@@ -13,7 +13,7 @@ import (
 )
 
 // TestAnExistingMetacontrollerIsNamedEverywhere renders deploy/ with the component for a
-// Metacontroller that runs already.
+// cluster that already has a Metacontroller.
 func TestAnExistingMetacontrollerIsNamedEverywhere(t *testing.T) {
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)

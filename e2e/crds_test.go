@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// installCRDs installs what deploy/ ships, as a person does. Every CRD has to
-// fit the annotation of a client-side apply, and each of its rules has to
-// compile and to stay within the API server's budget.
+// installCRDs installs the CRDs of deploy/ with kubectl, as users do. Every CRD must
+// fit into the last-applied annotation of a client-side apply, and each of its rules
+// must compile and stay within the API server's cost budget.
 func installCRDs() error {
 	paths, err := filepath.Glob("../deploy/crds/*.yaml")
 	if err != nil || len(paths) == 0 {
@@ -51,8 +51,8 @@ func TestCRDsApplyTwice(t *testing.T) {
 	}
 }
 
-// TestSlowQuantitiesAreRefusedAtOnce: the API server runs the rules on what the
-// pattern refuses, and to read such a quantity takes it minutes.
+// TestSlowQuantitiesAreRefusedAtOnce: the API server evaluates the rules even if the
+// pattern does not match, and parsing such a quantity would take minutes.
 func TestSlowQuantitiesAreRefusedAtOnce(t *testing.T) {
 	resources := `resources: {requests: {cpu: 1234567890123456789012e150000000}, limits: {cpu: 1234567890123456789012e150000000}}`
 	for kind, spec := range map[string]string{

@@ -23,8 +23,7 @@ func operetta(t *testing.T, stdin string, args ...string) string {
 	return out.String()
 }
 
-// apply applies a manifest that has to be accepted, and returns what kubectl
-// says of it.
+// apply applies a manifest that must be accepted, and returns kubectl's output.
 func apply(t *testing.T, manifest string, args ...string) string {
 	t.Helper()
 	stdout, _, err := controlPlane.KubectlWithInput(manifest, append([]string{"apply", "--filename=-"}, args...)...)
@@ -32,8 +31,8 @@ func apply(t *testing.T, manifest string, args ...string) string {
 	return stdout
 }
 
-// namespaces counts those that tests have made. No controller runs here that
-// would delete one, so that a test that runs again needs another.
+// namespaces counts the namespaces of tests. No controller runs here that would
+// finalize a deleted namespace, so each test run needs a new one.
 var namespaces atomic.Int32
 
 // namespace creates a namespace of the test's own.
@@ -45,9 +44,8 @@ func namespace(t *testing.T, name string) string {
 	return name
 }
 
-// prepare makes of a control plane a cluster for these tests: with our CRDs, and
-// with the ServiceAccount without which no Pod is admitted, and which a
-// controller would create that does not run here.
+// prepare installs the CRDs, and creates the ServiceAccount default, without which no
+// Pod is admitted: the controller that would create it does not run here.
 func prepare() error {
 	if err := installCRDs(); err != nil {
 		return err

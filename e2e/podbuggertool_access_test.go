@@ -62,8 +62,8 @@ func rules(t *testing.T, user, in string) []string {
 	return lines
 }
 
-// Each of the two permissions is needed, and they are enough. Nobody can pass on
-// more than they have, so that Metacontroller needs the same two.
+// Both permissions are needed, and they suffice. Kubernetes refuses to grant
+// permissions that the grantor does not have, so Metacontroller needs the same two.
 func TestDebugNeedsGetAndPatch(t *testing.T) {
 	ns := namespace(t, "needs")
 	in := "--namespace=" + ns

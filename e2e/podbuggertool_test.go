@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// debugTool is a PodBuggerTool in a namespace of its own, with a Pod that
-// matches. No kubelet runs here, so that a test runs what a Job would run.
+// debugTool is a PodBuggerTool in its own namespace, with a Pod that matches. No
+// kubelet runs here, so the test runs the command of each Job itself.
 type debugTool struct {
 	t        *testing.T
 	ns, name string
@@ -25,7 +25,7 @@ func newDebugTool(t *testing.T, ns, spec string) debugTool {
 	return debugTool{t, ns, "toolbox", spec}
 }
 
-// pod creates a Pod, which runs as far as its status says.
+// pod creates a Pod whose status says that it runs.
 func (d debugTool) pod(name string) {
 	d.t.Helper()
 	apply(d.t, fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: %s, labels: {app: shop}}, spec: {
@@ -33,8 +33,7 @@ func (d debugTool) pod(name string) {
 	kubectl(d.t, "patch", "pod", name, "--namespace="+d.ns, "--subresource=status", "--patch", `{"status":{"phase":"Running"}}`)
 }
 
-// answer returns what the hook answers to a request with the Pods and the
-// children as they are.
+// answer calls the hook with the current Pods and children, and returns its answer.
 func (d debugTool) answer(args ...string) string {
 	d.t.Helper()
 	children := map[string]any{}
@@ -54,7 +53,7 @@ func (d debugTool) answer(args ...string) string {
 	return operetta(d.t, string(request), append([]string{"render", "-"}, args...)...)
 }
 
-// list returns objects of the namespace as a request has them.
+// list returns objects of the namespace in the form of a hook request.
 func (d debugTool) list(resource string, args ...string) map[string]any {
 	d.t.Helper()
 	var objects struct {
@@ -69,10 +68,9 @@ func (d debugTool) list(resource string, args ...string) map[string]any {
 	return byKey
 }
 
-// begin applies what the hook asks for as Metacontroller does, as the user that
-// it is with the permissions that are shipped for it, and returns the Jobs. They
-// come when what allows them their work is there: the ServiceAccount, and then Role and
-// RoleBinding.
+// begin applies the children as Metacontroller does, as its user with the permissions in
+// deploy/, and returns the Jobs. The hook returns the Jobs only once the ServiceAccount,
+// the Role and the RoleBinding exist.
 func (d debugTool) begin() []map[string]any {
 	d.t.Helper()
 	var jobs []map[string]any
@@ -96,8 +94,8 @@ func encoded(t *testing.T, object map[string]any) string {
 	return string(raw)
 }
 
-// asMetacontroller applies an object with what Metacontroller may do, which the
-// API server has to have heard of before.
+// asMetacontroller applies an object as Metacontroller's user. It waits until the API
+// server knows the user's permissions.
 func asMetacontroller(t *testing.T, manifest string) {
 	t.Helper()
 	var err error
@@ -111,7 +109,7 @@ func asMetacontroller(t *testing.T, manifest string) {
 
 const metacontrollerUser = "system:serviceaccount:metacontroller:metacontroller"
 
-// run runs what a Job runs, with the Job's own permissions.
+// run runs the command of a Job with the Job's permissions.
 func (d debugTool) run(job map[string]any) (stderr string, err error) {
 	d.t.Helper()
 	spec := job["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
@@ -126,7 +124,7 @@ func (d debugTool) run(job map[string]any) (stderr string, err error) {
 	return stderr, err
 }
 
-// as returns the flag that makes kubectl a ServiceAccount.
+// as returns the flag with which kubectl acts as a ServiceAccount.
 func (d debugTool) as(account string) string {
 	return "--as=system:serviceaccount:" + d.ns + ":" + account
 }
@@ -145,7 +143,7 @@ func (d debugTool) containers(pod string) map[string]map[string]any {
 	return byName
 }
 
-// shipPermissions installs what deploy/ ships for Metacontroller.
+// shipPermissions installs the permissions that deploy/ has for Metacontroller.
 func shipPermissions(t *testing.T) {
 	t.Helper()
 	kubectl(t, "apply", "--filename=../deploy/rbac/podbuggertool.yaml")
@@ -189,8 +187,8 @@ func TestDebugJobDoesWhatItIsFor(t *testing.T) {
 	require.Empty(t, answer["children"], "the Job has done its work, and nothing allows anything any more")
 }
 
-// A Job's second Pod finds what the first has done. It changes nothing, and what
-// it says is not worth telling: the Pod shows the container.
+// A Job's second Pod finds the debug container of the first. It changes nothing, and
+// its message is not reported, because the status of the Pod shows the container.
 func TestDebugJobRunsTwiceAndNothingHappens(t *testing.T) {
 	shipPermissions(t)
 	for _, profile := range []string{"general", "baseline", "restricted", "netadmin", "sysadmin"} {

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatIsShippedRunsWhereItsNamespaceIsRestricted creates the Pods of the
-// server and of Metacontroller in namespaces with the labels that are shipped for
-// theirs. Of Metacontroller's Pod, what its authors ship beside our patch is added.
+// TestWhatIsShippedRunsWhereItsNamespaceIsRestricted creates the Pods of the server
+// and of Metacontroller in namespaces with the Pod Security labels of deploy/. For
+// Metacontroller's Pod, its own manifest is completed by our patch.
 func TestWhatIsShippedRunsWhereItsNamespaceIsRestricted(t *testing.T) {
 	for name, shipped := range map[string]struct {
 		namespace, workload string
@@ -36,7 +36,7 @@ func TestWhatIsShippedRunsWhereItsNamespaceIsRestricted(t *testing.T) {
 				container := spec["containers"].([]any)[0].(map[string]any)
 				maps.Copy(container, shipped.added)
 				change(spec, container)
-				delete(spec, "serviceAccountName") // it is another namespace
+				delete(spec, "serviceAccountName") // it does not exist in this namespace
 				return encoded(t, map[string]any{
 					"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "shipped", "labels": template["metadata"].(map[string]any)["labels"]}, "spec": spec,
 				})

@@ -14,9 +14,9 @@ const (
 	boxWithout = `{"apiVersion":"model.github.com/v1","kind":"ModelBox","metadata":{"name":"web","namespace":%q},"spec":{"image":"nginx"}}`
 )
 
-// TestReplicasTakenOut shows on a real API server what a ModelBox whose
-// replicas are taken out is up against, and that what the hook asks for then
-// keeps the Deployment at 4 under both apply strategies of Metacontroller.
+// TestReplicasTakenOut removes spec.replicas from a ModelBox on a real API server: the
+// Deployment that the hook then returns keeps 4 replicas under both apply strategies
+// of Metacontroller.
 func TestReplicasTakenOut(t *testing.T) {
 	t.Run("an update without replicas makes it 1", func(t *testing.T) {
 		ns := namespace(t, "replicas-hazard-put")
@@ -59,7 +59,7 @@ func TestReplicasTakenOut(t *testing.T) {
 	})
 }
 
-// render returns the Deployment that the hook asks for, in JSON.
+// render returns the Deployment that the hook returns, in JSON.
 func render(t *testing.T, input string) string {
 	t.Helper()
 	stream := operetta(t, input, "render", "-", "--children-only")

@@ -36,16 +36,15 @@ func ruleMessages(t *testing.T) []string {
 	return messages
 }
 
-// rule is what a validation rule refuses, and what it does not.
+// rule is a spec that a validation rule refuses, and one that it accepts.
 type rule struct {
-	// Message is what kubectl prints, in part: for a rule of types.go, the
-	// message that is written there.
+	// Message is a part of kubectl's output: for a rule of types.go its message.
 	Message string `json:"message"`
-	// Before is the spec of the object that is changed. Without one the object
-	// is new.
+	// Before is the former spec, for a rule about updates. Without it the object is
+	// created.
 	Before string `json:"before"`
-	// Bad is a spec that breaks this rule only, and Good one next to it that
-	// breaks none.
+	// Bad is a spec that violates only this rule, and Good a similar one that
+	// violates none.
 	Bad  string `json:"bad"`
 	Good string `json:"good"`
 	// BadName is the name of the object with the bad spec, if not "rule".
@@ -63,7 +62,7 @@ var kinds = []struct{ apiVersion, kind string }{
 	{"apps.jicki.cn/v1alpha1", "PodSet"},
 }
 
-// rulesOf returns the rules of a kind by names of their own.
+// rulesOf returns the rules of a kind by name.
 func rulesOf(t *testing.T, kind string) map[string]rule {
 	t.Helper()
 	var rules map[string]rule
@@ -72,8 +71,8 @@ func rulesOf(t *testing.T, kind string) map[string]rule {
 	return rules
 }
 
-// A new rule needs an entry in the table: what has not refused anything on a
-// real API server, nor let anything pass, may do either.
+// Every rule needs an entry in the table, so that it has refused and accepted a spec
+// on a real API server.
 func TestEachRuleIsTested(t *testing.T) {
 	var tested []string
 	for _, kind := range kinds {
@@ -95,7 +94,7 @@ func TestRulesRefuseWhatTheySayAndNothingElse(t *testing.T) {
 		rules := rulesOf(t, kind.kind)
 		for _, name := range slices.Sorted(maps.Keys(rules)) {
 			t.Run(kind.kind+"/"+name, func(t *testing.T) {
-				if rules[name].Before == "" { // or there is an object of the name
+				if rules[name].Before == "" { // or the object already exists
 					t.Parallel()
 				}
 				requireRule(t, rules[name], manifest, messages)
@@ -134,15 +133,15 @@ func requireRule(t *testing.T, rule rule, manifest func(name, spec string) strin
 	requireSameWords(t, manifests, stderr)
 }
 
-// reason is one of the reasons of kubectl, or of operetta, which adds the line.
+// reason matches a reason in the output of kubectl, or of operetta, which adds the line number.
 var reason = regexp.MustCompile(`(?m)^(?:\* |(?:operetta: )?The .* is invalid: )(.+?)(?: \(standard input:\d+\))?$`)
 
-// unknownField finds the fields that kubectl does not send.
+// unknownField matches the error about fields that are not in the schema.
 var unknownField = regexp.MustCompile(`unknown field "[^"]+"`)
 
-// requireSameWords fails unless a simulation refuses the last manifest for the
-// reasons of the API server, in its words. It warns of a field that kubectl, by
-// default, has the API server refuse.
+// requireSameWords fails unless a simulation refuses the last manifest with the same
+// messages as the API server. An unknown field is a warning there, and an error with
+// kubectl's default of strict validation.
 func requireSameWords(t *testing.T, manifests, stderr string) {
 	t.Helper()
 	simulate := exec.Command("../bin/operetta", "simulate", "-")
@@ -160,7 +159,7 @@ func requireSameWords(t *testing.T, manifests, stderr string) {
 	reasons := func(text string) (all []string) {
 		for _, match := range reason.FindAllStringSubmatch(text, -1) {
 			words := strings.Join(strings.Fields(match[1]), " ")
-			if len(words) > 1000 { // a preview leaves the middle of a long value out
+			if len(words) > 1000 { // a preview shortens a long value in the middle
 				words = words[:60] + words[len(words)-500:]
 			}
 			all = append(all, words)

@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestShortNamesOfKubernetes compares what a new kind is held to with what the API server
-// serves: NAME SHORTNAMES APIVERSION NAMESPACED KIND, the second column empty for most.
+// TestShortNamesOfKubernetes compares the short names that a new kind cannot have with those
+// of kubectl api-resources: NAME SHORTNAMES APIVERSION NAMESPACED KIND, of which the second
+// column is mostly empty.
 func TestShortNamesOfKubernetes(t *testing.T) {
 	served := map[string]string{}
 	for line := range strings.Lines(kubectl(t, "api-resources", "--no-headers")) {
@@ -34,8 +35,8 @@ func TestShortNamesOfKubernetes(t *testing.T) {
 	}
 }
 
-// isOfKubernetes reports whether a group is one of Kubernetes' own: those have no domain,
-// or one of k8s.io.
+// isOfKubernetes reports whether an API group is one of Kubernetes: without a domain, or
+// below k8s.io.
 func isOfKubernetes(apiVersion string) bool {
 	group, _, hasGroup := strings.Cut(apiVersion, "/")
 	return !hasGroup || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")

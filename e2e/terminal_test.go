@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// atTheTerminal are the kinds as people type them.
+// atTheTerminal are the kinds by the names that users type.
 var atTheTerminal = []struct {
 	kind, shortName string
-	columns         string // what kubectl get prints above them
+	columns         string // the header of kubectl get
 	manifest        string
-	scale           string // where the number of Pods is, if there is one
+	scale           string // path of the number of Pods, if the kind can be scaled
 }{
 	{"build", "bld", "NAME PHASE REVISION JOB DURATION AGE", `{apiVersion: ci.zt.vapi.cc/v1, kind: Build, metadata: {name: x}, spec: {image: a, source: {git: {url: "https://git.example.com/x", revision: main}}}}`, ""},
 	{"dataservice", "dsvc", "NAME PHASE READY AGE", `{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: x}, spec: {eureka: {image: a}}}`, ""},
@@ -22,7 +22,7 @@ var atTheTerminal = []struct {
 	{"podset", "pset", "NAME READY UP-TO-DATE AGE", `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: x}, spec: {size: 1}}`, "{.spec.size}"},
 }
 
-// TestAtTheTerminal types what people type of each kind.
+// TestAtTheTerminal runs common kubectl commands for each kind.
 func TestAtTheTerminal(t *testing.T) {
 	ns := "--namespace=" + namespace(t, "terminal")
 	for _, test := range atTheTerminal {
@@ -40,7 +40,7 @@ func TestAtTheTerminal(t *testing.T) {
 				require.NotContains(t, text, "<empty>", test.kind+path)
 				require.Contains(t, text, "DESCRIPTION:")
 			}
-			// Nobody has seen it yet: it must not be taken for ready.
+			// No controller has seen it yet: it must not be shown as ready.
 			kubectl(t, "wait", "--for=condition=Ready=Unknown", test.kind+"/x", ns, "--timeout=10s")
 			_, _, err := controlPlane.Kubectl("wait", "--for=condition=Ready", test.kind+"/x", ns, "--timeout=0s")
 			require.Error(t, err)
@@ -54,13 +54,13 @@ func TestAtTheTerminal(t *testing.T) {
 			require.Equal(t, "3", kubectl(t, "get", test.kind, "x", ns, "--output=jsonpath="+test.scale))
 		})
 	}
-	// One word for all of them.
+	// The category lists all kinds.
 	all := kubectl(t, "get", "operetta", ns, "--output=name")
 	require.Len(t, strings.Fields(all), len(atTheTerminal))
 }
 
-// TestKindsAreNamedWithTheirGroup types what the documentation shows: on a cluster
-// with another kind of the name, kubectl may choose that one.
+// TestKindsAreNamedWithTheirGroup runs the commands of the documentation: on a cluster with
+// another kind of the same name, kubectl may choose that one.
 func TestKindsAreNamedWithTheirGroup(t *testing.T) {
 	ns := "--namespace=" + namespace(t, "groups")
 	apply(t, `{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: x}, spec: {image: a}}`, ns)
@@ -76,8 +76,8 @@ func TestKindsAreNamedWithTheirGroup(t *testing.T) {
 	require.Empty(t, kubectl(t, "get", "operetta", ns, "--output=name"))
 }
 
-// TestEveryFieldIsExplained looks for a field without a description, in what is
-// ours: the text of embedded types is cut to keep the CRDs small.
+// TestEveryFieldIsExplained fails for a field of our types without a description. Those
+// of embedded Kubernetes types are removed to keep the CRDs small.
 func TestEveryFieldIsExplained(t *testing.T) {
 	for _, test := range atTheTerminal {
 		for _, part := range []string{".spec", ".status"} {

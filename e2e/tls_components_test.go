@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestComponentsRender renders deploy/ with each choice of components that
-// docs/tls.md speaks of, by kubectl's own kustomize, and holds what both sides of a
-// call have been told against one another.
+// TestComponentsRender renders deploy/ with each combination of components in docs/tls.md,
+// using kubectl's kustomize, and compares the settings of the server with those of the
+// CompositeControllers.
 func TestComponentsRender(t *testing.T) {
 	plain := objects(t, kustomized(t, ""))
 	for choice, flags := range map[string][]string{
@@ -63,7 +63,7 @@ func TestComponentsRender(t *testing.T) {
 			require.Contains(t, made, "ClusterRoleBinding operetta-metacontroller-secrets")
 		})
 	}
-	dir := kustomization(t, "tls") // and the CA without a Secret, as the page has it
+	dir := kustomization(t, "tls") // with the CA not from a Secret, as in docs/tls.md
 	_, patch, found := strings.Cut(read(t, "../docs/tls.md"), "```yaml\npatches:\n")
 	require.True(t, found)
 	patch, _, _ = strings.Cut(patch, "```")
@@ -94,7 +94,7 @@ func mounts(container map[string]any, folder string) bool {
 	return false
 }
 
-// kustomization writes one as docs/tls.md has it, and returns its folder.
+// kustomization writes the kustomization of docs/tls.md, and returns its folder.
 func kustomization(t *testing.T, choice string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("..", "my-operetta-")
@@ -116,7 +116,7 @@ func kustomized(t *testing.T, choice string) string {
 	return kubectl(t, "kustomize", kustomization(t, choice))
 }
 
-// objects returns those of a YAML stream by their kind and name.
+// objects returns the objects of a YAML stream by kind and name.
 func objects(t *testing.T, stream string) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}

@@ -54,7 +54,7 @@ func (c *Cluster) auditPolicy() string {
 	return c.path("audit-policy.yaml")
 }
 
-// certificateAuthority is the file that proves the API server's identity.
+// certificateAuthority is the file with the API server's self-signed certificate.
 func (c *Cluster) certificateAuthority() string {
 	return c.path("certificates/apiserver.crt")
 }

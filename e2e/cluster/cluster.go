@@ -1,6 +1,6 @@
 // Package cluster runs a real Kubernetes control plane, reachable from this
-// machine only: etcd and kube-apiserver and, where Pods are to run, the built-in
-// controllers, the scheduler and kwok, which plays the kubelet of one node.
+// machine only: etcd and kube-apiserver and, if Pods are to run, the built-in
+// controllers, the scheduler and kwok, which simulates the kubelet of one node.
 //
 // The programs are started as plain processes instead of through envtest of
 // controller-runtime. That one starts the first two programs only, switches the ServiceAccount admission off, leaves etcd open to all
@@ -83,13 +83,13 @@ type Program struct {
 	Args []string
 	// Env is its environment, beside PATH, HOME and TMPDIR.
 	Env []string
-	// Ready returns nil once it does what it is there for.
+	// Ready returns nil once the program is ready.
 	Ready func(context.Context) error
 }
 
 // Start builds the programs if necessary, starts them one after the other and
-// returns once the API server can be used. If that fails nothing is left
-// running, and the error has the last lines of the log of what failed.
+// returns once the API server is ready. On failure all programs are stopped, and the
+// error has the last lines of the log of the program that failed.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	needed := tools.ControlPlane()
 	if options.Nodes {
@@ -133,13 +133,13 @@ func (c *Cluster) start(ctx context.Context) error {
 	return nil
 }
 
-// run starts a component and waits until it is ready.
+// run starts a component of the control plane and waits until it is ready.
 func (c *Cluster) run(ctx context.Context, component component) error {
 	return c.Run(ctx, Program{component.tool.Name, c.binaries[component.tool], component.args, nil, component.ready})
 }
 
-// Run starts a program and waits until it is ready. It ends with the cluster, if
-// not before.
+// Run starts a program and waits until it is ready. Stop ends it, unless it has ended
+// before.
 func (c *Cluster) Run(ctx context.Context, program Program) error {
 	p, err := startProcess(process{
 		name:    program.Name,
@@ -162,7 +162,7 @@ func (c *Cluster) Run(ctx context.Context, program Program) error {
 	return nil
 }
 
-// End asks a program to end and waits for it, as when its Pod is deleted.
+// End sends a program SIGTERM and waits for its end, as when its Pod is deleted.
 func (c *Cluster) End(name string) error {
 	p, err := c.take(name)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *Cluster) End(name string) error {
 	return p.stop(stopGrace)
 }
 
-// Kill ends a program without a warning, as when its node fails.
+// Kill sends a program SIGKILL, as when its node fails.
 func (c *Cluster) Kill(name string) error {
 	p, err := c.take(name)
 	if err != nil {
@@ -180,7 +180,7 @@ func (c *Cluster) Kill(name string) error {
 	return p.kill()
 }
 
-// take removes a program from those that run.
+// take removes a program from the list of running ones.
 func (c *Cluster) take(name string) (*process, error) {
 	i := slices.IndexFunc(c.running, func(p *process) bool { return p.name == name })
 	if i < 0 {
@@ -201,14 +201,14 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 	return nil
 }
 
-// Startup is the time in which a program listened, maybe, and was not ready.
+// Startup is the time between the start of a program and its readiness.
 type Startup struct{ Began, Ready time.Time }
 
-// APIServerStartups returns when the API server was started, at first and again.
+// APIServerStartups returns the times of all starts of the API server.
 func (c *Cluster) APIServerStartups() []Startup { return slices.Clone(c.startups) }
 
-// RestartAPIServer ends the API server as a crash does, for by itself it would
-// wait for all who watch, and starts it again at its address.
+// RestartAPIServer kills the API server and starts it again at the same address. After
+// SIGTERM it would wait until all watches end.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	i := slices.IndexFunc(c.running, func(p *process) bool { return p.name == tools.KubeAPIServer.Name })
 	if err := c.Kill(tools.KubeAPIServer.Name); err != nil {
@@ -217,8 +217,8 @@ func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	if err := c.startAPIServer(ctx); err != nil {
 		return err
 	}
-	// It ends where it did before: after those that watch it, or it would wait
-	// for them.
+	// Stop must still end it after the programs that watch it, or it would wait for
+	// them.
 	last := len(c.running) - 1
 	c.running = slices.Insert(c.running[:last:last], i, c.running[last])
 	return nil
@@ -248,8 +248,8 @@ func (c *Cluster) Stop() error {
 	return c.stopErr
 }
 
-// PrintLogs writes the last lines of each component's log, which often tell why
-// a test failed.
+// PrintLogs writes the last lines of each component's log, which often show why a test
+// failed.
 func (c *Cluster) PrintLogs(w io.Writer) {
 	for _, p := range c.running {
 		fmt.Fprintf(w, "--- the end of the log of %s\n%s\n", p.name, p.logTail())

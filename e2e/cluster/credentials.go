@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// credential is a user that the API server knows by a token.
+// credential is a user who authenticates to the API server with a token.
 //
 // Tokens are used rather than client certificates because they need no
 // certificate authority. They are as safe here: they are random, live as long as
@@ -52,8 +52,8 @@ func (c *Cluster) tokenFile() string {
 	return c.path("tokens.csv")
 }
 
-// serviceAccountKey is the key that tokens of service accounts are signed and
-// checked with.
+// serviceAccountKey is the file of the key that signs and verifies the tokens of service
+// accounts.
 func (c *Cluster) serviceAccountKey() string {
 	return c.path("service-account.key")
 }
@@ -63,8 +63,8 @@ func tokenLine(c credential) string {
 	return fmt.Sprintf("%s,%s,%s,%q\n", c.token, c.user, c.user, c.group)
 }
 
-// kubeconfig returns the kubeconfig that a client with the credential needs.
-// The certificate is named by its path because it is made later than the file.
+// kubeconfig returns a kubeconfig with the credential. It has the certificate's path,
+// because the certificate does not exist yet.
 func (c *Cluster) kubeconfig(user credential) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config

@@ -12,8 +12,8 @@ import (
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
-// kubectlTimeout ends a kubectl that would hang, such as a `wait` without end. It
-// is longer than any --timeout of a test, which says what was waited for.
+// kubectlTimeout ends a kubectl that hangs, such as a `wait` without a timeout. It is
+// longer than any --timeout of a test, whose error says what was waited for.
 const kubectlTimeout = 5 * time.Minute
 
 // Kubectl runs kubectl as the cluster's administrator, in the directory of the

@@ -15,26 +15,26 @@ import (
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
-// node is the one node, with volumes for those who claim one: nothing here
-// provisions any.
+// node is the only node, and PersistentVolumes for the claims of tests, because no
+// provisioner runs here.
 //
 //go:embed node.yaml
 var node string
 
-// completeStage makes Pods succeed that run to an end. kwok's own does that for
-// the Pods of Jobs only.
+// completeStage makes Pods without restartPolicy Always succeed. kwok's own stage does
+// that for the Pods of Jobs only.
 //
 //go:embed pod-complete.yaml
 var completeStage string
 
-// fastStages are those of kwok's that are used, below its source folder.
+// fastStages are the stages of kwok that are used, below its source folder.
 var fastStages = []string{
 	"kustomize/stage/node/fast/node-initialize.yaml",
 	"kustomize/stage/pod/fast/pod-ready.yaml",
 	"kustomize/stage/pod/fast/pod-delete.yaml",
 }
 
-// startNodes starts what makes Pods run, and waits for the node.
+// startNodes starts the controllers, the scheduler and kwok, and waits for the node.
 func (c *Cluster) startNodes(ctx context.Context) error {
 	source, err := tools.Kwok.SourceDir(ctx)
 	if err != nil {
@@ -69,8 +69,7 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	return c.waitForAccount()
 }
 
-// waitForAccount waits until the controllers have made the ServiceAccount
-// without which no Pod is admitted.
+// waitForAccount waits for the ServiceAccount default, without which no Pod is admitted.
 func (c *Cluster) waitForAccount() error {
 	_, _, err := c.Kubectl("wait", "--for=create", "serviceaccount/default", "--namespace=default", "--timeout=60s")
 	return err
@@ -85,7 +84,7 @@ func (c *Cluster) controllerManager() (component, error) {
 			"--use-service-account-credentials",
 			"--service-account-private-key-file="+c.serviceAccountKey(),
 			"--root-ca-file="+c.certificateAuthority(),
-			// Nobody waits here for five minutes for a node that is gone.
+			// How long a node without heartbeats counts as ready.
 			"--node-monitor-grace-period=60s",
 		),
 		ready: healthy("https://" + address + "/healthz"),
@@ -98,7 +97,7 @@ func (c *Cluster) scheduler() (component, error) {
 	return component{tool: tools.KubeScheduler, args: c.clientArgs(port), ready: healthy("https://" + address + "/healthz")}, err
 }
 
-// clientArgs are those that the two programs share.
+// clientArgs are the arguments that both programs have in common.
 func (c *Cluster) clientArgs(port string) []string {
 	return []string{
 		"--kubeconfig=" + c.Kubeconfig,
@@ -127,8 +126,8 @@ func (c *Cluster) kwok() (component, error) {
 	}, err
 }
 
-// healthy returns a check of a health endpoint. The certificate is not looked at:
-// each program makes its own, and there is nothing secret in the question.
+// healthy returns a check of a health endpoint. The certificate is not verified: each
+// program creates its own, and the request contains no secret.
 func healthy(url string) func(context.Context) error {
 	client := &http.Client{
 		Timeout: 5 * time.Second,

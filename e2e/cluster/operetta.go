@@ -23,15 +23,14 @@ const CRDsVariable = "METACONTROLLER_CRDS"
 //go:embed standin-crds.yaml
 var standInCRDs string
 
-// Operetta is what is installed on a cluster: the project's own deploy/ folder,
-// a server that runs beside the cluster and not in it, and Metacontroller with
-// the permissions that are shipped for it.
+// Operetta is an installation on a cluster: the manifests of deploy/, a server that runs
+// outside of the cluster, and Metacontroller with the permissions in deploy/.
 type Operetta struct {
 	*Cluster
 
 	// Root is the project's folder, with bin/operetta and deploy/.
 	Root string
-	// HookURL is where Metacontroller finds the hooks.
+	// HookURL is the URL of the hooks.
 	HookURL string
 
 	listen, health string
@@ -43,8 +42,8 @@ const (
 	Metacontroller = "metacontroller"
 )
 
-// metacontrollerAccount makes the user as whom Metacontroller runs. Everything
-// that it may do comes from deploy/.
+// metacontrollerAccount creates the user of Metacontroller. All its permissions come from
+// deploy/.
 const metacontrollerAccount = `
 apiVersion: v1
 kind: Namespace
@@ -81,8 +80,8 @@ func Build(ctx context.Context, root string) error {
 	return nil
 }
 
-// Install installs Operetta from the project's folder, all but the
-// CompositeControllers, and starts its server.
+// Install installs Operetta from the project's folder, except the CompositeControllers,
+// and starts its server.
 func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 	listen, err := freeAddress()
 	if err != nil {
@@ -125,7 +124,7 @@ func (o *Operetta) installMetacontrollerCRDs() error {
 	if err != nil {
 		return fmt.Errorf("install Metacontroller's CRDs: %w", err)
 	}
-	// All of them: a kubectl that comes too early finds no such kind.
+	// All of them: before a CRD is established, kubectl does not find the kind.
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(pollInterval) {
 		_, _, err := o.Kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 		if err == nil || time.Now().After(deadline) {
@@ -134,17 +133,17 @@ func (o *Operetta) installMetacontrollerCRDs() error {
 	}
 }
 
-// RecordVariable names the environment variable with a folder to which the
-// server records what it is asked.
+// RecordVariable names the environment variable with a folder in which the server
+// records its requests.
 const RecordVariable = "OPERETTA_E2E_RECORD"
 
-// StartServer starts bin/operetta as deploy/ does, within the same memory budget.
+// StartServer starts bin/operetta with the arguments and environment of deploy/.
 func (o *Operetta) StartServer(ctx context.Context) error {
 	args, env, err := o.shippedServer()
 	if err != nil {
 		return err
 	}
-	// At debug, the log has a line for each request that changes nothing, too.
+	// At level debug the log also has a line for each request that changes nothing.
 	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay=0s", "--log-level=debug")
 	if dir := os.Getenv(RecordVariable); dir != "" {
 		args = append(args, "--record="+dir)
@@ -155,8 +154,8 @@ func (o *Operetta) StartServer(ctx context.Context) error {
 	})
 }
 
-// shippedServer returns the arguments and the environment that the Deployment gives to
-// its container.
+// shippedServer returns the arguments and the environment of the server's container in
+// deploy/.
 func (o *Operetta) shippedServer() (args, env []string, err error) {
 	manifest, err := os.ReadFile(o.file("deploy/server/deployment.yaml"))
 	if err != nil {
@@ -178,8 +177,8 @@ func (o *Operetta) shippedServer() (args, env []string, err error) {
 	return containers[0].Args, env, nil
 }
 
-// Connect applies the CompositeControllers, which make Metacontroller call the
-// hooks at a URL, in hook version v1 or v2.
+// Connect applies the CompositeControllers with the URL of the hooks and the hook version,
+// v1 or v2.
 func (o *Operetta) Connect(url, hookVersion string) error {
 	manifests, err := o.manifests(url)
 	if err != nil {
@@ -190,8 +189,8 @@ func (o *Operetta) Connect(url, hookVersion string) error {
 	return err
 }
 
-// StartMetacontroller starts Metacontroller with an apply strategy, as the user
-// that deploy/ has made for it.
+// StartMetacontroller starts Metacontroller with an apply strategy, as its
+// ServiceAccount.
 func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy string) error {
 	token, _, err := o.Kubectl("create", "token", "metacontroller", "--namespace=metacontroller", "--duration=24h")
 	if err != nil {
@@ -216,8 +215,8 @@ func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy strin
 			"--kubeconfig=" + kubeconfig, "--metrics-address=" + metrics, "--health-probe-bind-address=" + health,
 			"--apply-strategy=" + strategy, "--discovery-interval=20s", "--client-go-qps=200", "--client-go-burst=400", "--workers=10",
 			"--zap-log-level=info",
-			// Tests read what the events say, and a parent has 25 by default,
-			// which some failures and a slow machine use up.
+			// Tests read events. The default of 25 for each parent is used up by a
+			// few failures on a slow machine.
 			"--events-burst=1000",
 		},
 		Ready: healthy("http://" + health + "/healthz"),

@@ -15,7 +15,7 @@ import (
 const (
 	// pollInterval is the pause between two checks whether a process is ready.
 	pollInterval = 100 * time.Millisecond
-	// tailLines is how much of a log is shown when something fails.
+	// tailLines is the number of log lines that are shown after a failure.
 	tailLines = 60
 )
 
@@ -29,12 +29,12 @@ type process struct {
 	logPath string
 
 	cmd *exec.Cmd
-	// ended is closed when the process is gone; exit is valid from then on.
+	// ended is closed when the process has ended; then exit is valid.
 	ended chan struct{}
 	exit  error
 }
 
-// startProcess starts what p describes, with its output going to p.logPath.
+// startProcess starts the process p, with its output written to p.logPath.
 func startProcess(p process) (*process, error) {
 	log, err := os.OpenFile(p.logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -45,8 +45,8 @@ func startProcess(p process) (*process, error) {
 
 	p.cmd = exec.Command(p.path, p.args...)
 	p.cmd.Dir = p.dir
-	// Nothing is inherited: variables such as ETCD_NAME or HTTPS_PROXY would
-	// make the cluster depend on whose machine it is.
+	// No other variables are inherited: ETCD_NAME or HTTPS_PROXY would change the
+	// cluster.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + p.dir}
 	p.cmd.Env = append(p.cmd.Env, p.env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
@@ -64,9 +64,8 @@ func startProcess(p process) (*process, error) {
 // superviseUntilEnd starts the process, reports the outcome, and waits until
 // the process ends.
 func (p *process) superviseUntilEnd(started chan<- error) {
-	// For Linux the parent of a process is the thread that started it, and the
-	// process is killed when its parent ends (see processAttributes). So this
-	// thread has to stay for as long as the process runs.
+	// On Linux the signal of processAttributes is sent when the thread that started
+	// the process ends. So this thread must live as long as the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -97,11 +96,11 @@ func (p *process) waitReady(ctx context.Context, ready func(context.Context) err
 	}
 }
 
-// stop asks the process to end, and kills it if it has not after the grace.
+// stop sends the process SIGTERM, and SIGKILL after the grace period.
 func (p *process) stop(grace time.Duration) error {
 	select {
 	case <-p.ended:
-		return fmt.Errorf("%s had ended before it was stopped: %s", p.name, p.cmd.ProcessState)
+		return fmt.Errorf("%s had already ended: %s", p.name, p.cmd.ProcessState)
 	default:
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -118,7 +117,7 @@ func (p *process) stop(grace time.Duration) error {
 	return fmt.Errorf("%s was killed because it did not end within %s", p.name, grace)
 }
 
-// kill ends the process at once.
+// kill sends the process SIGKILL.
 func (p *process) kill() error {
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill %s: %w", p.name, err)

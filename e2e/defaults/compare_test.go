@@ -22,9 +22,9 @@ type comparison struct {
 	compared int
 	// differing is the first difference and the first object with it, by path.
 	differing map[string]string
-	// refused are the objects that the simulation does not take.
+	// refused are the objects that the simulation refuses.
 	refused []string
-	// filled are the paths of fields that have got a default.
+	// filled are the paths of fields that were defaulted.
 	filled map[string]bool
 }
 
@@ -76,8 +76,8 @@ func text(object apiserver.Object) string {
 	return string(encoded)
 }
 
-// firstDifference returns the first path, in the order of names and indices, at
-// which two values differ, and what they are there, or nothing.
+// firstDifference returns the first path, by names and indices, at which two values
+// differ, and both values there. The path is empty if they are equal.
 func firstDifference(path string, kubernetes, simulated any) (where, difference string) {
 	switch theirs := kubernetes.(type) {
 	case map[string]any:
@@ -130,8 +130,8 @@ func describe(path string, theirs any, inTheirs bool, ours any, inOurs bool) (wh
 	return path, fmt.Sprintf("%s: Kubernetes has %s, the simulation %s", path, print(theirs, inTheirs), print(ours, inOurs))
 }
 
-// filledIn adds the paths, without indices, that are in an object and not in what
-// was written.
+// filledIn adds the paths, without indices, that are in the stored object and not in
+// the one that was sent.
 func filledIn(into map[string]bool, path string, written, stored any) {
 	switch now := stored.(type) {
 	case map[string]any:

@@ -1,6 +1,5 @@
-// Package defaults compares what the simulated API server fills into the objects of
-// the built-in kinds with what Kubernetes' own code fills in. It has no code but its
-// tests.
+// Package defaults compares the defaults that the simulated API server sets in objects of
+// the built-in kinds with those of Kubernetes' own code. It consists of tests only.
 package defaults
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// generated is how many objects are made of each kind.
+// generated is the number of random objects of each kind.
 const generated = 250
 
 // TestGeneratedObjectsHaveTheDefaultsOfKubernetes compares objects with random
@@ -52,8 +51,8 @@ func TestGeneratedObjectsHaveTheDefaultsOfKubernetes(t *testing.T) {
 }
 
 // TestChildrenHaveTheDefaultsOfKubernetes compares the children in the expected
-// answers to all cases. The simulation may refuse one that is observed: a hook that
-// keeps it asks for as much of it as the case tells, and that may be its name alone.
+// answers to all cases. The simulation may refuse an observed child that is kept: the
+// hook returns it as the case has it, which may be its name alone.
 func TestChildrenHaveTheDefaultsOfKubernetes(t *testing.T) {
 	cases, err := corpus.Read("../../testdata", hooks.All())
 	require.NoError(t, err)
@@ -80,8 +79,8 @@ func TestChildrenHaveTheDefaultsOfKubernetes(t *testing.T) {
 	c.report()
 }
 
-// TestSamplesHaveTheDefaultsOfKubernetes compares what the samples come to ask for
-// until they are at rest, and the objects beside them.
+// TestSamplesHaveTheDefaultsOfKubernetes compares all children of the samples until
+// nothing changes any more, and the other objects in the samples.
 func TestSamplesHaveTheDefaultsOfKubernetes(t *testing.T) {
 	samples, err := corpus.Samples("../../deploy/samples", hooks.All())
 	require.NoError(t, err)

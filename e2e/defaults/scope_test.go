@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dropWhatIsNoDefault removes from an object, in place, what a server adds by other
-// means than defaulting. It is done to both sides, and is all that is not compared.
+// dropWhatIsNoDefault removes in place what an API server adds by other means than
+// defaulting. It is applied to both sides, and nothing else is left out.
 func dropWhatIsNoDefault(object map[string]any) {
 	// The registry sets these when it creates an object.
 	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp"} {

@@ -38,33 +38,33 @@ func (r request) String() string {
 	return fmt.Sprintf("%s %s: %d", r.Verb, r.URI, r.ResponseStatus.Code)
 }
 
-// isWrite tells whether it changes something, events aside.
+// isWrite reports whether the request is a write, except one of an event.
 func (r request) isWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb) && r.ObjectRef.Resource != "events"
 }
 
-// isForbidden tells whether it was refused for want of a permission. A quota or
-// an admission plugin refuses with 403 as well.
+// isForbidden reports whether RBAC refused the request. Quotas and admission plugins also
+// answer 403.
 func (r request) isForbidden() bool {
 	return r.Annotations["authorization.k8s.io/decision"] == "forbid"
 }
 
-// requests returns what Metacontroller has asked of the API server since an
-// offset in its audit log, and the next offset.
+// requests returns Metacontroller's requests since an offset in the audit log of the API
+// server, and the next offset.
 func requests(t require.TestingT, offset int64) ([]request, int64) {
 	list, next, err := readRequests(offset)
 	require.NoError(t, err)
 	return list, next
 }
 
-// requests returns those in the namespace.
+// requests returns Metacontroller's requests in the test's namespace.
 func (w *world) requests(offset int64) ([]request, int64) {
 	w.Helper()
 	list, next := requests(w, offset)
 	return slices.DeleteFunc(list, func(r request) bool { return r.ObjectRef.Namespace != w.ns }), next
 }
 
-// auditEnd returns the offset of the end of the audit log: of its last whole line.
+// auditEnd returns the offset behind the last complete line of the audit log.
 func auditEnd(t require.TestingT) int64 {
 	const longest = 1 << 20 // of a line
 	file, err := os.Open(operetta.AuditLog())
@@ -109,15 +109,14 @@ func readRequests(offset int64) ([]request, int64, error) {
 	}
 }
 
-// writes returns those requests that change something, events aside.
+// writes returns the requests that are writes, except those of events.
 func writes(list []request) []request {
 	return slices.DeleteFunc(slices.Clone(list), func(r request) bool { return !r.isWrite() })
 }
 
-// missingPermissions returns the requests that were refused for want of a
-// permission while the API server was ready. It listens a moment before it has
-// read the Roles, and until then refuses what they allow: load balancers send it
-// nothing before it is ready, and clients such as Metacontroller ask again.
+// missingPermissions returns the requests that RBAC refused while the API server was
+// ready. The API server listens before it has loaded the Roles, and refuses until then
+// what they allow: clients such as Metacontroller retry.
 func missingPermissions(list []request, startups []cluster.Startup) []request {
 	return slices.DeleteFunc(slices.Clone(list), func(r request) bool {
 		return !r.isForbidden() || slices.ContainsFunc(startups, func(s cluster.Startup) bool {
@@ -126,8 +125,8 @@ func missingPermissions(list []request, startups []cluster.Startup) []request {
 	})
 }
 
-// TestMissingPermissionsAreFound tells a missing permission from what else is
-// answered with 403.
+// TestMissingPermissionsAreFound distinguishes missing permissions from other reasons for
+// a 403.
 func TestMissingPermissionsAreFound(t *testing.T) {
 	begin := time.Now()
 	startups := []cluster.Startup{{Began: begin, Ready: begin.Add(time.Second)}}

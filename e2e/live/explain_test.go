@@ -17,9 +17,8 @@ const explainedRequests = 40
 // explainedKinds are the children of all operators.
 const explainedKinds = "pods,jobs,deployments,statefulsets,daemonsets,services,configmaps,persistentvolumeclaims,serviceaccounts,roles,rolebindings"
 
-// explainFailure prints, once, what one needs to see why the test has failed. It
-// has to come before anything is cleared away. What the test waited for stands
-// in its own message.
+// explainFailure prints once what helps to understand a failed test. It must run before
+// objects are deleted. The test's own message says what it waited for.
 func (w *world) explainFailure() {
 	if !w.Failed() || w.explained {
 		return
@@ -38,7 +37,7 @@ func (w *world) explainFailure() {
 	}
 }
 
-// show returns what a kubectl command prints, which may be an error.
+// show returns the output of a kubectl command, or its error.
 func (w *world) show(args ...string) string {
 	stdout, stderr, err := operetta.Kubectl(append(args, "--namespace="+w.ns)...)
 	if err != nil {
@@ -72,7 +71,8 @@ func (w *world) statuses() string {
 	return strings.Join(lines, "\n")
 }
 
-// lastRequests returns those since the beginning of the test.
+// lastRequests returns Metacontroller's last writes and refused requests since the test
+// began.
 func (w *world) lastRequests() string {
 	file, _, err := readRequests(w.begin)
 	if err != nil {

@@ -127,9 +127,9 @@ func (w *world) withFaults() *faults {
 	return f
 }
 
-// testHooksThatFail lets the hooks answer all that Metacontroller may get to
-// hear. Nothing is deleted for it, the parent's event says what is wrong, and all
-// is well afterwards.
+// testHooksThatFail replaces the hooks' answers by errors, invalid and incomplete ones, and
+// by none. No child is deleted, an event of the parent names the error, and the next valid
+// answer is applied.
 func testHooksThatFail(w *world) {
 	faults := w.withFaults()
 	w.apply(modelBox(`image: "nginx:0", replicas: 2, ports: [{port: 80}]`))
@@ -160,7 +160,7 @@ func testHooksThatFail(w *world) {
 	} {
 		faults.begin(test.fault)
 		w.apply(modelBox(fmt.Sprintf(`image: "nginx:%d", replicas: 2, ports: [{port: 80}]`, i+1)))
-		w.eventually(test.name+" is told", func() error {
+		w.eventually("an event names "+test.name, func() error {
 			if faults.struck() == 0 {
 				return fmt.Errorf("the hook has not been called")
 			}
@@ -187,8 +187,8 @@ func requireNoDeletes(w *world, offset int64) {
 	}
 }
 
-// testServerIsKilledInTheMiddleOfARoll ends the hooks without a warning, and
-// starts them again.
+// testServerIsKilledInTheMiddleOfARoll kills the server during a rolling update, and
+// starts it again.
 func testServerIsKilledInTheMiddleOfARoll(w *world) {
 	set := func(image string) string {
 		return podSet(`size: 20, template: {spec: {containers: [{name: main, image: "` + image + `"}]}}`)
@@ -196,7 +196,7 @@ func testServerIsKilledInTheMiddleOfARoll(w *world) {
 	w.apply(set("one"))
 	w.ready("podset/set")
 	w.apply(set("two"))
-	w.eventually("the roll begins", func() error {
+	w.eventually("the rolling update has begun", func() error {
 		updated, _ := at(w.get("podset", "set"), "status", "updatedReplicas").(int64)
 		if updated < 1 || updated > 15 {
 			return fmt.Errorf("%v Pods are updated", updated)
@@ -205,7 +205,7 @@ func testServerIsKilledInTheMiddleOfARoll(w *world) {
 	})
 	require.NoError(w, operetta.Kill(cluster.OperettaServer))
 	offset := auditEnd(w)
-	w.eventually("Metacontroller finds nobody", func() error {
+	w.eventually("an event says that the connection was refused", func() error {
 		if events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=PodSet,type=Warning", "--output=jsonpath={.items[*].message}"); !strings.Contains(events, "connection refused") {
 			w.kubectl("annotate", "--overwrite", "podset/set", "example.com/touched="+fmt.Sprint(len(events)))
 			return fmt.Errorf("the events say %q", events)
@@ -220,7 +220,7 @@ func testServerIsKilledInTheMiddleOfARoll(w *world) {
 	require.Len(w, w.uids("pods"), 20)
 }
 
-// testMetacontrollerIsKilled changes the world while nobody looks.
+// testMetacontrollerIsKilled changes objects while Metacontroller does not run.
 func testMetacontrollerIsKilled(w *world) {
 	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
 	w.ready("modelbox/box")
@@ -237,7 +237,7 @@ func testMetacontrollerIsKilled(w *world) {
 	require.NotEmpty(w, after["Service/box"])
 }
 
-// testAPIServerIsRestarted takes the API server away from everybody.
+// testAPIServerIsRestarted kills the API server and starts it again.
 func testAPIServerIsRestarted(w *world) {
 	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
 	w.apply(smallProduct)
@@ -255,13 +255,13 @@ func testAPIServerIsRestarted(w *world) {
 	requireNoDeletes(w, offset)
 }
 
-// testUpgrade has children made by a build that asked for others, as their hashes
-// say: the next one takes them over where they are, and restarts no Pod.
+// testUpgrade creates children whose hash annotation is that of an older build: the newer
+// build updates them in place, and restarts no Pod.
 func testUpgrade(w *world) {
 	faults := w.withFaults()
 	hash := regexp.MustCompile(`("operetta\.dev/hash":")[0-9a-f]+"`)
 	faults.Lock()
-	// Whatever else it knew, it did not ask for the very same objects.
+	// Its children are different, and so are their hashes.
 	faults.edit = func(answer string) string { return hash.ReplaceAllString(answer, `${1}older"`) }
 	faults.Unlock()
 	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
@@ -279,7 +279,7 @@ func testUpgrade(w *world) {
 	for _, name := range []string{"modelbox/box", "podset/set", "dataservice/small"} {
 		w.kubectl("annotate", name, "example.com/touched=1")
 	}
-	w.eventually("the newer build takes over", func() error {
+	w.eventually("the newer build has updated the Deployment", func() error {
 		if is := at(w.get("deployment", "box"), "metadata", "annotations", "operetta.dev/hash"); is == "older" {
 			return fmt.Errorf("the hash is still the old one")
 		}

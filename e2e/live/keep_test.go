@@ -11,19 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// product returns a DataService of two components, of which eureka has a name
-// and a number of replicas that an autoscaler may change.
+// product returns a DataService of two components. The argument has further
+// fields of eureka.
 func product(eureka string) string {
 	return `{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: small}, spec: {
 		eureka: {image: eureka, ` + eureka + `}, proxy: {image: proxy, replica: 1, config: {extra.yml: "a: 1"}}}}`
 }
 
-// oldChildren are what is kept of the component while its successor is not
-// ready.
+// oldChildren are the children of a renamed component that are kept until the new
+// ones are ready.
 var oldChildren = []string{"deployment/eureka", "service/eureka"}
 
-// keepOld makes a DataService keep the children of a renamed component: a quota
-// admits no further Deployment, so that the new one never comes.
+// keepOld prepares a DataService that will keep the children of a renamed component: a
+// quota admits no further Deployment, so that the new one is never created.
 func (w *world) keepOld() {
 	w.Helper()
 	w.apply(product(""))
@@ -50,7 +50,7 @@ func (w *world) versions(refs ...string) map[string]string {
 	return versions
 }
 
-// syncAgain has Metacontroller sync a custom resource some times.
+// syncAgain makes Metacontroller sync a custom resource three times.
 func (w *world) syncAgain(name string) {
 	w.Helper()
 	kind, object, _ := strings.Cut(name, "/")
@@ -69,10 +69,9 @@ func (w *world) syncAgain(name string) {
 	}
 }
 
-// testKeptChildIsNotWritten keeps children of which other owners have fields:
-// the replicas are an autoscaler's, a node port is allocated, and much is
-// defaulted. Restating the children writes nothing, and what others own stays
-// theirs.
+// testKeptChildIsNotWritten keeps children with fields of other field managers, such as
+// the replicas of an autoscaler, and with defaulted fields. Metacontroller must not
+// write them, and the fields of others must stay.
 func testKeptChildIsNotWritten(w *world) {
 	w.keepOld()
 	before := w.versions(oldChildren...)
@@ -103,7 +102,7 @@ func testKeptChildIsNotWritten(w *world) {
 	w.ready("dataservice/small")
 	w.eventually("the old component goes", func() error {
 		if w.get("deployment", "eureka") != nil {
-			return fmt.Errorf("it is there")
+			return fmt.Errorf("it still exists")
 		}
 		return nil
 	})
@@ -112,9 +111,8 @@ func testKeptChildIsNotWritten(w *world) {
 // forgedText is in each of the forged objects, and in nothing else.
 const forgedText = "stolen"
 
-// forgedObjects are what a tenant claims to have been applied last to each of
-// the children: it would be created, or overwritten, where she may write
-// nothing.
+// forgedObjects returns forged last-applied configurations of the children: objects in
+// kube-system, where the tenant may not write.
 func forgedObjects(t *testing.T, namespaceUID string) map[string]string {
 	owner := []any{map[string]any{"apiVersion": "v1", "kind": "Namespace", "name": "mine", "uid": namespaceUID}}
 	metadata := func(name string) map[string]any {
@@ -141,10 +139,9 @@ func forgedObjects(t *testing.T, namespaceUID string) map[string]string {
 	return texts
 }
 
-// testTenantCannotForgeAChild is an attack by a user who has the role edit in
-// one namespace and may write the custom resource there, under the restricted
-// Pod Security Standard: she writes onto the children that her DataService keeps
-// that something else was applied last.
+// testTenantCannotForgeAChild is an attack by a user with the role edit in one namespace
+// with the restricted Pod Security Standard, who may also write the custom resource: she
+// writes a forged last-applied configuration onto the kept children of a DataService.
 func testTenantCannotForgeAChild(w *world) {
 	w.kubectl("label", "namespace", w.ns, "pod-security.kubernetes.io/enforce=restricted")
 	w.kubectl("create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
@@ -181,7 +178,7 @@ func testTenantCannotForgeAChild(w *world) {
 	w.syncAgain("dataservices/small")
 	requireNothingElsewhere(w, before, offset)
 
-	// The same while it is finalized, with and without its children.
+	// The same while the DataService is finalized, with and without its children.
 	as("patch", "dataservice/small", "--type=json", `--patch=[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/hold"}]`)
 	as("delete", "dataservice/small", "--cascade=orphan", "--wait=false")
 	for child, text := range forged {
@@ -194,7 +191,7 @@ func testTenantCannotForgeAChild(w *world) {
 	as("patch", "dataservice/small", "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
 	w.kubectl("wait", "dataservice/small", "--for=delete", "--timeout="+patience.String())
 	requireNothingElsewhere(w, before, offset)
-	// They are orphans now, and nobody else clears them away.
+	// They are orphans now, and no controller deletes them.
 	w.kubectl("delete", "deployments,services,configmaps", "--all", "--timeout="+patience.String())
 }
 
@@ -236,7 +233,7 @@ func requireNothingElsewhere(w *world, before []string, offset int64) {
 	}
 	list, _ := requests(w, offset)
 	for _, r := range writes(list) {
-		require.NotEqual(w, "kube-system", r.ObjectRef.Namespace, "Metacontroller was told to write: %s", r)
+		require.NotEqual(w, "kube-system", r.ObjectRef.Namespace, "Metacontroller tried to write to kube-system: %s", r)
 	}
 	require.Equal(w, "original", victim(w))
 }

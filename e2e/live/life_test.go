@@ -22,7 +22,7 @@ func podSet(fields string) string {
 const smallProduct = `{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: small}, spec: {
 	eureka: {image: eureka, replica: 1}, proxy: {image: proxy, replica: 1, config: {extra.yml: "a: 1"}}}}`
 
-// uids returns the identities of the objects of some kinds, by kind and name.
+// uids returns the UIDs of the objects of some kinds, by kind and name.
 func (w *world) uids(kinds string) map[string]string {
 	w.Helper()
 	uids := map[string]string{}
@@ -34,7 +34,7 @@ func (w *world) uids(kinds string) map[string]string {
 	return uids
 }
 
-// until waits until an object has a value somewhere.
+// until waits until a field of an object has a value.
 func (w *world) until(kind, name string, want any, path ...any) {
 	w.Helper()
 	w.eventually(fmt.Sprint(kind, "/", name, " ", path), func() error {
@@ -45,8 +45,8 @@ func (w *world) until(kind, name string, want any, path ...any) {
 	})
 }
 
-// testDrift edits and deletes children by hand: what is ours comes back, what is
-// another's stays.
+// testDrift edits and deletes children by hand: fields of the hook are restored, fields of
+// others are kept.
 func testDrift(w *world) {
 	w.apply(modelBox(`image: "nginx:1", ports: [{port: 80}]`))
 	w.apply(podSet(`size: 2`))
@@ -55,7 +55,7 @@ func testDrift(w *world) {
 
 	before := w.uids("services,configmaps,pods")
 	w.kubectl("delete", "service/box", "configmap/proxy", "pod/set-1")
-	w.eventually("what was deleted comes back", func() error {
+	w.eventually("the deleted children are created again", func() error {
 		now := w.uids("services,configmaps,pods")
 		for _, ref := range []string{"Service/box", "ConfigMap/proxy"} {
 			if now[ref] == "" || now[ref] == before[ref] {
@@ -76,17 +76,17 @@ func testDrift(w *world) {
 	w.kubectl("annotate", "modelbox/box", "example.com/touched=1")
 	w.ready("modelbox/box", "podset/set", "dataservice/small")
 	w.settle()
-	require.EqualValues(w, 3, at(w.get("deployment", "box"), "spec", "replicas"), "the autoscaler's number of replicas is taken away")
+	require.EqualValues(w, 3, at(w.get("deployment", "box"), "spec", "replicas"), "the replicas of the autoscaler were overwritten")
 	require.Equal(w, "on", at(w.get("deployment", "box"), "metadata", "labels", "example.com/mesh"))
 	require.Equal(w, "on", at(w.get("service", "box"), "metadata", "annotations", "example.com/mesh"))
 	require.Equal(w, "stays", at(w.get("configmap", "proxy"), "data", "foreign"))
 }
 
-// testForeignObject holds a name that a child needs.
+// testForeignObject creates an object with the name of a child.
 func testForeignObject(w *world) {
 	w.apply(`{apiVersion: v1, kind: Service, metadata: {name: box}, spec: {ports: [{port: 1}]}}`)
 	w.apply(modelBox(`image: "nginx:1", ports: [{port: 80}]`))
-	w.eventually("the foreign object is named", func() error {
+	w.eventually("Ready names the foreign object", func() error {
 		if ready := w.condition("modelbox", "box", "Ready"); !strings.HasPrefix(ready, "False ChildBlocked: Service/box not created after 30s") {
 			return fmt.Errorf("Ready is %s", ready)
 		}
@@ -155,8 +155,8 @@ func testBuildRunsTheNewestRevisionOnce(w *world) {
 	require.Len(w, w.uids("jobs"), 1)
 }
 
-// testCascades deletes in the foreground and leaves orphans, of an operator with
-// a finalizer and of one without.
+// testCascades deletes with the propagation policies Foreground and Orphan, a custom
+// resource with a finalizer and one without.
 func testCascades(w *world) {
 	begin := func() {
 		w.apply(modelBox(`image: "nginx:1", replicas: 1`))

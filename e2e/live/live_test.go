@@ -27,7 +27,7 @@ var (
 	objects  *cluster.Reader
 )
 
-// auditPolicy records what is written, and what is refused.
+// auditPolicy logs the metadata of all requests except those for leases.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -37,13 +37,13 @@ rules:
 - {level: Metadata}
 `
 
-// metacontrollerUser is as whom Metacontroller runs.
+// metacontrollerUser is the user of Metacontroller.
 const metacontrollerUser = "system:serviceaccount:metacontroller:metacontroller"
 
-// metacontroller is the path of the program, or empty.
+// metacontroller is the path of the program, or empty if it is not on the PATH.
 var metacontroller, _ = exec.LookPath("metacontroller")
 
-// skipped counts the tests that need it and have not run.
+// skipped counts the tests that were skipped because it is missing.
 var skipped atomic.Int32
 
 func TestMain(m *testing.M) {
@@ -82,14 +82,14 @@ type world struct {
 	*run
 
 	ns string
-	// begin is where the audit log stood when the test began.
+	// begin is the end of the audit log when the test began.
 	begin     int64
 	explained bool
 }
 
 var worlds atomic.Int32
 
-// worldPrefix is what the names of their namespaces begin with.
+// worldPrefix is the prefix of the namespaces' names.
 const worldPrefix = "world-"
 
 // newWorld makes a namespace for the time of a test.
@@ -101,7 +101,7 @@ func newWorld(t *testing.T, r *run) *world {
 	// What is left would be reconciled again by the next Metacontroller.
 	t.Cleanup(func() {
 		w.explainFailure()
-		// A test that has taken everything away leaves nothing to clear.
+		// TestUninstall deletes the CRDs, and nothing is left to delete.
 		if crds, _, err := operetta.Kubectl("get", "crd/modelboxes.model.github.com", "--ignore-not-found", "--output=name"); err == nil && crds != "" {
 			w.clear()
 		}
@@ -111,8 +111,7 @@ func newWorld(t *testing.T, r *run) *world {
 	return w
 }
 
-// kinds are the custom resources, for kubectl: those of the CRDs that deploy/ ships, whose
-// names are <plural>.<group>.
+// kinds are the names of the CRDs in deploy/, <plural>.<group>, separated by commas.
 var kinds = func() string {
 	paths, err := filepath.Glob(filepath.Join(root, "deploy/crds/*.yaml"))
 	if err != nil {
@@ -135,20 +134,20 @@ var kinds = func() string {
 	return strings.Join(names, ",")
 }()
 
-// clear deletes the custom resources and waits until nothing is left of them.
+// clear deletes the custom resources and waits until their children are deleted.
 func (w *world) clear() {
 	w.Helper()
 	w.kubectl("delete", kinds, "--all", "--timeout="+patience.String())
-	w.eventually("nothing is left", func() error {
+	w.eventually("all children are deleted", func() error {
 		left := refs(w.list("pods,jobs,deployments,statefulsets,daemonsets,services,roles,rolebindings", "controller-uid"))
 		if len(left) > 0 {
-			return fmt.Errorf("there still are %s", strings.Join(left, ", "))
+			return fmt.Errorf("these still exist: %s", strings.Join(left, ", "))
 		}
 		return nil
 	})
 }
 
-// kubectl runs a command in the namespace that has to succeed.
+// kubectl runs a command in the test's namespace, and fails the test if it fails.
 func (w *world) kubectl(args ...string) string {
 	w.Helper()
 	return w.kubectlWithInput("", args...)
@@ -167,11 +166,10 @@ func (w *world) apply(manifest string) {
 	w.kubectlWithInput(manifest, "apply", "--filename=-")
 }
 
-// patience is how long a test waits for anything. It bounds a test that would
-// fail anyway: nothing waits longer than it has to.
+// patience is how long a test waits for a condition before it fails.
 const patience = 4 * time.Minute
 
-// eventually waits until a check is content.
+// eventually waits until a check returns nil.
 func (w *world) eventually(what string, check func() error) {
 	w.Helper()
 	var err error
@@ -183,7 +181,7 @@ func (w *world) eventually(what string, check func() error) {
 	require.NoError(w, err, "waited %s until %s", patience, what)
 }
 
-// ready waits until objects are Ready.
+// ready waits until the condition Ready of some objects is True.
 func (w *world) ready(objects ...string) {
 	w.Helper()
 	_, _, err := operetta.Kubectl(append(append([]string{"wait", "--for=condition=Ready"}, objects...), "--timeout="+patience.String(), "--namespace="+w.ns)...)
@@ -198,7 +196,7 @@ func (w *world) ready(objects ...string) {
 	require.NoError(w, err, "waited %s until these are Ready:\n%s", patience, strings.Join(conditions, "\n"))
 }
 
-// get returns an object, or nil.
+// get returns an object, or nil if it does not exist.
 func (w *world) get(kind, name string) map[string]any {
 	w.Helper()
 	object, err := objects.Get(context.Background(), kind, w.ns, name)
@@ -259,8 +257,8 @@ func (w *world) condition(kind, name, conditionType string) string {
 	return ""
 }
 
-// samples are the paths of the samples, by the kind and name of their custom
-// resource, as in modelbox/sentiment.
+// samples returns the paths of the samples by kind and name of their custom resource,
+// such as modelbox/sentiment.
 func samples(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, "deploy/samples/*.yaml"))

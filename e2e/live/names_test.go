@@ -15,9 +15,9 @@ func productOf(name, eureka, proxy string) string {
 		eureka: {name: ` + eureka + `, image: eureka, replica: 1}, proxy: {name: ` + proxy + `, image: proxy, replica: 1}}}`
 }
 
-// testTwoProductsInOneNamespace lets two custom resources ask for a Service or a
-// ConfigMap of one name. The second leaves alone what the first has, says so, and
-// gets it when the first is gone. Nothing is written in between.
+// testTwoProductsInOneNamespace: two custom resources need a Service or a ConfigMap of the
+// same name. The second does not write the first one's objects, reports ChildBlocked, and
+// creates its own when the first is deleted.
 func testTwoProductsInOneNamespace(w *world) {
 	first := productOf("first", "eureka", "proxy")
 	w.apply(first)
@@ -30,7 +30,7 @@ func testTwoProductsInOneNamespace(w *world) {
 	w.blocked("dataservice", "second", "Service/proxy belongs to DataService/first", "ConfigMap/proxy belongs to DataService/first")
 	w.blocked("modelbox", "eureka", "Service/eureka belongs to DataService/first")
 	w.atRest()
-	require.Equal(w, before, w.versions("service/eureka", "service/proxy", "configmap/proxy"), "what the first has was written to")
+	require.Equal(w, before, w.versions("service/eureka", "service/proxy", "configmap/proxy"), "the objects of the first were written")
 	w.ready("dataservice/first")
 
 	w.kubectl("delete", "dataservice/first", "--timeout="+patience.String())
@@ -40,9 +40,8 @@ func testTwoProductsInOneNamespace(w *world) {
 	w.atRest()
 }
 
-// testTwoThatComeTogether creates both at once, some times: who gets what is a
-// matter of chance then, and both may be blocked. Nobody takes from the other for
-// ever.
+// testTwoThatComeTogether creates both at the same time, five times: which one gets a name
+// is random, and both may be blocked. In the end neither writes the other's objects.
 func testTwoThatComeTogether(w *world) {
 	var objects []string
 	for i := range 5 {
@@ -62,7 +61,8 @@ func testTwoThatComeTogether(w *world) {
 	w.atRest()
 }
 
-// blocked waits until a custom resource says why it is not Ready.
+// blocked waits until the conditions Ready and Stalled of a custom resource have some
+// reasons.
 func (w *world) blocked(kind, name string, reasons ...string) {
 	w.Helper()
 	for _, conditionType := range []string{"Ready", "Stalled"} {
@@ -78,9 +78,9 @@ func (w *world) blocked(kind, name string, reasons ...string) {
 	}
 }
 
-// atRest waits until Metacontroller changes nothing any more. A Deployment that
-// another has as well is refused under server-side apply, again and again at
-// growing intervals.
+// atRest waits until no object has changed for ten seconds. Metacontroller's writes that
+// are refused do not count: under server-side apply it retries a Deployment with a conflict
+// at growing intervals.
 func (w *world) atRest() {
 	w.Helper()
 	const quiet = 10 * time.Second

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// testSamples applies every sample and sees it become Ready, go quiet, end as the
-// simulation said, and leave nothing behind.
+// testSamples applies every sample: it becomes Ready, then nothing is written, its children
+// are those of the simulation, and all of them are deleted with it.
 func testSamples(w *world) {
 	all := samples(w.T)
 	names := slices.Sorted(maps.Keys(all))
@@ -34,8 +34,8 @@ func testSamples(w *world) {
 	}
 }
 
-// runDebugJobs does for the Jobs of PodBuggerTools what a kubelet would: nothing
-// runs on the node here.
+// runDebugJobs runs the commands of the Jobs of PodBuggerTools, because kwok runs no
+// containers.
 func (w *world) runDebugJobs() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -57,15 +57,15 @@ func (w *world) runDebugJobs() (stop func()) {
 				for _, arg := range list {
 					args = append(args, strings.ReplaceAll(arg.(string), "$$", "$"))
 				}
-				_, _, _ = operetta.Kubectl(args...) // what became of it is seen on the Pod
+				_, _, _ = operetta.Kubectl(args...) // the result is seen on the Pod
 			}
 		}
 	}()
 	return func() { close(done); <-ended }
 }
 
-// requireTables compares what kubectl prints of the DataService with the tables
-// that the product is known for.
+// requireTables compares the objects of the DataService sample, as kubectl lists them,
+// with the expected tables.
 func requireTables(w *world) {
 	columns := func(kind, columns string) []string {
 		text := w.kubectl("get", kind, "--selector=app.kubernetes.io/part-of=dataservice", "--no-headers", "--output=custom-columns="+columns)
@@ -85,7 +85,7 @@ func requireTables(w *world) {
 		"eureka NodePort 8761 30161", "gateway-master ClusterIP 9184 <none>", "gateway-web ClusterIP 9084 <none>", "mysql-dataservice ClusterIP 3306 <none>",
 		"proxy ClusterIP 9094 <none>", "trd-adapter ClusterIP 9088 <none>", "web NodePort 80 30160",
 	}, columns("services", `NAME:.metadata.name,TYPE:.spec.type,PORT:.spec.ports[*].port,NODE:.spec.ports[*].nodePort`))
-	// As a person sees it: the number of keys is a column of kubectl's own.
+	// In kubectl's default table, which has the number of keys.
 	text := w.kubectl("get", "configmaps", "--selector=app.kubernetes.io/part-of=dataservice", "--no-headers")
 	var configMaps []string
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -98,8 +98,8 @@ func requireTables(w *world) {
 	require.Regexp(w, `(?m)^dataservice-sample +Ready +11/11 `, w.kubectl("get", "dsvc"))
 }
 
-// requireOrder compares when the components of the DataService were created with
-// when those before them got ready.
+// requireOrder fails if a component of the DataService was created before those of the
+// stage before it were ready.
 func requireOrder(w *world) {
 	moment := func(value any) time.Time {
 		at, err := time.Parse(time.RFC3339, fmt.Sprint(value))
@@ -141,7 +141,7 @@ func requireQuiet(w *world, names []string) {
 			return
 		}
 	}
-	require.Empty(w, written, "it is not quiet")
+	require.Empty(w, written, "Metacontroller writes at every sync")
 }
 
 // touch changes an annotation of every custom resource when all is settled, and
@@ -166,7 +166,7 @@ func (w *world) touch(names []string) []request {
 	})
 	w.settle()
 	list, _ := w.requests(offset)
-	require.NotEmpty(w, list, "Metacontroller has not even looked")
+	require.NotEmpty(w, list, "Metacontroller sent no request")
 	return writes(list)
 }
 
@@ -190,8 +190,8 @@ func (w *world) settle() {
 	})
 }
 
-// requireAsSimulated compares the children that the simulation ends with with
-// those of the cluster.
+// requireAsSimulated compares the children at the end of a simulation with those in the
+// cluster.
 func requireAsSimulated(w *world, name, path string) {
 	w.Helper()
 	output, err := exec.Command(filepath.Join(root, "bin/operetta"), "simulate", path, "--output=json",
@@ -205,7 +205,7 @@ func requireAsSimulated(w *world, name, path string) {
 	require.Equal(w, simulated, real, "%s: simulated and real", name)
 }
 
-// simulatedChildren returns the children that a simulation ends with.
+// simulatedChildren returns the children at the end of a simulation.
 func simulatedChildren(t *testing.T, output []byte) []string {
 	var simulation struct {
 		Steps []struct {
@@ -235,8 +235,8 @@ var everyField = []string{
 	"myjob/sync/template-reaches-the-pod", "podset/sync/template-reaches-the-pods", "podbuggertool/sync/every-field-reaches-kubectl",
 }
 
-// testEveryFieldIsQuiet applies custom resources with all optional fields set.
-// Not all of them can become Ready: what they refer to is not there.
+// testEveryFieldIsQuiet applies custom resources with all optional fields set. Some do not
+// become Ready, because the objects that they refer to do not exist.
 func testEveryFieldIsQuiet(w *world) {
 	var names []string
 	for _, path := range everyField {
@@ -257,8 +257,8 @@ func testEveryFieldIsQuiet(w *world) {
 	requireQuiet(w, names)
 }
 
-// TestPermissionsSuffice comes after those that ask for anything: nothing that
-// Metacontroller has asked for in any test has been refused.
+// TestPermissionsSuffice runs after the other tests: RBAC has refused no request of
+// Metacontroller in any of them.
 func TestPermissionsSuffice(t *testing.T) {
 	if metacontroller == "" {
 		skipped.Add(1)

@@ -24,7 +24,7 @@ import (
 	"github.com/operetta-dev/operetta/e2e/cluster"
 )
 
-// authority signs certificates.
+// authority is a CA.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -63,7 +63,7 @@ func (a *authority) pair(t *testing.T, name string, valid time.Duration) (certif
 	}, &private.PublicKey), string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
-// securedServer is a second server, over TLS, whose files can be written.
+// securedServer is a second server, with TLS, whose credential files can be replaced.
 type securedServer struct {
 	*testing.T
 
@@ -71,7 +71,7 @@ type securedServer struct {
 	authority    *authority
 }
 
-// write writes a file as a volume of a Secret does: at once.
+// write replaces a file atomically, as the kubelet does in the volume of a Secret.
 func (s *securedServer) write(name, content string) {
 	s.Helper()
 	require.NoError(s, os.WriteFile(filepath.Join(s.dir, "new"), []byte(content), 0o600))
@@ -115,7 +115,7 @@ func startSecuredServer(t *testing.T) *securedServer {
 	return s
 }
 
-// secret makes a Secret with some keys.
+// secret creates a Secret.
 func (w *world) secret(name string, data map[string]string) {
 	w.Helper()
 	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": name}, "stringData": data})
@@ -123,7 +123,7 @@ func (w *world) secret(name string, data map[string]string) {
 	w.apply(string(text))
 }
 
-// endpoint tells Metacontroller how to call the ModelBoxes' hooks.
+// endpoint sets the endpointConfigs of the CompositeController for ModelBoxes.
 func (w *world) endpoint(host string, fields map[string]any) {
 	w.Helper()
 	fields["host"] = host
@@ -164,8 +164,8 @@ func (w *world) replicas(wanted int) {
 	})
 }
 
-// TestCredentials: with wrong, missing and expired credentials nothing changes, with the
-// right ones everything does, and their rotation fails no sync.
+// TestCredentials: with wrong, missing and expired credentials no child is written, with
+// valid ones syncs succeed, and rotating them fails no sync.
 func TestCredentials(t *testing.T) {
 	s := startSecuredServer(t)
 	_, _, err := operetta.Kubectl("apply", "--filename="+root+"/deploy/components/https/metacontroller-secrets.yaml")
@@ -208,7 +208,7 @@ func TestCredentials(t *testing.T) {
 	w.replicas(1)
 	w.ready("modelbox/box")
 
-	// Under edits: a new certificate of the server, and a second token.
+	// Rotation while the custom resource is edited: a new server certificate, and a second token.
 	before := w.events()
 	edits := 1
 	edit := func() {
@@ -236,7 +236,7 @@ func TestCredentials(t *testing.T) {
 	w.replicas(1 + edits%3)
 	require.Equal(t, before, w.events(), "no sync has failed")
 
-	// A certificate that ends.
+	// A client certificate that expires.
 	short, shortKey := s.authority.pair(t, "metacontroller", 10*time.Second)
 	w.secret("short", map[string]string{"tls.crt": short, "tls.key": shortKey})
 	w.endpoint(s.address, map[string]any{"caBundle": ca, "clientTLS": w.ref("short", ""), "authorization": w.ref("token", "second")})

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUninstall comes after all others: it installs what deploy/ ships with one
-// command, and takes it away in the order of the README.
+// TestUninstall runs last: it installs deploy/ with one command, and uninstalls it with the
+// commands of the README.
 func TestUninstall(t *testing.T) {
 	w := newWorld(t, start(t, modes[0], operetta.HookURL))
 	kubectl := func(args ...string) string {
@@ -34,10 +34,10 @@ func TestUninstall(t *testing.T) {
 	for _, crd := range strings.Fields(kubectl("get", "crds", "--output=name")) {
 		require.Contains(t, crd, "metacontroller.k8s.io", "it is left behind")
 	}
-	w.eventually("nothing is left", func() error {
+	w.eventually("all children are deleted", func() error {
 		left := w.uids("pods,jobs,deployments,statefulsets,services")
 		if len(left) > 0 {
-			return fmt.Errorf("there still are %v", left)
+			return fmt.Errorf("these still exist: %v", left)
 		}
 		return nil
 	})

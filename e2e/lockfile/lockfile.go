@@ -1,5 +1,5 @@
-// Package lockfile has locks between processes. The kernel gives a lock up when
-// the process that holds it ends, so a killed one leaves none behind.
+// Package lockfile has locks between processes. The kernel releases a lock when the
+// process that holds it ends, even if it is killed.
 package lockfile
 
 import (
@@ -15,13 +15,13 @@ import (
 // retryInterval is the pause between two attempts to get a lock.
 const retryInterval = 20 * time.Millisecond
 
-// held are the open files of the locks of this process. Something has to refer
-// to each of them: the garbage collector closes a file that nothing refers to,
-// and the lock goes with it, whatever the caller of Acquire does with release.
+// held are the open files of the locks of this process. They must stay referenced: the
+// garbage collector closes an unreferenced file, which releases the lock even if the
+// caller of Acquire has not called release.
 var held sync.Map
 
-// Acquire waits until no other holds the lock file at path, and makes that file
-// where there is none.
+// Acquire waits until no one else holds the lock file at path, which it creates if
+// necessary.
 func Acquire(ctx context.Context, path string) (release func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// collect lets the garbage collector find what nothing refers to, and gives what
-// it found the time to be closed.
+// collect runs the garbage collector, and waits for the finalizers that close files.
 func collect() {
 	for range 3 {
 		runtime.GC()
@@ -26,8 +25,8 @@ func requireHeld(t *testing.T, want bool, path string) {
 	require.Equal(t, want, is)
 }
 
-// TestLockOutlivesItsVariable forgets the release function, as a program does
-// that wants its lock for as long as it runs.
+// TestLockOutlivesItsVariable drops the release function, as a program does that keeps
+// its lock until it ends.
 func TestLockOutlivesItsVariable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	requireHeld(t, false, path)

@@ -1,4 +1,4 @@
-// These tests hold the alert rules to Prometheus' own tool.
+// These tests check the alert rules with promtool.
 package promtool_test
 
 import (
@@ -16,8 +16,8 @@ func run(t *testing.T, name string, args ...string) {
 	t.Log(string(out))
 }
 
-// TestAlerts are valid, and fire when they should and not otherwise. The tool is built
-// without service discovery, which no rule needs, and which go tool would build.
+// TestAlerts: the rules are valid, and the alerts fire exactly when expected. promtool is
+// built without service discovery, which the rules do not need.
 func TestAlerts(t *testing.T) {
 	promtool := filepath.Join(t.TempDir(), "promtool")
 	run(t, "go", "build", "-tags", "remove_all_sd", "-o", promtool, "github.com/prometheus/prometheus/cmd/promtool")

@@ -1,5 +1,5 @@
-// Package certtest makes certificates for tests, and folders of files that change as
-// those of a Secret's volume do.
+// Package certtest creates certificates for tests, and folders whose files are replaced
+// in the way the kubelet updates the volume of a Secret.
 package certtest
 
 import (
@@ -20,9 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Authority signs certificates.
+// Authority is a CA that signs certificates.
 type Authority struct {
-	// PEM is its own certificate.
+	// PEM is the CA's certificate.
 	PEM         []byte
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -31,7 +31,7 @@ type Authority struct {
 // Pair is a certificate and its private key, in PEM.
 type Pair struct{ Certificate, Key []byte }
 
-// NewAuthority returns an authority of its own.
+// NewAuthority returns a self-signed CA.
 func NewAuthority(t testing.TB, name string) *Authority {
 	t.Helper()
 	template := &x509.Certificate{
@@ -46,8 +46,7 @@ func NewAuthority(t testing.TB, name string) *Authority {
 	return &Authority{PEM: pair.Certificate, certificate: certificate, key: key}
 }
 
-// Server returns a certificate for a server on this machine, and for the names that
-// are added.
+// Server returns a certificate for a server on localhost, with additional DNS names.
 func (a *Authority) Server(t testing.TB, names ...string) Pair {
 	t.Helper()
 	pair, _ := a.sign(t, &x509.Certificate{
@@ -57,8 +56,8 @@ func (a *Authority) Server(t testing.TB, names ...string) Pair {
 	return pair
 }
 
-// Client returns a certificate for a client that is valid for a time. The first name
-// is its common name, the others are those that it is for.
+// Client returns a client certificate that expires after a time. The first name is its
+// common name, the others are DNS names.
 func (a *Authority) Client(t testing.TB, valid time.Duration, name string, names ...string) Pair {
 	t.Helper()
 	pair, _ := a.sign(t, &x509.Certificate{
@@ -68,7 +67,7 @@ func (a *Authority) Client(t testing.TB, valid time.Duration, name string, names
 	return pair
 }
 
-// sign signs a certificate with a new key, or one that signs itself.
+// sign signs a certificate for a new key. Without a key of the CA it is self-signed.
 func (a *Authority) sign(t testing.TB, template *x509.Certificate) (Pair, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -90,7 +89,7 @@ func (a *Authority) sign(t testing.TB, template *x509.Certificate) (Pair, *ecdsa
 	}, key
 }
 
-// TLS returns the pair as crypto/tls has it.
+// TLS returns the pair as a crypto/tls certificate.
 func (p Pair) TLS(t testing.TB) tls.Certificate {
 	t.Helper()
 	certificate, err := tls.X509KeyPair(p.Certificate, p.Key)
@@ -98,21 +97,22 @@ func (p Pair) TLS(t testing.TB) tls.Certificate {
 	return certificate
 }
 
-// Pool returns the authority as what a client trusts.
+// Pool returns a pool that trusts the CA.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(a.PEM)
 	return pool
 }
 
-// Mounted is a folder whose files change together, as those of a Secret's volume
-// do: each is a link by way of another to a folder that is replaced as a whole.
+// Mounted is a folder whose files are replaced together, as the kubelet does in the
+// volume of a Secret: each is a symbolic link to ..data/<name>, and ..data is a link to
+// a folder that is replaced as a whole.
 type Mounted struct {
 	Dir     string
 	version string
 }
 
-// Mount returns such a folder.
+// Mount creates such a folder.
 func Mount(t testing.TB, files map[string][]byte) *Mounted {
 	t.Helper()
 	m := &Mounted{Dir: t.TempDir()}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// module are the packages of a module whose tests end in every way there is.
+// module are the packages of a module whose tests pass and fail in different ways.
 var module = map[string]string{
 	"go.mod":         "module example.com/m\n\ngo 1.24\n",
 	"fine/x_test.go": "package x\nimport \"testing\"\nfunc TestFine(t *testing.T) {}\n",
@@ -29,12 +29,12 @@ func TestFailsToo(t *testing.T) { t.Error("why") }
 	"exits/x_test.go":    "package x\nimport (\"os\"; \"testing\")\nfunc TestMain(*testing.M) { os.Exit(3) }\n",
 }
 
-// run runs the script in the module, and returns what it printed and its code.
+// run runs the script in the module, and returns its output and exit code.
 func run(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	script, err := filepath.Abs("gotest.sh")
 	require.NoError(t, err)
-	require.FileExists(t, script) // go test does not take an old result for a new script
+	require.FileExists(t, script) // so that go test does not reuse the cached result of an older script
 	folder := t.TempDir()
 	for name, text := range module {
 		path := filepath.Join(folder, filepath.FromSlash(name))
@@ -59,7 +59,7 @@ Failed tests:
   example.com/m/exits \(no test failed: see its output above\)
   example.com/m/fails TestFails/bad/worse
   example.com/m/fails TestFailsToo
-  example.com/m/hangs TestHangs \(ran when the time was up\)
+  example.com/m/hangs TestHangs \(running at the timeout\)
   example.com/m/panics TestPanics
 $`, output)
 	require.Regexp(t, `(?m)^ok  \texample.com/m/fine\t`, output)
@@ -73,7 +73,7 @@ func TestPassedTestsEndAsUsual(t *testing.T) {
 	require.Regexp(t, `^ok  \texample.com/m/fine\t[^\n]*\n$`, output)
 }
 
-// TestExitCodeIsThatOfGo has another program in the place of go.
+// TestExitCodeIsThatOfGo runs a stand-in for go.
 func TestExitCodeIsThatOfGo(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexit 7\n"), 0o700))

@@ -14,7 +14,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// busy returns metrics in which every series has been counted.
+// busy returns metrics in which every series has a value.
 func busy() *Metrics {
 	m := New(Options{
 		Controllers: []metacontroller.Controller{{Parent: metacontroller.Resource{Kind: "Web"}}},
@@ -25,7 +25,7 @@ func busy() *Metrics {
 	return m
 }
 
-// own returns the families of this program.
+// own returns the metric families of this program.
 func own(t *testing.T, from prometheus.Gatherer) []*dto.MetricFamily {
 	t.Helper()
 	families, err := from.Gather()
@@ -35,7 +35,7 @@ func own(t *testing.T, from prometheus.Gatherer) []*dto.MetricFamily {
 	return families
 }
 
-// TestThePageHasEveryMetric and no other.
+// TestThePageHasEveryMetric: the documentation lists exactly the metrics that exist.
 func TestThePageHasEveryMetric(t *testing.T) {
 	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
 	var table strings.Builder
@@ -56,7 +56,7 @@ func TestThePageHasEveryMetric(t *testing.T) {
 	require.Equal(t, table.String(), got, "put this table there:\n%s", table.String())
 }
 
-// TestThePageHasEveryReason why a request is refused.
+// TestThePageHasEveryReason: the documentation lists every reason of a refusal.
 func TestThePageHasEveryReason(t *testing.T) {
 	page, err := os.ReadFile("../../docs/metrics.md")
 	require.NoError(t, err)

@@ -6,21 +6,22 @@ import "github.com/prometheus/client_golang/prometheus"
 type Load struct {
 	// Requests is the number of requests in flight.
 	Requests int
-	// Connections is how many clients have to the hooks, of at most MostConnections.
+	// Connections is the number of connections to the hook port, of at most
+	// MostConnections.
 	Connections, MostConnections int
-	// Memory are the parts of the memory budget, in bytes, and Slots those of the hooks
-	// that may run at once.
+	// Memory are the parts of the memory budget, in bytes, and Slots the parts of the
+	// number of hooks that may run at once.
 	Memory, Slots []Share
 }
 
-// Share is a part of what requests share.
+// Share is a part of the memory budget or of the hook slots.
 type Share struct {
 	Part       string
 	Size, Used int64
-	Waiting    int // requests that wait for some of it
+	Waiting    int // number of waiting requests
 }
 
-// loadCollector asks a server how busy it is when it is scraped.
+// loadCollector reads the server's Load at each scrape.
 type loadCollector struct{ load func() Load }
 
 func gauge(name, help string, labels ...string) *prometheus.Desc {

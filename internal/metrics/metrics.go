@@ -1,6 +1,5 @@
-// Package metrics is what the server tells Prometheus about itself. Every label value is
-// one that the program knows: whoever writes a custom resource can choose how often
-// something is counted, and never what it is counted as.
+// Package metrics are the server's metrics for Prometheus. Every label value comes from a
+// fixed list in the program, so that users who write custom resources cannot create series.
 package metrics
 
 import (
@@ -16,34 +15,34 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// mostScrapes is how many scrapes are answered at once. Each holds its text, some
-// 200 KB, outside of the memory budget.
+// mostScrapes is the maximum number of concurrent scrapes. Each holds some 200 KB of text
+// outside of the memory budget.
 const mostScrapes = 4
 
 // Options are what [New] needs.
 type Options struct {
 	// Controllers are the operators whose requests are counted.
 	Controllers []metacontroller.Controller
-	// Version is that of the program, for operetta_build_info.
+	// Version is the program's version, for operetta_build_info.
 	Version string
-	// Load returns how busy the server is. It is called once for each scrape.
+	// Load returns the server's load. It is called once for each scrape.
 	Load func() Load
 	// Log takes errors of scrapes. Nil drops them.
 	Log *slog.Logger
 }
 
-// Metrics counts requests, and answers scrapes. It has a registry of its own: the
-// default one holds what the libraries of Kubernetes count.
+// Metrics counts requests, and answers scrapes. It has a registry of its own, because the
+// default one has the metrics of Kubernetes' libraries.
 type Metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
 	routes   map[route]*counted
-	unknown  *counted // requests that are for no hook
+	unknown  *counted // requests whose path is not that of a hook
 	refused  map[string]prometheus.Counter
 	parents  *parents
 }
 
-// New returns metrics that are all zero.
+// New returns metrics with the value zero.
 func New(options Options) *Metrics {
 	registry := prometheus.NewRegistry()
 	m := &Metrics{registry: registry, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), parents: newParents(options.Controllers)}
@@ -57,11 +56,11 @@ func New(options Options) *Metrics {
 	return m
 }
 
-// Registry returns what has been counted.
+// Registry returns the registry of these metrics.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
-// Handler answers GET /metrics: in the text format, in OpenMetrics, or in Protocol
-// Buffers, which alone have native histograms.
+// Handler answers GET /metrics in the text format, OpenMetrics or Protocol Buffers. Only
+// the last supports native histograms.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: mostScrapes,

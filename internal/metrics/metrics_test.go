@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHistogramsAreNativeToo for a Prometheus that asks for them, and classic for all others.
+// TestHistogramsAreNativeToo: native for a Prometheus that accepts them, else classic.
 func TestHistogramsAreNativeToo(t *testing.T) {
 	m := busy()
 	tried := 0

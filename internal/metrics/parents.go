@@ -13,41 +13,41 @@ import (
 )
 
 const (
-	// mostParents is how many custom resources are remembered, at some 40 bytes each.
-	// They are outside of the memory budget, and users make as many as they like.
+	// mostParents is the maximum number of remembered custom resources, at some 40
+	// bytes each. They are outside of the memory budget, and users can create any number.
 	mostParents = 50_000
-	// rememberedFor is for how long a custom resource counts that nothing is asked
-	// about. Metacontroller asks about each every 30 minutes at the latest.
+	// rememberedFor is how long a custom resource is counted after its last request.
+	// Metacontroller resyncs each at least every 30 minutes.
 	rememberedFor = 65 * time.Minute
-	// sweepPause is how often those are looked for that are to be forgotten.
+	// sweepPause is the interval at which expired custom resources are removed.
 	sweepPause = 10 * time.Second
-	// otherReason stands for every reason that no code has written: myjob says what the
-	// kubelet or a container says.
+	// otherReason is the label of every reason that is not written by this program: myjob
+	// copies reasons of the kubelet and of containers.
 	otherReason = "Other"
 )
 
-// parents tells how many custom resources are Ready, and why the others are not: as far
-// as this process has been asked about them, since when it has been asked last.
+// parents counts custom resources by their Ready condition and its reason, as of the last
+// request about each in this process.
 type parents struct {
 	seed    maphash.Seed
 	now     func() time.Time
 	most    int
 	started time.Time
-	classes map[class]uint16 // the only ones that there are
+	classes map[class]uint16 // all label values that are possible
 
 	mu         sync.Mutex
-	remembered map[uint64]parent // by the hash of kind and UID: names may be long
-	counts     []int             // by class; -1 is one that has not been seen yet
+	remembered map[uint64]parent // by a hash of kind and UID, because names can be long
+	counts     []int             // by class; -1 if it was never counted
 	swept      time.Time
-	uncounted  int // answers about those for which there was no room
+	uncounted  int // answers about custom resources beyond mostParents
 }
 
-// class is what parents are counted by.
+// class are the label values by which parents are counted.
 type class struct{ kind, ready, reason string }
 
 type parent struct {
 	class uint16
-	seen  uint32 // last, in seconds since the start
+	seen  uint32 // when it was last seen, in seconds since the start
 }
 
 func newParents(controllers []metacontroller.Controller) *parents {
@@ -69,7 +69,7 @@ func newParents(controllers []metacontroller.Controller) *parents {
 	return p
 }
 
-// note remembers what an answer says of its parent, or forgets a parent that is gone.
+// note remembers the Ready condition in an answer, or removes a finalized parent.
 func (p *parents) note(kind string, answer *metacontroller.Answer) {
 	key := p.keyOf(kind, answer.Parent)
 	now := p.now()
@@ -102,7 +102,7 @@ func (p *parents) note(kind string, answer *metacontroller.Answer) {
 	p.remembered[key] = parent{is, p.age(now)}
 }
 
-// keyOf returns what stands for a parent: no name is kept.
+// keyOf returns a hash that identifies a parent, so that no name is kept.
 func (p *parents) keyOf(kind string, id metacontroller.Identity) uint64 {
 	var hash maphash.Hash
 	hash.SetSeed(p.seed)
@@ -120,7 +120,7 @@ func (p *parents) forget(key uint64, is parent) {
 	p.counts[is.class]--
 }
 
-// sweep forgets those that nothing has been asked about for long.
+// sweep removes parents that had no request for rememberedFor.
 func (p *parents) sweep(now time.Time) {
 	if now.Sub(p.swept) < sweepPause {
 		return
@@ -147,7 +147,7 @@ func (p *parents) Describe(to chan<- *prometheus.Desc) {
 	to <- parentsUncounted
 }
 
-// Collect implements [prometheus.Collector]. What has once been counted stays, at zero.
+// Collect implements [prometheus.Collector]. A series that was counted once stays, at zero.
 func (p *parents) Collect(to chan<- prometheus.Metric) {
 	p.mu.Lock()
 	p.sweep(p.now())

@@ -15,7 +15,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// remembering are parents with a clock that a test sets.
+// remembering are parents whose clock the test sets.
 type remembering struct {
 	*parents
 
@@ -39,8 +39,7 @@ func (r *remembering) answered(kind, name, ready, reason string, finalized bool)
 	})
 }
 
-// requireCounts compares what is counted, but for what is zero, written as in "web True
-// Fine 2".
+// requireCounts compares all counts that are not zero, written as in "web True Fine 2".
 func (r *remembering) requireCounts(t *testing.T, want ...string) {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -118,7 +117,7 @@ func TestParentsAreForgotten(t *testing.T) {
 	require.Empty(t, r.remembered)
 }
 
-// TestParentsAreBounded: users make as many as they like, with names as long as they like.
+// TestParentsAreBounded: users can create any number, with names of any length.
 func TestParentsAreBounded(t *testing.T) {
 	r := newRemembering()
 	r.most = 100
@@ -139,7 +138,7 @@ func TestParentsAreBounded(t *testing.T) {
 	r.requireCounts(t, "web True Fine 1")
 }
 
-// TestParentsCostLittle: they are outside of the memory budget.
+// TestParentsCostLittle: their memory is not part of the memory budget.
 func TestParentsCostLittle(t *testing.T) {
 	r := newRemembering()
 	answer := &metacontroller.Answer{Ready: metacontroller.ReadyCondition{Status: "True", Reason: "Fine"}}

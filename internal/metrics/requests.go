@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Reasons why a request is refused.
+// The values of the label reason of refused requests.
 const (
 	Busy         = "busy"         // 429: there was no memory or no slot in time
 	SlowBody     = "slow_body"    // 429: the body did not arrive in time
@@ -25,13 +25,13 @@ const (
 	Draining     = "draining"     // 503
 )
 
-// reasons are all of them.
+// reasons returns all of them.
 func reasons() []string {
 	return []string{Busy, SlowBody, BadRequest, Unauthorized, Forbidden, NoSuchHook, TooLarge, TooMuch, Late, ClientGone, Draining}
 }
 
-// codes are the status codes that the server sends. Each is counted from the start, at
-// zero: rate() does not see a counter appear.
+// codes are the status codes that the server sends. Their counters exist from the start,
+// at zero, because rate() misses the first increase of a new series.
 func codes() []int {
 	return []int{
 		http.StatusOK, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge,
@@ -41,21 +41,21 @@ func codes() []int {
 
 // Request is a request that has been answered.
 type Request struct {
-	// Kind and Hook are empty where the path is that of no hook.
+	// Kind and Hook are empty if the path is not that of a hook.
 	Kind string
 	Hook metacontroller.HookName
 	// Code is the HTTP status.
 	Code int
-	// Duration is the time from its headers to the end of its answer.
+	// Duration is the time from the request's headers to the end of the response.
 	Duration time.Duration
-	// Received is the number of bytes of its body that were read, Sent that of the
-	// answer's body.
+	// Received is the number of bytes read from the request's body, Sent the number of
+	// bytes of the response's body.
 	Received, Sent int64
-	// Refused is the reason why it was refused, if it was.
+	// Refused is the reason for which the request was refused, or empty.
 	Refused string
-	// Panicked is set where its hook has panicked.
+	// Panicked is true if the hook panicked.
 	Panicked bool
-	// Answer is what its hook answered. It is empty beside another code than 200.
+	// Answer is the hook's answer, and nil for another code than 200.
 	Answer *metacontroller.Answer
 }
 
@@ -65,7 +65,7 @@ type route struct {
 	hook metacontroller.HookName
 }
 
-// counted is what is counted of the requests for one hook.
+// counted are the metrics of one hook.
 type counted struct {
 	byCode                   map[int]prometheus.Counter
 	otherCode                func(code string) prometheus.Counter
@@ -123,7 +123,7 @@ func (m *Metrics) register(controllers []metacontroller.Controller) {
 			c := count(kind, name)
 			m.routes[route{kind, hook}] = c
 			if hook == metacontroller.CustomizeHook {
-				continue // it answers no children
+				continue // its answers have no children
 			}
 			c.asked, c.kept, c.withheld = answered.WithLabelValues(kind, name, "asked"), answered.WithLabelValues(kind, name, "kept"), answered.WithLabelValues(kind, name, "withheld")
 			c.created, c.updated, c.removed = changes.WithLabelValues(kind, name, "created"), changes.WithLabelValues(kind, name, "updated"), changes.WithLabelValues(kind, name, "removed")
@@ -152,7 +152,7 @@ func (m *Metrics) Count(r Request) {
 	if counter, known := c.byCode[r.Code]; known {
 		counter.Inc()
 	} else {
-		c.otherCode(strconv.Itoa(r.Code)).Inc() // the server's own, whichever it is
+		c.otherCode(strconv.Itoa(r.Code)).Inc() // a code that is not in codes
 	}
 	if counter, known := m.refused[r.Refused]; known {
 		counter.Inc()

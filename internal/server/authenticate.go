@@ -13,9 +13,9 @@ import (
 // whose name may not call.
 var errUnauthenticated = errors.New("not authenticated")
 
-// authenticate refuses requests without valid credentials. It comes before all that tells a caller what
-// there is, and before all that takes memory or a turn from others. Where both a
-// certificate and a token are wanted, both have to be right.
+// authenticate refuses requests without valid credentials. It runs before routing and
+// throttling: an unauthenticated caller learns no routes, and takes no memory or turn
+// from others. If both a certificate and a token are required, both must be valid.
 func (s *Server) authenticate(next http.Handler) http.Handler {
 	credentials := s.options.Credentials
 	if credentials == nil {
@@ -23,7 +23,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		authorization := r.Header.Get("Authorization")
-		r.Header.Del("Authorization") // nothing behind this needs it
+		r.Header.Del("Authorization") // not needed by the handlers that follow
 		if credentials.clientCA != nil {
 			if err := credentials.verifyCertificate(r.TLS); err != nil {
 				refuseUnauthenticated(w, r, http.StatusForbidden, err.Error())
@@ -43,16 +43,16 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// refuseUnauthenticated answers with 401 or 403 and closes the connection, of which there are few.
+// refuseUnauthenticated answers with 401 or 403 and closes the connection, because the
+// number of connections is limited.
 func refuseUnauthenticated(w http.ResponseWriter, r *http.Request, code int, reason string) {
 	lineOf(r).err = fmt.Errorf("%w: %s", errUnauthenticated, reason)
 	w.Header().Set("Connection", "close")
 	writeLine(w, r, code, reason)
 }
 
-// verifyCertificate reports why the certificate of a connection does not allow a
-// request now. It may have expired since the handshake, or its CA may be trusted no
-// longer.
+// verifyCertificate returns an error if the client certificate of a connection is not
+// valid now: it may have expired since the handshake, or its CA may have been removed.
 func (c *Credentials) verifyCertificate(connection *tls.ConnectionState) error {
 	if connection == nil || len(connection.PeerCertificates) == 0 {
 		return errors.New("no client certificate: set clientTLS in the CompositeController")
@@ -76,7 +76,7 @@ func (c *Credentials) verifyCertificate(connection *tls.ConnectionState) error {
 	return fmt.Errorf("none of the names in the client certificate is in --client-names: %.200q", names)
 }
 
-// namesIn returns the common name of a certificate and all that it is for.
+// namesIn returns the common name and all subject alternative names of a certificate.
 func namesIn(certificate *x509.Certificate) []string {
 	var names []string
 	if certificate.Subject.CommonName != "" {

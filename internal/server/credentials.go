@@ -11,23 +11,23 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// CredentialFiles name the files with which the server and its callers prove who
-// they are. An empty one is a part that is not wanted.
+// CredentialFiles are the paths of the files that authenticate the server and its
+// callers. An empty path turns that part off.
 type CredentialFiles struct {
-	// Certificate and PrivateKey are the server's own, in PEM: with them hooks are
-	// served over TLS. There are both or neither.
+	// Certificate and PrivateKey are the server's certificate and key, in PEM. With
+	// them hooks are served over TLS. Both or neither must be set.
 	Certificate, PrivateKey string
-	// ClientCA has the certificates of those who sign the certificates of callers,
-	// in PEM. It needs TLS.
+	// ClientCA has the CA certificates that sign client certificates, in PEM. It
+	// needs TLS.
 	ClientCA string
-	// ClientNames are the names of which one has to stand in the certificate of a
-	// caller. Without any, every certificate that ClientCA has signed will do.
+	// ClientNames are the allowed names, one of which must be in a client
+	// certificate. Without any, every certificate signed by ClientCA is accepted.
 	ClientNames []string
-	// Tokens has one bearer token on each line, any of which will do.
+	// Tokens has one valid bearer token on each line.
 	Tokens string
 }
 
-// Errors of [CredentialFiles] that do not go together.
+// Errors of invalid combinations of [CredentialFiles].
 var (
 	errHalfPair   = errors.New("--tls-cert-file and --tls-private-key-file go together: write both or neither")
 	errNeedsTLS   = errors.New("--client-ca-file needs TLS: write --tls-cert-file and --tls-private-key-file too")
@@ -35,10 +35,10 @@ var (
 	errEmptyNames = errors.New("--client-names has an empty name: leave it out, or leave the flag out where any certificate of --client-ca-file will do")
 )
 
-// Credentials are what [CredentialFiles] hold. They follow the files: what is
-// written there holds within seconds, and a file that cannot be used is logged and
-// changes nothing. The files of certificates are watched by the same code as
-// kube-apiserver's, that of tokens is read again when it is needed.
+// Credentials are the contents of [CredentialFiles]. They are reloaded within seconds
+// of a change. An invalid file is logged, and the former contents stay in use. The
+// certificates are watched by the same code as kube-apiserver's, the file of tokens is
+// read again by requests.
 type Credentials struct {
 	certificate *dynamiccertificates.DynamicCertKeyPairContent
 	serving     *dynamiccertificates.DynamicServingCertificateController
@@ -47,7 +47,7 @@ type Credentials struct {
 	tokens      *tokens
 }
 
-// LoadCredentials reads the files. The result is nil where none is named. An error
+// LoadCredentials reads the files. The result is nil if no path is set. An error
 // names the flag and says what to write.
 func LoadCredentials(files CredentialFiles, log *slog.Logger) (*Credentials, error) {
 	switch {
@@ -92,16 +92,17 @@ func (c *Credentials) loadCertificate(files CredentialFiles, log *slog.Logger) e
 	}
 	base := &tls.Config{
 		MinVersion: tls.VersionTLS12,
-		// What bounds a request here was written for HTTP/1.1: a deadline, a buffer and
-		// a place among the connections belong to one request at a time. In HTTP/2 all
-		// requests of a client share them.
+		// The limits of this server are made for HTTP/1.1, where the deadlines, buffers
+		// and the place of a connection belong to one request at a time. In HTTP/2 all
+		// requests of a client would share them.
 		NextProtos: []string{"http/1.1"},
-		// A connection is kept for long, and a resumed one would save a client little.
+		// Clients keep their connections, so resuming sessions would save little.
 		SessionTicketsDisabled: true,
 	}
 	if files.ClientCA != "" {
-		// It is verified with each request, see verifyCertificate: so a client is told
-		// why it is refused, and one is refused whose certificate has expired since.
+		// The certificate is verified with each request, see verifyCertificate: the
+		// client gets the reason in an HTTP response, and a certificate that expires
+		// on an open connection is refused.
 		base.ClientAuth = tls.RequestClientCert
 	}
 	c.serving = dynamiccertificates.NewDynamicServingCertificateController(base, nil, c.certificate, nil, nil)
@@ -134,7 +135,7 @@ func (r reloaded) Enqueue() { r.log.Info("reloaded", "what", r.what, "file", r.f
 // isEncrypted reports whether hooks are served over TLS.
 func (c *Credentials) isEncrypted() bool { return c != nil && c.certificate != nil }
 
-// follow follows the files of certificates until ctx ends.
+// follow reloads the certificates when their files change, until ctx ends.
 func (c *Credentials) follow(ctx context.Context) {
 	if c.isEncrypted() {
 		go c.serving.Run(1, ctx.Done())

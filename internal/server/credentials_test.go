@@ -19,7 +19,7 @@ const (
 	newToken = "new-token-0123456789"
 )
 
-// secured is an edge that serves over TLS from files that can be replaced.
+// secured is a server with TLS whose credential files can be replaced.
 type secured struct {
 	*edge
 
@@ -28,14 +28,14 @@ type secured struct {
 	files     *certtest.Mounted
 }
 
-// contents returns what the files of a secured edge have at first.
+// contents returns the initial contents of a secured server's files.
 func contents(t *testing.T, authority, clients *certtest.Authority) map[string][]byte {
 	t.Helper()
 	pair := authority.Server(t)
 	return map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": clients.PEM, "token": []byte(oldToken + "\n")}
 }
 
-// startSecured starts an edge with the credentials that choose leaves.
+// startSecured starts a server with all credentials that choose does not remove.
 func startSecured(t *testing.T, choose func(*server.CredentialFiles), change func(*server.Options)) *secured {
 	t.Helper()
 	s := &secured{authority: certtest.NewAuthority(t, "servers"), clients: certtest.NewAuthority(t, "clients")}
@@ -60,14 +60,14 @@ func withTokens(files *server.CredentialFiles)       { files.ClientCA, files.Cli
 func withCertificates(files *server.CredentialFiles) { files.Tokens = "" }
 func withTLS(files *server.CredentialFiles)          { withTokens(files); withCertificates(files) }
 
-// caller calls hooks over TLS.
+// caller is a client that calls hooks over TLS.
 type caller struct {
 	http.Client
 
 	url, token string
 }
 
-// caller returns a caller with a certificate and a token, each of which may be absent.
+// caller returns a client with a certificate and a token, each of which may be empty.
 func (s *secured) caller(t *testing.T, pair *certtest.Pair, token string) *caller {
 	t.Helper()
 	config := &tls.Config{RootCAs: s.authority.Pool()}
@@ -79,7 +79,7 @@ func (s *secured) caller(t *testing.T, pair *certtest.Pair, token string) *calle
 	return &caller{http.Client{Transport: transport}, "https://" + s.hooks, token}
 }
 
-// spoken is how a request was answered.
+// spoken is the protocol of a response.
 type spoken struct {
 	closes  bool // the connection afterwards
 	http    int  // the major version
@@ -114,7 +114,7 @@ func (c *caller) sync(t *testing.T, text string) answered {
 	return got
 }
 
-// TestWhoMayCall: who has no right to call is told so, and no hook runs.
+// TestWhoMayCall: a request without valid credentials gets the reason, and no hook runs.
 func TestWhoMayCall(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t, func(*server.CredentialFiles) {}, nil)
@@ -133,16 +133,16 @@ func TestWhoMayCall(t *testing.T) {
 		challenge string
 		says      string
 	}{
-		"no certificate":              {s.caller(t, nil, oldToken), http.StatusForbidden, "", "no client certificate: set clientTLS"},
-		"another name":                {s.caller(t, &other, oldToken), http.StatusForbidden, "", `--client-names: ["somebody"]`},
-		"an expired certificate":      {s.caller(t, &expired, oldToken), http.StatusForbidden, "", "has expired"},
-		"of another CA":               {s.caller(t, &foreign, oldToken), http.StatusForbidden, "", "unknown authority"},
-		"a certificate for servers":   {s.caller(t, &asServer, oldToken), http.StatusForbidden, "", "key usage"},
-		"no token":                    {s.caller(t, &named, ""), http.StatusUnauthorized, `Bearer realm="operetta"`, "no bearer token: set authorization"},
-		"a wrong token":               {s.caller(t, &named, newToken), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
-		"the beginning of a token":    {s.caller(t, &named, oldToken[:10]), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
-		"a token and more":            {s.caller(t, &named, oldToken+"1"), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
-		"neither of what both is for": {s.caller(t, nil, ""), http.StatusForbidden, "", "no client certificate"},
+		"no certificate":            {s.caller(t, nil, oldToken), http.StatusForbidden, "", "no client certificate: set clientTLS"},
+		"another name":              {s.caller(t, &other, oldToken), http.StatusForbidden, "", `--client-names: ["somebody"]`},
+		"an expired certificate":    {s.caller(t, &expired, oldToken), http.StatusForbidden, "", "has expired"},
+		"of another CA":             {s.caller(t, &foreign, oldToken), http.StatusForbidden, "", "unknown authority"},
+		"a certificate for servers": {s.caller(t, &asServer, oldToken), http.StatusForbidden, "", "key usage"},
+		"no token":                  {s.caller(t, &named, ""), http.StatusUnauthorized, `Bearer realm="operetta"`, "no bearer token: set authorization"},
+		"a wrong token":             {s.caller(t, &named, newToken), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
+		"the beginning of a token":  {s.caller(t, &named, oldToken[:10]), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
+		"a token and more":          {s.caller(t, &named, oldToken+"1"), http.StatusUnauthorized, `Bearer realm="operetta", error="invalid_token"`, "none of those"},
+		"neither":                   {s.caller(t, nil, ""), http.StatusForbidden, "", "no client certificate"},
 	} {
 		for path, body := range map[string]string{"/greeting/sync": request("block"), "/salute/sync": "", "/greeting/customize": "{"} {
 			got, how, err := refused.caller.ask(http.MethodPost, path, body)
@@ -150,12 +150,12 @@ func TestWhoMayCall(t *testing.T) {
 			require.Equal(t, refused.code, got.code, "%s: %s", name, path)
 			require.Equal(t, refused.challenge, got.header.Get("WWW-Authenticate"), name)
 			require.Contains(t, got.body, refused.says, name)
-			require.True(t, how.closes, "%s: a stranger keeps no connection", name)
+			require.True(t, how.closes, "%s: the connection of an unauthenticated client is closed", name)
 			requireOneLine(t, got)
 		}
 	}
 	require.Empty(t, s.reached, "no hook has run")
-	require.Equal(t, http.StatusOK, s.probe(t, "/readyz").code, "the health port is for everybody")
+	require.Equal(t, http.StatusOK, s.probe(t, "/readyz").code, "the health port needs no credentials")
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	for _, token := range []string{oldToken, newToken} {
@@ -163,7 +163,8 @@ func TestWhoMayCall(t *testing.T) {
 	}
 }
 
-// TestATokenInPlainHTTP: it can be wanted without TLS, where something else encrypts.
+// TestATokenInPlainHTTP: a token can be required without TLS, for example behind a proxy
+// that terminates TLS.
 func TestATokenInPlainHTTP(t *testing.T) {
 	s := startSecured(t, func(files *server.CredentialFiles) { *files = server.CredentialFiles{Tokens: files.Tokens} }, nil)
 	require.Equal(t, http.StatusUnauthorized, s.post(t, "/greeting/sync", request("block")).code)
@@ -172,16 +173,16 @@ func TestATokenInPlainHTTP(t *testing.T) {
 	require.Empty(t, s.reached)
 }
 
-// TestStrangersAreAnsweredWhileTheySend: also one with a large body sees why.
-func TestStrangersAreAnsweredWhileTheySend(t *testing.T) {
+// TestUnauthenticatedLargeBodyIsAnswered: the client sees the reason while it sends.
+func TestUnauthenticatedLargeBodyIsAnswered(t *testing.T) {
 	s := startSecured(t, withTokens, nil)
 	got, _, err := s.caller(t, nil, "").ask(http.MethodPost, "/greeting/sync", strings.Repeat(" ", 20<<20))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusUnauthorized, got.code)
 }
 
-// TestTLSIsOfToday: what is older than TLS 1.2 is refused, and HTTP/2 is not spoken.
-func TestTLSIsOfToday(t *testing.T) {
+// TestTLSVersions: TLS 1.1 and HTTP/2 are refused.
+func TestTLSVersions(t *testing.T) {
 	s := startSecured(t, withTLS, nil)
 	got, how, err := s.caller(t, nil, "").ask(http.MethodPost, "/greeting/sync", request("hi"))
 	require.NoError(t, err)

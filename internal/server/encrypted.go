@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// maxEncryptedConnections is what maxConnections is without TLS: a connection
-	// costs about twice as much with it.
+	// maxEncryptedConnections is the limit of connections with TLS, each of which
+	// costs about twice as much.
 	maxEncryptedConnections = maxConnections / 2
-	// mostBeforeRequest is how many bytes are read of a connection until the headers
-	// of its first request have come. A handshake with a client certificate has some
-	// 4 KB, the headers some 300 bytes, and one record may have 16 KB. By itself the
-	// handshake would take 256 KB from anybody.
-	mostBeforeRequest = 32 << 10
+	// maxHandshakeBytes limits what is read from a connection until the headers of
+	// its first request have arrived. A handshake with a client certificate has some
+	// 4 KB, the headers some 300 bytes, and one record may have 16 KB. crypto/tls
+	// alone would read 256 KB from an unauthenticated client.
+	maxHandshakeBytes = 32 << 10
 )
 
 var errLongHandshake = errors.New("more than 32 KiB before the first request")
 
-// encryptedListener accepts connections that speak TLS. Their handshakes are made
-// where requests are read, by then they count as connections, and net/http gives
-// them as long as it gives headers: readHeaderTimeout.
+// encryptedListener accepts TLS connections. The handshake takes place when the first
+// request is read: by then the connection is counted, and net/http applies
+// readHeaderTimeout to the handshake.
 type encryptedListener struct {
 	net.Listener
 
 	config *tls.Config
 }
 
-// encrypted returns a listener whose connections speak TLS, where that is wanted.
+// encrypted returns a listener for TLS, or the listener itself without a certificate.
 func (c *Credentials) encrypted(listener net.Listener) net.Listener {
 	if !c.isEncrypted() {
 		return listener
@@ -44,42 +44,42 @@ func (l *encryptedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tls.Server(&unproven{Conn: conn}, l.config), nil
+	return tls.Server(&limitedConn{Conn: conn}, l.config), nil
 }
 
-// unproven is a connection that has to come to its first request within a number of
-// bytes.
-type unproven struct {
+// limitedConn is a connection from which at most maxHandshakeBytes are read before its
+// first request.
+type limitedConn struct {
 	net.Conn
 
-	read   atomic.Int64
-	proven atomic.Bool
+	read      atomic.Int64
+	unlimited atomic.Bool // since the first request
 }
 
-// NetConn returns the connection below.
-func (u *unproven) NetConn() net.Conn { return u.Conn }
+// NetConn returns the wrapped connection.
+func (c *limitedConn) NetConn() net.Conn { return c.Conn }
 
 // Read implements [net.Conn].
-func (u *unproven) Read(into []byte) (int, error) {
-	if u.proven.Load() {
-		return u.Conn.Read(into)
+func (c *limitedConn) Read(into []byte) (int, error) {
+	if c.unlimited.Load() {
+		return c.Conn.Read(into)
 	}
-	left := mostBeforeRequest - u.read.Load()
+	left := maxHandshakeBytes - c.read.Load()
 	if left <= 0 {
 		return 0, errLongHandshake
 	}
-	n, err := u.Conn.Read(into[:min(int64(len(into)), left)])
-	u.read.Add(int64(n))
+	n, err := c.Conn.Read(into[:min(int64(len(into)), left)])
+	c.read.Add(int64(n))
 	return n, err
 }
 
-// proveOnRequest lifts the bound from a connection when its first request has come.
-func proveOnRequest(note func(net.Conn, http.ConnState)) func(net.Conn, http.ConnState) {
+// liftLimitOnRequest removes the limit of a connection when its first request arrives.
+func liftLimitOnRequest(note func(net.Conn, http.ConnState)) func(net.Conn, http.ConnState) {
 	return func(conn net.Conn, state http.ConnState) {
 		if state == http.StateActive {
 			if encrypted, ok := conn.(*tls.Conn); ok {
-				if u, ok := encrypted.NetConn().(*unproven); ok {
-					u.proven.Store(true)
+				if limited, ok := encrypted.NetConn().(*limitedConn); ok {
+					limited.unlimited.Store(true)
 				}
 			}
 		}

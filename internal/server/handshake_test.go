@@ -26,8 +26,8 @@ func helloOf(length, sent int) []byte {
 	return append([]byte{1, byte(length >> 16), byte(length >> 8), byte(length)}, make([]byte, sent-4)...)
 }
 
-// TestSlowHandshakes: who does not end his handshake is not waited for, and keeps
-// nobody else from theirs.
+// TestSlowHandshakes: a connection that does not finish its handshake is closed, and
+// does not delay others.
 func TestSlowHandshakes(t *testing.T) {
 	slow(t)
 	s := startSecured(t, withTLS, nil)
@@ -55,8 +55,8 @@ func TestSlowHandshakes(t *testing.T) {
 	}
 }
 
-// TestHandshakesHoldLittle: what is sent before it is known who sends it is bounded,
-// and held for no longer than a handshake may take.
+// TestHandshakesHoldLittle: the memory of unfinished handshakes is limited, and freed
+// when the handshake times out.
 func TestHandshakesHoldLittle(t *testing.T) {
 	slow(t)
 	s := startSecured(t, withTLS, nil)
@@ -90,15 +90,15 @@ func TestHandshakesHoldLittle(t *testing.T) {
 	require.NoError(t, conn.SetReadDeadline(began.Add(10*time.Second)))
 	_, err = io.Copy(io.Discard, conn)
 	require.False(t, os.IsTimeout(err))
-	require.Less(t, time.Since(began), 1500*time.Millisecond, "it is not waited for the end of a long one")
+	require.Less(t, time.Since(began), 1500*time.Millisecond, "a handshake of over 32 KiB is refused before its end")
 }
 
-// TestALargeBodyComesOverTLS: the bound is for what comes before a request.
-func TestALargeBodyComesOverTLS(t *testing.T) {
+// TestLargeBodyOverTLS: the limit of a handshake does not apply to a body.
+func TestLargeBodyOverTLS(t *testing.T) {
 	slow(t)
 	s := startSecured(t, withTLS, nil)
 	c := s.caller(t, nil, "")
-	for range 3 { // on one connection, and on a second, for it closes behind a large one
+	for range 3 { // on several connections: the server closes one after a large body
 		got := c.sync(t, "hi")
 		require.Equal(t, http.StatusOK, got.code)
 		body := make([]byte, 8<<20)
@@ -111,8 +111,8 @@ func TestALargeBodyComesOverTLS(t *testing.T) {
 	}
 }
 
-// TestDrainOverTLS: connections without a request are parted from as they are without
-// TLS, and one that has not ended its handshake holds nobody up.
+// TestDrainOverTLS: idle connections get a 408 and the end of the stream, as without
+// TLS, and an unfinished handshake does not delay the drain.
 func TestDrainOverTLS(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t, withTLS, func(o *server.Options) { o.DrainDelay = 200 * time.Millisecond })

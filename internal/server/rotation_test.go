@@ -17,10 +17,10 @@ import (
 	"github.com/operetta-dev/operetta/internal/server"
 )
 
-// rotated is by when what has been written to a file holds.
+// rotated is how long it may take until a changed file is in use.
 const rotated = 5 * time.Second
 
-// serial returns which certificate a server has.
+// serial returns the serial number of the server's certificate.
 func (s *secured) serial(t *testing.T) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", s.hooks, &tls.Config{RootCAs: s.authority.Pool()})
@@ -29,8 +29,8 @@ func (s *secured) serial(t *testing.T) string {
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.String()
 }
 
-// TestCredentialsRotateUnderLoad: clients that are given the new credentials in time
-// notice nothing, and the old ones are soon worth nothing.
+// TestCredentialsRotateUnderLoad: clients that get the new credentials in time see no
+// error, and the old credentials are refused soon.
 func TestCredentialsRotateUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t, func(*server.CredentialFiles) {}, nil)
@@ -51,7 +51,7 @@ func TestCredentialsRotateUnderLoad(t *testing.T) {
 				}
 				got, _, err := current.Load().ask(http.MethodPost, "/greeting/sync", request("hi"))
 				if count.Add(1); count.Load()%20 == 0 {
-					current.Load().CloseIdleConnections() // some come on new connections
+					current.Load().CloseIdleConnections() // so that some requests use new connections
 				}
 				if err != nil || got.code != http.StatusOK {
 					select {
@@ -71,7 +71,7 @@ func TestCredentialsRotateUnderLoad(t *testing.T) {
 	next := s.caller(t, &newPair, newToken)
 	require.Eventually(t, func() bool { return s.serial(t) != before && next.sync(t, "hi").code == http.StatusOK }, rotated, 50*time.Millisecond)
 	stale := current.Swap(next)
-	time.Sleep(200 * time.Millisecond) // for what is in flight with the old ones
+	time.Sleep(200 * time.Millisecond) // for requests in flight with the old credentials
 
 	onlyNew := contents(t, s.authority, nextClients)
 	onlyNew["token"] = []byte(newToken)
@@ -80,7 +80,7 @@ func TestCredentialsRotateUnderLoad(t *testing.T) {
 	stale = s.caller(t, &newPair, oldToken)
 	require.Eventually(t, func() bool { return stale.sync(t, "hi").code == http.StatusUnauthorized }, rotated, 50*time.Millisecond)
 	for range 20 {
-		require.Equal(t, http.StatusUnauthorized, stale.sync(t, "hi").code, "and so it stays")
+		require.Equal(t, http.StatusUnauthorized, stale.sync(t, "hi").code, "the old token stays refused")
 	}
 	close(stop)
 	load.Wait()
@@ -95,8 +95,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestAKeptConnectionIsCheckedAgain with each request: what its certificate was worth
-// when it was opened is not enough.
+// TestAKeptConnectionIsCheckedAgain: the client certificate is verified with each
+// request, and not only when the connection is opened.
 func TestAKeptConnectionIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t, withCertificates, nil)
@@ -115,7 +115,8 @@ func TestAKeptConnectionIsCheckedAgain(t *testing.T) {
 	require.Contains(t, got.body, "has expired")
 }
 
-// TestBrokenFilesChangeNothing but the log.
+// TestBrokenFilesChangeNothing: invalid files are logged, and the former credentials
+// stay in use.
 func TestBrokenFilesChangeNothing(t *testing.T) {
 	t.Parallel()
 	for name, breakFiles := range map[string]func(s *secured, files map[string][]byte){
@@ -152,7 +153,7 @@ func TestBrokenFilesChangeNothing(t *testing.T) {
 			s.log.mu.Lock()
 			require.Equal(t, name != "mismatch", strings.Contains(s.log.text.String(), "the former tokens stay"))
 			s.log.mu.Unlock()
-			// And what is mended holds again.
+			// Valid files are used again.
 			before = s.serial(t)
 			s.files.Replace(t, contents(t, s.authority, s.clients))
 			require.Eventually(t, func() bool { return s.serial(t) != before }, rotated, 50*time.Millisecond)
@@ -161,7 +162,7 @@ func TestBrokenFilesChangeNothing(t *testing.T) {
 	}
 }
 
-// TestCredentialsThatCannotBeUsed are told at once, with what to write.
+// TestCredentialsThatCannotBeUsed: the error names the flag and says what to write.
 func TestCredentialsThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	authority := certtest.NewAuthority(t, "servers")

@@ -15,27 +15,28 @@ import (
 )
 
 const (
-	// tokenAge is for how long the file of tokens is not read again.
+	// tokenAge is how long tokens are used before the file is read again.
 	tokenAge = time.Second
-	// mostTokenBytes is the size of the largest file of tokens.
+	// mostTokenBytes is the maximum size of the file of tokens.
 	mostTokenBytes = 64 << 10
-	// leastToken is the length of the shortest token.
+	// leastToken is the minimum length of a token.
 	leastToken = 16
 )
 
-// tokenForm is what may stand in a header as a bearer token (RFC 6750).
+// tokenForm matches a valid bearer token (RFC 6750).
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-// tokens are those of a file, which is read again by the request that needs it.
+// tokens are the valid bearer tokens. The file is read again by the first request after
+// tokenAge.
 type tokens struct {
 	file string
 	log  *slog.Logger
 
 	mu     sync.Mutex
-	read   time.Time // when it was read last
-	text   []byte    // what it said then
-	failed string    // why that cannot be used, if it cannot
-	sums   [][sha256.Size]byte
+	read   time.Time           // when the file was last read
+	text   []byte              // its content at that time
+	failed string              // why that content is invalid, or empty
+	sums   [][sha256.Size]byte // hashes of the valid tokens
 }
 
 // loadTokens reads a file of tokens.
@@ -64,7 +65,7 @@ func readTokens(file string) ([]byte, error) {
 	return text, nil
 }
 
-// parseTokens returns a hash of each token. An error does not show any.
+// parseTokens returns a hash of each token. An error never contains a token.
 func parseTokens(text []byte) ([][sha256.Size]byte, error) {
 	if len(text) > mostTokenBytes {
 		return nil, fmt.Errorf("is larger than %d bytes: write one token on each line", mostTokenBytes)
@@ -90,7 +91,7 @@ func parseTokens(text []byte) ([][sha256.Size]byte, error) {
 	return sums, nil
 }
 
-// current returns a hash of each token that is valid now.
+// current returns the hashes of the tokens that are valid now.
 func (t *tokens) current() [][sha256.Size]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -107,7 +108,7 @@ func (t *tokens) current() [][sha256.Size]byte {
 		t.text = text
 		sums, err = parseTokens(text)
 	} else {
-		t.text = nil // it may come back as it was
+		t.text = nil // so that the same content is parsed again once the file is readable
 	}
 	if err != nil {
 		if t.failed != err.Error() {
@@ -121,8 +122,8 @@ func (t *tokens) current() [][sha256.Size]byte {
 	return t.sums
 }
 
-// isValid reports whether a value of the header Authorization has a token that is
-// valid now. How long that takes says nothing of the tokens.
+// isValid reports whether the value of an Authorization header is a valid bearer token.
+// It takes the same time whichever token matches.
 func (t *tokens) isValid(authorization string) bool {
 	scheme, token, _ := strings.Cut(authorization, " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))

@@ -1,7 +1,6 @@
-// Command cluster runs a cluster for a person, in the background: a real control
-// plane, a node that plays along, Operetta and, where it is on the PATH,
-// Metacontroller. It is what make cluster and make cluster-down call, in the
-// folder e2e/.
+// Command cluster runs a cluster in the background to try things on: a real control
+// plane, a node simulated by kwok, Operetta and, if it is on the PATH, Metacontroller.
+// make cluster and make cluster-down run it in the folder e2e/.
 package main
 
 import (
@@ -36,8 +35,8 @@ var (
 // startTimeout bounds the wait for a cluster, the first build included.
 const startTimeout = 20 * time.Minute
 
-// lockTimeout is how long a supervisor tries to get the lock. Whoever looks for
-// one shares the lock for a moment.
+// lockTimeout is how long a supervisor tries to get the lock: a program that looks for
+// a supervisor holds a shared lock for a moment.
 const lockTimeout = 2 * time.Second
 
 func main() {
@@ -52,8 +51,8 @@ func main() {
 	}
 }
 
-// up starts a supervisor that outlives this program, and waits until all is
-// ready. Where one runs, it says how to use it.
+// up starts a supervisor that outlives this program, and waits until the cluster is
+// ready. If one is running already, it prints how to use it.
 func up() error {
 	if err := os.MkdirAll(stateDir, 0o755); err != nil {
 		return err
@@ -76,8 +75,8 @@ func up() error {
 	return fmt.Errorf("it is not ready after %s: see %s", startTimeout, logFile)
 }
 
-// launch starts the supervisor in a session of its own, where no Ctrl-C meant
-// for another program reaches it.
+// launch starts the supervisor in a new session, so that it gets no Ctrl-C of this
+// terminal.
 func launch() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -104,7 +103,7 @@ func launch() error {
 	return fmt.Errorf("it has not started: see %s", logFile)
 }
 
-// down ends the supervisor, and with it all that it has started.
+// down stops the supervisor and the programs that it has started.
 func down() error {
 	pid := supervisor()
 	if pid == 0 {
@@ -123,8 +122,8 @@ func down() error {
 	return fmt.Errorf("process %d does not end: see %s", pid, logFile)
 }
 
-// supervisor returns the process that holds the lock of the state folder, or 0.
-// A process that merely has its number does not.
+// supervisor returns the id of the process that holds the lock of the state folder, or
+// 0. The lock is checked because the id may belong to another process by now.
 func supervisor() int {
 	if held, err := lockfile.IsHeld(pidFile); err != nil || !held {
 		return 0
@@ -167,7 +166,7 @@ func run() error {
 	return errors.Join(err, c.Stop())
 }
 
-// serve installs everything, tells how to use it, and waits for the end.
+// serve installs everything, prints how to use it, and waits until it is stopped.
 func serve(ctx context.Context, c *cluster.Cluster) error {
 	o, err := c.Install(ctx, root)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inProject enters the folder e2e/ of an empty project.
+// inProject changes to the folder e2e/ of an empty project.
 func inProject(t *testing.T) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "e2e")
@@ -19,10 +19,9 @@ func inProject(t *testing.T) {
 	require.NoError(t, os.MkdirAll(stateDir, 0o755))
 }
 
-// TestSupervisorIsFoundForAsLongAsItRuns looks for the supervisor after the
-// garbage collector has run, which closes the files that nothing refers to, and
-// with them gives up their locks: make cluster-down would find no cluster, and
-// leave all its processes.
+// TestSupervisorIsFoundForAsLongAsItRuns looks for the supervisor after a garbage
+// collection, which closes unreferenced files and so releases their locks: then make
+// cluster-down would find no cluster, and leave its processes running.
 func TestSupervisorIsFoundForAsLongAsItRuns(t *testing.T) {
 	inProject(t)
 	require.Zero(t, supervisor())
@@ -45,8 +44,8 @@ func TestOneSupervisorOnly(t *testing.T) {
 	}))
 }
 
-// TestLookingForASupervisorDoesNotKeepItFromStarting looks all the time, as make
-// cluster does while it waits.
+// TestLookingForASupervisorDoesNotKeepItFromStarting checks for the supervisor in a
+// loop, as make cluster does while it waits.
 func TestLookingForASupervisorDoesNotKeepItFromStarting(t *testing.T) {
 	inProject(t)
 	done, looked := make(chan struct{}), make(chan struct{})
