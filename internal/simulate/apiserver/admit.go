@@ -3,14 +3,12 @@ package apiserver
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -27,16 +25,16 @@ func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.definition != nil {
 		return s.admitCustom(k, object, old)
 	}
-	problems := checkMetadata(object)
+	problems := checkMetadata(k, object, old)
 	if k.admit == nil || len(problems) > 0 {
 		return object, invalid(RefOf(object), problems)
 	}
 	return k.admit(&admission{server: s, ref: RefOf(object)}, object, old)
 }
 
-// typed returns the admission of objects of a Go type. The rules fill in
+// ofType returns the admission of objects of a Go type. The rules fill in
 // defaults and return errors; they may be nil. old is nil for a new object.
-func typed[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
+func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
 	return func(a *admission, object, old Object) (Object, error) {
 		now := new(T)
 		if err := Decode(object, now); err != nil {
@@ -60,7 +58,7 @@ func typed[T any](rules func(a *admission, object, old *T) field.ErrorList) func
 			return nil, err
 		}
 		stored := &unstructured.Unstructured{Object: content}
-		keepMetadata(stored, object)
+		keep(stored.Object["metadata"].(map[string]any), object.Object["metadata"].(map[string]any), "managedFields") // conversion changes it
 		return stored, nil
 	}
 }
@@ -74,7 +72,7 @@ func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
 	}
 	if s.lenient {
 		definition.Complete(object.Object)
-		return object, invalid(RefOf(object), checkMetadata(object))
+		return object, invalid(RefOf(object), checkMetadata(k, object, old))
 	}
 	var before map[string]any
 	if old != nil {
@@ -103,13 +101,6 @@ func (s *Server) admitStatus(k Kind, object, old Object) (Object, error) {
 	return object, invalid(RefOf(object), problems)
 }
 
-// keepMetadata restores members that conversion to Go types would change.
-func keepMetadata(stored, object Object) {
-	if fields, found := object.Object["metadata"].(map[string]any)["managedFields"]; found {
-		stored.Object["metadata"].(map[string]any)["managedFields"] = fields
-	}
-}
-
 func invalid(ref Ref, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil
@@ -117,36 +108,14 @@ func invalid(ref Ref, problems field.ErrorList) error {
 	return apierrors.NewInvalid(ref.groupKind(), ref.Name, problems)
 }
 
-// checkMetadata checks the name, labels and annotations.
-func checkMetadata(object Object) field.ErrorList {
+// checkMetadata applies the API server's checks of metadata.
+func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	path := field.NewPath("metadata")
-	var problems field.ErrorList
-	for _, message := range validation.IsDNS1123Subdomain(object.GetName()) {
-		problems = append(problems, field.Invalid(path.Child("name"), object.GetName(), message))
+	if old != nil {
+		return apivalidation.ValidateObjectMetaAccessorUpdate(object, old, path)
 	}
-	problems = append(problems, metav1validation.ValidateLabels(object.GetLabels(), path.Child("labels"))...)
-	size := 0
-	for key, value := range object.GetAnnotations() {
-		size += len(key) + len(value)
-	}
-	if size > maxAnnotations {
-		problems = append(problems, field.TooLong(path.Child("annotations"), "", maxAnnotations))
-	}
-	controllers := 0
-	for _, owner := range object.GetOwnerReferences() {
-		if owner.Controller != nil && *owner.Controller {
-			controllers++
-		}
-	}
-	if controllers > 1 {
-		problems = append(problems, field.Invalid(path.Child("ownerReferences"), "",
-			"Only one reference can have Controller set to true"))
-	}
-	return problems
+	return apivalidation.ValidateObjectMetaAccessor(object, !k.IsCluster, apivalidation.NameIsDNSSubdomain, path)
 }
-
-// maxAnnotations is the maximal size of all annotations of an object.
-const maxAnnotations = 256 << 10
 
 // checkSelector checks that a workload selects the Pods of its template, and
 // that the selector has not changed.
@@ -165,15 +134,7 @@ func checkSelector(now, old *metav1.LabelSelector, podLabels map[string]string) 
 			"`selector` does not match template `labels`"))
 	}
 	if old != nil {
-		problems = append(problems, unchanged(path.Child("selector"), now, old)...)
+		problems = append(problems, apivalidation.ValidateImmutableField(now, old, path.Child("selector"))...)
 	}
 	return problems
-}
-
-// unchanged checks an immutable field.
-func unchanged(path *field.Path, now, old any) field.ErrorList {
-	if equality.Semantic.DeepEqual(now, old) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, now, "field is immutable")}
 }

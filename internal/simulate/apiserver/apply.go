@@ -1,60 +1,136 @@
 package apiserver
 
 import (
+	"cmp"
 	"reflect"
+	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/merge"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
+
+// applier is the field manager of server-side apply.
+const applier = "metacontroller"
+
+// unowned are the fields that nobody owns.
+var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"),
+	fieldpath.MakePathOrDie("metadata", "name"), fieldpath.MakePathOrDie("metadata", "namespace"))
 
 // Apply is a forced server-side apply by the only applier. Fields that were
 // applied before and are no longer are removed, unless somebody else has
 // written them since.
 func (s *Server) Apply(desired Object) (Object, error) {
-	applied := applicable(desired.Object)
-	old := s.held.objects[RefOf(desired)]
-	if old == nil {
-		object, err := s.Create(ByHook, desired)
-		if err != nil {
-			return nil, err
-		}
-		return s.noteApplied(object, applied), nil
+	config, err := typedOf(desired)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
 	}
-	merged := old.object.DeepCopy()
-	applyObject(merged.Object, old.applied, applied)
-	object, err := s.Update(ByHook, merged)
+	applied, err := config.ToFieldSet()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	object := desired
+	if old := s.held.objects[RefOf(desired)]; old == nil {
+		object, err = s.Create(ByHook, desired)
+	} else if object, err = old.merge(config); err == nil {
+		object, err = s.Update(ByHook, object)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.noteApplied(object, applied), nil
+	return s.noteApplied(object, applied.Difference(unowned))
+}
+
+// merge returns the object with a configuration applied to it.
+func (s *stored) merge(config *typed.TypedValue) (Object, error) {
+	live, err := typedOf(s.object)
+	if err != nil {
+		return nil, err
+	}
+	version := fieldpath.APIVersion(s.object.GetAPIVersion())
+	managers := fieldpath.ManagedFields{}
+	if s.applied != nil {
+		managers[applier] = fieldpath.NewVersionedSet(s.applied, version, true)
+	}
+	updater := merge.Updater{Converter: oneVersion{}}
+	merged, _, err := updater.Apply(live, config, version, managers, applier, true)
+	if err != nil {
+		return nil, err
+	}
+	content := cmp.Or(merged, live).AsValue().Unstructured().(map[string]any) // it is nil where nothing changes
+	return &unstructured.Unstructured{Object: content}, nil
 }
 
 // noteApplied records the applied fields.
-func (s *Server) noteApplied(object Object, applied map[string]any) Object {
+func (s *Server) noteApplied(object Object, applied *fieldpath.Set) (Object, error) {
+	text, err := applied.ToJSON()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	fieldsV1, err := ParseJSON(text)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
 	ref := RefOf(object)
 	fields := []any{map[string]any{
-		"manager": "metacontroller", "operation": "Apply", "apiVersion": ref.APIVersion,
-		"fieldsType": "FieldsV1", "fieldsV1": fieldsV1(applied),
+		"manager": applier, "operation": "Apply", "apiVersion": ref.APIVersion, "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
 	}}
-	old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields")
 	s.held.objects[ref].applied = applied
-	if reflect.DeepEqual(old, fields) {
-		return object
+	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); reflect.DeepEqual(old, fields) {
+		return object, nil
 	}
 	successor := object.DeepCopy()
 	successor.Object["metadata"].(map[string]any)["managedFields"] = fields
 	s.put(ByHook, ref, successor, object)
-	return s.Get(ref)
+	return s.Get(ref), nil
 }
 
-// applicable returns the part of a desired object whose fields can be owned.
-func applicable(desired map[string]any) map[string]any {
-	applied := runtime.DeepCopyJSON(desired)
-	delete(applied, "apiVersion")
-	delete(applied, "kind")
-	if metadata, ok := applied["metadata"].(map[string]any); ok {
-		delete(metadata, "name")
-		delete(metadata, "namespace")
+// stillApplied returns the applied fields that the applier still owns after a write.
+func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
+	if s.applied == nil || by == ByHook {
+		return s.applied
 	}
-	return applied
+	before, err := typedOf(s.object)
+	if err != nil {
+		return s.applied
+	}
+	after, err := typedOf(object)
+	if err != nil {
+		return s.applied
+	}
+	changes, err := before.Compare(after)
+	if err != nil {
+		return s.applied
+	}
+	return s.applied.Difference(changes.Modified.Union(changes.Added).Union(changes.Removed))
 }
+
+// builtinTypes are the types of the kinds that come with Kubernetes, which say by
+// what the items of their lists are told apart.
+var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
+
+// typedOf returns an object with its type. The lists of a custom resource have no
+// keys here.
+func typedOf(object Object) (*typed.TypedValue, error) {
+	types := managedfields.NewDeducedTypeConverter()
+	if scheme.Scheme.Recognizes(object.GroupVersionKind()) {
+		types = builtinTypes()
+	}
+	return types.ObjectToTyped(object, typed.AllowDuplicates)
+}
+
+// oneVersion is a [merge.Converter]: all objects of a kind have the same version.
+type oneVersion struct{}
+
+// Convert returns the object as it is.
+func (oneVersion) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {
+	return object, nil
+}
+
+// IsMissingVersionError returns false: no version is missing.
+func (oneVersion) IsMissingVersionError(error) bool { return false }

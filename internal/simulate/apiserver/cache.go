@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // Cache indexes objects: those of a [Server], or those that a watch has
@@ -25,7 +26,7 @@ type stored struct {
 	json   json.RawMessage // encoded when first needed
 	// applied are the fields of server-side apply that nobody else has written
 	// since.
-	applied map[string]any
+	applied *fieldpath.Set
 }
 
 func (s *stored) JSON() json.RawMessage {

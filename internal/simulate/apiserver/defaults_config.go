@@ -3,6 +3,7 @@ package apiserver
 import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -10,8 +11,8 @@ func admitConfigMap(_ *admission, config, old *corev1.ConfigMap) field.ErrorList
 	if old == nil || old.Immutable == nil || !*old.Immutable {
 		return nil
 	}
-	return append(unchanged(field.NewPath("data"), config.Data, old.Data),
-		unchanged(field.NewPath("binaryData"), config.BinaryData, old.BinaryData)...)
+	return append(apivalidation.ValidateImmutableField(config.Data, old.Data, field.NewPath("data")),
+		apivalidation.ValidateImmutableField(config.BinaryData, old.BinaryData, field.NewPath("binaryData"))...)
 }
 
 func admitSecret(_ *admission, secret, old *corev1.Secret) field.ErrorList {
@@ -26,9 +27,9 @@ func admitSecret(_ *admission, secret, old *corev1.Secret) field.ErrorList {
 	if old == nil {
 		return nil
 	}
-	problems := unchanged(field.NewPath("type"), secret.Type, old.Type)
+	problems := apivalidation.ValidateImmutableField(secret.Type, old.Type, field.NewPath("type"))
 	if old.Immutable != nil && *old.Immutable {
-		problems = append(problems, unchanged(field.NewPath("data"), secret.Data, old.Data)...)
+		problems = append(problems, apivalidation.ValidateImmutableField(secret.Data, old.Data, field.NewPath("data"))...)
 	}
 	return problems
 }
@@ -57,32 +58,17 @@ func defaultClaim(claim *corev1.PersistentVolumeClaim) {
 	roundUp(claim.Spec.Resources.Limits)
 }
 
+// admitRoleBinding is for ClusterRoleBindings, too, which have the same fields.
 func admitRoleBinding(_ *admission, binding, old *rbacv1.RoleBinding) field.ErrorList {
-	defaultSubjects(binding.Subjects)
-	set(&binding.RoleRef.APIGroup, rbacv1.GroupName)
-	if old == nil || binding.RoleRef == old.RoleRef {
-		return nil
-	}
-	return refuseRoleRef(binding.RoleRef)
-}
-
-func admitClusterRoleBinding(_ *admission, binding, old *rbacv1.ClusterRoleBinding) field.ErrorList {
-	defaultSubjects(binding.Subjects)
-	set(&binding.RoleRef.APIGroup, rbacv1.GroupName)
-	if old == nil || binding.RoleRef == old.RoleRef {
-		return nil
-	}
-	return refuseRoleRef(binding.RoleRef)
-}
-
-func defaultSubjects(subjects []rbacv1.Subject) {
-	for i := range subjects {
-		if subjects[i].Kind == rbacv1.UserKind || subjects[i].Kind == rbacv1.GroupKind {
-			set(&subjects[i].APIGroup, rbacv1.GroupName)
+	for i := range binding.Subjects {
+		subject := &binding.Subjects[i]
+		if subject.Kind == rbacv1.UserKind || subject.Kind == rbacv1.GroupKind {
+			set(&subject.APIGroup, rbacv1.GroupName)
 		}
 	}
-}
-
-func refuseRoleRef(now rbacv1.RoleRef) field.ErrorList {
-	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), now, "cannot change roleRef")}
+	set(&binding.RoleRef.APIGroup, rbacv1.GroupName)
+	if old == nil || binding.RoleRef == old.RoleRef {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), binding.RoleRef, "cannot change roleRef")}
 }

@@ -3,9 +3,11 @@ package apiserver
 import (
 	"maps"
 	"math"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -75,16 +77,24 @@ func generateSelector(spec *batchv1.JobSpec, name string, uid types.UID) {
 }
 
 func checkJobUpdate(spec, old *batchv1.JobSpec) field.ErrorList {
-	problems := unchanged(specPath.Child("selector"), spec.Selector, old.Selector)
-	problems = append(problems, unchanged(specPath.Child("completionMode"), spec.CompletionMode, old.CompletionMode)...)
-	problems = append(problems, unchanged(specPath.Child("podFailurePolicy"), spec.PodFailurePolicy, old.PodFailurePolicy)...)
-	problems = append(problems, unchanged(specPath.Child("backoffLimitPerIndex"), spec.BackoffLimitPerIndex, old.BackoffLimitPerIndex)...)
-	problems = append(problems, unchanged(specPath.Child("managedBy"), spec.ManagedBy, old.ManagedBy)...)
+	type values struct{ now, old any }
+	immutable := map[string]values{
+		"selector":             {spec.Selector, old.Selector},
+		"completionMode":       {spec.CompletionMode, old.CompletionMode},
+		"podFailurePolicy":     {spec.PodFailurePolicy, old.PodFailurePolicy},
+		"backoffLimitPerIndex": {spec.BackoffLimitPerIndex, old.BackoffLimitPerIndex},
+		"managedBy":            {spec.ManagedBy, old.ManagedBy},
+	}
 	if *spec.CompletionMode != batchv1.IndexedCompletion {
-		problems = append(problems, unchanged(specPath.Child("completions"), spec.Completions, old.Completions)...)
+		immutable["completions"] = values{spec.Completions, old.Completions}
 	}
 	if !*old.Suspend {
-		problems = append(problems, unchanged(specPath.Child("template"), spec.Template, old.Template)...)
+		immutable["template"] = values{spec.Template, old.Template}
+	}
+	var problems field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(immutable)) {
+		value := immutable[name]
+		problems = append(problems, apivalidation.ValidateImmutableField(value.now, value.old, specPath.Child(name))...)
 	}
 	return problems
 }

@@ -79,9 +79,8 @@ func admitTolerations(spec *corev1.PodSpec) {
 			tolerated = tolerated || matchesKey && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "")
 		}
 		if !tolerated {
-			seconds := int64(300)
 			spec.Tolerations = append(spec.Tolerations, corev1.Toleration{
-				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(300)),
 			})
 		}
 	}
@@ -96,10 +95,9 @@ func (a *admission) mountToken(pod *corev1.Pod) {
 	if mount := pod.Spec.AutomountServiceAccountToken; mount != nil && !*mount {
 		return
 	}
-	seconds := int64(3607)
 	name := fmt.Sprintf("kube-api-access-%05d", a.server.uids%100000)
 	sources := []corev1.VolumeProjection{
-		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: &seconds, Path: "token"}},
+		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: new(int64(3607)), Path: "token"}},
 		{ConfigMap: &corev1.ConfigMapProjection{
 			LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
 			Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
@@ -119,9 +117,8 @@ func (a *admission) mountToken(pod *corev1.Pod) {
 		mounted = true
 	})
 	if mounted {
-		mode := corev1.ProjectedVolumeSourceDefaultMode
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
-			Projected: &corev1.ProjectedVolumeSource{DefaultMode: &mode, Sources: sources},
+			Projected: &corev1.ProjectedVolumeSource{DefaultMode: new(corev1.ProjectedVolumeSourceDefaultMode), Sources: sources},
 		}})
 	}
 }

@@ -34,7 +34,7 @@ func admitService(a *admission, service, old *corev1.Service) field.ErrorList {
 	}
 	a.allocateAddress(spec)
 	if old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
-		if problems := unchanged(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, old.Spec.ClusterIPs); len(problems) > 0 {
+		if !slices.Equal(spec.ClusterIPs, old.Spec.ClusterIPs) {
 			return field.ErrorList{field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, "may not change once set")}
 		}
 	}
@@ -46,8 +46,8 @@ func defaultServiceSpec(spec *corev1.ServiceSpec) {
 	if spec.SessionAffinity == corev1.ServiceAffinityNone {
 		spec.SessionAffinityConfig = nil
 	} else if c := spec.SessionAffinityConfig; c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil {
-		seconds := corev1.DefaultClientIPServiceAffinitySeconds
-		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: &seconds}}
+		client := &corev1.ClientIPConfig{TimeoutSeconds: new(corev1.DefaultClientIPServiceAffinitySeconds)}
+		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{ClientIP: client}
 	}
 	set(&spec.Type, corev1.ServiceTypeClusterIP)
 	for i := range spec.Ports {
@@ -178,14 +178,14 @@ func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList 
 	if !hasNodePorts(spec) {
 		return nil
 	}
-	mine := map[int64]bool{}
+	held, mine := a.heldNodePorts(), map[int32]bool{}
 	for i := range spec.Ports {
-		number := int64(spec.Ports[i].NodePort)
+		number := spec.Ports[i].NodePort
 		if number == 0 {
 			continue
 		}
 		path := specPath.Child("ports").Index(i).Child("nodePort")
-		if holder, held := a.server.nodePorts[number]; held && holder != a.ref {
+		if held[number] {
 			return field.ErrorList{field.Invalid(path, number, "provided port is already allocated")}
 		}
 		if number < leastNodePort || number > lastNodePort {
@@ -193,22 +193,31 @@ func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList 
 		}
 		mine[number] = true
 	}
-	next := int64(firstNodePort)
+	next := int32(firstNodePort)
 	for i := range spec.Ports {
 		if spec.Ports[i].NodePort != 0 {
 			continue
 		}
-		for ; mine[next] || a.isHeld(next); next++ {
+		for ; mine[next] || held[next]; next++ {
 		}
 		mine[next] = true
-		spec.Ports[i].NodePort = int32(next)
+		spec.Ports[i].NodePort = next
 	}
 	return nil
 }
 
-func (a *admission) isHeld(port int64) bool {
-	holder, held := a.server.nodePorts[port]
-	return held && holder != a.ref
+// heldNodePorts returns the node ports of other Services.
+func (a *admission) heldNodePorts() map[int32]bool {
+	held := map[int32]bool{}
+	for _, object := range a.server.List("v1", "Service") {
+		var other corev1.Service
+		if RefOf(object) != a.ref && Decode(object, &other) == nil {
+			for _, port := range portsOf(&other.Spec) {
+				held[port] = port != 0
+			}
+		}
+	}
+	return held
 }
 
 func checkService(service *corev1.Service) field.ErrorList {

@@ -33,22 +33,22 @@ func (k Kind) GroupResource() schema.GroupResource {
 
 // builtin are the kinds with known defaults and rules.
 var builtin = []Kind{
-	{Resource: metacontroller.ConfigMap, admit: typed(admitConfigMap)},
-	{Resource: metacontroller.Secret, admit: typed(admitSecret)},
-	{Resource: metacontroller.Service, admit: typed(admitService)},
-	{Resource: metacontroller.ServiceAccount, admit: typed[corev1.ServiceAccount](nil)},
-	{Resource: metacontroller.Pod, generation: true, admit: typed(admitPod)},
-	{Resource: metacontroller.PersistentVolumeClaim, admit: typed(admitClaim)},
-	{Resource: metacontroller.Namespace, IsCluster: true, admit: typed(admitNamespace)},
-	{Resource: metacontroller.Deployment, generation: true, admit: typed(admitDeployment)},
-	{Resource: metacontroller.ReplicaSet, generation: true, admit: typed(admitReplicaSet)},
-	{Resource: metacontroller.StatefulSet, generation: true, admit: typed(admitStatefulSet)},
-	{Resource: metacontroller.DaemonSet, generation: true, admit: typed(admitDaemonSet)},
-	{Resource: metacontroller.Job, generation: true, admit: typed(admitJob)},
-	{Resource: metacontroller.Role, admit: typed[rbacv1.Role](nil)},
-	{Resource: metacontroller.RoleBinding, admit: typed(admitRoleBinding)},
-	{Resource: metacontroller.ClusterRole, IsCluster: true, admit: typed[rbacv1.ClusterRole](nil)},
-	{Resource: metacontroller.ClusterRoleBinding, IsCluster: true, admit: typed(admitClusterRoleBinding)},
+	{Resource: metacontroller.ConfigMap, admit: ofType(admitConfigMap)},
+	{Resource: metacontroller.Secret, admit: ofType(admitSecret)},
+	{Resource: metacontroller.Service, admit: ofType(admitService)},
+	{Resource: metacontroller.ServiceAccount, admit: ofType[corev1.ServiceAccount](nil)},
+	{Resource: metacontroller.Pod, generation: true, admit: ofType(admitPod)},
+	{Resource: metacontroller.PersistentVolumeClaim, admit: ofType(admitClaim)},
+	{Resource: metacontroller.Namespace, IsCluster: true, admit: ofType(admitNamespace)},
+	{Resource: metacontroller.Deployment, generation: true, admit: ofType(admitDeployment)},
+	{Resource: metacontroller.ReplicaSet, generation: true, admit: ofType(admitReplicaSet)},
+	{Resource: metacontroller.StatefulSet, generation: true, admit: ofType(admitStatefulSet)},
+	{Resource: metacontroller.DaemonSet, generation: true, admit: ofType(admitDaemonSet)},
+	{Resource: metacontroller.Job, generation: true, admit: ofType(admitJob)},
+	{Resource: metacontroller.Role, admit: ofType[rbacv1.Role](nil)},
+	{Resource: metacontroller.RoleBinding, admit: ofType(admitRoleBinding)},
+	{Resource: metacontroller.ClusterRole, IsCluster: true, admit: ofType[rbacv1.ClusterRole](nil)},
+	{Resource: metacontroller.ClusterRoleBinding, IsCluster: true, admit: ofType(admitRoleBinding)},
 }
 
 // catalogue finds kinds.

@@ -48,16 +48,12 @@ func shallow(object Object) Object {
 // SameBut reports whether two objects are equal except for those members: 1 and
 // 1.0 differ, and so do an empty map and a missing one.
 func SameBut(a, b Object, members ...string) bool {
-	return sameKeys(a.Object, b.Object, members) && sameKeys(b.Object, a.Object, members)
-}
-
-func sameKeys(a, b map[string]any, without []string) bool {
-	for key, value := range a {
-		if !slices.Contains(without, key) && !reflect.DeepEqual(value, b[key]) {
-			return false
-		}
+	without := func(object Object) map[string]any {
+		content := maps.Clone(object.Object)
+		maps.DeleteFunc(content, func(key string, _ any) bool { return slices.Contains(members, key) })
+		return content
 	}
-	return true
+	return reflect.DeepEqual(without(a), without(b))
 }
 
 // isGraceful reports whether deletion waits for a kubelet: a Pod on a node that
@@ -69,21 +65,4 @@ func isGraceful(object Object) bool {
 	node, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName")
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
 	return node != "" && phase != "Succeeded" && phase != "Failed"
-}
-
-// nodePortsOf returns the node ports that a Service holds.
-func nodePortsOf(object Object) []int64 {
-	if object.GetKind() != "Service" || object.GetAPIVersion() != "v1" {
-		return nil
-	}
-	ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
-	var held []int64
-	for _, port := range ports {
-		if fields, ok := port.(map[string]any); ok {
-			if number, _ := fields["nodePort"].(int64); number != 0 {
-				held = append(held, number)
-			}
-		}
-	}
-	return held
 }

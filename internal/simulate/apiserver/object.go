@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -113,6 +114,11 @@ func ControllerUID(object Object) types.UID {
 	return ""
 }
 
+// IsOwnedBy reports whether an object is one of another's owners.
+func IsOwnedBy(object, owner Object) bool {
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.GetUID() })
+}
+
 // KeepOwners returns a copy of an object with only the owners that are kept.
 func KeepOwners(object Object, keep func(metav1.OwnerReference) bool) Object {
 	object = object.DeepCopy()
@@ -122,4 +128,9 @@ func KeepOwners(object Object, keep func(metav1.OwnerReference) bool) Object {
 	}
 	object.SetOwnerReferences(owners)
 	return object
+}
+
+// SetAnnotation sets one annotation of an object.
+func SetAnnotation(object Object, name, value string) {
+	object.SetAnnotations(labels.Merge(object.GetAnnotations(), map[string]string{name: value}))
 }

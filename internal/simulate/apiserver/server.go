@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -42,7 +43,6 @@ type Server struct {
 	now       func() time.Time
 	lenient   bool // custom resources are not validated
 	kinds     *catalogue
-	nodePorts map[int64]Ref
 	quota     string // the kind that only people may create, or ""
 	addresses int
 	version   int64 // the newest resource version
@@ -67,12 +67,21 @@ type Options struct {
 func New(options Options) *Server {
 	return &Server{
 		held: NewCache(""), now: options.Now, lenient: options.SkipValidation,
-		kinds: newCatalogue(options.Controllers), nodePorts: map[int64]Ref{},
+		kinds: newCatalogue(options.Controllers),
 	}
 }
 
 // Now returns the time.
 func (s *Server) Now() time.Time { return s.now() }
+
+// Earliest returns the first of some times, of which zero ones do not count, or zero.
+func Earliest(times ...time.Time) time.Time {
+	times = slices.DeleteFunc(times, time.Time.IsZero)
+	if len(times) == 0 {
+		return time.Time{}
+	}
+	return slices.MinFunc(times, time.Time.Compare)
+}
 
 // Version returns the newest resource version: it grows with each write.
 func (s *Server) Version() int64 { return s.version }

@@ -184,6 +184,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// nodePortsOf returns the node ports that a Service holds.
+func nodePortsOf(object Object) []int64 {
+	var held []int64
+	ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
+	for _, port := range ports {
+		if number, _ := port.(map[string]any)["nodePort"].(int64); number != 0 {
+			held = append(held, number)
+		}
+	}
+	return held
+}
+
 func TestServicesKeepWhatTheyWereGiven(t *testing.T) {
 	s := emptyServer()
 	first, err := put(t, s, parse(t, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, ports: [{port: 80, name: a}, {port: 81, name: b}]}}`))

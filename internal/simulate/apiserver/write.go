@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -126,8 +125,7 @@ var cascades = map[string]string{
 func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 	old := s.Get(ref)
 	if finalizer := cascades[cascade]; finalizer != "" && old != nil && old.GetDeletionTimestamp() == nil {
-		held := shallow(old)
-		held.Object["metadata"] = runtime.DeepCopyJSONValue(held.Object["metadata"])
+		held := old.DeepCopy()
 		held.SetFinalizers(append(held.GetFinalizers(), finalizer))
 		s.put(by, ref, held, old)
 	}
@@ -150,10 +148,8 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 		s.Remove(by, ref)
 		return nil
 	}
-	object := shallow(old)
-	object.Object["metadata"] = runtime.DeepCopyJSONValue(object.Object["metadata"])
-	now := metav1.NewTime(s.Now())
-	object.SetDeletionTimestamp(&now)
+	object := old.DeepCopy()
+	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now())))
 	var grace int64
 	if isGraceful(old) {
 		grace = 30
@@ -171,7 +167,7 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
 	s.weigh(ref, nil, before)
-	s.unindex(ref, before)
+	s.held.remove(ref, before)
 	s.version++
 	s.notify(Write{By: by, Ref: ref, Before: before})
 }
@@ -185,36 +181,11 @@ func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	written := &stored{object: object}
 	s.weigh(ref, object, old)
 	if old != nil {
-		written.applied = s.stillApplied(by, ref, old, object)
-		s.unindex(ref, old)
+		written.applied = s.held.objects[ref].stillApplied(by, object)
+		s.held.remove(ref, old)
 	}
-	s.index(ref, written)
-	s.notify(Write{By: by, Ref: ref, Before: old, After: object, stored: written})
-}
-
-// stillApplied returns the applied fields that Metacontroller still owns after a write.
-func (s *Server) stillApplied(by Actor, ref Ref, old, object Object) map[string]any {
-	owned := s.held.objects[ref].applied
-	if owned == nil || by == ByHook {
-		return owned
-	}
-	left, _ := stillOwned("", owned, old.Object, object.Object)
-	return left.(map[string]any)
-}
-
-// index indexes an object, and its node ports.
-func (s *Server) index(ref Ref, written *stored) {
 	s.held.add(ref, written)
-	for _, port := range nodePortsOf(written.object) {
-		s.nodePorts[port] = ref
-	}
-}
-
-func (s *Server) unindex(ref Ref, object Object) {
-	s.held.remove(ref, object)
-	for _, port := range nodePortsOf(object) {
-		delete(s.nodePorts, port)
-	}
+	s.notify(Write{By: by, Ref: ref, Before: old, After: object, stored: written})
 }
 
 func (s *Server) notify(w Write) {
