@@ -18,20 +18,15 @@ func Direct(controllers ...metacontroller.Controller) Call {
 			if !ours {
 				continue
 			}
-			status, answer := direct(controller, metacontroller.HookName(hook), now, body)
-			return status, answer, nil
+			answer, err := controller.Call(metacontroller.HookName(hook), now, body)
+			switch {
+			case metacontroller.IsRequestError(err):
+				return http.StatusBadRequest, []byte(err.Error()), nil
+			case err != nil:
+				return http.StatusInternalServerError, []byte(err.Error()), nil
+			}
+			return http.StatusOK, answer.Body, nil
 		}
 		return 0, nil, fmt.Errorf("there is no operator behind %s", path)
 	}
-}
-
-func direct(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, body []byte) (int, []byte) {
-	answer, err := controller.Call(hook, now, body)
-	switch {
-	case metacontroller.IsRequestError(err):
-		return http.StatusBadRequest, []byte(err.Error())
-	case err != nil:
-		return http.StatusInternalServerError, []byte(err.Error())
-	}
-	return http.StatusOK, answer.Body
 }

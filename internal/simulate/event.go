@@ -190,17 +190,12 @@ func isTyped(list []any) bool {
 	return true
 }
 
-func keysOf(maps ...map[string]any) []string {
-	var keys []string
-	for _, m := range maps {
-		for key := range m {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
+func keysOf(objects ...map[string]any) []string {
+	all := map[string]any{}
+	for _, some := range objects {
+		maps.Copy(all, some)
 	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(all))
 }
 
 // brief returns a value in one short line.
@@ -227,8 +222,13 @@ type ConditionText struct{ Status, Reason, Message string }
 
 // Condition returns an object's condition of a type, or an empty one.
 func Condition(object Object, conditionType string) ConditionText {
-	for _, c := range conditionsOf(object) {
-		if c["type"] == conditionType {
+	if object == nil {
+		return ConditionText{}
+	}
+	list, _, _ := unstructured.NestedFieldNoCopy(object.Object, "status", "conditions")
+	conditions, _ := list.([]any)
+	for _, condition := range conditions {
+		if c, _ := condition.(map[string]any); c["type"] == conditionType {
 			status, _ := c["status"].(string)
 			reason, _ := c["reason"].(string)
 			message, _ := c["message"].(string)
@@ -236,19 +236,4 @@ func Condition(object Object, conditionType string) ConditionText {
 		}
 	}
 	return ConditionText{}
-}
-
-func conditionsOf(object Object) []map[string]any {
-	if object == nil {
-		return nil
-	}
-	list, _, _ := unstructured.NestedFieldNoCopy(object.Object, "status", "conditions")
-	items, _ := list.([]any)
-	conditions := make([]map[string]any, 0, len(items))
-	for _, item := range items {
-		if c, ok := item.(map[string]any); ok {
-			conditions = append(conditions, c)
-		}
-	}
-	return conditions
 }

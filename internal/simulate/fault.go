@@ -72,6 +72,27 @@ func ParseFault(what FaultKind, text string) (Fault, error) {
 	return fault, nil
 }
 
+// FaultTargets are the objects with faults, each as [ParseFault] reads it.
+type FaultTargets struct{ Fail, Hold, Vanish, Flap, Evict []string }
+
+// Parse returns the faults. The error says of which kind the wrong one is.
+func (f FaultTargets) Parse() ([]Fault, error) {
+	var faults []Fault
+	for _, group := range []struct {
+		what    FaultKind
+		targets []string
+	}{{Fail, f.Fail}, {Hold, f.Hold}, {Vanish, f.Vanish}, {Flap, f.Flap}, {Evict, f.Evict}} {
+		for _, target := range group.targets {
+			fault, err := ParseFault(group.what, target)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", group.what, err)
+			}
+			faults = append(faults, fault)
+		}
+	}
+	return faults, nil
+}
+
 // matches reports whether the fault names an object.
 func (f Fault) matches(object Object) bool {
 	if f.Kind == "Image" {
@@ -110,21 +131,22 @@ type faults struct {
 func newFaults(list []Fault, get func(Ref) Object) *faults {
 	f := &faults{get: get}
 	for _, fault := range list {
-		t := &faultState{Fault: fault}
-		switch fault.What {
-		case Fail, Hold:
-			t.active = fault.Step == 0
-			if !t.active {
-				t.left = 1
-			}
-		case Flap:
+		t := f.add(fault)
+		switch {
+		case fault.What == Flap:
 			t.left = 2 * flaps
-		case Vanish, Evict:
-			t.left = 1
+		case fault.Step == 0 && (fault.What == Fail || fault.What == Hold):
+			t.active, t.left = true, 0
 		}
-		f.list = append(f.list, t)
 	}
 	return f
+}
+
+// add adds a fault that applies now.
+func (f *faults) add(fault Fault) *faultState {
+	t := &faultState{Fault: fault, left: 1}
+	f.list = append(f.list, t)
+	return t
 }
 
 // Fails reports whether an object never becomes ready.

@@ -38,6 +38,9 @@ const (
 // RefOf returns the reference to an object.
 func RefOf(object Object) Ref { return apiserver.RefOf(object) }
 
+// IsOwnedBy reports whether an object is one of another's owners.
+func IsOwnedBy(object, owner Object) bool { return apiserver.IsOwnedBy(object, owner) }
+
 // ParseObject reads an object from JSON. The error says what it lacks.
 func ParseObject(text []byte) (Object, error) { return apiserver.ParseObject(text) }
 

@@ -25,13 +25,5 @@ func (w *World) mend() {
 	w.faults.list = nil
 	w.server.SetQuota("")
 	w.composite.Retry()
-	w.builtin.CheckPods()
 	w.builtin.CheckAll()
-}
-
-// add adds a fault that applies now.
-func (f *faults) add(fault Fault) *faultState {
-	t := &faultState{Fault: fault, left: 1}
-	f.list = append(f.list, t)
-	return t
 }

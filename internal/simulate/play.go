@@ -66,13 +66,7 @@ func (w *World) wait() bool {
 
 // nextTimer returns when the next timer is due, or zero.
 func (w *World) nextTimer() time.Time {
-	var next time.Time
-	for _, at := range []time.Time{w.composite.NextTimer(), w.builtin.NextTimer()} {
-		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	return next
+	return apiserver.Earliest(w.composite.NextTimer(), w.builtin.NextTimer())
 }
 
 // strikeDue triggers the faults of this step.

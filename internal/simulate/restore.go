@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
@@ -83,12 +84,7 @@ func (w *World) restore(by apiserver.Actor, content any, owner Object) (Object, 
 	if owner != nil {
 		object.SetNamespace(owner.GetNamespace())
 		object.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())})
-		labels := object.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		labels[composite.SelectorLabel] = string(owner.GetUID())
-		object.SetLabels(labels)
+		object.SetLabels(labels.Merge(object.GetLabels(), labels.Set{composite.SelectorLabel: string(owner.GetUID())}))
 	}
 	stored, err := w.server.Create(by, object)
 	if err != nil {

@@ -3,6 +3,8 @@ package composite
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -27,10 +29,11 @@ func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
 	if m.asked == nil || m.parents[apiserver.RefOf(object)] != nil {
 		return nil
 	}
-	desired, err := lastApplied(object)
-	if err != nil || desired == nil {
+	last, err := lastApplied(object)
+	if err != nil || last == nil {
 		return err
 	}
+	desired := &unstructured.Unstructured{Object: last}
 	desired.SetOwnerReferences(object.GetOwnerReferences())
 	return m.asked(Asked{New: isNew, Desired: desired})
 }
@@ -59,12 +62,12 @@ func (a Asked) wanted() apiserver.Object {
 }
 
 // lastApplied returns the last-applied annotation of a child, decoded, or nil.
-func lastApplied(object apiserver.Object) (apiserver.Object, error) {
+func lastApplied(object apiserver.Object) (map[string]any, error) {
 	text := object.GetAnnotations()[metacontroller.LastAppliedAnnotation]
 	if text == "" {
 		return nil, nil
 	}
-	last, err := apiserver.ParseObject([]byte(text))
+	last, err := apiserver.ParseJSON([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
 	}

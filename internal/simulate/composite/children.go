@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -41,14 +43,9 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 			delete(m.merged, ref)
 		}
 	}
-	refs := make([]apiserver.Ref, 0, len(wanted))
-	for ref := range wanted {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, apiserver.Ref.Compare)
-	for _, ref := range refs {
+	for _, ref := range slices.SortedFunc(maps.Keys(wanted), apiserver.Ref.Compare) {
 		if err := m.apply(p, object, live[ref], wanted[ref]); err != nil {
-			m.refused(p, ref, err)
+			m.refused(Refusal{p.Ref, ref, err})
 			failures = append(failures, err)
 		}
 		if m.server.Full() != nil {
@@ -100,7 +97,7 @@ func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) err
 	claim(child, object)
 	err := m.sendCreate(child)
 	if apierrors.IsAlreadyExists(err) {
-		m.refused(p, apiserver.RefOf(desired), err)
+		m.refused(Refusal{p.Ref, apiserver.RefOf(desired), err})
 		m.requests-- // it changes nothing, however often it is sent
 		return nil
 	}
@@ -111,15 +108,12 @@ func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) err
 func mergeChild(live, desired apiserver.Object) (apiserver.Object, error) {
 	desired = desired.DeepCopy()
 	unstructured.RemoveNestedField(desired.Object, "metadata", "annotations", metacontroller.LastAppliedAnnotation)
-	var last map[string]any
-	if text := live.GetAnnotations()[metacontroller.LastAppliedAnnotation]; text != "" {
-		object, err := apiserver.ParseJSON([]byte(text))
-		if err != nil {
-			return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
-		}
-		last = object
+	last, err := lastApplied(live)
+	if err != nil {
+		return nil, err
 	}
-	merged := &unstructured.Unstructured{Object: merge(live.Object, last, desired.Object)}
+	merged := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live.Object)}
+	mergeObject(merged.Object, last, desired.Object)
 	apiserver.KeepServerSet(merged, live)
 	return merged, setLastApplied(merged, desired)
 }
@@ -129,22 +123,14 @@ func setLastApplied(child, desired apiserver.Object) error {
 	if err != nil {
 		return fmt.Errorf("can't marshal last applied config: %w", err)
 	}
-	annotations := child.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[metacontroller.LastAppliedAnnotation] = string(text)
-	child.SetAnnotations(annotations)
+	apiserver.SetAnnotation(child, metacontroller.LastAppliedAnnotation, string(text))
 	return nil
 }
 
 // claim makes the parent the child's controller.
 func claim(child, parent apiserver.Object) {
 	owners := child.GetOwnerReferences()
-	for _, owner := range owners {
-		if owner.UID == parent.GetUID() {
-			return
-		}
+	if !apiserver.IsOwnedBy(child, parent) {
+		child.SetOwnerReferences(append(owners, *metav1.NewControllerRef(parent, parent.GroupVersionKind())))
 	}
-	child.SetOwnerReferences(append(owners, *metav1.NewControllerRef(parent, parent.GroupVersionKind())))
 }

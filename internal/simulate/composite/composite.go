@@ -61,15 +61,15 @@ type Metacontroller struct {
 	merged    map[apiserver.Ref]mergedChild
 	manifests map[string][]byte
 	requests  int // writes to the API server
-	answered  func(p *Parent, answer *response)
-	refused   func(p *Parent, child apiserver.Ref, err error)
+	answered  func(Answer)
+	refused   func(Refusal)
 }
 
 // New returns a Metacontroller that watches an API server from now on.
 func New(server *apiserver.Server, options Options) *Metacontroller {
 	m := &Metacontroller{
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
-		answered: func(*Parent, *response) {}, refused: func(*Parent, apiserver.Ref, error) {},
+		answered: func(Answer) {}, refused: func(Refusal) {},
 		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
 		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, manifests: map[string][]byte{},
 	}
@@ -194,9 +194,7 @@ func (p *Parent) queue() {
 
 // after queues a sync for later. The earliest one counts.
 func (p *Parent) after(now time.Time, delay time.Duration) {
-	if at := now.Add(delay); p.due.IsZero() || at.Before(p.due) {
-		p.due = at
-	}
+	p.due = apiserver.Earliest(p.due, now.Add(delay))
 }
 
 // Parents returns all custom resources that were ever in the cache, in the
@@ -261,11 +259,8 @@ func (m *Metacontroller) NextTimer() time.Time {
 		if p.failures > 0 {
 			most = maxIdleFailures
 		}
-		if p.due.IsZero() || p.idle >= most || m.cache.Get(p.Ref) == nil {
-			continue
-		}
-		if next.IsZero() || p.due.Before(next) {
-			next = p.due
+		if p.idle < most && m.cache.Get(p.Ref) != nil {
+			next = apiserver.Earliest(next, p.due)
 		}
 	}
 	return next

@@ -1,24 +1,10 @@
 package composite
 
-import (
-	"fmt"
-
-	"k8s.io/apimachinery/pkg/runtime"
-)
+import "fmt"
 
 // mergeKeys are the members by which Metacontroller recognizes lists that are
 // maps. The first one that all items have is the key.
 var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
-
-// merge applies the difference between the last applied and the desired object
-// to the live one. Fields in neither are left alone. It is untyped: if a
-// desired value is not of the live one's type, the live one loses its fields as
-// if nothing were desired.
-func merge(live, last, desired map[string]any) map[string]any {
-	merged := runtime.DeepCopyJSON(live)
-	mergeObject(merged, last, desired)
-	return merged
-}
 
 func mergeValue(live, last, desired any) any {
 	switch live := live.(type) {
@@ -36,7 +22,10 @@ func mergeValue(live, last, desired any) any {
 	}
 }
 
-// mergeObject merges into live.
+// mergeObject applies the difference between the last applied and the desired
+// object to the live one. Fields in neither are left alone. It is untyped: if a
+// desired value is not of the live one's type, the live one loses its fields as
+// if nothing were desired.
 func mergeObject(live, last, desired map[string]any) {
 	for key := range last {
 		if _, wanted := desired[key]; !wanted {

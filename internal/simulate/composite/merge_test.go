@@ -80,8 +80,8 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			live := parse(t, c.live)
-			require.Equal(t, parse(t, c.want), merge(live, parse(t, c.last), parse(t, c.desired)))
-			require.Equal(t, parse(t, c.live), live, "the live object was modified")
+			mergeObject(live, parse(t, c.last), parse(t, c.desired))
+			require.Equal(t, parse(t, c.want), live)
 		})
 	}
 }

@@ -22,16 +22,10 @@ type Refusal struct {
 // child. Nil keeps the previous one.
 func (m *Metacontroller) Watch(answer func(Answer), refusal func(Refusal)) {
 	if answer != nil {
-		m.answered = func(p *Parent, r *response) {
-			a := Answer{Parent: p.Ref}
-			for _, child := range r.Children {
-				a.Children = append(a.Children, apiserver.RefOf(child))
-			}
-			answer(a)
-		}
+		m.answered = answer
 	}
 	if refusal != nil {
-		m.refused = func(p *Parent, child apiserver.Ref, err error) { refusal(Refusal{p.Ref, child, err}) }
+		m.refused = refusal
 	}
 }
 

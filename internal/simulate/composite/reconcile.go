@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -79,30 +80,29 @@ func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, relat
 	if err := checkResponse(&answer); err != nil {
 		return nil, err
 	}
-	defer func() { m.answered(p, &answer) }()
+	told := Answer{Parent: p.Ref}
 	for _, child := range answer.Children {
 		if child.GetNamespace() == "" && !m.server.Kind(child.GetAPIVersion(), child.GetKind()).IsCluster {
 			child.SetNamespace(object.GetNamespace())
 		}
+		told.Children = append(told.Children, apiserver.RefOf(child))
 	}
+	m.answered(told)
 	return &answer, nil
 }
 
 // labelChildren puts the label of the generated selector on each child.
 func labelChildren(object apiserver.Object, children []*unstructured.Unstructured) error {
 	for _, child := range children {
-		labels, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
+		written, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
 		if err != nil {
 			return fmt.Errorf("invalid labels on desired child %s: %w", apiserver.RefOf(child), err)
 		}
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		if labels[SelectorLabel] == "" {
-			labels[SelectorLabel] = string(object.GetUID())
-			child.SetLabels(labels)
-		}
-		if labels[SelectorLabel] != string(object.GetUID()) {
+		switch written[SelectorLabel] {
+		case "":
+			child.SetLabels(labels.Merge(written, labels.Set{SelectorLabel: string(object.GetUID())}))
+		case string(object.GetUID()):
+		default:
 			return fmt.Errorf("labels on desired child %s don't match parent selector", apiserver.RefOf(child))
 		}
 	}

@@ -191,20 +191,12 @@ func (b *Builtin) IsBusy() bool {
 
 // NextTimer returns when something is due, or zero.
 func (b *Builtin) NextTimer() time.Time {
-	var next time.Time
-	for _, due := range b.timers {
-		if next.IsZero() || due.Before(next) {
-			next = due
-		}
-	}
-	return next
+	return apiserver.Earliest(slices.Collect(maps.Values(b.timers))...)
 }
 
 // at queues an object for a later time.
 func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
-	if known, set := b.timers[ref]; !set || due.Before(known) {
-		b.timers[ref] = due
-	}
+	b.timers[ref] = apiserver.Earliest(b.timers[ref], due)
 }
 
 func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }

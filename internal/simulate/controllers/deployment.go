@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,14 +65,8 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 }
 
 func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
-	template := r.Spec.Template.DeepCopy()
-	if template.Labels == nil {
-		template.Labels = map[string]string{}
-	}
-	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
-	selector := r.Spec.Selector.DeepCopy()
-	selector = metav1.CloneSelectorAndAddLabel(selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
-	none := int32(0)
+	template := r.template(hash)
+	selector := metav1.CloneSelectorAndAddLabel(r.Spec.Selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	b.create(&appsv1.ReplicaSet{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -80,18 +75,13 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(r, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
 		Spec: appsv1.ReplicaSetSpec{
-			Replicas: &none, MinReadySeconds: r.Spec.MinReadySeconds, Selector: selector, Template: *template,
+			Replicas: new(int32), MinReadySeconds: r.Spec.MinReadySeconds, Selector: selector, Template: *template,
 		},
 	})
 	r.newest = b.server.Get(apiserver.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
 	r.made = true
 	annotated := b.server.Get(r.ref).DeepCopy()
-	annotations := annotated.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[revisionAnnotation] = strconv.Itoa(revision)
-	annotated.SetAnnotations(annotations)
+	apiserver.SetAnnotation(annotated, revisionAnnotation, strconv.Itoa(revision))
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
 }
 
@@ -111,7 +101,7 @@ func (b *Builtin) scale(r *rollout) {
 	} else if len(r.old) > 0 || r.terminating > 0 && have == 0 { // Recreate: first all old Pods are deleted
 		want = 0
 	}
-	template := b.template(r)
+	template := r.template(r.newest.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey])
 	for range min(want-have, want+surge-all) {
 		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
 	}
@@ -132,12 +122,10 @@ func (b *Builtin) scale(r *rollout) {
 	}
 }
 
-func (b *Builtin) template(r *rollout) *corev1.PodTemplateSpec {
+// template returns the template of the Deployment with the label of a ReplicaSet.
+func (r *rollout) template(hash string) *corev1.PodTemplateSpec {
 	template := r.Spec.Template.DeepCopy()
-	if template.Labels == nil {
-		template.Labels = map[string]string{}
-	}
-	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = r.newest.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]
+	metav1.SetMetaDataLabel(&template.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	return template
 }
 
@@ -145,7 +133,7 @@ func (b *Builtin) template(r *rollout) *corev1.PodTemplateSpec {
 func (b *Builtin) reportDeployment(r *rollout) {
 	old := &r.Status
 	now := b.server.Now()
-	pods := append(append([]replica{}, r.updated...), r.old...)
+	pods := slices.Concat(r.updated, r.old)
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: r.Generation,
 		Replicas:           int32(len(pods)),

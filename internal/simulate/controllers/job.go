@@ -37,8 +37,7 @@ func (b *Builtin) job(ref apiserver.Ref) {
 		j.Status.Conditions = slices.DeleteFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobSuspended })
 	}
 	if !*j.Spec.Suspend && j.Status.StartTime == nil {
-		now := b.now()
-		j.Status.StartTime = &now
+		j.Status.StartTime = new(b.now())
 	}
 	switch reason, message := b.failureOf(run); {
 	case reason != "":
@@ -48,8 +47,7 @@ func (b *Builtin) job(ref apiserver.Ref) {
 	case run.isComplete():
 		b.setJobCondition(j, batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods")
 		if len(run.active) == 0 && run.ending == 0 {
-			now := b.now()
-			j.Status.CompletionTime = &now
+			j.Status.CompletionTime = new(b.now())
 			b.setJobCondition(j, batchv1.JobComplete, "CompletionsReached", "Reached expected number of succeeded pods")
 		}
 	default:
@@ -158,8 +156,7 @@ func (b *Builtin) startPods(run *jobRun) {
 func (b *Builtin) reportJob(run *jobRun) {
 	status := &run.Status
 	status.Active, status.Succeeded, status.Failed = int32(len(run.active)), run.succeeded, run.failed
-	ready := count(run.active, func(r replica) bool { return r.ready })
-	status.Ready, status.Terminating = &ready, &run.ending
+	status.Ready, status.Terminating = new(count(run.active, func(r replica) bool { return r.ready })), &run.ending
 	status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 	b.report(run.ref, status)
 }

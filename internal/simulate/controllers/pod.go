@@ -111,9 +111,8 @@ func (b *Builtin) start(pod *corev1.Pod) {
 }
 
 func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
-	started := true
 	return corev1.ContainerStatus{
-		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64), Ready: ready, Started: &started,
+		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64), Ready: ready, Started: new(true),
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: b.now()}},
 	}
 }
@@ -152,8 +151,7 @@ func (b *Builtin) crash(pod *corev1.Pod) {
 		if s.State.Waiting != nil {
 			continue
 		}
-		started := false
-		s.Ready, s.Started, s.RestartCount = false, &started, crashes
+		s.Ready, s.Started, s.RestartCount = false, new(false), crashes
 		s.LastTerminationState = b.terminated(1, *pod.Status.StartTime)
 		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 			Reason:  "CrashLoopBackOff",
@@ -168,8 +166,7 @@ func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32)
 	pod.Status.Phase = phase
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
-		started := false
-		s.Ready, s.Started = false, &started
+		s.Ready, s.Started = false, new(false)
 		s.State = b.terminated(exitCode, *pod.Status.StartTime)
 	}
 	reason := "PodCompleted"

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
@@ -8,14 +9,8 @@ import (
 
 // Queued returns the queued objects, in the order of kinds and names.
 func (b *Builtin) Queued() []apiserver.Ref {
-	var refs []apiserver.Ref
-	for ref := range b.queue {
-		if b.isControlled(ref.Kind) {
-			refs = append(refs, ref)
-		}
-	}
-	slices.SortFunc(refs, apiserver.Ref.Compare)
-	return refs
+	refs := slices.SortedFunc(maps.Keys(b.queue), apiserver.Ref.Compare)
+	return slices.DeleteFunc(refs, func(ref apiserver.Ref) bool { return !b.isControlled(ref.Kind) })
 }
 
 // Reconcile reconciles one object, and reports whether it was queued.

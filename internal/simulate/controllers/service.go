@@ -16,9 +16,8 @@ func (b *Builtin) service(ref apiserver.Ref) {
 		return
 	}
 	b.serial++
-	mode := corev1.LoadBalancerIPModeVIP
 	s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{
-		{IP: fmt.Sprintf("203.0.113.%d", 1+b.serial%250), IPMode: &mode},
+		{IP: fmt.Sprintf("203.0.113.%d", 1+b.serial%250), IPMode: new(corev1.LoadBalancerIPModeVIP)},
 	}
 	b.report(ref, &s.Status)
 }

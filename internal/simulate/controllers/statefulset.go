@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,11 +33,7 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 		b.rollStatefulSet(s, pods, revision)
 	}
 	b.setClaimOwners(s, ref)
-	list := []replica{}
-	for _, r := range pods {
-		list = append(list, r)
-	}
-	b.awaitAvailable(ref, list, s.Spec.MinReadySeconds)
+	b.awaitAvailable(ref, slices.Collect(maps.Values(pods)), s.Spec.MinReadySeconds)
 }
 
 // ordinals returns the first ordinal and the one after the last.
@@ -82,11 +80,8 @@ func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordina
 		claim := template.DeepCopy()
 		claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
 		claim.Name, claim.Namespace = template.Name+"-"+name, s.Namespace
-		if claim.Labels == nil {
-			claim.Labels = map[string]string{}
-		}
 		for key, value := range s.Spec.Selector.MatchLabels {
-			claim.Labels[key] = value
+			metav1.SetMetaDataLabel(&claim.ObjectMeta, key, value)
 		}
 		b.create(claim) // it exists after the first time
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
@@ -157,9 +152,8 @@ func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 }
 
 func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) {
-	none := int32(0)
 	status := appsv1.StatefulSetStatus{
-		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: &none,
+		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: new(int32),
 	}
 	if status.CurrentRevision == "" {
 		status.CurrentRevision = revision

@@ -4,9 +4,9 @@ package fingerprint
 
 import (
 	"fmt"
+	"hash"
 	"hash/fnv"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
@@ -24,13 +24,15 @@ var (
 // Printer prints a state, without UIDs, resource versions, addresses and points
 // in time.
 type Printer struct {
-	text strings.Builder
+	hash hash.Hash64
 	now  time.Time
 	uids map[string]string
 }
 
 // New returns a Printer for a current time.
-func New(now time.Time) *Printer { return &Printer{now: now, uids: map[string]string{}} }
+func New(now time.Time) *Printer {
+	return &Printer{hash: fnv.New64a(), now: now, uids: map[string]string{}}
+}
 
 // Write prints the result of a write.
 func (p *Printer) Write(w apiserver.Write) {
@@ -59,8 +61,7 @@ func (p *Printer) Line(text string) {
 		}
 		return p.After(parsed)
 	})
-	p.text.WriteString(text)
-	p.text.WriteByte('\n')
+	fmt.Fprintln(p.hash, text)
 }
 
 // After returns how long something is from now.
@@ -72,8 +73,4 @@ func (p *Printer) After(at time.Time) string {
 }
 
 // Sum returns the number.
-func (p *Printer) Sum() uint64 {
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(p.text.String()))
-	return hash.Sum64()
-}
+func (p *Printer) Sum() uint64 { return p.hash.Sum64() }
