@@ -85,6 +85,28 @@ func Load(text []byte, version string) (*Schema, error) {
 	return nil, fmt.Errorf("the CustomResourceDefinition %s has no version %s", definition.Name, version)
 }
 
+// Written returns the schema of a version of a CustomResourceDefinition, as it is
+// written there.
+func Written(text []byte, version string) (map[string]any, error) {
+	var definition struct {
+		Spec struct {
+			Versions []struct {
+				Name   string
+				Schema struct{ OpenAPIV3Schema map[string]any }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &definition); err != nil {
+		return nil, fmt.Errorf("reading the CustomResourceDefinition: %w", err)
+	}
+	for _, v := range definition.Spec.Versions {
+		if v.Name == version {
+			return v.Schema.OpenAPIV3Schema, nil
+		}
+	}
+	return nil, fmt.Errorf("the CustomResourceDefinition has no version %s", version)
+}
+
 // compileVersion compiles a version as the API server does.
 func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*Schema, error) {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {

@@ -16,22 +16,17 @@ import (
 
 // Admits reports whether the CRD admits a custom resource as a new one.
 func (s *Scenario) Admits(object map[string]any) bool {
-	if s.schema == nil {
-		parent, err := s.Parent()
-		if err != nil {
-			return false
-		}
-		controller := s.controllerOf(parent.GetAPIVersion(), parent.GetKind())
-		if s.schema, err = crd.Compiled(controller.CRD, controller.Parent.Version()); err != nil {
-			return false
-		}
-	}
-	complete := runtime.DeepCopyJSON(object)
-	if unknown := s.schema.Prune(complete); len(unknown) > 0 {
+	controller := s.controllerOf(&unstructured.Unstructured{Object: object})
+	if controller == nil {
 		return false
 	}
-	s.schema.Default(complete)
-	return len(s.schema.Validate(context.Background(), complete)) == 0
+	schema, err := crd.Compiled(controller.CRD, controller.Parent.Version()) // once
+	complete := runtime.DeepCopyJSON(object)
+	if err != nil || len(schema.Prune(complete)) > 0 {
+		return false
+	}
+	schema.Default(complete)
+	return len(schema.Validate(context.Background(), complete)) == 0
 }
 
 // edits are the edits of a scenario, grouped by the field of the spec that they
@@ -49,7 +44,7 @@ func (s *Scenario) Edits() ([]Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := Edits(s.controllerOf(parent.GetAPIVersion(), parent.GetKind()), parent)
+	list, err := Edits(s.controllerOf(parent), parent)
 	if err != nil {
 		return nil, err
 	}

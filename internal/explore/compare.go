@@ -119,16 +119,16 @@ func unfinished(children []simulate.Object) []string {
 		}
 		name := simulate.RefOf(child).String()
 		progress := simulate.Progress(child)
-		switch child.GetKind() {
-		case "Deployment", "StatefulSet", "DaemonSet":
-			observed, _, _ := unstructured.NestedInt64(child.Object, "status", "observedGeneration")
-			if observed != child.GetGeneration() {
-				list = append(list, name+" has a spec that its controller has not seen")
-			} else if isBehind(progress) {
-				list = append(list, name+" is "+progress)
-			} else if there, wanted := replicasOf(child); there > wanted {
-				list = append(list, fmt.Sprintf("%s has %d Pods of %d", name, there, wanted))
-			}
+		observed, _, _ := unstructured.NestedInt64(child.Object, "status", "observedGeneration")
+		there, wanted := replicasOf(child)
+		switch {
+		case !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, child.GetKind()):
+		case observed != child.GetGeneration():
+			list = append(list, name+" has a spec that its controller has not seen")
+		case isBehind(progress):
+			list = append(list, name+" is "+progress)
+		case there > wanted:
+			list = append(list, fmt.Sprintf("%s has %d Pods of %d", name, there, wanted))
 		}
 	}
 	return list

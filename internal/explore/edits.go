@@ -4,9 +4,10 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -39,7 +40,7 @@ func editsOf(controller *metacontroller.Controller, object simulate.Object, e ed
 	if controller == nil || len(controller.CRD) == 0 {
 		return nil, nil
 	}
-	root, err := specSchema(controller.CRD, controller.Parent.Version())
+	root, err := specSchema(controller)
 	if err != nil {
 		return nil, err
 	}
@@ -49,28 +50,13 @@ func editsOf(controller *metacontroller.Controller, object simulate.Object, e ed
 }
 
 // specSchema returns the schema of spec as it is written.
-func specSchema(text []byte, version string) (map[string]any, error) {
-	var definition struct {
-		Spec struct {
-			Versions []struct {
-				Name   string
-				Schema struct {
-					OpenAPIV3Schema struct {
-						Properties map[string]map[string]any
-					} `json:"openAPIV3Schema"`
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal(text, &definition); err != nil {
+func specSchema(controller *metacontroller.Controller) (map[string]any, error) {
+	written, err := crd.Written(controller.CRD, controller.Parent.Version())
+	if err != nil {
 		return nil, err
 	}
-	for _, v := range definition.Spec.Versions {
-		if v.Name == version {
-			return v.Schema.OpenAPIV3Schema.Properties["spec"], nil
-		}
-	}
-	return nil, nil
+	root, _, err := unstructured.NestedMap(written, "properties", "spec")
+	return root, err
 }
 
 // editor collects edits.

@@ -42,12 +42,7 @@ func extremeNumbers(schema map[string]any) []any {
 	if most, ok := number(schema["maximum"]); ok {
 		numbers = append(numbers, most)
 	}
-	slices.Sort(numbers)
-	list := []any{}
-	for _, n := range slices.Compact(numbers) {
-		list = append(list, n)
-	}
-	return list
+	return inOrder(numbers)
 }
 
 func longTexts(schema map[string]any) []any {
@@ -90,10 +85,8 @@ func extremeMaps(schema map[string]any, depth int) []any {
 	}
 	usual := valuesOf(values, depth+1)
 	for _, key := range append(slices.Clone(oddTexts), "", "kubernetes.io/a", "A", strings.Repeat("a", 64)) {
-		for i, value := range usual {
-			if i < 3 {
-				list = append(list, map[string]any{key.(string): value})
-			}
+		for _, value := range usual[:min(3, len(usual))] {
+			list = append(list, map[string]any{key.(string): value})
 		}
 	}
 	return list

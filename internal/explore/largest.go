@@ -18,7 +18,7 @@ import (
 // each field, once and as often as the lists around the field have items, up to about most
 // bytes. The texts are of the forms that Kubernetes refuses somewhere.
 func Largest(controller *metacontroller.Controller, object simulate.Object, most int) ([]Edit, error) {
-	root, err := specSchema(controller.CRD, controller.Parent.Version())
+	root, err := specSchema(controller)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package explore
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,7 +17,7 @@ func put(object map[string]any, path []step, value any) bool {
 			delete(object, name)
 			return there
 		}
-		object[name] = copyOf(value)
+		object[name] = runtime.DeepCopyJSONValue(value)
 		return true
 	}
 	if path[1].name == "" {
@@ -49,27 +47,15 @@ func made(schema map[string]any) map[string]any {
 	return map[string]any{}
 }
 
-func copyOf(value any) any {
-	if number, isInt := value.(int); isInt {
-		return int64(number)
-	}
-	return runtime.DeepCopyJSONValue(value)
-}
-
 // pathText returns a path as people write it.
 func pathText(path []step) string {
-	var b strings.Builder
-	for i, part := range path {
-		switch {
-		case part.name == "":
-			b.WriteString("[0]")
-		case i > 0:
-			b.WriteString("." + part.name)
-		default:
-			b.WriteString(part.name)
+	text := ""
+	for _, part := range path {
+		if part.name == "" {
+			text += "[0]"
+		} else {
+			text += "." + part.name
 		}
 	}
-	return b.String()
+	return strings.TrimPrefix(text, ".")
 }
-
-func sortedTexts(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -32,7 +32,3 @@ func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 func mayEnd(history []metacontroller.History, kind string) bool {
 	return slices.ContainsFunc(history, func(h metacontroller.History) bool { return h.Kind == kind })
 }
-
-func nestedInt(object simulate.Object, path ...string) (int64, bool, error) {
-	return unstructured.NestedInt64(object.Object, path...)
-}

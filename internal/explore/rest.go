@@ -34,16 +34,10 @@ func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{},
 		stalled: simulate.Condition(parent, operator.ConditionStalled).Status,
 	}
-	controller := s.controllerOf(parent.GetAPIVersion(), parent.GetKind())
 	spec := encode(parent.Object)
 	for _, child := range world.Owned(parent) {
-		if child.GetDeletionTimestamp() != nil {
-			continue
-		}
-		for _, declared := range controller.Children {
-			if declared.Kind == child.GetKind() && declared.APIVersion == child.GetAPIVersion() {
-				r.children[simulate.RefOf(child).String()] = comparable(child, parent, spec, declared.Update)
-			}
+		if declared := s.declaredOf(parent, child); declared != nil && child.GetDeletionTimestamp() == nil {
+			r.children[simulate.RefOf(child).String()] = comparable(child, parent, spec, declared.Update)
 		}
 	}
 	return r
@@ -60,13 +54,13 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 		for key, value := range labels {
 			labels[key] = strings.ReplaceAll(value, string(parent.GetUID()), "UID")
 		}
-		metadata["labels"] = toAny(labels)
+		_ = unstructured.SetNestedStringMap(metadata, labels, "labels") // it is new
 		annotations := object.GetAnnotations()
 		delete(annotations, metacontroller.LastAppliedAnnotation)
 		delete(annotations, "deployment.kubernetes.io/revision")
 		delete(annotations, "deprecated.daemonset.template.generation")
 		if len(annotations) > 0 {
-			metadata["annotations"] = toAny(annotations)
+			_ = unstructured.SetNestedStringMap(metadata, annotations, "annotations") // as are they
 		}
 	}
 	object.Object["metadata"] = metadata
@@ -77,14 +71,13 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 		}
 		delete(fields, chosen)
 	}
-	forgetPullPolicies(object.Object, namesWithPolicy(parent.Object["spec"], map[string]bool{}))
-	if child.GetKind() == "Service" {
+	forgetPullPolicies(object.Object, parent.Object["spec"])
+	switch child.GetKind() {
+	case "Service":
 		forgetChosenPorts(fields, spec)
-	}
-	if child.GetKind() == "Pod" {
-		forgetTokenVolume(fields)
-	}
-	if child.GetKind() == "Job" {
+	case "Pod":
+		forgetTokenVolume(object.Object)
+	case "Job":
 		unstructured.RemoveNestedField(object.Object, "spec", "selector")
 		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", "controller-uid")
 		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid")
@@ -102,73 +95,47 @@ func forgetChosenPorts(spec map[string]any, parent string) {
 	}
 }
 
-// namesWithPolicy adds the names of the containers whose imagePullPolicy a spec
-// tells.
-func namesWithPolicy(value any, names map[string]bool) map[string]bool {
-	switch value := value.(type) {
-	case map[string]any:
-		if name, isText := value["name"].(string); isText && value["imagePullPolicy"] != nil {
-			names[name] = true
-		}
-		for _, inner := range value {
-			namesWithPolicy(inner, names)
-		}
-	case []any:
-		for _, inner := range value {
-			namesWithPolicy(inner, names)
-		}
-	}
-	return names
-}
-
 // forgetPullPolicies removes policies that the API server has defaulted from
 // the first tag of an image: they do not change with the tag. Policies that the
-// user has written are compared.
-func forgetPullPolicies(value any, written map[string]bool) {
-	switch value := value.(type) {
-	case map[string]any:
-		if name, _ := value["name"].(string); !written[name] {
-			delete(value, "imagePullPolicy")
+// user has written, by the names of the containers, are compared.
+func forgetPullPolicies(child, spec any) {
+	written := map[string]bool{}
+	eachObject(spec, func(container map[string]any) {
+		if name, isText := container["name"].(string); isText && container["imagePullPolicy"] != nil {
+			written[name] = true
 		}
-		for _, inner := range value {
-			forgetPullPolicies(inner, written)
+	})
+	eachObject(child, func(container map[string]any) {
+		if name, _ := container["name"].(string); !written[name] {
+			delete(container, "imagePullPolicy")
 		}
-	case []any:
-		for _, inner := range value {
-			forgetPullPolicies(inner, written)
-		}
-	}
+	})
 }
 
 // forgetTokenVolume renames the volume of the token, whose name the API server
 // generates.
-func forgetTokenVolume(spec map[string]any) {
+func forgetTokenVolume(pod any) {
 	const prefix = "kube-api-access"
-	rename := func(list any) {
-		items, _ := list.([]any)
-		for _, item := range items {
-			fields, _ := item.(map[string]any)
-			if name, _ := fields["name"].(string); strings.HasPrefix(name, prefix) {
-				fields["name"] = prefix
-			}
+	eachObject(pod, func(object map[string]any) {
+		if name, _ := object["name"].(string); strings.HasPrefix(name, prefix) {
+			object["name"] = prefix
 		}
-	}
-	rename(spec["volumes"])
-	for _, group := range []string{"containers", "initContainers", "ephemeralContainers"} {
-		list, _ := spec[group].([]any)
-		for _, container := range list {
-			fields, _ := container.(map[string]any)
-			rename(fields["volumeMounts"])
-		}
-	}
+	})
 }
 
-func toAny(texts map[string]string) map[string]any {
-	content := map[string]any{}
-	for key, value := range texts {
-		content[key] = value
+// eachObject visits all objects in a value.
+func eachObject(value any, visit func(map[string]any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		visit(value)
+		for _, inner := range value {
+			eachObject(inner, visit)
+		}
+	case []any:
+		for _, inner := range value {
+			eachObject(inner, visit)
+		}
 	}
-	return content
 }
 
 // freshRest returns the state of a new custom resource of the same spec in a

@@ -3,10 +3,10 @@ package explore
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -130,7 +130,8 @@ func (r *Run) written(w simulate.Write) {
 		return
 	}
 	for _, parent := range r.World.Parents() {
-		if parent.GetDeletionTimestamp() != nil || !isOwnedBy(w.Before, parent) || !r.isInPlace(parent, w.Before) {
+		declared := r.scenario.declaredOf(parent, w.Before)
+		if parent.GetDeletionTimestamp() != nil || !simulate.IsOwnedBy(w.Before, parent) || declared == nil || declared.Update != metacontroller.InPlace {
 			continue
 		}
 		fresh := r.scenario.freshRest(r.World, parent)
@@ -164,24 +165,6 @@ func (r *Run) count(w simulate.Write) {
 	}
 }
 
-func isOwnedBy(child, parent simulate.Object) bool {
-	for _, owner := range child.GetOwnerReferences() {
-		if owner.UID == parent.GetUID() {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *Run) isInPlace(parent, child simulate.Object) bool {
-	for _, declared := range r.scenario.controllerOf(parent.GetAPIVersion(), parent.GetKind()).Children {
-		if declared.Kind == child.GetKind() && declared.APIVersion == child.GetAPIVersion() {
-			return declared.Update == metacontroller.InPlace
-		}
-	}
-	return false
-}
-
 // checkFailures looks for syncs that failed because of the hook.
 func (r *Run) checkFailures() {
 	for ; r.steps < len(r.World.Steps); r.steps++ {
@@ -201,12 +184,12 @@ func (r *Run) checkFailures() {
 // checkReady compares Ready=True with the objects, once all caches are current.
 func (r *Run) checkReady() {
 	for _, parent := range r.World.Parents() {
-		observed, _, _ := nestedInt(parent, "status", "observedGeneration")
+		observed, _, _ := unstructured.NestedInt64(parent.Object, "status", "observedGeneration")
 		if parent.GetDeletionTimestamp() != nil || observed != parent.GetGeneration() ||
 			simulate.Condition(parent, operator.ConditionReady).Status != "True" {
 			continue
 		}
-		history := r.scenario.promisesOf(parent.GetKind()).History
+		history := r.scenario.controllerOf(parent).Promises.History
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
 			r.violated(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}
@@ -250,7 +233,7 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
 		return
 	}
-	history := r.scenario.promisesOf(outcome.Parent.GetKind()).History
+	history := r.scenario.controllerOf(outcome.Parent).Promises.History
 	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
 	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
 		return
@@ -279,7 +262,7 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	for child, refusal := range r.refused {
 		object := r.World.Get(child)
 		isPort := outcome.Failure != "" && strings.Contains(refusal.Err.Error(), "nodePort")
-		if !isPort && (object == nil || isOwnedBy(object, outcome.Parent)) {
+		if !isPort && (object == nil || simulate.IsOwnedBy(object, outcome.Parent)) {
 			continue
 		}
 		taken = child.String()
@@ -300,13 +283,9 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 // children of a custom resource, which are therefore left out.
 func (r *Run) leftAlone(parent simulate.Object) []simulate.Ref {
 	var refs []simulate.Ref
-	controller := r.scenario.controllerOf(parent.GetAPIVersion(), parent.GetKind())
 	for _, object := range r.World.Selected(parent) {
-		owner := metav1.GetControllerOfNoCopy(object)
-		isContested := slices.ContainsFunc(controller.Children, func(child metacontroller.Child) bool {
-			return child.Contested && child.Kind == object.GetKind() && child.APIVersion == object.GetAPIVersion()
-		})
-		if isContested && owner != nil && owner.UID != parent.GetUID() {
+		owner, declared := metav1.GetControllerOfNoCopy(object), r.scenario.declaredOf(parent, object)
+		if declared != nil && declared.Contested && owner != nil && owner.UID != parent.GetUID() {
 			refs = append(refs, simulate.RefOf(object))
 		}
 	}
@@ -315,11 +294,11 @@ func (r *Run) leftAlone(parent simulate.Object) []simulate.Ref {
 
 // checkGone looks for children of deleted custom resources.
 func (r *Run) checkGone() {
-	if r.orphans {
+	if r.orphans || len(r.World.Parents()) > 0 {
 		return
 	}
 	for _, object := range r.World.Objects() {
-		if r.World.IsChild(object) && len(r.World.Parents()) == 0 {
+		if r.World.IsChild(object) {
 			r.violated(lawGone, simulate.RefOf(object).String()+" is left behind")
 		}
 	}

@@ -12,10 +12,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -36,9 +34,8 @@ type Scenario struct {
 	// Call calls the hooks; nil calls them directly. It must be stateless.
 	Call simulate.Call
 
-	fresh  map[string]*rest
-	schema *crd.Schema
-	edits  *edits
+	fresh map[string]*rest
+	edits *edits
 }
 
 // settleSteps is how many steps a world without faults may take to come to
@@ -58,21 +55,25 @@ func (s *Scenario) newWorld(late bool) *simulate.World {
 }
 
 // controllerOf returns the operator of a custom resource, or nil.
-func (s *Scenario) controllerOf(apiVersion, kind string) *metacontroller.Controller {
+func (s *Scenario) controllerOf(parent simulate.Object) *metacontroller.Controller {
 	for i := range s.Controllers {
-		if parent := s.Controllers[i].Parent; parent.Kind == kind && parent.APIVersion == apiVersion {
-			return &s.Controllers[i]
+		if c := &s.Controllers[i]; c.Parent.Kind == parent.GetKind() && c.Parent.APIVersion == parent.GetAPIVersion() {
+			return c
 		}
 	}
 	return nil
 }
 
-func (s *Scenario) promisesOf(kind string) metacontroller.Promises {
-	i := slices.IndexFunc(s.Controllers, func(c metacontroller.Controller) bool { return c.Parent.Kind == kind })
-	if i < 0 {
-		return metacontroller.Promises{}
+// declaredOf returns how the operator of a custom resource declares the kind of a
+// child, or nil.
+func (s *Scenario) declaredOf(parent, child simulate.Object) *metacontroller.Child {
+	children := s.controllerOf(parent).Children
+	for i := range children {
+		if children[i].Kind == child.GetKind() && children[i].APIVersion == child.GetAPIVersion() {
+			return &children[i]
+		}
 	}
-	return s.Controllers[i].Promises
+	return nil
 }
 
 // Parent returns the custom resource of the scenario.
@@ -82,7 +83,7 @@ func (s *Scenario) Parent() (simulate.Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.controllerOf(object.GetAPIVersion(), object.GetKind()) != nil {
+		if s.controllerOf(object) != nil {
 			return object, nil
 		}
 	}
@@ -128,8 +129,8 @@ func ParseSchedule(text string) (Schedule, error) {
 	return schedule, nil
 }
 
-// encode returns an object's JSON.
-func encode(content map[string]any) string {
+// encode returns a value's JSON.
+func encode(content any) string {
 	text, err := json.Marshal(content)
 	if err != nil {
 		panic(err) // it was JSON when it came

@@ -23,8 +23,6 @@ type Scope struct {
 	Kinds    []string
 	// Depth is the maximal number of actions after the start.
 	Depth int
-	// States is the maximal number of different states. Zero is no limit.
-	States int
 }
 
 // Extent is how much of a Scope was explored.
@@ -52,7 +50,7 @@ func (s *Scenario) Exhaust(ctx context.Context, scope Scope) (*Finding, Extent) 
 	for len(queue) > 0 {
 		here := queue[0]
 		queue = queue[1:]
-		if ctx.Err() != nil || scope.States > 0 && extent.States >= scope.States {
+		if ctx.Err() != nil {
 			extent.Whole = false
 			break
 		}

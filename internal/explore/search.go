@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,8 +18,6 @@ type Search struct {
 	// Edits first plays each edit of the schema by itself, on a new and on an
 	// existing custom resource.
 	Edits bool
-	// Most is how many findings of different laws end the search.
-	Most int
 }
 
 // Finding is a broken law with the shortest schedule that was found to break it.
@@ -37,46 +36,40 @@ type Finding struct {
 // minimizing is how often a schedule is played to minimize it.
 const minimizing = 600
 
-// Find plays schedules. It returns a finding for each broken law, and the
-// number of schedules played.
+// Find plays schedules until one breaks a law, and returns what it has found and
+// the number of schedules played.
 func (s *Scenario) Find(ctx context.Context, search Search) (findings []Finding, played int, err error) {
 	if err := s.prepare(); err != nil {
 		return nil, 0, err
 	}
-	known := map[string]bool{}
 	if search.Edits {
-		findings, played = s.findByEdits(ctx, known, search.Most)
+		if findings, played = s.findByEdits(ctx); len(findings) > 0 {
+			return findings, played, nil
+		}
 	}
-	for i := 0; (search.Schedules == 0 || i < search.Schedules) && ctx.Err() == nil && len(findings) < max(1, search.Most); i++ {
+	for i := 0; (search.Schedules == 0 || i < search.Schedules) && ctx.Err() == nil; i++ {
 		seed := search.First + uint64(i)
 		run, schedule, err := s.Chance(seed)
 		if err != nil {
-			return findings, played, err
+			return nil, played, err
 		}
 		played++
-		if run.Broken == nil || known[run.Broken.Law] {
+		if run.Broken == nil {
 			continue
 		}
-		known[run.Broken.Law] = true
 		run, schedule = s.Minimize(schedule, run.Broken.Law, minimizing)
-		findings = append(findings, Finding{Violation: *cmpOr(run.Broken, &Violation{Law: "a replay is as the first time", Detail: fmt.Sprintf("seed %d is not", seed)}), Seed: seed, Schedule: schedule, Run: run})
+		broken := cmp.Or(run.Broken, &Violation{Law: "a replay is as the first time", Detail: fmt.Sprintf("seed %d is not", seed)})
+		return []Finding{{Violation: *broken, Seed: seed, Schedule: schedule, Run: run}}, played, nil
 	}
-	return findings, played, nil
+	return nil, played, nil
 }
 
-func cmpOr(violation, other *Violation) *Violation {
-	if violation != nil {
-		return violation
-	}
-	return other
-}
-
-// findByEdits plays each edit by itself.
-func (s *Scenario) findByEdits(ctx context.Context, known map[string]bool, most int) (findings []Finding, played int) {
+// findByEdits plays each edit by itself, until one breaks a law.
+func (s *Scenario) findByEdits(ctx context.Context) (findings []Finding, played int) {
 	for _, field := range s.edits.fields {
 		for _, edit := range s.edits.of[field] {
-			if ctx.Err() != nil || len(findings) >= max(1, most) {
-				return findings, played
+			if ctx.Err() != nil {
+				return nil, played
 			}
 			if !s.Admits(edit.Object) {
 				continue
@@ -87,19 +80,15 @@ func (s *Scenario) findByEdits(ctx context.Context, known map[string]bool, most 
 				if run.Broken == nil {
 					continue
 				}
-				if law := run.Broken.Law + field; !known[law] {
-					known[law] = true
-					found := Finding{Violation: *run.Broken, Run: run, Schedule: run.played}
-					if !live {
-						found.Created = edit.Patch
-					}
-					findings = append(findings, found)
+				found := Finding{Violation: *run.Broken, Run: run, Schedule: run.played}
+				if !live {
+					found.Created = edit.Patch
 				}
-				break
+				return []Finding{found}, played
 			}
 		}
 	}
-	return findings, played
+	return nil, played
 }
 
 // Text returns what is broken, the schedule that breaks it and its events, as

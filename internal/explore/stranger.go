@@ -54,18 +54,14 @@ func (c *chance) takeName() bool {
 // strangerUID is the UID of that other controller.
 const strangerUID = "other"
 
-func isOfStranger(object simulate.Object) bool {
-	owner := metav1.GetControllerOfNoCopy(object)
-	return owner != nil && owner.UID == strangerUID
-}
-
 // releaseName deletes an object of somebody else that has the name of a child.
 func (c *chance) releaseName() bool {
 	object := c.pick(func(object simulate.Object) bool {
 		_, isRefused := c.run.refused[simulate.RefOf(object)]
-		return (isRefused || isOfStranger(object)) && c.run.World.IsForeign(object)
+		owner := metav1.GetControllerOfNoCopy(object)
+		return (isRefused || owner != nil && owner.UID == strangerUID) && c.run.World.IsForeign(object)
 	})
-	return object != nil && c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(object).String()})
+	return c.doTo(object, "delete", "")
 }
 
 // childName is the name of a child, with its kind.

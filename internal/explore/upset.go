@@ -1,7 +1,8 @@
 package explore
 
 import (
-	"encoding/json"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,6 +40,11 @@ func (c *chance) disturb() {
 			return
 		}
 	}
+}
+
+// doTo performs an action on an object, if there is one.
+func (c *chance) doTo(object simulate.Object, do, detail string) bool {
+	return object != nil && c.do(simulate.Action{Do: do, Target: simulate.RefOf(object).String(), Detail: detail})
 }
 
 func (c *chance) parent() simulate.Object {
@@ -101,7 +107,7 @@ func (c *chance) deleteParent() bool {
 		return c.create()
 	}
 	cascade := []string{"", "", "", "foreground", "orphan"}[c.IntN(5)]
-	done := c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(parent).String(), Detail: cascade})
+	done := c.doTo(parent, "delete", cascade)
 	c.randomActions(c.IntN(30))
 	c.create()
 	return done
@@ -123,8 +129,7 @@ func (c *chance) create() bool {
 
 // deleteChild deletes a child or a Pod by hand.
 func (c *chance) deleteChild() bool {
-	child := c.pick(c.isNear)
-	return child != nil && c.do(simulate.Action{Do: "delete", Target: simulate.RefOf(child).String()})
+	return c.doTo(c.pick(c.isNear), "delete", "")
 }
 
 // isNear reports whether an object is a child, or a Pod of one.
@@ -140,7 +145,7 @@ func (c *chance) editChild() bool {
 		return false
 	}
 	var keys []string
-	for _, key := range sortedTexts(child.GetLabels()) {
+	for _, key := range slices.Sorted(maps.Keys(child.GetLabels())) {
 		if c.run.scenario.Apply != simulate.ServerSideApply || key == "controller-uid" {
 			keys = append(keys, key)
 		}
@@ -153,26 +158,19 @@ func (c *chance) editChild() bool {
 		value = "edited"
 	}
 	patch := map[string]any{"metadata": map[string]any{"labels": map[string]any{keys[c.IntN(len(keys))]: value}}}
-	return c.do(simulate.Action{Do: "edit", Target: simulate.RefOf(child).String(), Detail: encode(patch)})
+	return c.doTo(child, "edit", encode(patch))
 }
 
 // failPod makes a Pod or a workload fail, or evicts a Pod.
 func (c *chance) failPod() bool {
 	object := c.pick(c.isNear)
-	if object == nil {
-		return false
-	}
-	do := []string{"fail", "hold", "evict"}[c.IntN(3)]
-	return c.do(simulate.Action{Do: do, Target: simulate.RefOf(object).String()})
+	return object != nil && c.doTo(object, []string{"fail", "hold", "evict"}[c.IntN(3)], "")
 }
 
 // quota refuses to create objects of a kind.
 func (c *chance) quota() bool {
 	object := c.pick(c.isNear)
-	if object == nil {
-		return false
-	}
-	return c.do(simulate.Action{Do: "quota", Target: object.GetKind()})
+	return object != nil && c.do(simulate.Action{Do: "quota", Target: object.GetKind()})
 }
 
 // patchOf returns the merge patch that makes one object the other.
@@ -191,17 +189,9 @@ func patchOf(from, to map[string]any) map[string]any {
 			if inner := patchOf(old, now); len(inner) > 0 {
 				patch[key] = inner
 			}
-		case encodeAny(from[key]) != encodeAny(value):
+		case encode(from[key]) != encode(value):
 			patch[key] = runtime.DeepCopyJSONValue(value)
 		}
 	}
 	return patch
-}
-
-func encodeAny(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // it was JSON when it came
-	}
-	return string(text)
 }

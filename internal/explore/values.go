@@ -52,6 +52,11 @@ func integers(schema map[string]any) []any {
 	if most, ok := number(schema["maximum"]); ok && most <= 100 {
 		numbers = append([]int64{most}, numbers...)
 	}
+	return inOrder(numbers)
+}
+
+// inOrder returns each number once, the smallest first.
+func inOrder(numbers []int64) []any {
 	slices.Sort(numbers)
 	list := []any{}
 	for _, n := range slices.Compact(numbers) {
@@ -87,10 +92,8 @@ func lists(schema map[string]any, depth int) []any {
 	}
 	var list []any
 	values := valuesOf(items, depth+1)
-	for i, value := range values {
-		if i < 3 {
-			list = append(list, []any{value})
-		}
+	for _, value := range values[:min(3, len(values))] {
+		list = append(list, []any{value})
 	}
 	if len(values) > 1 {
 		list = append(list, []any{values[0], values[1]}, []any{values[1], values[0]})

@@ -186,9 +186,5 @@ func contestedNamesAreSelected(t *testing.T, e corpus.Case, answer metacontrolle
 // rulesOf returns the rules of the customize hook for the parent of a request.
 func rulesOf(t *testing.T, e corpus.Case) []metacontroller.Rule {
 	e.Hook, e.Request = metacontroller.CustomizeHook, Encoded(t, map[string]any{"parent": Parsed(t, e.Request)["parent"]})
-	answer, err := e.Call()
-	require.NoError(t, err)
-	var rules struct{ RelatedResources []metacontroller.Rule }
-	require.NoError(t, json.Unmarshal(answer.Body, &rules))
-	return rules.RelatedResources
+	return rulesIn(t, e, e.Name)
 }

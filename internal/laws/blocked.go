@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -27,7 +28,8 @@ func blockedIsNotAskedForAtEachEvent(t *testing.T, c corpus.Case, answer metacon
 		return
 	}
 	status, _ := Parsed(t, answer.Body)["status"].(map[string]any)
-	missing, outdated := namesIn(status["missingChildren"]), namesIn(status["outdatedChildren"])
+	missing, _, _ := unstructured.NestedStringSlice(status, "missingChildren")
+	outdated, _, _ := unstructured.NestedStringSlice(status, "outdatedChildren")
 	isBlocked := map[string]bool{}
 	conditions, _ := status["conditions"].([]any)
 	for _, item := range conditions {
@@ -46,10 +48,7 @@ func blockedIsNotAskedForAtEachEvent(t *testing.T, c corpus.Case, answer metacon
 	next, err := later.Call()
 	require.NoError(t, err)
 
-	observed := map[string]map[string]any{}
-	for _, child := range ObservedIn(Parsed(t, c.Request), "children") {
-		observed[corpus.Ref(child)] = child
-	}
+	observed := byRef(ObservedIn(Parsed(t, c.Request), "children"))
 	answered := refsOf(ChildrenOf(t, next.Body))
 	hashes := map[string]any{} // of what is asked for
 	for _, child := range ChildrenOf(t, answer.Body) {
@@ -74,14 +73,4 @@ func blockedIsNotAskedForAtEachEvent(t *testing.T, c corpus.Case, answer metacon
 // nameInStatus returns the name of a child as it is in a status.
 func nameInStatus(child map[string]any) string {
 	return fmt.Sprintf("%s/%s", child["kind"], nameOf(child))
-}
-
-// namesIn returns the texts of a list.
-func namesIn(list any) []string {
-	items, _ := list.([]any)
-	names := make([]string, len(items))
-	for i := range items {
-		names[i], _ = items[i].(string)
-	}
-	return names
 }

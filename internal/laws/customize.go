@@ -74,20 +74,26 @@ func CustomizeAnswers(t *testing.T, c corpus.Case) {
 	}
 }
 
-// RequireRules requires an answer that Metacontroller accepts: with a rule for
-// each related kind, and none that selects a whole kind.
-func RequireRules(t testing.TB, e corpus.Case, what any) {
-	answer, err := e.Call()
+// rulesIn returns the rules of the answer to a customize request.
+func rulesIn(t testing.TB, c corpus.Case, what any) []metacontroller.Rule {
+	answer, err := c.Call()
 	require.NoError(t, err, what)
 	var rules struct{ RelatedResources []metacontroller.Rule }
 	require.NoError(t, json.Unmarshal(answer.Body, &rules))
+	return rules.RelatedResources
+}
+
+// RequireRules requires an answer that Metacontroller accepts: with a rule for
+// each related kind, and none that selects a whole kind.
+func RequireRules(t testing.TB, e corpus.Case, what any) {
+	rules := rulesIn(t, e, what)
 	namespace, _ := Parsed(t, e.Request)["parent"].(object)["metadata"].(object)["namespace"].(string)
 	for _, kind := range e.Controller.Related {
-		require.True(t, slices.ContainsFunc(rules.RelatedResources, func(rule metacontroller.Rule) bool {
+		require.True(t, slices.ContainsFunc(rules, func(rule metacontroller.Rule) bool {
 			return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural
 		}), "%v: no rule selects %s", what, kind.Plural)
 	}
-	for _, rule := range rules.RelatedResources {
+	for _, rule := range rules {
 		require.Equal(t, namespace, rule.Namespace, what)
 		require.Nil(t, rule.NamespaceSelector, what)
 		for _, name := range rule.Names {

@@ -77,10 +77,7 @@ func RequireNothingForged(t testing.TB, targets []ForgeTarget, seed uint64) bool
 		require.NotContains(t, err.Error(), stolen, "%s, seed %d", target.Name, seed)
 		return false
 	}
-	observed := map[string]map[string]any{}
-	for _, child := range ObservedIn(request, "children") {
-		observed[corpus.Ref(child)] = child
-	}
+	observed := byRef(ObservedIn(request, "children"))
 	namespace, _ := request["parent"].(map[string]any)["metadata"].(map[string]any)["namespace"].(string)
 	RequireSafe(t, target.Controller, target.Hook, answer.Body)
 	for i, child := range ChildrenOf(t, answer.Body) {
@@ -116,7 +113,8 @@ func requireUnforged(t testing.TB, where string, answered, observed any, kept bo
 	case map[string]any:
 		object, _ := observed.(map[string]any)
 		for name, member := range answered {
-			requireText(t, where, name, has(object, name), kept)
+			_, isObserved := object[name]
+			requireText(t, where, name, isObserved, kept)
 			requireUnforged(t, where+"."+name, member, object[name], kept)
 		}
 	case []any:
@@ -134,8 +132,6 @@ func requireUnforged(t testing.TB, where string, answered, observed any, kept bo
 		requireText(t, where, answered, observed == answered, kept)
 	}
 }
-
-func has(object map[string]any, name string) bool { _, found := object[name]; return found }
 
 // matches reports whether an answered item can be the observed one.
 func matches(answered, observed any) bool {

@@ -77,7 +77,12 @@ func (f forger) claim(object map[string]any) string {
 	case 1:
 		claimed["kind"], claimed["apiVersion"] = f.pick("Pod", "Secret", "Deployment", stolen), f.pick("v1", "apps/v1", stolen)
 	case 2:
-		claimed["spec"] = steal(claimed["spec"])
+		claimed["spec"] = replaceLeaves(claimed["spec"], func(leaf any) any {
+			if _, isText := leaf.(string); isText {
+				return stolen
+			}
+			return leaf
+		})
 		claimed["data"] = map[string]any{stolen: stolen, "my.cnf": stolen}
 	default:
 		claimed["spec"] = map[string]any{"replicas": 7, "hostPID": true, "template": map[string]any{"spec": map[string]any{
@@ -99,26 +104,6 @@ func (f forger) claim(object map[string]any) string {
 		return "{"
 	}
 	return string(text)
-}
-
-// steal replaces every text in a value.
-func steal(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for name := range value {
-			value[name] = steal(value[name])
-		}
-		return value
-	case []any:
-		for i := range value {
-			value[i] = steal(value[i])
-		}
-		return value
-	case string:
-		return stolen
-	default:
-		return value
-	}
 }
 
 func (f forger) managedFields() []any {

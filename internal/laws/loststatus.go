@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
@@ -57,7 +58,7 @@ func notAsIfWritten(t *testing.T, before, lost, written corpus.Case) (found []st
 	wasThere := refsOf(ObservedIn(Parsed(t, before.Request), "children"))
 	askedWithStatus := refsOf(ChildrenOf(t, withStatus.Body))
 	status, _ := Parsed(t, withStatus.Body)["status"].(map[string]any)
-	missing := namesIn(status["missingChildren"]) // wanted, and perhaps held back until the next attempt
+	missing, _, _ := unstructured.NestedStringSlice(status, "missingChildren") // wanted, and perhaps held back until the next attempt
 	asked := refsOf(ChildrenOf(t, without.Body))
 	for _, child := range ChildrenOf(t, without.Body) {
 		ref := corpus.Ref(child)
@@ -86,11 +87,8 @@ func notAsIfWritten(t *testing.T, before, lost, written corpus.Case) (found []st
 
 // childrenLeft returns the children after Metacontroller has applied an answer.
 func childrenLeft(t *testing.T, e corpus.Case, answer metacontroller.Answer) map[string]any {
-	observed := map[string]map[string]any{}
 	request := Parsed(t, e.Request)
-	for _, child := range ObservedIn(request, "children") {
-		observed[corpus.Ref(child)] = child
-	}
+	observed := byRef(ObservedIn(request, "children"))
 	left := map[string]any{}
 	for kind := range request["children"].(map[string]any) {
 		left[kind] = map[string]any{}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -19,24 +19,9 @@ type object = map[string]any
 // DecodedSchema returns the schema of the version of an operator's CRD that its hooks
 // read.
 func DecodedSchema(t testing.TB, controller metacontroller.Controller) map[string]any {
-	var definition struct {
-		Spec struct {
-			Versions []struct {
-				Name   string
-				Schema struct {
-					OpenAPIV3Schema object `json:"openAPIV3Schema"`
-				} `json:"schema"`
-			} `json:"versions"`
-		} `json:"spec"`
-	}
-	require.NoError(t, yaml.Unmarshal(controller.CRD, &definition))
-	for _, version := range definition.Spec.Versions {
-		if version.Name == controller.Parent.Version() {
-			return version.Schema.OpenAPIV3Schema
-		}
-	}
-	require.Fail(t, "the CRD has no version "+controller.Parent.Version())
-	return nil
+	written, err := crd.Written(controller.CRD, controller.Parent.Version())
+	require.NoError(t, err)
+	return written
 }
 
 // NumbersFit requires that a CRD admits no number that the Go type of its field

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
@@ -85,10 +86,18 @@ func refsOf(objects []map[string]any) map[string]bool {
 	return refs
 }
 
+// byRef returns objects by their references.
+func byRef(objects []map[string]any) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	for _, object := range objects {
+		all[corpus.Ref(object)] = object
+	}
+	return all
+}
+
 // nameOf returns the name of an object, which may have none.
 func nameOf(object map[string]any) string {
-	metadata, _ := object["metadata"].(map[string]any)
-	name, _ := metadata["name"].(string)
+	name, _, _ := unstructured.NestedString(object, "metadata", "name")
 	return name
 }
 

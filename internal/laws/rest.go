@@ -46,15 +46,10 @@ func ComesToRest(t *testing.T, all []metacontroller.Controller, c corpus.Case) {
 func WholeChildren(t testing.TB, e corpus.Case) []byte {
 	answer, err := e.Call()
 	require.NoError(t, err)
-	asked := map[string]map[string]any{}
-	for _, child := range ChildrenOf(t, answer.Body) {
-		asked[corpus.Ref(child)] = child
-	}
+	asked := byRef(ChildrenOf(t, answer.Body))
 	return changed(t, e, func(request map[string]any) {
-		for _, group := range request["children"].(map[string]any) {
-			for _, child := range group.(map[string]any) {
-				fillIn(child.(map[string]any), asked[corpus.Ref(child.(map[string]any))])
-			}
+		for _, child := range ObservedIn(request, "children") {
+			fillIn(child, asked[corpus.Ref(child)])
 		}
 	})
 }
