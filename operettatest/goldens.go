@@ -39,19 +39,17 @@ func (k kind) short(c corpus.Case) string { return strings.TrimPrefix(c.Name, k.
 
 // goldens compares the answer to every case with the file beside it.
 func (k kind) goldens(t *testing.T) {
-	for _, c := range k.cases {
-		t.Run(k.short(c), func(t *testing.T) {
-			path := k.path(c, outEnding)
-			got, err := c.Print()
-			require.NoError(t, err)
-			if update() {
-				require.NoError(t, os.WriteFile(path, got, 0o644)) // everyone may read it
-			}
-			want, err := os.ReadFile(path)
-			require.NoError(t, err, "the case has no answer yet: run go test with -update, and read what it writes")
-			require.Equal(t, string(want), string(got), "run go test with -update if this is meant, and read the diff of %s", path)
-		})
-	}
+	k.each(t, k.cases, func(t *testing.T, c corpus.Case) {
+		path := k.path(c, outEnding)
+		got, err := c.Print()
+		require.NoError(t, err)
+		if update() {
+			require.NoError(t, os.WriteFile(path, got, 0o644)) // everyone may read it
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err, "the case has no answer yet: run go test with -update, and read what it writes")
+		require.Equal(t, string(want), string(got), "run go test with -update if this is meant, and read the diff of %s", path)
+	})
 }
 
 // filesArePairs fails on an answer without a case and on any other file.

@@ -100,17 +100,7 @@ func With(object Object, patch string) Object {
 // documentsOf returns the non-empty documents of a YAML stream in JSON.
 func documentsOf(t testing.TB, text string) [][]byte {
 	t.Helper()
-	parts, err := documents.Split([]byte(text))
+	objects, err := documents.Objects([]byte(text))
 	require.NoError(t, err)
-	var objects [][]byte
-	for i, part := range parts {
-		object, err := documents.ToJSON(part)
-		if err != nil {
-			t.Fatalf("document %d %s", i+1, err)
-		}
-		if string(object) != "null" {
-			objects = append(objects, object)
-		}
-	}
 	return objects
 }

@@ -112,17 +112,8 @@ func (w *World) recordFailures(call simulate.Call) simulate.Call {
 
 func (o Options) faults(t testing.TB) []simulate.Fault {
 	t.Helper()
-	var faults []simulate.Fault
-	for _, one := range []struct {
-		what    simulate.FaultKind
-		targets []string
-	}{{simulate.Fail, o.Fail}, {simulate.Hold, o.Hold}, {simulate.Vanish, o.Vanish}, {simulate.Evict, o.Evict}, {simulate.Flap, o.Flap}} {
-		for _, target := range one.targets {
-			fault, err := simulate.ParseFault(one.what, target)
-			require.NoError(t, err)
-			faults = append(faults, fault)
-		}
-	}
+	faults, err := simulate.FaultTargets{Fail: o.Fail, Hold: o.Hold, Vanish: o.Vanish, Flap: o.Flap, Evict: o.Evict}.Parse()
+	require.NoError(t, err)
 	return faults
 }
 

@@ -57,12 +57,7 @@ func (c Case) Print() ([]byte, error) {
 // Read returns every case below a folder, in the order of their names. An error
 // names the file that cannot be read.
 func Read(dir string, controllers []metacontroller.Controller) ([]Case, error) {
-	var cases []Case
-	err := Each(dir, controllers, func(c Case) error {
-		cases = append(cases, c)
-		return nil
-	})
-	return cases, err
+	return read(dir, "*", controllers)
 }
 
 // Each calls a function for every case below a folder, in the order of their
@@ -73,8 +68,12 @@ func Each(dir string, controllers []metacontroller.Controller, do func(Case) err
 
 // ReadKind is [Read] for the cases of one operator, whatever else is in the folder.
 func ReadKind(dir string, controller metacontroller.Controller) ([]Case, error) {
-	var cases []Case
-	err := each(dir, controller.Name(), []metacontroller.Controller{controller}, func(c Case) error {
+	return read(dir, controller.Name(), []metacontroller.Controller{controller})
+}
+
+// read returns the cases in folders of one name, or in all of them: "*".
+func read(dir, kind string, controllers []metacontroller.Controller) (cases []Case, err error) {
+	err = each(dir, kind, controllers, func(c Case) error {
 		cases = append(cases, c)
 		return nil
 	})

@@ -59,23 +59,13 @@ func readSample(path string, controllers []metacontroller.Controller) (Sample, e
 	if err != nil {
 		return Sample{}, err
 	}
-	parts, err := documents.Split(text)
+	objects, err := documents.Objects(text)
 	if err != nil {
-		return Sample{}, fmt.Errorf("the file %w", err)
+		return Sample{}, err
 	}
 	sample := Sample{Path: path}
-	for i, part := range parts {
-		object, err := documents.ToJSON(part)
-		if err != nil {
-			return sample, fmt.Errorf("document %d %w", i+1, err)
-		}
-		switch {
-		case string(object) == "null": // comments alone
-		case sample.Parent == nil:
-			sample.Parent = object
-		default:
-			sample.Beside = append(sample.Beside, object)
-		}
+	if len(objects) > 0 {
+		sample.Parent, sample.Beside = objects[0], objects[1:]
 	}
 	var id struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(sample.Parent, &id); err != nil || id.APIVersion == "" || id.Kind == "" {

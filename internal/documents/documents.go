@@ -119,3 +119,23 @@ func ToJSON(text []byte) ([]byte, error) {
 	}
 	return content, nil
 }
+
+// Objects returns the documents of a text in JSON, without those that only have
+// comments. The error says which document is wrong.
+func Objects(text []byte) ([][]byte, error) {
+	parts, err := Split(text)
+	if err != nil {
+		return nil, fmt.Errorf("document %d %w", len(parts)+1, err)
+	}
+	var objects [][]byte
+	for i, part := range parts {
+		object, err := ToJSON(part)
+		if err != nil {
+			return nil, fmt.Errorf("document %d %w", i+1, err)
+		}
+		if string(object) != "null" {
+			objects = append(objects, object)
+		}
+	}
+	return objects, nil
+}
