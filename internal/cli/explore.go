@@ -45,12 +45,7 @@ the seed that plays it again. The exit code is 1 when anything is found.`,
 		Example: `  operetta explore deploy/samples/podset.yaml
   operetta explore deploy/samples/*.yaml --time 10m --seed 1000
   operetta explore deploy/samples/podset.yaml --replay 1234`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("explore takes at least one file")
-			}
-			return nil
-		},
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.explore(cmd.Context(), args, &flags) },
 	}
 	set := cmd.Flags()

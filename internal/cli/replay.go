@@ -55,8 +55,8 @@ type replayChange struct {
 }
 
 func (p *program) replay(dir, output string) error {
-	if output != "text" && output != "json" && output != "yaml" {
-		return usagef("output %q is not supported: use text, json or yaml", output)
+	if err := checkOutput(output); err != nil {
+		return err
 	}
 	report := replayReport{}
 	found := map[[2]string]*replayChange{}
@@ -103,18 +103,8 @@ func note(found map[[2]string]*replayChange, name string, changes []string) {
 }
 
 func (r replayReport) print(w io.Writer, output string) error {
-	switch output {
-	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(r)
-	case "yaml":
-		text, err := yaml.Marshal(r)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(text)
-		return err
+	if output != "text" {
+		return printData(w, output, r)
 	}
 	hook := ""
 	for _, change := range r.Changes {

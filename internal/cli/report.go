@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/documents"
@@ -19,12 +21,15 @@ type report struct {
 }
 
 func newReport(p *program, output string) (*report, error) {
-	switch output {
-	case "text", "json", "yaml":
-		return &report{program: p, output: output, text: &printing.Printer{Out: p.Out}}, nil
-	default:
-		return nil, usagef("--output %q is not supported: use text, json or yaml", output)
+	return &report{program: p, output: output, text: &printing.Printer{Out: p.Out}}, checkOutput(output)
+}
+
+// checkOutput refuses a form of the output that there is not.
+func checkOutput(output string) error {
+	if !slices.Contains([]string{"text", "json", "yaml"}, output) {
+		return usagef("--output %q is not supported: use text, json or yaml", output)
 	}
+	return nil
 }
 
 // outcomes prints the steps since the last call and how each custom resource
@@ -41,14 +46,21 @@ func (r *report) end(world *simulate.World, failure error) error {
 		r.text.Steps(world)
 		return nil
 	}
-	whole := newTranscript(world, failure)
-	text, err := json.MarshalIndent(whole, "", "  ")
-	if err == nil && r.output == "yaml" {
+	if err := printData(r.Out, r.output, newTranscript(world, failure)); err != nil {
+		return fmt.Errorf("printing the simulation: %w", err)
+	}
+	return nil
+}
+
+// printData prints a value as JSON or YAML.
+func printData(w io.Writer, output string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err == nil && output == "yaml" {
 		text, err = documents.ToYAML(text)
 	}
 	if err != nil {
-		return fmt.Errorf("printing the simulation: %w", err)
+		return err
 	}
-	_, err = fmt.Fprintln(r.Out, strings.TrimRight(string(text), "\n"))
+	_, err = fmt.Fprintln(w, strings.TrimRight(string(text), "\n"))
 	return err
 }

@@ -51,3 +51,11 @@ func exactly(count int, what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// someFiles is an argument check that is a usage error.
+func someFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("%s takes at least one file", cmd.Name())
+	}
+	return nil
+}

@@ -18,8 +18,7 @@ const maxSteps = 10_000
 // simulateFlags are the flags of simulate.
 type simulateFlags struct {
 	output, apply, hookVersion string
-	fail, hold                 []string
-	vanish, flap, evict        []string
+	targets                    simulate.FaultTargets
 	deleteAfter, overHTTP      bool
 	validate                   bool
 	record                     string
@@ -52,23 +51,18 @@ asked for and nothing keeps changing.`,
 		Example: `  operetta simulate deploy/samples/modelbox.yaml
   operetta simulate deploy/samples/modelbox.yaml --vanish Service/sentiment
   operetta simulate deploy/samples/modelbox.yaml --fail Deployment/sentiment`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("simulate takes at least one file")
-			}
-			return nil
-		},
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
 	set := cmd.Flags()
 	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
 	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
-	set.StringArrayVar(&flags.fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
-	set.StringArrayVar(&flags.hold, "hold", nil, "KIND/NAME of an object whose Pods run and become neither ready nor done")
-	set.StringArrayVar(&flags.vanish, "vanish", nil, "KIND/NAME of an object that is deleted by hand after all has converged")
-	set.StringArrayVar(&flags.flap, "flap", nil, "KIND/NAME of an object that fails for a while, twice, after all has converged")
-	set.StringArrayVar(&flags.evict, "evict", nil, "KIND/NAME of an object whose Pods are evicted after all has converged")
+	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
+	set.StringArrayVar(&flags.targets.Hold, "hold", nil, "KIND/NAME of an object whose Pods run and become neither ready nor done")
+	set.StringArrayVar(&flags.targets.Vanish, "vanish", nil, "KIND/NAME of an object that is deleted by hand after all has converged")
+	set.StringArrayVar(&flags.targets.Flap, "flap", nil, "KIND/NAME of an object that fails for a while, twice, after all has converged")
+	set.StringArrayVar(&flags.targets.Evict, "evict", nil, "KIND/NAME of an object whose Pods are evicted after all has converged")
 	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
 	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
 	validateFlag(cmd, &flags.validate)
@@ -189,21 +183,9 @@ func (f *simulateFlags) faults() ([]simulate.Fault, error) {
 	if f.hookVersion != "v1" && f.hookVersion != "v2" {
 		return nil, usagef("--hook-version %q is neither v1 nor v2", f.hookVersion)
 	}
-	var faults []simulate.Fault
-	for _, group := range []struct {
-		what  simulate.FaultKind
-		names []string
-	}{
-		{simulate.Fail, f.fail}, {simulate.Hold, f.hold}, {simulate.Vanish, f.vanish},
-		{simulate.Flap, f.flap}, {simulate.Evict, f.evict},
-	} {
-		for _, name := range group.names {
-			fault, err := simulate.ParseFault(group.what, name)
-			if err != nil {
-				return nil, usagef("--%s: %w", group.what, err)
-			}
-			faults = append(faults, fault)
-		}
+	faults, err := f.targets.Parse()
+	if err != nil {
+		return nil, usagef("--%w", err)
 	}
 	return faults, nil
 }

@@ -109,7 +109,7 @@ func (f *folder) write(kind, hook string, c *pair) (err error) {
 	defer func() {
 		if err != nil {
 			for _, path := range paths {
-				err = errors.Join(err, ignoreMissing(os.Remove(path)))
+				err = errors.Join(err, os.RemoveAll(path)) // it may have been renamed
 			}
 		}
 	}()
@@ -147,13 +147,6 @@ func (f *folder) writeFile(dir string, text []byte) (string, error) {
 	}
 	_, err = created.Write(text)
 	return created.Name(), errors.Join(err, created.Close())
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // stop makes sure that no further file is created.

@@ -145,11 +145,9 @@ func (r *Recorder) Close() {
 	close(r.queue)
 	close(r.closing)
 	r.mutex.Unlock()
-	timer := time.NewTimer(closeTime)
-	defer timer.Stop()
 	select {
 	case <-r.done:
-	case <-timer.C:
+	case <-time.After(closeTime):
 		r.files.stop()
 		r.mutex.Lock()
 		r.late = true
@@ -179,10 +177,8 @@ func (r *Recorder) run() {
 
 // rest sleeps, unless the Recorder is being closed.
 func (r *Recorder) rest(wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 	case <-r.closing:
 	}
 }
