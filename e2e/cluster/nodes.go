@@ -84,8 +84,9 @@ func (c *Cluster) controllerManager() (component, error) {
 			"--use-service-account-credentials",
 			"--service-account-private-key-file="+c.serviceAccountKey(),
 			"--root-ca-file="+c.certificateAuthority(),
-			// How long a node without heartbeats counts as ready.
-			"--node-monitor-grace-period=60s",
+			// How long a node without heartbeats counts as ready: longer than tests take the API server
+			// away, for kwok does not make Pods ready again.
+			"--node-monitor-grace-period=10m",
 		),
 		ready: healthy("https://" + address + "/healthz"),
 	}, err

@@ -50,6 +50,7 @@ var alone = []liveTest{
 	{"ServerIsKilledInTheMiddleOfARoll", modes[:1], testServerIsKilledInTheMiddleOfARoll},
 	{"MetacontrollerIsKilled", modes[:2], testMetacontrollerIsKilled},
 	{"APIServerIsRestarted", modes[:1], testAPIServerIsRestarted},
+	{"KilledAtRandom", modes[:2], testKilledAtRandom},
 }
 
 // TestModes runs the tests in each mode.
