@@ -30,7 +30,7 @@ CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=cli --exclude=
 SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
                    | xargs -n1 dirname | sort -u)
 # The parallel tests of the former hardly do more than wait, so that more of them
-# run at once than there may be processors: -parallel 8.
+# run at once than there may be processors.
 # GOGC=400 stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
 
@@ -121,7 +121,7 @@ endif
 # Those that mostly wait and those that mostly compute, at the same time.
 .PHONY: unit-race unit-others
 unit-race:
-	@$(GOTEST) -short $(RACE) -parallel 8 $(addprefix ./,$(CONCURRENT))
+	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
 unit-others:
 	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
 
@@ -133,15 +133,16 @@ load: ## Send the built binary more than it can take, within the memory limit th
 .PHONY: cover
 cover: ## The whole of the tests that need no cluster; those of the hooks and the protocol must reach enough of both
 	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) cover-race cover-others
+	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) -parallel 4 ./internal/server
 	@$(GO) tool cover -func=coverage.out | awk -v least=$(MIN_COVERAGE) '/^total:/ { \
 	  covered = $$3 + 0; printf "coverage of hooks/, metacontroller/ and operator/: %.1f%% of statements, at least %d%% wanted\n", covered, least; \
 	  exit covered < least }'
 
-# Those that mostly wait and those that mostly compute, at the same time. --output-sync
-# shows what each of them printed when it has ended.
+# At the same time, for the tests of few packages run on all processors. Those of the
+# server come alone: they have deadlines, as what they test has.
 .PHONY: cover-race cover-others
 cover-race:
-	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) -parallel 8 $(addprefix ./,$(filter-out metacontroller,$(SHARING)))
+	@$(GOTEST) -timeout $(TIMEOUT) $(RACE) $(addprefix ./,$(filter-out metacontroller internal/server,$(SHARING)))
 	@$(GOTEST) -short $(RACE) ./metacontroller
 	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
 	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
