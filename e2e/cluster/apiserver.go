@@ -16,7 +16,7 @@ import (
 const loopback = "127.0.0.1"
 
 // apiServer describes the API server of the cluster, listening on address.
-func (c *Cluster) apiServer(address string) component {
+func (c *Cluster) apiServer(address string) Program {
 	_, port, _ := net.SplitHostPort(address)
 	args := []string{
 		"--etcd-servers=" + c.etcdURL(),
@@ -41,7 +41,7 @@ func (c *Cluster) apiServer(address string) component {
 	if c.options.AuditPolicy != "" {
 		args = append(args, "--audit-policy-file="+c.auditPolicy(), "--audit-log-path="+c.AuditLog())
 	}
-	return component{tool: tools.KubeAPIServer, args: args, ready: c.apiServerReady}
+	return c.program(tools.KubeAPIServer, c.apiServerReady, args...)
 }
 
 // AuditLog returns the path of the API server's audit log, which has one JSON

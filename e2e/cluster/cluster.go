@@ -66,14 +66,6 @@ type Cluster struct {
 	stopErr  error
 }
 
-// component is one program of the control plane.
-type component struct {
-	tool tools.Tool
-	args []string
-	// ready returns nil once the component serves requests.
-	ready func(context.Context) error
-}
-
 // Program is a program that runs beside the control plane and ends with it.
 type Program struct {
 	// Name is what its log is named after.
@@ -121,7 +113,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	// Each component needs those before it.
-	if err := c.run(ctx, c.etcd()); err != nil {
+	if err := c.Run(ctx, c.etcd()); err != nil {
 		return err
 	}
 	if err := c.startAPIServer(ctx); err != nil {
@@ -133,22 +125,15 @@ func (c *Cluster) start(ctx context.Context) error {
 	return nil
 }
 
-// run starts a component of the control plane and waits until it is ready.
-func (c *Cluster) run(ctx context.Context, component component) error {
-	return c.Run(ctx, Program{component.tool.Name, c.binaries[component.tool], component.args, nil, component.ready})
+// program returns a program of the control plane.
+func (c *Cluster) program(tool tools.Tool, ready func(context.Context) error, args ...string) Program {
+	return Program{Name: tool.Name, Path: c.binaries[tool], Args: args, Ready: ready}
 }
 
 // Run starts a program and waits until it is ready. Stop ends it, unless it has ended
 // before.
 func (c *Cluster) Run(ctx context.Context, program Program) error {
-	p, err := startProcess(process{
-		name:    program.Name,
-		path:    program.Path,
-		args:    program.Args,
-		env:     program.Env,
-		dir:     c.Dir,
-		logPath: c.path(program.Name + ".log"),
-	})
+	p, err := startProcess(program, c.Dir, c.path(program.Name+".log"))
 	if err != nil {
 		return err
 	}
@@ -182,7 +167,7 @@ func (c *Cluster) Kill(name string) error {
 
 // take removes a program from the list of running ones.
 func (c *Cluster) take(name string) (*process, error) {
-	i := slices.IndexFunc(c.running, func(p *process) bool { return p.name == name })
+	i := slices.IndexFunc(c.running, func(p *process) bool { return p.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("no %s runs here", name)
 	}
@@ -194,7 +179,7 @@ func (c *Cluster) take(name string) (*process, error) {
 // startAPIServer starts the API server at its address.
 func (c *Cluster) startAPIServer(ctx context.Context) error {
 	began := time.Now()
-	if err := c.run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://"))); err != nil {
+	if err := c.Run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://"))); err != nil {
 		return err
 	}
 	c.startups = append(c.startups, Startup{Began: began, Ready: time.Now()})
@@ -210,7 +195,7 @@ func (c *Cluster) APIServerStartups() []Startup { return slices.Clone(c.startups
 // RestartAPIServer kills the API server and starts it again at the same address. After
 // SIGTERM it would wait until all watches end.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
-	i := slices.IndexFunc(c.running, func(p *process) bool { return p.name == tools.KubeAPIServer.Name })
+	i := slices.IndexFunc(c.running, func(p *process) bool { return p.Name == tools.KubeAPIServer.Name })
 	if err := c.Kill(tools.KubeAPIServer.Name); err != nil {
 		return err
 	}
@@ -252,7 +237,7 @@ func (c *Cluster) Stop() error {
 // failed.
 func (c *Cluster) PrintLogs(w io.Writer) {
 	for _, p := range c.running {
-		fmt.Fprintf(w, "--- the end of the log of %s\n%s\n", p.name, p.logTail())
+		fmt.Fprintf(w, "--- the end of the log of %s\n%s\n", p.Name, p.logTail())
 	}
 }
 

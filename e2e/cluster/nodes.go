@@ -51,12 +51,12 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	if err := os.WriteFile(c.path("stages.yaml"), []byte(strings.Join(stages, "\n---\n")), 0o600); err != nil {
 		return fmt.Errorf("write the stages of kwok: %w", err)
 	}
-	for _, describe := range []func() (component, error){c.controllerManager, c.scheduler, c.kwok} {
-		component, err := describe()
+	for _, describe := range []func() (Program, error){c.controllerManager, c.scheduler, c.kwok} {
+		program, err := describe()
 		if err != nil {
 			return err
 		}
-		if err := c.run(ctx, component); err != nil {
+		if err := c.Run(ctx, program); err != nil {
 			return err
 		}
 	}
@@ -75,31 +75,27 @@ func (c *Cluster) waitForAccount() error {
 	return err
 }
 
-func (c *Cluster) controllerManager() (component, error) {
+func (c *Cluster) controllerManager() (Program, error) {
 	address, err := freeAddress()
-	_, port, _ := net.SplitHostPort(address)
-	return component{
-		tool: tools.KubeControllerManager,
-		args: append(c.clientArgs(port),
-			"--use-service-account-credentials",
-			"--service-account-private-key-file="+c.serviceAccountKey(),
-			"--root-ca-file="+c.certificateAuthority(),
-			// How long a node without heartbeats counts as ready: longer than tests take the API server
-			// away, for kwok does not make Pods ready again.
-			"--node-monitor-grace-period=10m",
-		),
-		ready: healthy("https://" + address + "/healthz"),
-	}, err
+	args := append(c.clientArgs(address),
+		"--use-service-account-credentials",
+		"--service-account-private-key-file="+c.serviceAccountKey(),
+		"--root-ca-file="+c.certificateAuthority(),
+		// How long a node without heartbeats counts as ready: longer than tests take the API server
+		// away, for kwok does not make Pods ready again.
+		"--node-monitor-grace-period=10m",
+	)
+	return c.program(tools.KubeControllerManager, healthy("https://"+address+"/healthz"), args...), err
 }
 
-func (c *Cluster) scheduler() (component, error) {
+func (c *Cluster) scheduler() (Program, error) {
 	address, err := freeAddress()
-	_, port, _ := net.SplitHostPort(address)
-	return component{tool: tools.KubeScheduler, args: c.clientArgs(port), ready: healthy("https://" + address + "/healthz")}, err
+	return c.program(tools.KubeScheduler, healthy("https://"+address+"/healthz"), c.clientArgs(address)...), err
 }
 
-// clientArgs are the arguments that both programs have in common.
-func (c *Cluster) clientArgs(port string) []string {
+// clientArgs are those that the two programs share.
+func (c *Cluster) clientArgs(address string) []string {
+	_, port, _ := net.SplitHostPort(address)
 	return []string{
 		"--kubeconfig=" + c.Kubeconfig,
 		"--authentication-kubeconfig=" + c.Kubeconfig,
@@ -112,19 +108,15 @@ func (c *Cluster) clientArgs(port string) []string {
 	}
 }
 
-func (c *Cluster) kwok() (component, error) {
+func (c *Cluster) kwok() (Program, error) {
 	address, err := freeAddress()
-	return component{
-		tool: tools.Kwok,
-		args: []string{
-			"--kubeconfig=" + c.Kubeconfig,
-			"--manage-all-nodes",
-			"--node-lease-duration-seconds=40",
-			"--server-address=" + address,
-			"--config=" + c.path("stages.yaml"),
-		},
-		ready: healthy("http://" + address + "/healthz"),
-	}, err
+	return c.program(tools.Kwok, healthy("http://"+address+"/healthz"),
+		"--kubeconfig="+c.Kubeconfig,
+		"--manage-all-nodes",
+		"--node-lease-duration-seconds=40",
+		"--server-address="+address,
+		"--config="+c.path("stages.yaml"),
+	), err
 }
 
 // healthy returns a check of a health endpoint. The certificate is not verified: each

@@ -21,34 +21,32 @@ const (
 
 // process is one program that the cluster has started.
 type process struct {
-	name    string
-	path    string
-	args    []string
-	env     []string
+	Program
+
 	dir     string
 	logPath string
-
-	cmd *exec.Cmd
-	// ended is closed when the process has ended; then exit is valid.
+	cmd     *exec.Cmd
+	// ended is closed when the process is gone; exit is valid from then on.
 	ended chan struct{}
 	exit  error
 }
 
-// startProcess starts the process p, with its output written to p.logPath.
-func startProcess(p process) (*process, error) {
+// startProcess starts a program in a directory, with its output going to a log.
+func startProcess(program Program, dir, logPath string) (*process, error) {
+	p := &process{Program: program, dir: dir, logPath: logPath, ended: make(chan struct{})}
 	log, err := os.OpenFile(p.logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("create the log of %s: %w", p.name, err)
+		return nil, fmt.Errorf("create the log of %s: %w", p.Name, err)
 	}
 	// The child has its own descriptor of the log once it is started.
 	defer func() { _ = log.Close() }()
 
-	p.cmd = exec.Command(p.path, p.args...)
+	p.cmd = exec.Command(p.Path, p.Args...)
 	p.cmd.Dir = p.dir
 	// No other variables are inherited: ETCD_NAME or HTTPS_PROXY would change the
 	// cluster.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + p.dir}
-	p.cmd.Env = append(p.cmd.Env, p.env...)
+	p.cmd.Env = append(p.cmd.Env, p.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = processAttributes()
 	p.ended = make(chan struct{})
@@ -56,9 +54,9 @@ func startProcess(p process) (*process, error) {
 	started := make(chan error)
 	go p.superviseUntilEnd(started)
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start %s: %w", p.name, err)
+		return nil, fmt.Errorf("start %s: %w", p.Name, err)
 	}
-	return &p, nil
+	return p, nil
 }
 
 // superviseUntilEnd starts the process, reports the outcome, and waits until
@@ -100,11 +98,11 @@ func (p *process) waitReady(ctx context.Context, ready func(context.Context) err
 func (p *process) stop(grace time.Duration) error {
 	select {
 	case <-p.ended:
-		return fmt.Errorf("%s had already ended: %s", p.name, p.cmd.ProcessState)
+		return fmt.Errorf("%s had ended before it was stopped: %s", p.Name, p.cmd.ProcessState)
 	default:
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("ask %s to end: %w", p.name, err)
+		return fmt.Errorf("ask %s to end: %w", p.Name, err)
 	}
 	select {
 	case <-p.ended:
@@ -114,13 +112,13 @@ func (p *process) stop(grace time.Duration) error {
 	if err := p.kill(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s was killed because it did not end within %s", p.name, grace)
+	return fmt.Errorf("%s was killed because it did not end within %s", p.Name, grace)
 }
 
 // kill sends the process SIGKILL.
 func (p *process) kill() error {
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("kill %s: %w", p.name, err)
+		return fmt.Errorf("kill %s: %w", p.Name, err)
 	}
 	<-p.ended
 	return nil

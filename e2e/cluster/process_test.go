@@ -16,13 +16,7 @@ import (
 func startShell(t *testing.T, script string) *process {
 	t.Helper()
 	dir := t.TempDir()
-	p, err := startProcess(process{
-		name:    "script",
-		path:    "/bin/sh",
-		args:    []string{"-c", script},
-		dir:     dir,
-		logPath: filepath.Join(dir, "script.log"),
-	})
+	p, err := startProcess(Program{Name: "script", Path: "/bin/sh", Args: []string{"-c", script}}, dir, filepath.Join(dir, "script.log"))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
@@ -40,7 +34,7 @@ func fileExists(p *process, name string) func(context.Context) error {
 }
 
 func TestStartOfMissingProgramFails(t *testing.T) {
-	_, err := startProcess(process{name: "ghost", path: "/does/not/exist", logPath: filepath.Join(t.TempDir(), "log")})
+	_, err := startProcess(Program{Name: "ghost", Path: "/does/not/exist"}, t.TempDir(), filepath.Join(t.TempDir(), "log"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "start ghost")
 }
