@@ -197,7 +197,9 @@ func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, err
 // CallContext is Call within limits. It returns soon after ctx ends, with an
 // error that wraps the cause.
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
-	req, err := c.readRequest(newRun(ctx, limits), hook, body)
+	state := newRun(ctx, limits)
+	state.begin(DecodeStep)
+	req, err := c.readRequest(state, hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
 	if err == nil && !hook.isLenient() {
 		err = c.validate(ctx, req)
@@ -205,6 +207,7 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 	if err != nil {
 		return answer, err
 	}
+	state.begin(HookStep)
 	if hook == CustomizeHook {
 		answer.Body, err = c.customize(req)
 		return answer, err
@@ -233,6 +236,7 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 	if err != nil {
 		return answer, err
 	}
+	state.begin(EncodeStep)
 	if answer.Body, answer.Children, err = c.respond(req, out, seen.taken); err == nil {
 		c.describeAnswer(&answer, req, out, seen.taken)
 	}
@@ -255,6 +259,7 @@ func (c Controller) customize(req *request) ([]byte, error) {
 			return nil, fmt.Errorf("no rule selects %s", kind.Plural)
 		}
 	}
+	req.run.begin(EncodeStep)
 	body, err := json.Marshal(map[string][]Rule{"relatedResources": validRules(rules)})
 	if err != nil {
 		return nil, fmt.Errorf("the rules cannot be encoded: %w", err)

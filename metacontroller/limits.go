@@ -29,7 +29,22 @@ type Limits struct {
 	// and is wrapped by the call's error. A parent of a few bytes may ask for
 	// very many children, so the cost of a call is only known here.
 	Large func() error
+	// Step, if set, is called when the call begins a step.
+	Step func(Step)
 }
+
+// Step is a part of a call.
+type Step string
+
+// Steps of a call, in their order. One that fails is the last.
+const (
+	// DecodeStep reads and validates the request.
+	DecodeStep Step = "decode"
+	// HookStep decodes the parent, and children as the hook reads them, and runs the hook.
+	HookStep Step = "hook"
+	// EncodeStep checks and writes the answer.
+	EncodeStep Step = "encode"
+)
 
 // ErrTooMuch is wrapped by the error of [Limits.Reserve] for an amount that no
 // call may have. A teardown then goes on without the part that is too
@@ -76,6 +91,13 @@ func newRun(ctx context.Context, limits Limits) *run {
 		limits.MaxAnswerBytes = DefaultMaxAnswerBytes
 	}
 	return &run{ctx: ctx, limits: limits}
+}
+
+// begin tells that a step begins.
+func (r *run) begin(step Step) {
+	if r.limits.Step != nil {
+		r.limits.Step(step)
+	}
 }
 
 // spend adds n bytes to what the call has spent, and returns an error if the

@@ -15,6 +15,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/record"
 	"github.com/operetta-dev/operetta/internal/server"
+	"github.com/operetta-dev/operetta/internal/tracing"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -145,6 +146,7 @@ func serve(ctx context.Context, p *program, flags *serveFlags, levelIsFixed bool
 	if err != nil {
 		return errors.Join(fmt.Errorf("--metrics-listen: %w", err), hooks.Close())
 	}
+	traces := tracing.FromEnvironment(ctx, log, versionText())
 	options := server.Options{
 		Controllers:     p.controllers,
 		Now:             time.Now,
@@ -156,6 +158,8 @@ func serve(ctx context.Context, p *program, flags *serveFlags, levelIsFixed bool
 		MaxInFlight:     flags.maxInFlight,
 		MemoryBudget:    flags.forRequests,
 		Credentials:     credentials,
+		Tracer:          traces.Tracer(),
+		Flush:           traces.Shutdown,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
 	}

@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -258,4 +262,38 @@ func TestServeRecords(t *testing.T) {
 	code, out, _ := operetta(t, "", "replay", dir)
 	require.Zero(t, code)
 	require.Equal(t, "1 cases, 0 with another answer\n", out)
+}
+
+// TestServeTraces: what the environment names is sent the traces of requests, those that
+// are left when the server ends.
+func TestServeTraces(t *testing.T) {
+	var mu sync.Mutex
+	var received []byte
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		received = append(received, body...)
+	}))
+	defer collector.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	t.Setenv("OTEL_SERVICE_NAME", "my-operators")
+	p := serveInProcess(t, "--drain-delay", "0s")
+	post, err := http.NewRequest(http.MethodPost, p.hooks+"/myjob/sync", strings.NewReader("{}"))
+	require.NoError(t, err)
+	post.Header.Set("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	response, err := http.DefaultClient.Do(post)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	p.waitFor(t, "drained")
+	require.NoError(t, p.Wait())
+	trace, err := hex.DecodeString("0af7651916cd43dd8448eb211c80319c")
+	require.NoError(t, err)
+	mu.Lock()
+	defer mu.Unlock()
+	for _, text := range []string{"POST /myjob/sync", "my-operators", "bad_request", "decode", string(trace)} {
+		require.Contains(t, string(received), text)
+	}
 }

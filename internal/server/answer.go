@@ -20,7 +20,9 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 		line := lineOf(r)
 		j := s.newJob(r, hook)
 		defer j.end()
+		reading := j.begin(readStep)
 		body, err := j.read(w, r, controller)
+		reading.end()
 		if err != nil {
 			line.err = err
 			s.refuse(w, r, err, bodyError)
@@ -37,7 +39,9 @@ func (s *Server) answer(controller metacontroller.Controller, hook metacontrolle
 			s.options.Record(controller, hook, now, body, answer.Body)
 		}
 		line.answer.Body = nil // the log does not contain it
+		writing := j.begin(writeStep)
 		send(w, answer.Body)
+		writing.end()
 	}
 }
 

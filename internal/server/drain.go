@@ -85,6 +85,7 @@ func (s *Server) drain(hookServer *http.Server, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.part(ctx, listener)
+	defer s.flush(ctx)
 	if err := hookServer.Shutdown(ctx); err != nil {
 		return fmt.Errorf("requests were still in flight after %s: %w", s.options.ShutdownTimeout, errors.Join(err, hookServer.Close()))
 	}

@@ -83,6 +83,7 @@ func (j *job) end() {
 func (j *job) takeBody(length int64, tiny bool) error {
 	ofCustomize := j.isCustomize && !tiny && length <= customizeBody
 	j.isLarge = length > smallBody && !ofCustomize
+	defer j.begin(memoryStep).end()
 	if j.isLarge {
 		j.body = held{share: j.server.budget.large}
 		return j.body.take(j.waiting, j.client, length+compactBytes)
@@ -160,7 +161,10 @@ func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacon
 		wanted = max(wanted, length+overheadBytes)
 	}
 	if wanted > 0 {
-		if err := j.work.take(j.waiting, j.client, wanted); err != nil {
+		waiting := j.begin(memoryStep)
+		err := j.work.take(j.waiting, j.client, wanted)
+		waiting.end()
+		if err != nil {
 			return metacontroller.Answer{}, err
 		}
 	}
@@ -168,7 +172,9 @@ func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacon
 	started := time.Now()
 	ctx, cancel := context.WithDeadlineCause(j.request, j.computed, errLate)
 	defer cancel()
-	answer, err := call(ctx, metacontroller.Limits{MaxAnswerBytes: j.server.options.MaxAnswerBytes, Reserve: j.reserve})
+	next, end := j.follow()
+	defer end()
+	answer, err := call(ctx, metacontroller.Limits{MaxAnswerBytes: j.server.options.MaxAnswerBytes, Reserve: j.reserve, Step: next})
 	if err != nil {
 		return answer, j.endOf(ctx, err, time.Since(started))
 	}
@@ -207,6 +213,7 @@ func (j *job) shrink(length int64) error {
 // enter waits for a slot, and returns the function that releases it. After
 // compacting, any body may be tiny.
 func (j *job) enter(tiny bool) (leave func(), err error) {
+	defer j.begin(turnStep).end()
 	slots := j.server.slots
 	var wanted []*fair
 	switch {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -22,7 +23,8 @@ type line struct {
 	hook   metacontroller.HookName
 	answer metacontroller.Answer
 	err    error
-	stack  string // of a panic
+	stack  string     // of a panic
+	span   trace.Span // nil where it is not traced
 
 	received      bodyCounter // the body
 	began, unread bool        // whether some of the body was read, and not all
@@ -44,6 +46,7 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 		next.ServeHTTP(wrapped, counted)
 		status, took := wrapped.Status(), time.Since(start)
 		s.count(line, status, took, int64(wrapped.BytesWritten()))
+		line.endSpan(status, int64(wrapped.BytesWritten()))
 		if level := line.level(status); s.options.Log.Enabled(r.Context(), level) {
 			s.options.Log.LogAttrs(r.Context(), level, "request", line.attributes(r, status, took)...)
 		}
@@ -51,12 +54,16 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 }
 
 // forgetHeaders drops the headers that nothing here reads; authenticate drops the
-// credentials. They are not in the memory budget, and a request may wait for long.
+// credentials, and traced the trace. They are not in the memory budget, and a request may wait for long.
 // It must be the outermost request, because a router copies it.
-func forgetHeaders(next http.Handler) http.Handler {
+func (s *Server) forgetHeaders(next http.Handler) http.Handler {
+	names := []string{"Expect", "Authorization"}
+	if s.options.Tracer != nil {
+		names = append(names, traceHeader)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kept := http.Header{}
-		for _, name := range []string{"Expect", "Authorization"} {
+		for _, name := range names {
 			if value := r.Header.Get(name); value != "" {
 				kept.Set(name, strings.Clone(value)) // otherwise it would keep the whole header block alive
 			}

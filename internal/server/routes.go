@@ -15,7 +15,7 @@ func (s *Server) Hooks() http.Handler {
 	router.Use(s.logRequests, recoverPanics, discardRest, s.authenticate)
 	for _, controller := range s.options.Controllers {
 		for _, hook := range controller.Hooks() {
-			router.With(noted(controller.Name(), hook), s.admit).
+			router.With(noted(controller.Name(), hook), s.traced(controller.Name(), hook), s.admit).
 				Post("/"+controller.Name()+"/"+string(hook), s.answer(controller, hook))
 		}
 	}
@@ -26,7 +26,7 @@ func (s *Server) Hooks() http.Handler {
 		w.Header().Set("Allow", http.MethodPost)
 		writeLine(w, r, http.StatusMethodNotAllowed, "a hook takes POST only")
 	})
-	return forgetHeaders(router)
+	return s.forgetHeaders(router)
 }
 
 // Health returns the handler of the metrics port: GET /healthz, /readyz and /metrics,

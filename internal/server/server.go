@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/operetta-dev/operetta/internal/metrics"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -87,6 +89,10 @@ type Options struct {
 	// Credentials say how hooks are served and who may call them; nil is plain HTTP
 	// for everybody.
 	Credentials *Credentials
+	// Tracer, if set, makes a span of each request and of its parts. Flush, if set, is
+	// called at the end of a drain to have them sent.
+	Tracer trace.Tracer
+	Flush  func(context.Context)
 	// DrainDelay and ShutdownTimeout are the two parts of a drain.
 	DrainDelay, ShutdownTimeout time.Duration
 }
