@@ -112,6 +112,14 @@ func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 	return o, o.StartServer(ctx)
 }
 
+// In returns the same installation with the program and the files of another
+// checkout.
+func (o *Operetta) In(root string) *Operetta {
+	other := *o
+	other.Root = root
+	return &other
+}
+
 func (o *Operetta) file(path string) string { return filepath.Join(o.Root, path) }
 
 func (o *Operetta) installMetacontrollerCRDs() error {

@@ -261,6 +261,12 @@ func (w *world) condition(kind, name, conditionType string) string {
 // such as modelbox/sentiment.
 func samples(t *testing.T) map[string]string {
 	t.Helper()
+	return samplesIn(t, root)
+}
+
+// samplesIn returns those of another checkout.
+func samplesIn(t *testing.T, root string) map[string]string {
+	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, "deploy/samples/*.yaml"))
 	require.NoError(t, err)
 	seeds, err := filepath.Glob(filepath.Join(root, "deploy/samples/seed/*.yaml"))

@@ -102,11 +102,17 @@ type run struct {
 // start starts Metacontroller for the time of a test.
 func start(t *testing.T, m mode, hookURL string) *run {
 	t.Helper()
+	return startWith(t, m, func() { require.NoError(t, operetta.Connect(hookURL, m.hookVersion)) })
+}
+
+// startWith is start with a function that applies the CompositeControllers.
+func startWith(t *testing.T, m mode, connect func()) *run {
+	t.Helper()
 	if metacontroller == "" {
 		skipped.Add(1)
 		t.Skip("metacontroller is not on the PATH")
 	}
-	require.NoError(t, operetta.Connect(hookURL, m.hookVersion))
+	connect()
 	require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
 	t.Cleanup(func() { require.NoError(t, operetta.End(cluster.Metacontroller)) })
 	return &run{mode: m}

@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUninstall runs last: it installs deploy/ with one command, and uninstalls it with the
-// commands of the README.
+// TestUninstall runs after all but [TestUpgradeAndRollback], which installs everything
+// itself: it installs deploy/ with one command, and uninstalls it with the commands of the
+// README.
 func TestUninstall(t *testing.T) {
 	w := newWorld(t, start(t, modes[0], operetta.HookURL))
 	kubectl := func(args ...string) string {

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
+)
+
+// formerRelease has what the release before this one was asked, and its answers.
+const formerRelease = "../../e2e/testdata/v0.1.0"
+
+// reviewed is a difference to the answers of the former release.
+type reviewed struct{ hook, what, why string }
+
+// differences are all that there are. Those of a message, a reason or a time of a
+// condition are what users read; they are named as well.
+var differences = []reviewed{
+	// What a status remembers, so that a lost write or a late cache makes nothing twice.
+	{"build/sync", `status\.(active|asked): \(none\) -> .*`, "a Build remembers its Jobs"},
+	{"podset/sync", `status\.(pending|lost): \(none\) -> .*`, "a PodSet remembers the Pods that it has asked for and lost"},
+	{"(build|dataservice|modelbox|myjob|podset)/sync", `status\.missingChildren: \(none\) -> .*`, "what was asked for stands in a field, and not in a message only"},
+	{"podbuggertool/sync", `status\.notRunning: \(none\) -> 0`, "containers that do not run are counted"},
+	{"dataservice/finalize", `status\.components\[\]\.name: \(none\) -> ".*"`, "components are known by their names, for labels can be edited"},
+
+	// What conditions say.
+	{"(dataservice|modelbox)/sync", `status\.(components|conditions)\[\]\.message: .* -> .*`, "one text of all kinds for what is not up to date; longer lists of what is waited for"},
+	{"modelbox/sync", `status\.conditions\[\]\.reason: "(Creating|Updating)" -> "AsExpected"`, "Degraded follows from one state for all kinds"},
+	{"podset/sync", `status\.conditions\[\]\.reason: "Starting" -> "PodsNotReady"`, "Progressing follows from one state for all kinds"},
+	{"podset/sync", `status\.conditions\[\]\.(message|reason|status|lastTransitionTime): "(there is nothing to change|Complete|False|2026-[^"]*)" -> .*`,
+		"Progressing says how many Pods are ready, and is True while one is not"},
+
+	// What is asked for of children.
+	{"dataservice/sync", `StatefulSet\.spec\.podManagementPolicy: \(none\) -> "OrderedReady"`, "immutable: one that is there is asked to have what it has"},
+	{"dataservice/sync", `StatefulSet\.spec\.podManagementPolicy: \(none\) -> "Parallel"`, "a new one, so that a broken image can be repaired"},
+	{"dataservice/customize", `relatedResources: .*`, "Services and ConfigMaps are looked up by name, to see who has them"},
+	{"dataservice/finalize", `(ConfigMap|Deployment|Service|StatefulSet)\.metadata\.(namespace|labels\.controller-uid): ".*" -> \(none\)`,
+		"a child that is kept is asked for without what Metacontroller fills in"},
+	{"dataservice/finalize", `resyncAfterSeconds: \(none\) -> 30`, "the event of a Pod can be lost"},
+	{"dataservice/finalize", `(finalized|status\.components|status\.conditions\[\]\.message): .* -> (true|\(none\)|"everything has gone")`,
+		"Pods that nothing deletes are not waited for when no child is left"},
+	{"podset/sync", `resyncAfterSeconds: \(none\) -> 600`, "a lost Pod is forgotten after a while"},
+
+	// PodBuggerTool: its permissions are there only while a Job needs them, and before it.
+	{"podbuggertool/sync", `(ServiceAccount|Role|RoleBinding) goes`, "no Pod waits for a Job, and nothing is allowed meanwhile"},
+	{"podbuggertool/sync", `Role\.rules\[\]\.resourceNames: \(none\) -> .*`, "the Role allows the Pods that wait only"},
+	{"podbuggertool/sync", `Job goes`, "it comes later, when the Role is seen to name its Pod"},
+	{"podbuggertool/sync", `status\.pods\[\]\.message: ".* does not exist yet" -> .*`, "and the status says so"},
+	{"podbuggertool/sync", `status\.conditions\[\]\.(message|reason|status): .*`, "ServiceAccount, Role and Jobs are no longer waited for at once"},
+	{"podbuggertool/sync", `resyncAfterSeconds: (\(none\) -> [0-9]+|30 -> \(none\))`, "a Job that is given up, and a Pod whose event is lost, are looked at again"},
+}
+
+// lostChildren are the observed children that the former release kept and this one
+// does not, by hook and kind.
+var lostChildren = map[string]string{
+	"podbuggertool/sync ServiceAccount": "no Pod waits for a Job, and nothing is allowed meanwhile",
+	"podbuggertool/sync Role":           "no Pod waits for a Job, and nothing is allowed meanwhile",
+	"podbuggertool/sync RoleBinding":    "no Pod waits for a Job, and nothing is allowed meanwhile",
+}
+
+// formerCases unpacks the recorded requests.
+func formerCases(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	archives, err := filepath.Glob(formerRelease + "/requests/*.tar.gz")
+	require.NoError(t, err)
+	require.Len(t, archives, len(hooks.All()), "one for each kind")
+	for _, path := range archives {
+		file, err := os.Open(path)
+		require.NoError(t, err)
+		unpacked, err := gzip.NewReader(file)
+		require.NoError(t, err)
+		files := tar.NewReader(unpacked)
+		for {
+			header, err := files.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			require.True(t, fs.ValidPath(header.Name), header.Name)
+			text, err := io.ReadAll(files)
+			require.NoError(t, err)
+			target := filepath.Join(folder, header.Name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(target), 0o755))
+			require.NoError(t, os.WriteFile(target, text, 0o600))
+		}
+		require.NoError(t, file.Close())
+	}
+	return folder
+}
+
+// TestAnswersDifferFromTheFormerReleaseAsReviewed asks this version what the former
+// release was asked. A new difference wants a line above with its reason, or is a bug; a
+// line that nothing needs any more goes.
+func TestAnswersDifferFromTheFormerReleaseAsReviewed(t *testing.T) {
+	code, out, stderr := operetta(t, "", "replay", formerCases(t), "--output=json")
+	require.Equal(t, 1, code, stderr)
+	var report replayReport
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.Greater(t, report.Cases, 150)
+	used := map[reviewed]bool{}
+	for _, change := range report.Changes {
+		found := false
+		for _, r := range differences {
+			if regexp.MustCompile(`^(?:`+r.hook+`)$`).MatchString(change.Hook) && regexp.MustCompile(`^(?:`+r.what+`)$`).MatchString(change.What) {
+				used[r], found = true, true
+			}
+		}
+		if !found {
+			t.Errorf("%s: %s, in %d cases as %s", change.Hook, change.What, change.Cases, change.Example)
+		}
+	}
+	for _, r := range differences {
+		if !used[r] {
+			t.Errorf("nothing is different any more as in %s: %s", r.hook, r.what)
+		}
+	}
+}
+
+// TestNoChildOfTheFormerReleaseIsLost: what is there and was to stay stays, under its name.
+func TestNoChildOfTheFormerReleaseIsLost(t *testing.T) {
+	folder := formerCases(t)
+	lost, stay := map[string]bool{}, 0
+	require.NoError(t, corpus.Each(folder, hooks.All(), func(c corpus.Case) error {
+		var request struct {
+			Children map[string]map[string]map[string]any
+		}
+		require.NoError(t, json.Unmarshal(c.Request, &request))
+		decode := func(text []byte) map[string]map[string]any {
+			var answer map[string]any
+			require.NoError(t, yaml.Unmarshal(text, &answer))
+			require.NotContains(t, answer, "error", c.Name)
+			return byRef(answer)
+		}
+		former, err := os.ReadFile(filepath.Join(folder, c.Name+".out.yaml"))
+		require.NoError(t, err)
+		answer, err := c.Print()
+		require.NoError(t, err)
+		before, now := decode(former), decode(answer)
+		for _, objects := range request.Children {
+			for _, child := range objects {
+				ref := corpus.Ref(child)
+				if before[ref] == nil {
+					continue
+				}
+				stay++
+				if now[ref] == nil {
+					hook, _, _ := strings.Cut(strings.TrimPrefix(c.Name, c.Controller.Name()+"/"), "/")
+					kind, _, _ := strings.Cut(ref, ".")
+					lost[c.Controller.Name()+"/"+hook+" "+kind] = true
+				}
+			}
+		}
+		return nil
+	}))
+	require.Greater(t, stay, 500)
+	require.Equal(t, slices.Sorted(maps.Keys(lostChildren)), slices.Sorted(maps.Keys(lost)))
+}
