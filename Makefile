@@ -90,6 +90,28 @@ dist: ## Write deploy/ as one file, of KINDS=build,podset only if they are given
 # The value of a variable where somebody has set it, and nothing where it is the default above.
 given = $(if $(filter file,$(origin $(1))),,$($(1)))
 
+.PHONY: release
+release: ## Write all of a release to dist/: image, manifests, chart, SBOMs, provenance, notes, checksums; VERSION=v0.2.0
+	@test -z "$$(git status --porcelain)" || { echo "commit what has changed first: a release is made of a commit"; exit 1; }
+	@rm -rf dist
+	@$(RELEASE) release --go $(GO) --name $(IMAGE) --version '$(VERSION)' --revision $(REVISION) \
+	  --created $(or $(SOURCE_DATE_EPOCH),$(COMMITTED)) $(if $(BUILDER),--builder '$(BUILDER)') $(TAGGED)
+
+.PHONY: release-notes
+release-notes: ## Print the notes of VERSION=v0.2.0 from the CHANGELOG
+	@$(RELEASE) notes --version '$(VERSION)' $(TAGGED)
+
+# Where the commit has the version as its tag.
+TAGGED         = $(if $(filter $(VERSION),$(shell git tag --points-at HEAD 2>/dev/null)),--tagged)
+
+.PHONY: publish
+publish: push ## Upload what release has written: the image to its registry, the files to GitHub (needs gh)
+	gh release create '$(VERSION)' --verify-tag --title 'Operetta $(VERSION)' --notes-file dist/release-notes.md $$(find dist -maxdepth 1 -type f)
+
+.PHONY: pin-images
+pin-images: ## Ask the registries for the digests of the tools' images, and write them to deploy/
+	@$(RELEASE) pin
+
 .PHONY: push
 push: ## Upload what image-oci has built to a registry, as IMAGE:VERSION
 	@$(RELEASE) push --name $(IMAGE) --version $(VERSION)

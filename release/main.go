@@ -18,7 +18,10 @@ import (
 var commands = map[string]func(context.Context, []string) error{
 	"image":   makeImage,
 	"install": makeInstall,
+	"notes":   printNotes,
+	"pin":     pinImages,
 	"push":    pushImage,
+	"release": makeRelease,
 }
 
 func main() {
@@ -34,7 +37,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: release image|install|push [flags]")
+		return errors.New("usage: release image|install|notes|pin|push|release [flags]")
 	}
 	if err := commands[args[0]](ctx, args[1:]); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)

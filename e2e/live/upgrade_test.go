@@ -70,8 +70,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 				require.NoError(t, operetta.StartServer(context.Background()))
 			}()
 
-			stop := w.runDebugJobs()
-			defer stop()
+			defer w.runDebugJobs()()
 			all := samplesIn(t, former.Root)
 			names := slices.Sorted(maps.Keys(all))
 			for _, path := range slices.Compact(slices.Sorted(maps.Values(all))) {
@@ -96,9 +95,8 @@ func TestUpgradeAndRollback(t *testing.T) {
 			w.ready(names...)
 			requireChanges(t, "rollback", rollbackChanges, upgraded, w.uids(children))
 
-			stop()
 			w.clear()
-			kubectl(t, formerManifests(t), "delete", "--filename=-", "--timeout="+patience.String())
+			kubectl(t, formerManifests(t), "delete", "--ignore-not-found", "--filename=-", "--timeout="+patience.String())
 		})
 	}
 }

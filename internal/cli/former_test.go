@@ -2,9 +2,12 @@ package cli
 
 import (
 	"archive/tar"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -20,7 +23,10 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/crd"
 )
+
+var update = flag.Bool("update", false, "write the page about what the CRDs of the former release admitted")
 
 // formerRelease has what the release before this one was asked, and its answers.
 const formerRelease = "../../e2e/testdata/v0.1.0"
@@ -170,4 +176,84 @@ func TestNoChildOfTheFormerReleaseIsLost(t *testing.T) {
 	}))
 	require.Greater(t, stay, 500)
 	require.Equal(t, slices.Sorted(maps.Keys(lostChildren)), slices.Sorted(maps.Keys(lost)))
+}
+
+// formerCRDs returns the CRDs that the former release installs, by their kind in lower
+// case.
+func formerCRDs(t *testing.T) map[string][]byte {
+	t.Helper()
+	file, err := os.Open(formerRelease + "/install.yaml.gz")
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	unpacked, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	text, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	crds := map[string][]byte{}
+	for _, document := range strings.Split(string(text), "\n---\n") {
+		var object struct {
+			Kind string
+			Spec struct{ Names struct{ Singular string } }
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(document), &object))
+		if object.Kind == "CustomResourceDefinition" {
+			crds[object.Spec.Names.Singular] = []byte(document)
+		}
+	}
+	require.Len(t, crds, len(hooks.All()))
+	return crds
+}
+
+// TestWhatTheFormerReleaseAdmittedIsNamed: of everything that a rule refuses, the page for
+// users has what the CRDs of the former release admitted and stored.
+func TestWhatTheFormerReleaseAdmittedIsNamed(t *testing.T) {
+	const page = "../../docs/upgrade-from-v0.1.0.md"
+	former := formerCRDs(t)
+	var list strings.Builder
+	for _, c := range hooks.All() {
+		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
+		was, err := crd.Load(former[c.Name()], version)
+		require.NoError(t, err)
+		is, err := crd.Load(c.CRD, version)
+		require.NoError(t, err)
+		text, err := os.ReadFile("../../hooks/" + c.Name() + "/testdata/rules.yaml")
+		require.NoError(t, err)
+		var rules map[string]struct{ Message, Before, BadName, Bad string }
+		require.NoError(t, yaml.Unmarshal(text, &rules))
+		fmt.Fprintf(&list, "\n## %s\n\n", c.Parent.Kind)
+		refused := 0
+		for _, name := range slices.Sorted(maps.Keys(rules)) {
+			rule := rules[name]
+			object := func() map[string]any {
+				var spec any
+				require.NoError(t, yaml.Unmarshal([]byte(rule.Bad), &spec))
+				return map[string]any{
+					"apiVersion": c.Parent.APIVersion, "kind": c.Parent.Kind, "spec": spec,
+					"metadata": map[string]any{"name": cmp.Or(rule.BadName, "rule"), "namespace": "default"},
+				}
+			}
+			unknown, errs := was.Admit(t.Context(), object(), nil)
+			if _, now := is.Admit(t.Context(), object(), nil); rule.Before == "" && len(unknown) == 0 && len(errs) == 0 && len(now) > 0 {
+				refused++
+				fmt.Fprintf(&list, "- %s: `%s`\n", name, strings.ReplaceAll(rule.Message, "`", "'"))
+			}
+		}
+		if refused == 0 {
+			list.WriteString("Nothing.\n")
+		}
+	}
+	const introduction = `# What the CRDs of v0.1.0 admitted
+
+Custom resources that v0.1.0 stored and the CRDs of this version refuse. One that has any of these keeps its children and is not reconciled until it is edited;
+its events quote the message. Most made no Pod in v0.1.0 either: the API server refused it. [operations.md](operations.md#from-v010) has a command that finds them.
+
+Written by ` + "`go test ./internal/cli -run FormerReleaseAdmitted -update`" + ` from the objects that the tests of the rules break them with.
+`
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(introduction+list.String()), 0o644))
+	}
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Equal(t, introduction+list.String(), string(text))
+	require.Greater(t, strings.Count(list.String(), "\n- "), 50)
 }

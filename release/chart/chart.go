@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
@@ -42,7 +43,8 @@ func Render(chart, namespace string, values map[string]any) ([]byte, error) {
 }
 
 // Package writes a chart as an archive into a folder, and returns its path. The
-// version, as in v1.2.3, becomes that of the chart and of the image, unless it is "".
+// version, as in v1.2.3, becomes that of the chart and of the image, unless it is "". The
+// same chart gives the same bytes.
 func Package(chart, version, folder string) (string, error) {
 	loaded, err := load(chart)
 	if err != nil {
@@ -53,6 +55,14 @@ func Package(chart, version, folder string) (string, error) {
 	}
 	if err := loaded.Validate(); err != nil {
 		return "", err
+	}
+	// Or Helm takes the times of the checkout's files, and the same chart differs.
+	epoch := time.Unix(0, 0)
+	loaded.ModTime, loaded.SchemaModTime = epoch, epoch
+	for _, files := range [][]*common.File{loaded.Raw, loaded.Templates, loaded.Files} {
+		for _, file := range files {
+			file.ModTime = epoch
+		}
 	}
 	return chartutil.Save(loaded, folder)
 }

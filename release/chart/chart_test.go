@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -88,6 +90,22 @@ func TestThePackagedChartIsTheSame(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(path, "/operetta-9.8.7.tgz"), path)
 	requireKustomization(t, render(t, path, nil), install.Options{Tag: "v9.8.7"})
+}
+
+func TestTheSameChartGivesTheSameBytes(t *testing.T) {
+	elsewhere := filepath.Join(t.TempDir(), "deploy") // with files of now
+	require.NoError(t, os.MkdirAll(elsewhere, 0o755))
+	output, err := exec.Command("cp", "--recursive", "--no-dereference", deploy+"/.", elsewhere).CombinedOutput()
+	require.NoError(t, err, string(output))
+	var packaged [][]byte
+	for _, from := range []string{deploy, elsewhere} {
+		path, err := chart.Package(from+"/charts/operetta", "v9.8.7", t.TempDir())
+		require.NoError(t, err)
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		packaged = append(packaged, content)
+	}
+	require.True(t, bytes.Equal(packaged[0], packaged[1]))
 }
 
 func TestValuesChangeTheServer(t *testing.T) {

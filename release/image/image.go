@@ -42,8 +42,9 @@ type Source struct {
 type Built struct {
 	// Index lists the images, one for each of [Platforms].
 	Index v1.ImageIndex
-	// Images are those of [Platforms], in that order.
-	Images []v1.Image
+	// Images are those of [Platforms], in that order, and Programs what they run.
+	Images   []v1.Image
+	Programs [][]byte
 }
 
 // Build compiles the program and returns its images.
@@ -58,7 +59,7 @@ func Build(ctx context.Context, source Source) (Built, error) {
 		if err != nil {
 			return Built{}, fmt.Errorf("the image for %s: %w", platform, err)
 		}
-		built.Images = append(built.Images, image)
+		built.Images, built.Programs = append(built.Images, image), append(built.Programs, program)
 		built.Index = mutate.AppendManifests(built.Index, mutate.IndexAddendum{
 			Add: image, Descriptor: v1.Descriptor{Platform: &platform},
 		})
