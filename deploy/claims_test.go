@@ -14,7 +14,7 @@ import (
 var (
 	claimed = regexp.MustCompile("`(Test[A-Za-z]+)`")
 	// law is what a subtest of every operator is named, which the page names with a colon.
-	law      = regexp.MustCompile("`TestOperators`: ([a-z][^,|`]*[a-z])")
+	law = regexp.MustCompile("`TestOperators`: ([a-z][^,|`]*[a-z])")
 	// declared is a test, or one of those that TestModes runs in e2e/live.
 	declared = regexp.MustCompile(`(?m)^func [Tt](est[A-Za-z]+)\(`)
 )

@@ -75,7 +75,7 @@ warning: unknown field "spec.sise"`, 1) + `operetta: The PodSet "cache" is inval
 				case "a key with dots":
 					require.Contains(t, stderr, "(PATH:17)\n")
 				case "a rule":
-					require.Contains(t, stderr, `operetta: The PodSet "cache" is invalid: spec.maxUnavailable: Invalid value: "200%": write a number`)
+					require.Contains(t, stderr, `operetta: The PodSet "cache" is invalid: spec.maxUnavailable: Invalid value: "200%": use a number`)
 					require.Contains(t, stderr, "(PATH:13)\n")
 				case "a name":
 					require.Contains(t, stderr, `* metadata.name: Invalid value: "Cache": a lowercase RFC 1123 subdomain`)

@@ -48,7 +48,7 @@ func (r *reloader) start(ctx context.Context) {
 	signal.Notify(hangUps, syscall.SIGHUP)
 	if r.path != "" {
 		r.content, _ = documents.ReadFile(r.path)
-		r.now = newServeCommand(r.program)
+		r.now = r.command()
 		if config, err := readConfiguration(r.path); err == nil {
 			_ = config.setFlags(r.now)
 			r.policies = config.policies
@@ -69,6 +69,13 @@ func (r *reloader) start(ctx context.Context) {
 			}
 		}
 	}()
+}
+
+// command returns a command with the settings of serve. It chooses no operators for the
+// program that runs.
+func (r *reloader) command() *cobra.Command {
+	program := *r.program
+	return newServeCommand(&program)
 }
 
 // read reads the file, and takes over what has changed. It tells that it has read it where
@@ -100,7 +107,7 @@ func (r *reloader) read(isAsked bool) {
 
 // takeOver takes over the log level, and names the other settings that have changed.
 func (r *reloader) takeOver() error {
-	next := newServeCommand(r.program)
+	next := r.command()
 	config, err := readConfiguration(r.path)
 	if err == nil {
 		err = config.setFlags(next)

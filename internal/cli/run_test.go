@@ -73,7 +73,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		empty + " has no document": {[]string{"render", empty}, 1},
 		stranger + ": there is no custom resource of a kind that operetta knows":                                                               {[]string{"simulate", stranger}, 1},
 		`The ModelBox "web" is invalid: spec.image: Invalid value: "": spec.image in body should be at least 1 chars long (` + noImage + ":4)": {[]string{"render", noImage}, 1},
-		"--config: " + config + `: there is no setting "liste": see operetta serve --help`:                                                     {[]string{"serve", "--config", config}, 1},
+		"--config: " + config + `, line 2: there is no setting "liste": see operetta serve --help`:                                             {[]string{"serve", "--config", config}, 1},
 		"fault target not found: Service/other: name an object that exists in the simulation":                                                  {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {

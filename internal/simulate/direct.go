@@ -18,15 +18,20 @@ func Direct(controllers ...metacontroller.Controller) Call {
 			if !ours {
 				continue
 			}
-			answer, err := controller.Call(metacontroller.HookName(hook), now, body)
-			switch {
-			case metacontroller.IsRequestError(err):
-				return http.StatusBadRequest, []byte(err.Error()), nil
-			case err != nil:
-				return http.StatusInternalServerError, []byte(err.Error()), nil
-			}
-			return http.StatusOK, answer.Body, nil
+			code, body := answered(controller.Call(metacontroller.HookName(hook), now, body))
+			return code, body, nil
 		}
 		return 0, nil, fmt.Errorf("there is no operator behind %s", path)
 	}
+}
+
+// answered returns the status code and the body with which the server answers.
+func answered(answer metacontroller.Answer, err error) (code int, body []byte) {
+	switch {
+	case metacontroller.IsRequestError(err):
+		return http.StatusBadRequest, []byte(err.Error())
+	case err != nil:
+		return http.StatusInternalServerError, []byte(err.Error())
+	}
+	return http.StatusOK, answer.Body
 }

@@ -34,7 +34,7 @@ func (s *Server) Apply(desired Object) (Object, error) {
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	object := desired
+	var object Object
 	if old := s.held.objects[RefOf(desired)]; old == nil {
 		object, err = s.Create(ByHook, desired)
 	} else if object, err = old.merge(config); err == nil {
@@ -57,7 +57,7 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 	if s.applied != nil {
 		managers[applier] = fieldpath.NewVersionedSet(s.applied, version, true)
 	}
-	updater := merge.Updater{Converter: oneVersion{}}
+	updater := (&merge.UpdaterBuilder{Converter: oneVersion{}}).BuildUpdater()
 	merged, _, err := updater.Apply(live, config, version, managers, applier, true)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestManagedFieldsOfAnApply compares with what a real API server has answered.
+// TestManagedFieldsOfAnApply compares with what the API server writes for such an apply.
 func TestManagedFieldsOfAnApply(t *testing.T) {
 	s := emptyServer()
 	first := &unstructured.Unstructured{Object: deployment("nginx:1", int64(4))}
