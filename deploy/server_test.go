@@ -156,6 +156,8 @@ func TestPortsAgree(t *testing.T) {
 	require.Equal(t, map[string]int32{"http": 8080, "metrics": 9090}, ports)
 	require.Contains(t, container.Args, "--listen=:8080")
 	require.Contains(t, container.Args, "--metrics-listen=:9090")
+	require.Equal(t, "metrics", container.StartupProbe.HTTPGet.Port.StrVal)
+	require.Equal(t, "/healthz", container.StartupProbe.HTTPGet.Path)
 	require.Equal(t, "metrics", container.LivenessProbe.HTTPGet.Port.StrVal)
 	require.Equal(t, "/healthz", container.LivenessProbe.HTTPGet.Path)
 	require.Equal(t, "metrics", container.ReadinessProbe.HTTPGet.Port.StrVal)

@@ -82,7 +82,7 @@ func start(t *testing.T, flags ...string) *process {
 	go func() { p.ended <- p.Wait() }()
 	p.confine(t, container.Resources.Limits.Memory().Value())
 	t.Cleanup(func() { p.end(t) })
-	require.Eventually(t, p.isServing, 20*time.Second, 10*time.Millisecond, "it does not serve")
+	require.Eventually(t, p.isServing, time.Minute, 10*time.Millisecond, "it does not serve")
 	return p
 }
 

@@ -1,0 +1,82 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestANodeDrainLeavesOneReplica drains the node of both replicas as kubectl drain does,
+// by the Eviction API: the second is refused until the successor of the first is Ready.
+func TestANodeDrainLeavesOneReplica(t *testing.T) {
+	const namespace = "operetta-system"
+	kubectl := func(stdin string, args ...string) string {
+		t.Helper()
+		stdout, _, err := operetta.KubectlWithInput(stdin, args...)
+		require.NoError(t, err)
+		return stdout
+	}
+	budget := func() string {
+		return kubectl("", "get", "poddisruptionbudget/operetta", "--namespace="+namespace, "--output=jsonpath={.status.currentHealthy} {.status.disruptionsAllowed}")
+	}
+	evict := func(pod string) (string, error) {
+		_, stderr, err := operetta.KubectlWithInput(
+			fmt.Sprintf(`{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": %q, "namespace": %q}}`, pod, namespace),
+			"create", "--raw=/api/v1/namespaces/"+namespace+"/pods/"+pod+"/eviction", "--filename=-")
+		return stderr, err
+	}
+	t.Cleanup(func() {
+		kubectl("", "uncordon", "node-1")
+		kubectl("", "delete", "namespace", namespace, "--ignore-not-found", "--timeout="+patience.String())
+	})
+	kubectl("", "apply", "--filename="+root+"/deploy/namespace.yaml")
+	kubectl("", "apply", "--kustomize="+root+"/deploy/server")
+	kubectl("", "rollout", "status", "deployment/operetta", "--namespace="+namespace, "--timeout="+patience.String())
+	require.Eventually(t, func() bool { return budget() == "2 1" }, patience, 200*time.Millisecond, "both count, and one may go")
+	pods := strings.Fields(kubectl("", "get", "pods", "--namespace="+namespace, "--output=jsonpath={.items[*].metadata.name}"))
+	require.Len(t, pods, 2)
+
+	kubectl("", "cordon", "node-1") // the successor has no node yet
+	type outcome struct {
+		pod, stderr string
+		err         error
+	}
+	outcomes := make(chan outcome, len(pods))
+	for _, pod := range pods {
+		go func() {
+			stderr, err := evict(pod)
+			outcomes <- outcome{pod, stderr, err}
+		}()
+	}
+	var refused []outcome
+	for range pods {
+		if got := <-outcomes; got.err != nil {
+			refused = append(refused, got)
+		}
+	}
+	require.Len(t, refused, 1, "one goes, and one stays")
+	stays := refused[0]
+	requireRefused := func(stderr string) {
+		t.Helper()
+		require.Contains(t, stderr, "TooManyRequests") // 429
+		require.Contains(t, stderr, "violate the pod's disruption budget")
+	}
+	requireRefused(stays.stderr)
+	require.Eventually(t, func() bool { return budget() == "1 0" }, patience, 200*time.Millisecond)
+	for range 3 {
+		stderr, err := evict(stays.pod)
+		require.Error(t, err, "while the successor is not Ready")
+		requireRefused(stderr)
+	}
+
+	kubectl("", "uncordon", "node-1")
+	kubectl("", "rollout", "status", "deployment/operetta", "--namespace="+namespace, "--timeout="+patience.String())
+	require.Eventually(t, func() bool { return budget() == "2 1" }, patience, 200*time.Millisecond)
+	stderr, err := evict(stays.pod)
+	require.NoError(t, err, stderr)
+	kubectl("", "wait", "--for=delete", "pod/"+stays.pod, "--namespace="+namespace, "--timeout="+patience.String())
+	kubectl("", "rollout", "status", "deployment/operetta", "--namespace="+namespace, "--timeout="+patience.String())
+}
