@@ -187,6 +187,9 @@ func testFinishedMyJobIsNotRunAgain(w *world) {
 	w.kubectl("delete", "pod/done", "pod/cut")
 	w.until("myjob", "cut", "Failed", "status", "result")
 	w.settle()
+	// A request that was sent before the cache had this status withdraws it until the Pod has
+	// been missing for some time.
+	w.until("myjob", "cut", "Failed", "status", "result")
 	require.Empty(w, w.uids("pods"))
 	require.Contains(w, w.condition("myjob", "done", "Ready"), "True Succeeded")
 	require.True(w, slices.Contains([]any{"PodDeleted", "PodLost"}, at(w.get("myjob", "cut"), "status", "reason")))
