@@ -4,7 +4,6 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -219,12 +218,6 @@ func refs(list []map[string]any) []string {
 		names = append(names, fmt.Sprint(at(object, "kind"), "/", at(object, "metadata", "name")))
 	}
 	return names
-}
-
-func decoded(t require.TestingT, text string) map[string]any {
-	var object map[string]any
-	require.NoError(t, json.Unmarshal([]byte(text), &object))
-	return object
 }
 
 // at returns a member of nested objects and lists, or nil.
