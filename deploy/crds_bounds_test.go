@@ -12,8 +12,8 @@ import (
 )
 
 // freeTexts are the fields whose text the API server stores without a look at it: what
-// runs in a container, the values of variables, headers, sysctls and annotations, and the
-// content of files.
+// runs in a container, the values of variables, headers, sysctls and annotations (those that
+// it validates are refused), and the content of files.
 var freeTexts = regexp.MustCompile(`(\.(args|command)\[\]|\.value|annotations\{\}|Annotations\{\}|\.env\{\}|\.script|\.config\{\}|\.divisor)$`)
 
 // TestEveryTextAndKeyIsBounded: what the API server refuses it quotes, with up to four

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -37,6 +38,7 @@ type shape struct {
 	inner  *shape            // of a list, map or pointer
 
 	isQuantity bool // of a type with its own decoder
+	isTime     bool // the same
 }
 
 type shapeKind int
@@ -73,6 +75,7 @@ func makeShape(t reflect.Type) *shape {
 	shapes.byType[t] = s
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		s.kind, s.isQuantity = opaqueShape, t == reflect.TypeFor[resource.Quantity]()
+		s.isTime = t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[metav1.MicroTime]()
 		return s
 	}
 	switch t.Kind() {

@@ -166,6 +166,15 @@ type reading struct {
 	lenient bool
 }
 
+const (
+	// mostKinds is how many kinds of objects a request may have. Metacontroller sends those
+	// that are declared.
+	mostKinds = 64
+	// longestName is the length of the longest name, namespace or kind that an API server
+	// stores.
+	longestName = 253
+)
+
 // objects reads the identities of all objects in a map of maps, kind by kind.
 // The inner keys are ignored: they are names in hook version v1 and
 // namespace/name in v2, and the objects have both.
@@ -178,12 +187,15 @@ func (r reading) objects(field string, raw []byte) (Objects, error) {
 	ok := members(raw, func(kind, group []byte) bool {
 		list, err := r.group(string(kind), group)
 		if err != nil {
-			failure = badRequest("%s[%q]: %s", field, kind, err)
+			failure = badRequest("%s[%.100q]: %s", field, kind, err)
 		}
 		if _, twice := objects.byKind[string(kind)]; twice {
-			failure = badRequest("%s[%q] stands twice", field, kind)
+			failure = badRequest("%s[%.100q] stands twice", field, kind)
 		}
 		objects.byKind[string(kind)] = list
+		if failure == nil && len(objects.byKind) > mostKinds {
+			failure = badRequest("%s has more than %d kinds", field, mostKinds)
+		}
 		return failure == nil
 	})
 	if err := r.run.failure(); err != nil {
@@ -208,13 +220,13 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 		snapshot, err := r.snapshot(value)
 		switch {
 		case len(value) > maxObservedBytes:
-			failure = fmt.Errorf("%q has more than %d bytes, which no API server would store", key, maxObservedBytes)
+			failure = fmt.Errorf("%.100q has more than %d bytes, which no API server would store", key, maxObservedBytes)
 		case err != nil:
-			failure = fmt.Errorf("%q %w", key, err)
+			failure = fmt.Errorf("%.100q %w", key, err)
 		case snapshot.Kind+"."+snapshot.APIVersion != kind:
-			failure = fmt.Errorf("%q is of another kind", key)
+			failure = fmt.Errorf("%.100q is of another kind", key)
 		case r.namespace != "" && snapshot.Namespace != "" && snapshot.Namespace != r.namespace:
-			failure = fmt.Errorf("%q is not in the parent's namespace", key)
+			failure = fmt.Errorf("%.100q is not in the parent's namespace", key)
 		}
 		list = append(list, snapshot)
 		return failure == nil
@@ -284,6 +296,9 @@ func (r reading) snapshot(raw []byte) (Snapshot, error) {
 	}
 	if !ok || s.Name == "" {
 		return s, errors.New("has no metadata.name, or one that is no string")
+	}
+	if len(s.Name) > longestName || len(s.Namespace) > longestName || len(s.Kind) > longestName || len(s.APIVersion) > 2*longestName || len(s.UID) > longestName {
+		return s, fmt.Errorf("has a name, namespace, uid, kind or apiVersion of more than %d bytes, which no API server would store", longestName)
 	}
 	return s, nil
 }

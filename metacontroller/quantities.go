@@ -10,7 +10,10 @@ import (
 // square of its digits and of its exponent, and cannot be canceled: 1e150000
 // takes seconds, and its 8 bytes pass every limit on sizes.
 const (
-	maxQuantityBytes  = 64
+	maxQuantityBytes = 64
+	// manyBytes is the size of an object from which on its times are looked at, too: the
+	// error about one quotes it, with several bytes for one.
+	manyBytes         = 64 << 10
 	maxExponentDigits = 2
 )
 
@@ -18,11 +21,11 @@ const (
 // quantity that is longer than anyone would write. It is slow only if some
 // value in the text is that long.
 func checkQuantities(raw []byte, t reflect.Type) error {
-	if !hasLongNumber(raw) {
+	if len(raw) <= manyBytes && !hasLongNumber(raw) {
 		return nil
 	}
 	if path, found := shapeOf(t).longQuantity(raw); found {
-		return badRequest("%s has a quantity of more than %d characters, or with an exponent of more than %d digits: write a shorter one",
+		return badRequest("%s has a quantity or a time of more than %d characters, or a quantity with an exponent of more than %d digits: write a shorter one",
 			path, maxQuantityBytes, maxExponentDigits)
 	}
 	return nil
@@ -69,7 +72,7 @@ func (s *shape) longQuantity(raw []byte) (path string, found bool) {
 	}
 	switch s.kind {
 	case opaqueShape:
-		return "", s.isQuantity && !isNull(raw) && isLongQuantity(raw)
+		return "", s.isQuantity && !isNull(raw) && isLongQuantity(raw) || s.isTime && len(raw) > maxQuantityBytes
 	case structShape:
 		members(raw, func(key, value []byte) bool {
 			inner, known := s.fields[string(key)]

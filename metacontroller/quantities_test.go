@@ -32,7 +32,7 @@ func TestLongQuantitiesAreRefused(t *testing.T) {
 			raw := fmt.Sprintf(form, value)
 			err := decode([]byte(raw), &quantities{})
 			if isLong {
-				require.ErrorContains(t, err, path+" has a quantity of more than 64 characters", raw)
+				require.ErrorContains(t, err, path+" has a quantity or a time of more than 64 characters", raw)
 			} else {
 				require.NoError(t, err, raw)
 			}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
@@ -37,6 +38,9 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	req := &request{run: run}
 	if err := run.spend(0); err != nil {
 		return req, err
+	}
+	if !utf8.Valid(body) {
+		return req, badRequest("the request body is not valid UTF-8, which Metacontroller always sends")
 	}
 	if !json.Valid(body) {
 		return req, badRequest("the request body is not valid JSON: %s", syntaxError(body))
@@ -172,7 +176,7 @@ func (c Controller) checkKinds(req *request) error {
 	}
 	for key, objects := range req.children.byKind {
 		if len(objects) > 0 && !c.declares(key) {
-			return badRequest("the request has children of kind %q, which %s does not declare", key, c.Name())
+			return badRequest("the request has children of kind %.100q, which %s does not declare", key, c.Name())
 		}
 	}
 	for _, kind := range c.Related {

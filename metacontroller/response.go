@@ -90,6 +90,13 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 	if err == nil {
 		body, err = c.appendChild(req, body, object)
 	}
+	if err == nil && !child.Kept && !req.finalizing {
+		if declared, found := c.child(child.APIVersion, child.Kind); found && declared.Update == InPlace {
+			if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); exists && isSurelyRefused(observed.raw, body[start:]) {
+				return c.answerChild(req, body[:start], Keep(observed))
+			}
+		}
+	}
 	if err == nil {
 		err = c.checkChild(req, child, body[start:])
 	}

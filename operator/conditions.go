@@ -92,7 +92,13 @@ func (c *Conditions) Set(conditionType string, status metav1.ConditionStatus, re
 	c.set(conditionType, status, reason, message, since)
 }
 
+// mostMessage is the size in bytes from which on a message is cut at once. It may have
+// the text of a container, and several copies of it are made before an answer is sent.
+const mostMessage = 32 << 10
+
 func (c *Conditions) set(conditionType string, status metav1.ConditionStatus, reason, message string, since metav1.Time) {
+	reason = strings.ToValidUTF8(reason[:min(len(reason), mostMessage)], "")
+	message = strings.ToValidUTF8(message[:min(len(message), mostMessage)], "")
 	meta.RemoveStatusCondition(&c.list, conditionType)
 	c.list = append(c.list, metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message,

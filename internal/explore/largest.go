@@ -132,8 +132,20 @@ func (l *largest) maps(schema, values map[string]any) []any {
 	}
 	for _, text := range l.valuesOf(values) {
 		add(strings.Repeat("a", 10), text)
+		for _, key := range validatedAnnotations {
+			all = append(all, map[string]any{key: text})
+		}
+	}
+	if values["type"] == "string" {
+		all = append(all, map[string]any{validatedAnnotations[0]: "[" + strings.Repeat("{},", 4000) + "{}]"})
 	}
 	return all
+}
+
+// validatedAnnotations are annotations of Pods whose values the API server validates.
+var validatedAnnotations = []string{
+	"scheduler.alpha.kubernetes.io/tolerations", "kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost",
+	"container.apparmor.security.beta.kubernetes.io/other", "seccomp.security.alpha.kubernetes.io/pod", "container.seccomp.security.alpha.kubernetes.io/other",
 }
 
 // numbered returns a text of the same length that ends with a number.

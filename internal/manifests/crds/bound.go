@@ -99,9 +99,9 @@ func boundEntries(schema map[string]any, name string) {
 	}
 }
 
-// freeTexts are the fields whose text the API server never validates, and so never quotes:
-// what runs in containers, and the values of annotations, of HTTP headers and of
-// environment variables.
+// freeTexts are the fields whose text the API server does not validate, and so does not
+// quote: what runs in containers, and the values of HTTP headers, of environment variables
+// and of annotations, but for those of [isValidatedAnnotation].
 var freeTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true}
 
 // boundTexts adds a maximal length to each string of a schema without one. The API server
