@@ -260,6 +260,10 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		}
 	}
 	req.run.begin(EncodeStep)
+	// The encoder writes up to six bytes for one of what the rules have from the parent.
+	if err := req.run.spendTemporarily(6 * int64(len(req.parent))); err != nil {
+		return nil, err
+	}
 	body, err := json.Marshal(map[string][]Rule{"relatedResources": validRules(rules)})
 	if err != nil {
 		return nil, fmt.Errorf("the rules cannot be encoded: %w", err)
