@@ -40,7 +40,7 @@ func TestEveryTextAndKeyIsBounded(t *testing.T) {
 			}
 		})
 		require.Empty(t, unbounded, controller.Name())
-		require.Greater(t, texts, 5, controller.Name())
+		require.Positive(t, texts, controller.Name())
 	}
 }
 

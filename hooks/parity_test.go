@@ -187,6 +187,7 @@ func fieldsOf(schema *crd.Schema, parent map[string]any, spec any) []string {
 // rule is what a validation rule refuses, see testdata/rules.yaml of each kind.
 type rule struct {
 	Message string `json:"message"`
+	Also    string `json:"also"` // the message of another rule that refuses it, if there is one
 	Before  string `json:"before"`
 	BadName string `json:"badName"`
 	Bad     string `json:"bad"`

@@ -2,11 +2,13 @@ package live
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -236,4 +238,39 @@ func requireNothingElsewhere(w *world, before []string, offset int64) {
 		require.NotEqual(w, "kube-system", r.ObjectRef.Namespace, "Metacontroller tried to write to kube-system: %s", r)
 	}
 	require.Equal(w, "original", victim(w))
+}
+
+// testAdoptedDeploymentIsNotUpdated has Metacontroller adopt a Deployment of the name of a
+// ModelBox' with another selector. The API server would refuse each update, and quote all
+// that stands in the selector.
+func testAdoptedDeploymentIsNotUpdated(w *world) {
+	w.apply(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: box}, spec: {replicas: 0,
+		selector: {matchLabels: {a: b}, matchExpressions: [{key: x, operator: NotIn, values: [c, d]}]},
+		template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}}}`)
+	w.apply(modelBox(`image: "nginx:1"`))
+	w.kubectl("label", "deployment/box", fmt.Sprint("controller-uid=", at(w.get("modelbox", "box"), "metadata", "uid")))
+	w.eventually("Metacontroller adopts the Deployment", func() error {
+		if owners := at(w.get("deployment", "box"), "metadata", "ownerReferences"); owners == nil {
+			w.kubectl("annotate", "--overwrite", "modelbox/box", fmt.Sprintf("example.com/touched=%d", time.Now().UnixNano()))
+			return errors.New("it has no owner")
+		}
+		return nil
+	})
+	w.settle()
+	offset := auditEnd(w)
+	w.syncAgain("modelbox/box")
+	w.settle()
+	list, _ := w.requests(offset)
+	for _, r := range writes(list) {
+		require.NotEqual(w, "deployments", r.ObjectRef.Resource, "%s", r)
+	}
+	events := w.kubectl("get", "events", "--field-selector=type=Warning", "--output=jsonpath={.items[*].message}")
+	require.NotContains(w, events, "immutable")
+	w.eventually("a condition names the Deployment", func() error {
+		if text := w.condition("modelbox", "box", "ChildrenUpdated"); !strings.Contains(text, "Deployment/box") {
+			w.kubectl("annotate", "--overwrite", "modelbox/box", fmt.Sprintf("example.com/touched=%d", time.Now().UnixNano()))
+			return errors.New(text)
+		}
+		return nil
+	})
 }

@@ -36,6 +36,7 @@ var together = []liveTest{
 	{"TwoProductsInOneNamespace", modes[:2], testTwoProductsInOneNamespace},
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},
 	{"KeptChildIsNotWritten", modes[:2], testKeptChildIsNotWritten},
+	{"AdoptedDeploymentIsNotUpdated", modes[:2], testAdoptedDeploymentIsNotUpdated},
 	{"Drift", modes[:2], testDrift},
 	{"PodSetScalesAndRolls", modes[:2], testPodSetScalesAndRolls},
 	{"BuildRunsTheNewestRevisionOnce", modes[:2], testBuildRunsTheNewestRevisionOnce},

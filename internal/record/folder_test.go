@@ -178,7 +178,7 @@ func TestNamesStayInTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	inside := filepath.Join(dir, "recordings")
 	r, log := start(t, inside)
-	names := []string{"../../../escaped", "/etc/escaped", `..\\escaped`, "a\\u0000b", "a\\u001b[31mred", "line\\nbreak", strings.Repeat("x", 5000), ".", "..", "-", "ünï", "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"}
+	names := []string{"../../../escaped", "/etc/escaped", `..\\escaped`, "a\\u0000b", "a\\u001b[31mred", "line\\nbreak", strings.Repeat("x", 253), ".", "..", "-", "ünï", "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"}
 	for _, name := range names {
 		text := strings.Replace(request(`{"text":"x"}`, "{}", "{}"), `"name":"a","namespace":"default"`, `"name":"`+name+`","namespace":"`+name+`"`, 1)
 		r.Record(exchange(t, text))
