@@ -109,6 +109,33 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 	}
 }
 
+// TestCallRefusesWhatNoAPIServerStores: errors quote, and texts are copied, with several
+// bytes for one.
+func TestCallRefusesWhatNoAPIServerStores(t *testing.T) {
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
+	call := func(old, changed string) error {
+		body := strings.Replace(string(ask(false, "", "")), old, changed, 1)
+		_, err := controller.Call(SyncHook, noon, []byte(body))
+		return err
+	}
+	var kinds strings.Builder
+	for i := range mostKinds {
+		fmt.Fprintf(&kinds, `"Kind%d.v1":{},`, i)
+	}
+	long := strings.Repeat("x", manyBytes)
+	require.NoError(t, call(`"hello"`, `"`+long+`"`))
+	for want, err := range map[string]error{
+		"is not valid UTF-8": call("hello", "\xff"),
+		"the parent has a name, namespace, uid, kind or apiVersion of more than 253 bytes": call(`"hi"`, `"`+strings.Repeat("a", longestName+1)+`"`),
+		"metadata.creationTimestamp has a quantity or a time of more than 64 characters":   call(`"generation"`, `"creationTimestamp":"`+long+`","generation"`),
+		"children has more than 64 kinds":                                                  call(`"ConfigMap.v1"`, kinds.String()+`"ConfigMap.v1"`),
+	} {
+		require.ErrorContains(t, err, want)
+		require.True(t, IsRequestError(err), want)
+		require.Less(t, len(err.Error()), 300)
+	}
+}
+
 func TestCallRefusesAStatusThatIsNoObject(t *testing.T) {
 	for _, status := range []any{nil, 1, "x", []string{"x"}} {
 		controller := controllerOf(nil)

@@ -2,8 +2,10 @@ package operator
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +14,16 @@ import (
 )
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func TestAMessageOfMegabytesIsCutAtOnce(t *testing.T) {
+	conditions := NewConditions(nil, 1, noon)
+	conditions.Set(ConditionReady, metav1.ConditionFalse, strings.Repeat("R", 1<<20), strings.Repeat("ä", 1<<20))
+	cut := conditions.Find(ConditionReady)
+	require.Len(t, cut.Reason, mostMessage)
+	require.Equal(t, strings.Repeat("ä", mostMessage/2), cut.Message)
+	conditions.Set(ConditionReady, metav1.ConditionFalse, "Starting", "x"+strings.Repeat("ä", 1<<20))
+	require.True(t, utf8.ValidString(conditions.Find(ConditionReady).Message), "cut between two characters")
+}
 
 func TestConditionKeepsItsTimeWhileItsStatusStays(t *testing.T) {
 	first := NewConditions(nil, 1, noon.Add(300*time.Millisecond))

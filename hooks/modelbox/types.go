@@ -184,8 +184,6 @@ type Spec struct {
 	// PodAnnotations are the annotations of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
-	// +kubebuilder:validation:XValidation:rule="!self.exists(key, key in ['scheduler.alpha.kubernetes.io/tolerations', 'kubernetes.io/config.mirror', 'seccomp.security.alpha.kubernetes.io/pod'] || key.startsWith('container.apparmor.security.beta.kubernetes.io/') || key.startsWith('container.seccomp.security.alpha.kubernetes.io/'))",message="annotations cannot set AppArmor, seccomp, tolerations or a mirror Pod: use securityContext and spec.tolerations"
-	// +kubebuilder:validation:XValidation:rule="!('controller.kubernetes.io/pod-deletion-cost' in self) || size(self['controller.kubernetes.io/pod-deletion-cost']) <= 11",message="the annotation controller.kubernetes.io/pod-deletion-cost must be a number of at most 11 characters, for example -100"
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
 	// PodSecurityContext is that of the Pods. The seccomp profile is
 	// RuntimeDefault where none is written.

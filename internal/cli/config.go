@@ -79,6 +79,14 @@ func (c *configuration) setFlags(cmd *cobra.Command) error {
 	return nil
 }
 
+// apply sets flags, which may choose the operators, and then gives these their policies.
+func (c *configuration) apply(cmd *cobra.Command, p *program) error {
+	if err := c.setFlags(cmd); err != nil {
+		return err
+	}
+	return c.configure(p)
+}
+
 // configure gives the operators of a program their policies.
 func (c *configuration) configure(p *program) error {
 	for _, name := range slices.Sorted(maps.Keys(c.policies)) {
@@ -192,7 +200,7 @@ func (p *program) printConfiguration(cmd *cobra.Command, flags *serveFlags) erro
 	cmd.Flags().Visit(func(flag *pflag.Flag) { typed[flag.Name] = true })
 	c, err := readConfiguration(flags.config)
 	if err == nil {
-		err = errors.Join(c.setFlags(cmd), c.configure(p))
+		err = c.apply(cmd, p)
 	}
 	if err == nil {
 		err = flags.checkBudget(cmd)

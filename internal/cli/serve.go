@@ -52,7 +52,7 @@ some seconds after the file has changed, or at once on SIGHUP.`,
 			isFixed := cmd.Flags().Changed(logLevelFlag)
 			config, err := readConfiguration(flags.config)
 			if err == nil {
-				err = errors.Join(config.setFlags(cmd), config.configure(p))
+				err = config.apply(cmd, p)
 			}
 			if err != nil {
 				return err

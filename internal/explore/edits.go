@@ -45,7 +45,7 @@ func editsOf(controller *metacontroller.Controller, object simulate.Object, e ed
 		return nil, err
 	}
 	e.base, e.seen = object.Object, map[string]bool{}
-	e.visit([]step{{"spec", root}})
+	eachField([]step{{"spec", root}}, e.try)
 	return e.edits, nil
 }
 
@@ -75,20 +75,20 @@ type step struct {
 	schema map[string]any
 }
 
-// visit tries values of a field, and then its members.
-func (e *editor) visit(path []step) {
+// eachField calls visit with a field, and then with its members.
+func eachField(path []step, visit func(path []step)) {
 	schema := path[len(path)-1].schema
 	if len(path) > 1 {
-		e.try(path)
+		visit(path)
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if inner, ok := properties[name].(map[string]any); ok {
-			e.visit(append(slices.Clone(path), step{name, inner}))
+			eachField(append(slices.Clone(path), step{name, inner}), visit)
 		}
 	}
 	if items, ok := schema["items"].(map[string]any); ok && items["type"] == "object" {
-		e.visit(append(slices.Clone(path), step{"", items}))
+		eachField(append(slices.Clone(path), step{"", items}), visit)
 	}
 }
 

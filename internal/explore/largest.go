@@ -3,9 +3,7 @@ package explore
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,7 +21,7 @@ func Largest(controller *metacontroller.Controller, object simulate.Object, most
 		return nil, err
 	}
 	l := largest{most: most, base: object.Object}
-	l.visit([]step{{"spec", root}})
+	eachField([]step{{"spec", root}}, l.try)
 	return l.edits, nil
 }
 
@@ -31,25 +29,6 @@ type largest struct {
 	most  int
 	base  map[string]any
 	edits []Edit
-}
-
-func (l *largest) visit(path []step) {
-	schema := path[len(path)-1].schema
-	if most, bounded := number(schema["maxItems"]); bounded && most == 0 {
-		return
-	}
-	for _, value := range l.valuesOf(schema) {
-		l.try(path, value)
-	}
-	properties, _ := schema["properties"].(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if inner, ok := properties[name].(map[string]any); ok {
-			l.visit(append(slices.Clone(path), step{name, inner}))
-		}
-	}
-	if items, ok := schema["items"].(map[string]any); ok && items["type"] == "object" {
-		l.visit(append(slices.Clone(path), step{"", items}))
-	}
 }
 
 // valuesOf returns large texts for a field of text, and lists and maps of them.
@@ -154,16 +133,19 @@ func numbered(text string, i int) string {
 	return text[:max(0, len(text)-len(end))] + end
 }
 
-// try adds edits with a value: once, and in lists of as many items as there may be.
-func (l *largest) try(path []step, value any) {
-	object := runtime.DeepCopyJSON(l.base)
-	if !put(object, path, value) {
-		return
-	}
-	l.add(path, object)
-	many := runtime.DeepCopyJSON(object)
-	if l.repeat(many, path) {
-		l.add(path, many)
+// try adds edits with each large value of a field: once, and in lists of as many items as
+// there may be.
+func (l *largest) try(path []step) {
+	for _, value := range l.valuesOf(path[len(path)-1].schema) {
+		object := runtime.DeepCopyJSON(l.base)
+		if !put(object, path, value) {
+			continue
+		}
+		l.add(path, object)
+		many := runtime.DeepCopyJSON(object)
+		if l.repeat(many, path) {
+			l.add(path, many)
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func boundEntries(schema map[string]any, name string) {
 
 // freeTexts are the fields whose text the API server does not validate, and so does not
 // quote: what runs in containers, and the values of HTTP headers, of environment variables
-// and of annotations, but for those of [isValidatedAnnotation].
+// and of annotations, but for those of [annotationRules].
 var freeTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true}
 
 // boundTexts adds a maximal length to each string of a schema without one. The API server
@@ -122,9 +122,25 @@ func boundTexts(schema map[string]any, name string) {
 	}
 }
 
-// boundKeys adds a rule to each map of a schema: a schema cannot bound keys.
-func boundKeys(schema map[string]any) {
+// annotationRules are about annotations of Pods whose values the API server validates, and
+// quotes where it refuses a Pod: ValidatePodSpecificAnnotations of Kubernetes'
+// pkg/apis/core/validation. All but the last have had fields for long.
+var annotationRules = []rule{
+	{"!self.exists(key, key in ['scheduler.alpha.kubernetes.io/tolerations', 'kubernetes.io/config.mirror', 'seccomp.security.alpha.kubernetes.io/pod'] || " +
+		"key.startsWith('container.apparmor.security.beta.kubernetes.io/') || key.startsWith('container.seccomp.security.alpha.kubernetes.io/'))",
+		"annotations cannot set AppArmor, seccomp, tolerations or a mirror Pod: use securityContext and spec.tolerations"},
+	{"!('controller.kubernetes.io/pod-deletion-cost' in self) || size(self['controller.kubernetes.io/pod-deletion-cost']) <= 11", // a pattern would cost too much
+		"the annotation controller.kubernetes.io/pod-deletion-cost must be a number of at most 11 characters, for example -100"},
+}
+
+// boundKeys adds rules to each map of a schema, which cannot bound keys itself.
+func boundKeys(schema map[string]any, name string) {
 	if member(schema, "additionalProperties") != nil {
+		if name == "annotations" || name == "podAnnotations" {
+			for _, rule := range annotationRules {
+				addRule(schema, rule)
+			}
+		}
 		addRule(schema, rule{
 			fmt.Sprintf("self.all(key, size(key) <= %d)", longestKey),
 			fmt.Sprintf("a key has more than %d characters: shorten it", longestKey),
@@ -132,11 +148,11 @@ func boundKeys(schema map[string]any) {
 	}
 	for _, keyword := range []string{"items", "additionalProperties"} {
 		if inner := member(schema, keyword); inner != nil {
-			boundKeys(inner)
+			boundKeys(inner, name)
 		}
 	}
 	for field := range member(schema, "properties") {
-		boundKeys(member(member(schema, "properties"), field))
+		boundKeys(member(member(schema, "properties"), field), field)
 	}
 }
 

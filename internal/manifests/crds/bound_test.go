@@ -87,7 +87,7 @@ properties:
   labels: {type: object, additionalProperties: {type: string}}
 `), &schema))
 	boundTexts(schema, "spec")
-	boundKeys(schema)
+	boundKeys(schema, "spec")
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)
 	require.YAMLEq(t, `

@@ -10,16 +10,7 @@ import (
 
 // aboutPods is what is asked of what concerns a whole Pod.
 var aboutPods = map[reflect.Type]asked{
-	reflect.TypeFor[metav1.ObjectMeta](): {
-		fields: map[string]keywords{"labels{}": labelValue},
-		rules: []rule{
-			{"!has(self.annotations) || !self.annotations.exists(key, " + isValidatedAnnotation + ")",
-				"annotations cannot set AppArmor, seccomp, tolerations or a mirror Pod: use securityContext and spec.tolerations"},
-			{"!has(self.annotations) || !('controller.kubernetes.io/pod-deletion-cost' in self.annotations) || " +
-				"size(self.annotations['controller.kubernetes.io/pod-deletion-cost']) <= 11", // a pattern would cost too much
-				"the annotation controller.kubernetes.io/pod-deletion-cost must be a number of at most 11 characters, for example -100"},
-		},
-	},
+	reflect.TypeFor[metav1.ObjectMeta](): {fields: map[string]keywords{"labels{}": labelValue}},
 	reflect.TypeFor[corev1.PodSpec](): {
 		fields: map[string]keywords{
 			"activeDeadlineSeconds":         between(1, math.MaxInt32),
@@ -101,12 +92,6 @@ var aboutPods = map[reflect.Type]asked{
 			"a resource claim needs exactly one of resourceClaimName and resourceClaimTemplateName"}},
 	},
 }
-
-// isValidatedAnnotation is true of the keys of annotations whose values the API server
-// validates, and quotes where it refuses a Pod: ValidatePodSpecificAnnotations of
-// Kubernetes' pkg/apis/core/validation. All have had fields for long.
-const isValidatedAnnotation = "key in ['scheduler.alpha.kubernetes.io/tolerations', 'kubernetes.io/config.mirror', 'seccomp.security.alpha.kubernetes.io/pod'] || " +
-	"key.startsWith('container.apparmor.security.beta.kubernetes.io/') || key.startsWith('container.seccomp.security.alpha.kubernetes.io/')"
 
 // address is an IPv4 or IPv6 address; the longest has an IPv4 address at its end.
 var address = keywords{"maxLength": int64(45), "pattern": addressPattern}
