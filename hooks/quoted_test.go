@@ -19,6 +19,10 @@ const (
 	// longestRefusal is the longest message that an API server may refuse a child with.
 	// Metacontroller keeps some thousands of them.
 	longestRefusal = 16 << 10
+	// shortEdit is about the size of many short values, and quotedForOne how many times as
+	// long the message about them may be.
+	shortEdit    = 4 << 10
+	quotedForOne = 16
 )
 
 // TestRefusalsAreShort asks a real API server, by dry run, for the children of custom
@@ -34,24 +38,26 @@ func TestRefusalsAreShort(t *testing.T) {
 			s := scenario(t, controller.Name(), simulate.DynamicApply)
 			parent, err := s.Parent()
 			require.NoError(t, err)
-			edits, err := explore.Largest(&controller, parent, largestEdit)
+			large, err := explore.Largest(&controller, parent, largestEdit)
 			require.NoError(t, err)
-			a := &acceptance{server: server, known: map[string]*trial{}}
-			oneOf := uint32(max(1, len(edits)/(5*editsOfAKind)))
-			for i, edit := range edits {
-				if testenv.Thorough() || testenv.Sampled(fmt.Sprint(edit.Path, i), oneOf) {
-					if s.Admits(edit.Object) {
+			short, err := explore.Shortest(&controller, parent, shortEdit)
+			require.NoError(t, err)
+			for most, edits := range map[int][]explore.Edit{longestRefusal: large, quotedForOne * shortEdit: short} {
+				a := &acceptance{server: server, known: map[string]*trial{}}
+				oneOf := uint32(max(1, len(edits)/(3*editsOfAKind)))
+				for i, edit := range edits {
+					if testenv.Sampled(fmt.Sprint(edit.Path, i), oneOf) && s.Admits(edit.Object) {
 						a.play(written{name: edit.Path, objects: s.WithParent(edit.Object)}, nil)
 					}
 				}
+				a.refuseShortly(t, most)
 			}
-			a.refuseShortly(t)
 		})
 	}
 }
 
-// refuseShortly fails the test for each long refusal of what is created.
-func (a *acceptance) refuseShortly(t *testing.T) {
+// refuseShortly fails the test for each refusal of what is created that has more bytes.
+func (a *acceptance) refuseShortly(t *testing.T, allowed int) {
 	longest := make([]string, len(a.trials))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -73,7 +79,7 @@ func (a *acceptance) refuseShortly(t *testing.T) {
 	most := 0
 	for i, message := range longest {
 		most = max(most, len(message))
-		if len(message) > longestRefusal {
+		if len(message) > allowed {
 			t.Errorf("%s: %s is refused with %d bytes: %.300q", a.trials[i].spec.name, simulate.RefOf(a.trials[i].Desired), len(message), message)
 		}
 	}

@@ -76,7 +76,7 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 		"child ConfigMap/a: a hook must not set metadata.uid of a child":                     {Children: with(func(c *corev1.ConfigMap) { c.UID = "1" })},
 		"child ConfigMap/a: a hook must not set metadata.managedFields of a child":           {Children: with(func(c *corev1.ConfigMap) { c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}} })},
 		"child ConfigMap/a: a hook must not set the label controller-uid of a child":         {Children: with(func(c *corev1.ConfigMap) { c.Labels = map[string]string{"controller-uid": "x"} })},
-		`child ConfigMap/a: the key "x/9/" and 32 others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters: write others`: {Children: with(func(c *corev1.ConfigMap) {
+		`child ConfigMap/a: the key "x/12/" and 4 others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters: write others`: {Children: with(func(c *corev1.ConfigMap) {
 			c.Data = map[string]string{}
 			for i := range 33 {
 				c.Data[fmt.Sprintf("x/%d/", i)] = ""
@@ -219,13 +219,14 @@ func TestFinalizedIsNotAnsweredWhileChildrenExist(t *testing.T) {
 func TestCompare(t *testing.T) {
 	controller := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
 		kept, _ := seen.Children.Find("v1", "Pod", "kept")
-		wanted := []Object{configMap("missing"), configMap("same"), configMap("old"), configMap("going"), configMap("unseen"), configMap("odd"), Keep(kept)}
+		wanted := []Object{configMap("missing"), configMap("same"), configMap("old"), configMap("going"), configMap("unseen"), configMap("odd"), configMap("padded"), Keep(kept)}
 		diff, err := seen.Compare(wanted)
 		require.NoError(t, err)
 		require.Equal(t, Difference{
 			Missing:    []string{"ConfigMap/missing"},
-			Outdated:   []string{"ConfigMap/old", "ConfigMap/going", "ConfigMap/unseen"},
-			NotUpdated: []string{"ConfigMap/old"},
+			Outdated:   []string{"ConfigMap/old", "ConfigMap/going", "ConfigMap/unseen", "ConfigMap/padded"},
+			NotUpdated: []string{"ConfigMap/old", "ConfigMap/padded"},
+			TooLarge:   []string{"ConfigMap/padded"},
 			EventFlags: "-n ns --for greetings.example.com/hi",
 		}, diff)
 		return greetingResult{Status: map[string]any{}, Children: wanted}, nil
@@ -242,6 +243,8 @@ func TestCompare(t *testing.T) {
 		observed("ConfigMap", "going", hash("going")+`,"deletionTimestamp":"2026-01-01T00:00:00Z"`),
 		status(observed("ConfigMap", "unseen", hash("unseen")), `{"observedGeneration":1}`),
 		status(observed("ConfigMap", "odd", hash("odd")), `{"observedGeneration":"x"}`),
+		// It carries the hash that is asked for, and is not repaired if its fields are changed.
+		observed("ConfigMap", "padded", hash("padded")+`,"labels":{"x":"`+strings.Repeat("x", 300<<10)+`"}`),
 	}, ",")
 	_, err := controller.Call(SyncHook, noon, ask(false, children, observed("Pod", "kept", "")))
 	require.NoError(t, err)

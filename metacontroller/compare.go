@@ -11,13 +11,17 @@ import (
 type Difference struct {
 	// Missing are children that are not observed.
 	Missing []string
-	// Outdated are children that carry the hash of an older desired form, or
-	// whose status.observedGeneration is behind their metadata.generation, or
+	// Outdated are children that carry the hash of an older desired form, are
+	// TooLarge, or whose status.observedGeneration is behind their metadata.generation, or
 	// that are being deleted.
 	Outdated []string
 	// NotUpdated are those of the Outdated that Metacontroller is to update:
-	// children of an InPlace kind that carry another hash.
+	// children of an InPlace kind that carry another hash, or are TooLarge.
 	NotUpdated []string
+	// TooLarge are those of the NotUpdated that are not updated at all, because
+	// others have added more than 256 KiB to them, whatever hash they carry. They
+	// are sent as they are.
+	TooLarge []string
 	// Taken are those of the Missing that are left out of the answer, because
 	// another controller owns an object of that name.
 	Taken []Taken
@@ -32,6 +36,7 @@ func (d *Difference) Add(other Difference) {
 	d.Missing = append(d.Missing, other.Missing...)
 	d.Outdated = append(d.Outdated, other.Outdated...)
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
+	d.TooLarge = append(d.TooLarge, other.TooLarge...)
 	d.Taken = append(d.Taken, other.Taken...)
 	d.EventFlags = cmp.Or(d.EventFlags, other.EventFlags)
 }
@@ -55,6 +60,10 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			return diff, err
 		}
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
+		isTooLarge, err := o.isTooLargeToUpdate(snapshot, child)
+		if err != nil {
+			return diff, fmt.Errorf("child %s: %w", ref, err)
+		}
 		switch {
 		case !found:
 			diff.Missing = append(diff.Missing, ref)
@@ -63,6 +72,10 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			}
 		case snapshot.Terminating:
 			diff.Outdated = append(diff.Outdated, ref)
+		case isTooLarge:
+			diff.Outdated = append(diff.Outdated, ref)
+			diff.NotUpdated = append(diff.NotUpdated, ref)
+			diff.TooLarge = append(diff.TooLarge, ref)
 		case snapshot.hash() != hash:
 			diff.Outdated = append(diff.Outdated, ref)
 			if o.inPlace[snapshot.Kind+"."+snapshot.APIVersion] {
@@ -73,6 +86,16 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		}
 	}
 	return diff, nil
+}
+
+// isTooLargeToUpdate reports whether an observed child is sent as it is because of
+// its size, see [Difference.TooLarge].
+func (o Observed) isTooLargeToUpdate(observed Snapshot, desired Object) (bool, error) {
+	if len(observed.raw) <= mostForeign || !o.inPlace[observed.Kind+"."+observed.APIVersion] {
+		return false, nil
+	}
+	size, err := Size(desired)
+	return isTooLargeToUpdate(len(observed.raw), size), err
 }
 
 // hash returns the hash that an observed object carries.

@@ -28,6 +28,11 @@ const (
 	valueBytes  = 80  // of a value of no known type, with its place in a list or map
 	objectBytes = 320 // of an object of no known type: the first eight places
 	opaqueBytes = 64  // of a type with its own decoder: a time, a quantity
+
+	// A long text may be copied into messages, which are cut only when they are
+	// set: the reason of a Pod, for example.
+	longTextBytes  = 64 << 10
+	longTextCopies = 4
 )
 
 // shape is a Go type as far as it matters for the cost of decoding.
@@ -109,6 +114,9 @@ func (s *shape) sizeOf(raw []byte) int64 {
 	switch s.kind {
 	case scalarShape:
 		n = int64(len(raw))
+		if n > longTextBytes {
+			n *= longTextCopies
+		}
 	case opaqueShape:
 		n = opaqueBytes + growth*int64(len(raw))
 	case anyShape:

@@ -54,6 +54,47 @@ func TestDecodedSizeIsNoLessThanWhatDecodingTakes(t *testing.T) {
 	}
 }
 
+// TestLongTextIsReservedForItsMessages: a message that quotes it is cut only when it is set.
+func TestLongTextIsReservedForItsMessages(t *testing.T) {
+	pod := func(length int) []byte {
+		return []byte(`{"status":{"reason":"` + strings.Repeat("x", length) + `"}}`)
+	}
+	require.Equal(t, int64(1026), decodedSize(pod(1024), reflect.TypeFor[corev1.Pod]()))
+	require.Greater(t, decodedSize(pod(1<<20), reflect.TypeFor[corev1.Pod]()), int64(4<<20))
+}
+
+// TestKeptChildrenAreReserved, and end the call if there is no memory for them.
+func TestKeptChildrenAreReserved(t *testing.T) {
+	var pods []string
+	for i := range 2 * checkedObjects {
+		pods = append(pods, observed("Pod", fmt.Sprintf("p-%d", i), ""))
+	}
+	costOf := func(kept int, limits Limits) error {
+		_, err := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+			var result greetingResult
+			for _, child := range seen.Children.All("v1", "Pod")[:kept] {
+				result.Children = append(result.Children, Keep(child))
+			}
+			return result, nil
+		}).CallContext(t.Context(), SyncHook, time.Now(), ask(false, "", strings.Join(pods, ",")), limits)
+		return err
+	}
+	reserved := func(kept int) (sum int64) {
+		require.NoError(t, costOf(kept, Limits{Reserve: func(n int64) error { sum += n; return nil }}))
+		return sum
+	}
+	few := reserved(1)
+	require.GreaterOrEqual(t, reserved(2*checkedObjects)-few, int64(2*checkedObjects*keptBytes))
+	full := errors.New("full")
+	sum := int64(0)
+	require.ErrorIs(t, costOf(2*checkedObjects, Limits{Reserve: func(n int64) error {
+		if sum += n; sum > few+keptBytes {
+			return full
+		}
+		return nil
+	}}), full)
+}
+
 // TestWhatIsDecodedIsReserved: a dense text costs many times its length, so that
 // it is refused before it is decoded. Were it not, one request would end the
 // process.

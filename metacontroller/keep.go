@@ -38,6 +38,16 @@ type kept struct {
 // current values, so that applying it changes nothing and takes no field from
 // another owner.
 func Keep(observed Snapshot) Object {
+	return keep(observed)
+}
+
+// keep reserves the memory of a kept child. A hook does not see the error if
+// there is too little, but the call ends with it.
+func keep(observed Snapshot) *kept {
+	if run := observed.run; run != nil {
+		run.kept++
+		_ = run.spendEach(run.kept, keptBytes)
+	}
 	child := &kept{snapshot: observed}
 	child.Object = identityOf(observed)
 	return child
@@ -47,8 +57,8 @@ func Keep(observed Snapshot) Object {
 // update of a child before its deletion: the spec may no longer describe the
 // child, and the API server could refuse one that is built anew.
 func KeepWith(observed Snapshot, value string, path ...string) Object {
-	child := &kept{snapshot: observed, path: path, value: value}
-	child.Object = identityOf(observed)
+	child := keep(observed)
+	child.path, child.value = path, value
 	return child
 }
 

@@ -55,6 +55,9 @@ const (
 	// snapshotBytes is about the size of a Snapshot, with the strings of its
 	// identity and its share of the growing list.
 	snapshotBytes = 384
+	// keptBytes is about what a kept child takes besides: its identity is in
+	// two maps.
+	keptBytes = 1 << 10
 	// checkedObjects is the number of objects after which a call checks again
 	// whether it was canceled.
 	checkedObjects = 64
@@ -83,6 +86,7 @@ type run struct {
 	limits    Limits
 	temporary int64 // the largest amount that was needed temporarily, in bytes
 	wanted    int64 // bytes of the children that the hook has compared
+	kept      int   // the number of kept children
 	err       error // why the call has ended early
 }
 

@@ -16,7 +16,7 @@ const mostForeign = 256 << 10
 // The selector of a workload cannot be changed. Metacontroller merges the desired one into
 // that of an object which it has adopted.
 func isSurelyRefused(observed, desired []byte) bool {
-	if len(observed) > 4*len(desired)+mostForeign {
+	if isTooLargeToUpdate(len(observed), len(desired)) {
 		return true
 	}
 	apiVersion, _ := text(lookup(desired, "apiVersion"))
@@ -30,3 +30,7 @@ func isSurelyRefused(observed, desired []byte) bool {
 	var before, after any
 	return json.Unmarshal(was, &before) == nil && json.Unmarshal(is, &after) == nil && !reflect.DeepEqual(before, after)
 }
+
+// isTooLargeToUpdate reports whether an observed child of so many bytes is not updated, see
+// [isSurelyRefused].
+func isTooLargeToUpdate(observed, desired int) bool { return observed > 4*desired+mostForeign }

@@ -108,7 +108,9 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 		}
 	}
 	if err == nil && !child.Kept && !req.finalizing {
-		err = checkKeys(body[start:])
+		if err = checkKeys(body[start:]); err == nil {
+			err = checkQuoted(body[start:])
+		}
 	}
 	return child, body, err
 }
@@ -118,7 +120,7 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 // for a while, as an event, of all custom resources together.
 const (
 	longestKey   = 1 << 10
-	oddKeys      = 32
+	oddKeys      = 4
 	oddKeysBytes = 1 << 10
 )
 

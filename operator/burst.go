@@ -32,9 +32,10 @@ const (
 func Burst(bytes int) int { return max(1, min(MaxBurst, MaxBurstBytes/max(1, bytes))) }
 
 // firstBytes is the size of all children together that are created first. The API
-// server may quote what it refuses, four bytes for one, and Metacontroller keeps
-// each of its answers for a while, as an event.
-const firstBytes = 256 << 10
+// server quotes each wrong value of a child that it refuses, short ones with a
+// sentence of some hundred bytes, and Metacontroller keeps each of its answers for a
+// while, as an event.
+const firstBytes = 16 << 10
 
 // First returns how many children of this size an answer may create before it
 // is known whether the API server accepts them, at least 1 and at most

@@ -40,6 +40,10 @@ func missingMessage(d metacontroller.Difference, isOver bool) string {
 
 // notUpdatedMessage says which children were not updated, and possible causes.
 func notUpdatedMessage(d metacontroller.Difference) string {
+	if len(d.TooLarge) > 0 {
+		return listed(d.TooLarge) + " not updated: others have added more than 256 KiB to it, and the API server would quote that if it refused " +
+			"the update; remove what they have added, or delete the object, and it is created again"
+	}
 	return listed(d.NotUpdated) + " not updated after " + graceText + ": the API server may refuse the update for a node port that is taken, " +
 		"a field that cannot change, a quota or an admission webhook; " + eventsHint(d)
 }

@@ -26,12 +26,25 @@ type manager struct {
 	Fields      json.RawMessage                   `json:"fieldsV1"`
 }
 
-// fields is the part of fieldsV1 that is read.
+// fields is the part of fieldsV1 that is read. Like the other texts that users
+// can write, it is decoded into a struct, not a map: a map of a million keys takes
+// many times the memory that is reserved for the text.
 type fields struct {
 	Metadata struct {
-		Annotations map[string]json.RawMessage `json:"f:annotations"`
+		Annotations struct {
+			Hash json.RawMessage `json:"f:operetta.dev/hash"` // metacontroller.HashAnnotation
+		} `json:"f:annotations"`
 	} `json:"f:metadata"`
-	Spec map[string]json.RawMessage `json:"f:spec"`
+	Spec struct {
+		Replicas json.RawMessage `json:"f:replicas"`
+	} `json:"f:spec"`
+}
+
+// applied is the part of what Metacontroller applied last that is read.
+type applied struct {
+	Spec struct {
+		Replicas json.RawMessage `json:"replicas"`
+	} `json:"spec"`
 }
 
 // PreserveReplicas copies the number of replicas of an observed workload if the
@@ -73,8 +86,7 @@ func ownsReplicas(workload metacontroller.Snapshot) (bool, error) {
 		return false, err
 	}
 	if applied := lastApplied(owners.Metadata.Annotations); applied != nil {
-		_, ours := applied["replicas"]
-		return ours, nil
+		return applied.Spec.Replicas != nil, nil
 	}
 	for _, manager := range owners.Metadata.ManagedFields {
 		if manager.hasApplied() {
@@ -84,24 +96,17 @@ func ownsReplicas(workload metacontroller.Snapshot) (bool, error) {
 	return false, nil
 }
 
-// lastApplied returns the spec that Metacontroller applied last, or nil if it
-// cannot be read. It is empty if the applied workload had none.
-func lastApplied(annotations json.RawMessage) map[string]json.RawMessage {
-	var texts map[string]json.RawMessage
-	var text string
-	if json.Unmarshal(annotations, &texts) != nil || json.Unmarshal(texts[metacontroller.LastAppliedAnnotation], &text) != nil {
+// lastApplied returns what Metacontroller applied last, or nil if it cannot be
+// read.
+func lastApplied(annotations json.RawMessage) *applied {
+	var texts struct {
+		LastApplied string `json:"metacontroller.k8s.io/last-applied-configuration"` // metacontroller.LastAppliedAnnotation
+	}
+	var applied *applied
+	if json.Unmarshal(annotations, &texts) != nil || json.Unmarshal([]byte(texts.LastApplied), &applied) != nil {
 		return nil
 	}
-	var applied *struct {
-		Spec map[string]json.RawMessage `json:"spec"`
-	}
-	if json.Unmarshal([]byte(text), &applied) != nil || applied == nil {
-		return nil
-	}
-	if applied.Spec == nil {
-		return map[string]json.RawMessage{}
-	}
-	return applied.Spec
+	return applied
 }
 
 // hasApplied reports whether this managedFields entry is a hook's: any apply
@@ -112,7 +117,6 @@ func (m manager) hasApplied() bool {
 	if m.Subresource != "" || json.Unmarshal(m.Fields, &fields) != nil {
 		return false
 	}
-	_, hasHash := fields.Metadata.Annotations["f:"+metacontroller.HashAnnotation]
-	_, hasReplicas := fields.Spec["f:replicas"]
-	return hasReplicas && (hasHash || m.Operation == metav1.ManagedFieldsOperationApply)
+	hasHash := fields.Metadata.Annotations.Hash != nil
+	return fields.Spec.Replicas != nil && (hasHash || m.Operation == metav1.ManagedFieldsOperationApply)
 }

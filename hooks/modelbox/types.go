@@ -184,6 +184,7 @@ type Spec struct {
 	// PodAnnotations are the annotations of the Pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="!(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration'].exists(k, k in self))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
 	// PodSecurityContext is that of the Pods. The seccomp profile is
 	// RuntimeDefault where none is written.

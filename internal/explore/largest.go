@@ -16,19 +16,29 @@ import (
 // each field, once and as often as the lists around the field have items, up to about most
 // bytes. The texts are of the forms that Kubernetes refuses somewhere.
 func Largest(controller *metacontroller.Controller, object simulate.Object, most int) ([]Edit, error) {
+	return (&largest{most: most, base: object.Object}).ofAll(controller)
+}
+
+// Shortest is Largest with as many short and different texts and keys as there may be: an
+// API server says in a sentence what is wrong with each.
+func Shortest(controller *metacontroller.Controller, object simulate.Object, most int) ([]Edit, error) {
+	return (&largest{most: most, base: object.Object, isShort: true}).ofAll(controller)
+}
+
+type largest struct {
+	most    int
+	isShort bool
+	base    map[string]any
+	edits   []Edit
+}
+
+func (l *largest) ofAll(controller *metacontroller.Controller) ([]Edit, error) {
 	root, err := specSchema(controller)
 	if err != nil {
 		return nil, err
 	}
-	l := largest{most: most, base: object.Object}
 	eachField([]step{{"spec", root}}, l.try)
 	return l.edits, nil
-}
-
-type largest struct {
-	most  int
-	base  map[string]any
-	edits []Edit
 }
 
 // valuesOf returns large texts for a field of text, and lists and maps of them.
@@ -59,7 +69,10 @@ func (l *largest) texts(schema map[string]any) []any {
 		matches = regexp.MustCompile(pattern).MatchString
 	}
 	var list []any
-	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a="} {
+	if l.isShort {
+		length = min(length, 3)
+	}
+	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a=", ".."} {
 		text := strings.Repeat(form, length/len(form)+1)[:length]
 		if matches(text) {
 			list = append(list, text)
@@ -103,7 +116,11 @@ func (l *largest) maps(schema, values map[string]any) []any {
 		all = append(all, whole)
 	}
 	for _, form := range []string{"\x7f", "a", "a/", "-"} {
-		for _, length := range []int{63, 317, 1024} {
+		lengths := []int{63, 317, 1024}
+		if l.isShort {
+			lengths = []int{4}
+		}
+		for _, length := range lengths {
 			if len(usual) > 0 {
 				add(strings.Repeat(form, length), usual[0])
 			}
@@ -115,7 +132,7 @@ func (l *largest) maps(schema, values map[string]any) []any {
 			all = append(all, map[string]any{key: text})
 		}
 	}
-	if values["type"] == "string" {
+	if values["type"] == "string" && !l.isShort {
 		all = append(all, map[string]any{validatedAnnotations[0]: "[" + strings.Repeat("{},", 4000) + "{}]"})
 	}
 	return all
@@ -127,10 +144,14 @@ var validatedAnnotations = []string{
 	"container.apparmor.security.beta.kubernetes.io/other", "seccomp.security.alpha.kubernetes.io/pod", "container.seccomp.security.alpha.kubernetes.io/other",
 }
 
-// numbered returns a text of the same length that ends with a number.
+// numbered returns a text of the same length with a number in it, before its end.
 func numbered(text string, i int) string {
-	end := fmt.Sprint(i)
-	return text[:max(0, len(text)-len(end))] + end
+	number := fmt.Sprint(i)
+	if len(text) <= len(number) {
+		return number
+	}
+	at := len(text) - len(number) - 1
+	return text[:at] + number + text[len(text)-1:]
 }
 
 // try adds edits with each large value of a field: once, and in lists of as many items as

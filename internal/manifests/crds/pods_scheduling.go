@@ -7,6 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// mostLabelKeys is far more than the one or two labels that tell revisions apart.
+const mostLabelKeys = int64(8)
+
 // aboutScheduling is what is asked of what chooses a node.
 var aboutScheduling = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.PreferredSchedulingTerm](): {fields: map[string]keywords{"weight": between(1, 100)}},
@@ -44,13 +47,15 @@ var aboutScheduling = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.PodAffinityTerm](): {
 		fields: map[string]keywords{
 			"topologyKey": qualified, "namespaces[]": label, "matchLabelKeys[]": qualified, "mismatchLabelKeys[]": qualified,
+			"matchLabelKeys": {"maxItems": mostLabelKeys}, "mismatchLabelKeys": {"maxItems": mostLabelKeys},
 		},
-		rules: []rule{{"has(self.labelSelector) || ((!has(self.matchLabelKeys) || size(self.matchLabelKeys) == 0) && (!has(self.mismatchLabelKeys) || size(self.mismatchLabelKeys) == 0))",
+		rules: []rule{{"!has(self.matchLabelKeys) || !has(self.mismatchLabelKeys) || !self.matchLabelKeys.exists(key, key in self.mismatchLabelKeys)",
+			"matchLabelKeys and mismatchLabelKeys cannot have the same key: remove it from one of them"}, {"has(self.labelSelector) || ((!has(self.matchLabelKeys) || size(self.matchLabelKeys) == 0) && (!has(self.mismatchLabelKeys) || size(self.mismatchLabelKeys) == 0))",
 			"matchLabelKeys and mismatchLabelKeys need labelSelector: set labelSelector, or remove them"}},
 	},
 	reflect.TypeFor[corev1.TopologySpreadConstraint](): {
 		fields: map[string]keywords{
-			"maxSkew": atLeast(1), "minDomains": atLeast(1), "topologyKey": qualified, "matchLabelKeys[]": qualified,
+			"maxSkew": atLeast(1), "minDomains": atLeast(1), "topologyKey": qualified, "matchLabelKeys[]": qualified, "matchLabelKeys": {"maxItems": mostLabelKeys},
 			"whenUnsatisfiable":  oneOf("DoNotSchedule", "ScheduleAnyway"),
 			"nodeAffinityPolicy": oneOf("Honor", "Ignore"), "nodeTaintsPolicy": oneOf("Honor", "Ignore"),
 		},

@@ -34,7 +34,9 @@ var aboutVolumes = map[reflect.Type]asked{
 				"recursiveReadOnly needs readOnly true, and cannot be set with mountPropagation other than None"},
 		},
 	},
-	reflect.TypeFor[corev1.VolumeDevice](): {fields: map[string]keywords{"devicePath": notEmpty}},
+	reflect.TypeFor[corev1.VolumeDevice](): {fields: map[string]keywords{
+		"devicePath": {"minLength": int64(1), "maxLength": int64(1024), "pattern": `^/?(` + step + `(/` + step + `?)*)?$`},
+	}},
 	// A name and what it is of; where that is left out, it is an emptyDir.
 	reflect.TypeFor[corev1.Volume](): {fields: map[string]keywords{"name": label}, itself: keywords{"maxProperties": int64(2)}},
 	reflect.TypeFor[corev1.EmptyDirVolumeSource](): {fields: map[string]keywords{
@@ -59,6 +61,9 @@ var aboutVolumes = map[reflect.Type]asked{
 	}},
 	reflect.TypeFor[corev1.EphemeralVolumeSource](): {fields: map[string]keywords{
 		"volumeClaimTemplate.spec.selector.matchExpressions": {"maxItems": int64(8)},
+	}},
+	reflect.TypeFor[corev1.PersistentVolumeClaimSpec](): {fields: map[string]keywords{
+		"accessModes": {"maxItems": int64(4)}, "accessModes[]": oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
 	}},
 	reflect.TypeFor[corev1.PersistentVolumeClaimVolumeSource](): {fields: map[string]keywords{"claimName": subdomain}},
 	reflect.TypeFor[corev1.ProjectedVolumeSource]():             {fields: map[string]keywords{"defaultMode": mode, "sources": {"maxItems": int64(20)}}},
