@@ -47,10 +47,17 @@ func configMap(name string) *corev1.ConfigMap {
 
 // ask returns a request with config maps and Pods, each given in JSON by name.
 func ask(finalizing bool, configMaps, pods string) []byte {
+	deleted := ""
+	if finalizing {
+		deleted = beingDeleted
+	}
 	return fmt.Appendf(nil, `{"parent":{"apiVersion":"example.com/v1","kind":"Greeting",
-		"metadata":{"name":"hi","namespace":"ns","uid":"u","generation":3},"spec":{"text":"hello","replicas":9007199254740993},"status":{"old":true}},
+		"metadata":{"name":"hi","namespace":"ns","uid":"u","generation":3`+deleted+`},"spec":{"text":"hello","replicas":9007199254740993},"status":{"old":true}},
 		"children":{"ConfigMap.v1":{%s},"Pod.v1":{%s}},"related":{},"finalizing":%t,"unknown":1}`, configMaps, pods, finalizing)
 }
+
+// beingDeleted is what the parent of a finalize request has that is being deleted.
+const beingDeleted = `,"deletionTimestamp":"2026-01-01T00:00:00Z"`
 
 func observed(kind, name, more string) string {
 	return fmt.Sprintf(`"ns/%s":{"apiVersion":"v1","kind":%q,"metadata":{"name":%q,"namespace":"ns"%s}}`, name, kind, name, more)
@@ -204,6 +211,43 @@ func TestFinalizeNeverRefuses(t *testing.T) {
 			answer, err := test.controller.Call(FinalizeHook, noon, []byte(test.request))
 			require.NoError(t, err)
 			require.JSONEq(t, test.want, string(answer.Body))
+		})
+	}
+}
+
+// TestFinalizeOfAParentThatIsNotDeletedKeepsAll: Metacontroller calls finalize for a
+// parent that has moved to another CompositeController, too, and that one has the same
+// children.
+func TestFinalizeOfAParentThatIsNotDeletedKeepsAll(t *testing.T) {
+	asked := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		require.Fail(t, "the hook is asked")
+		return greetingResult{}, nil
+	})
+	byDefault := asked
+	byDefault.Finalize = Hook{}
+	leaving := func(configMaps, pods string) string {
+		return strings.Replace(string(ask(true, configMaps, pods)), beingDeleted, "", 1)
+	}
+	pod := observed("Pod", "a", `,"generation":"damaged"`)
+	kept := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`
+	going := observed("Pod", "a", beingDeleted)
+	for name, test := range map[string]struct{ request, children string }{
+		"a child":                     {leaving("", pod), kept},
+		"one that is being deleted":   {leaving("", going), kept},
+		"no child":                    {leaving("", ""), ""},
+		"null is no time":             {strings.Replace(leaving("", pod), `"generation":3`, `"generation":3,"deletionTimestamp":null`, 1), kept},
+		"a spec that cannot be read":  {strings.Replace(leaving("", pod), `"text":"hello"`, `"text":7`, 1), kept},
+		"what is updated in place":    {leaving(observed("ConfigMap", "b", ""), pod), `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b"}},` + kept},
+		"while its children are kept": {strings.Replace(leaving("", pod), `"generation":3`, `"generation":3,"finalizers":["orphan"]`, 1), kept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, controller := range []Controller{asked, byDefault} {
+				answer, err := controller.Call(FinalizeHook, noon, []byte(test.request))
+				require.NoError(t, err)
+				require.JSONEq(t, `{"status":{"old":true},"children":[`+test.children+`],"finalized":true}`, string(answer.Body))
+				require.False(t, answer.Changes.Any())
+				require.False(t, answer.Finalized, "others will be asked about it")
+			}
 		})
 	}
 }

@@ -34,7 +34,7 @@ func (c Controller) describeAnswer(answer *Answer, req *request, out *outcome, t
 	const begin = `{"status":`
 	status := answer.Body[len(begin):skipValue(answer.Body, len(begin))]
 	answer.Ready = readyOf(status)
-	answer.Finalized = out.finalized
+	answer.Finalized = out.finalized && !req.isLeaving()
 	answer.Changes = c.changes(req, out, taken)
 	answer.Changes.Status = !sameStatus(lookup(req.parent, "status"), status)
 }

@@ -54,6 +54,10 @@ func Sync[P, S any](sync func(parent *P, observed Observed) (Result[S], error)) 
 // stay until those are gone; to delete them in order, read them with
 // [ListReadable] and [Snapshot.Label]. After any other error of the function
 // all children are deleted at once.
+//
+// The function is not asked where nothing is to be torn down: while the children are
+// orphaned, and about a parent that is not being deleted, which Metacontroller finalizes
+// when its labels no longer match the labelSelector of the CompositeController.
 func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
@@ -141,11 +145,22 @@ func (r *request) isOrphaning() bool {
 	return found
 }
 
-// orphanAll replaces every finalize hook while the parent is orphaning its
-// children. The garbage collector releases them, and Metacontroller does not
-// touch them, so there is nothing to tear down: a hook that waited for them
-// would wait for ever.
-func orphanAll(req *request, observed Observed) (*outcome, error) {
+// isLeaving reports whether a finalize hook is called though the parent is not being
+// deleted. Metacontroller does so once the parent's labels no longer match the
+// labelSelector of the CompositeController, while its finalizer is on it: the parent
+// has moved to another CompositeController, which needs the children as they are.
+func (r *request) isLeaving() bool {
+	return r.finalizing && isNull(lookup(r.parent, "metadata", "deletionTimestamp"))
+}
+
+// keepsAll reports whether a finalize hook has nothing to tear down.
+func (r *request) keepsAll() bool { return r.isOrphaning() || r.isLeaving() }
+
+// letGo replaces every finalize hook where all children stay. While the parent is
+// orphaning them, the garbage collector releases them, and Metacontroller does not
+// touch them: a hook that waited for them would wait for ever. After the parent has
+// moved to another CompositeController, that one goes on with them.
+func letGo(req *request, observed Observed) (*outcome, error) {
 	out, err := finalizeAll(req, observed)
 	if err != nil {
 		return nil, err
@@ -226,8 +241,8 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 			run = finalizeAll
 		}
 	}
-	if hook == FinalizeHook && req.isOrphaning() {
-		run = orphanAll
+	if hook == FinalizeHook && req.keepsAll() {
+		run = letGo
 	}
 	out, err := run(req, seen)
 	if err == nil {

@@ -18,7 +18,7 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	if out.finalized && !req.finalizing {
 		return nil, nil, errors.New("a hook that is not finalizing answers finalized: true")
 	}
-	if out.finalized && req.children.Len() > 0 && !req.isOrphaning() {
+	if out.finalized && req.children.Len() > 0 && !req.keepsAll() {
 		return nil, nil, errors.New("finalized: true is answered while children exist")
 	}
 	if req.finalizing {
@@ -50,7 +50,7 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 			body = append(body, ',')
 		}
 		child, grown, err := c.answerChild(req, body, object)
-		if err != nil && child.Kept && req.finalizing && !req.isOrphaning() && req.run.failure() == nil {
+		if err != nil && child.Kept && req.finalizing && !req.keepsAll() && req.run.failure() == nil {
 			body = body[:start] // a child that cannot be kept is deleted first: it must not block the deletion
 			continue
 		}
