@@ -35,7 +35,9 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
 # time is the garbage collector's otherwise, and nothing there measures memory.
 
 # The types are below hooks/: to look there alone is faster.
-GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/...
+# Of Metacontroller in deploy/overlays/sharded.
+SHARDS        := 2
+GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/... --shards $(SHARDS)
 
 # The operators that `make unit KIND=...` can test alone.
 ALL_KINDS     := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
@@ -229,7 +231,7 @@ endif
 ##@ To change it
 
 .PHONY: generate
-generate: ## Write the CRDs, CompositeControllers, RBAC and the README's table
+generate: ## Write the CRDs, CompositeControllers, RBAC, the overlay of SHARDS=2 and the README's table
 	$(GENERATE)
 
 .PHONY: verify

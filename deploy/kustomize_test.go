@@ -29,13 +29,15 @@ type kustomization struct {
 		Name   string `json:"name"`
 		NewTag string `json:"newTag"`
 	} `json:"images"`
-	Labels []any `json:"labels"`
+	Labels       []any  `json:"labels"`
+	NameSuffix   string `json:"nameSuffix"`
+	Replacements []any  `json:"replacements"`
 }
 
 // What a kustomization.yaml does not list is not installed, and nobody notices.
 func TestEveryFileIsListed(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"*/kustomization.yaml", "overlays/*/kustomization.yaml", "components/*/kustomization.yaml"} {
+	for _, pattern := range []string{"*/kustomization.yaml", "overlays/*/kustomization.yaml", "overlays/*/*/kustomization.yaml", "overlays/*/*/*/kustomization.yaml", "components/*/kustomization.yaml"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, found)

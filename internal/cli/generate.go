@@ -21,7 +21,8 @@ func newGenerateCommand(p *program) *cobra.Command {
 project: the CRDs from the Go types of the custom resources, by controller-gen, and the
 others from the declarations of the operators in this program. In the README it writes
 what stands between the lines <!-- kinds:begin --> and <!-- kinds:end -->, and those of
-uninstall, where there are any. It needs the go command, which downloads controller-gen
+uninstall, where there are any. With --shards it also writes deploy/overlays/sharded,
+which divides the custom resources among several Metacontrollers. It needs the go command, which downloads controller-gen
 the first time.
 
 Run it from the source that it is to see: go run . generate. A Makefile is the place for
@@ -29,6 +30,9 @@ the flags of an installation, so that everybody generates the same.`,
 		Example: `  operetta generate --check`,
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := manifests.CheckShards(project.Shards); err != nil {
+				return usagef("--shards %w", err)
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			return runGenerate(ctx, p, project, check)
@@ -37,6 +41,7 @@ the flags of an installation, so that everybody generates the same.`,
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing, list what differs and exit with 1")
 	cmd.Flags().StringVar(&project.Root, "root", ".", "the project's root, the `folder` of its go.mod")
 	cmd.Flags().StringArrayVar(&project.Packages, "packages", []string{"./..."}, "where the Go types of the custom resources are; more than once for several")
+	cmd.Flags().IntVar(&project.Shards, "shards", 0, "number of Metacontrollers in deploy/overlays/sharded, which is not written below two")
 	addInstallation(cmd, &project.Installation)
 	return cmd
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestGenerateTellsWrongUsage(t *testing.T) {
-	for _, args := range [][]string{{"generate", "deploy"}, {"generate", "--chekc"}} {
+	for _, args := range [][]string{{"generate", "deploy"}, {"generate", "--chekc"}, {"generate", "--shards=99"}} {
 		code, stdout, stderr := operetta(t, "", args...)
 		require.Equal(t, exitUsage, code, args)
 		require.Empty(t, stdout)

@@ -13,6 +13,7 @@ import (
 func newManifestsCommand(p *program) *cobra.Command {
 	var hookURL string
 	var rbac bool
+	var shards int
 	in := manifests.Operetta()
 	cmd := &cobra.Command{
 		Use:   "manifests",
@@ -25,13 +26,23 @@ on its custom resources: leave it as it is once there are any.
 
 With --rbac it prints instead what Metacontroller must be allowed to do for
 these operators: a ClusterRole for each, bound to the ServiceAccount in
---metacontroller-namespace.`,
+--metacontroller-namespace.
+
+With --shards it prints as many CompositeControllers for each operator, of which each
+takes a part of the custom resources, by their label operetta.dev/shard, and is for a
+Metacontroller of its own. docs/scale.md says how to run them.`,
 		Example: `  operetta manifests --hook-url http://172.17.0.1:8080 | kubectl apply -f -`,
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			elsewhere := cmd.Flags().Changed("hook-url")
 			if rbac && elsewhere {
 				return usagef("--rbac and --hook-url go with different manifests: leave one out")
+			}
+			if rbac && cmd.Flags().Changed("shards") {
+				return usagef("--rbac and --shards go with different manifests: leave one out, for all shards have the same permissions")
+			}
+			if err := manifests.CheckShards(shards); err != nil {
+				return usagef("--shards %w", err)
 			}
 			if rbac {
 				return printEach(p, in.MetacontrollerRole)
@@ -43,11 +54,12 @@ these operators: a ClusterRole for each, bound to the ServiceAccount in
 				}
 			}
 			return printEach(p, func(c metacontroller.Controller) ([]byte, error) {
-				return in.CompositeController(c, hookURL)
+				return in.CompositeControllers(c, hookURL, shards)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&hookURL, "hook-url", "", "address of the server, as in http://host:port, instead of its Service")
+	cmd.Flags().IntVar(&shards, "shards", 1, "number of Metacontrollers that divide the custom resources")
 	addKinds(cmd, p)
 	addInstallation(cmd, &in)
 	cmd.Flags().BoolVar(&rbac, "rbac", false, "print the permissions of Metacontroller instead")

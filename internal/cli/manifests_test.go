@@ -56,6 +56,18 @@ func TestManifestsPrintsPermissions(t *testing.T) {
 	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRoleBinding\n"))
 }
 
+func TestManifestsOfShards(t *testing.T) {
+	code, stdout, stderr := runManifests(t, "--shards", "3", "--kinds", "podset")
+	require.Equal(t, exitDone, code, stderr)
+	require.Equal(t, 3, strings.Count(stdout, "kind: CompositeController\n"))
+	for _, name := range []string{"operetta-podset", "operetta-podset-shard-1", "operetta-podset-shard-2"} {
+		require.Contains(t, stdout, "  name: "+name+"\n")
+	}
+	_, whole, _ := runManifests(t)
+	_, one, _ := runManifests(t, "--shards", "1")
+	require.Equal(t, whole, one)
+}
+
 func TestManifestsTellsWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"--hook-url=10.0.0.7:8080":         "write http://host:port",
@@ -63,6 +75,9 @@ func TestManifestsTellsWrongUsage(t *testing.T) {
 		"--hook-url=":                      "write http://host:port",
 		"--rbac --hook-url=http://host:80": "leave one out",
 		"modelbox":                         "takes no arguments",
+		"--shards=33":                      "write one from 1 to 32",
+		"--shards=-1":                      "write one from 1 to 32",
+		"--rbac --shards=2":                "leave one out",
 	} {
 		code, stdout, stderr := runManifests(t, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code, args)

@@ -29,6 +29,9 @@ type Project struct {
 	Packages []string
 	// Installation configures its manifests.
 	Installation manifests.Installation
+	// Shards is the number of Metacontrollers in deploy/overlays/sharded. Below two there
+	// is no such folder.
+	Shards int
 	// Controllers are its operators.
 	Controllers []metacontroller.Controller
 }
@@ -64,6 +67,11 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 		return nil, err
 	}
 	files.add("deploy/argocd/argocd-cm.yaml", health)
+	if p.Shards > 1 {
+		if err := files.addShards(p); err != nil {
+			return nil, err
+		}
+	}
 	return files, files.addReadme(p.Root,
 		section{"kinds", manifests.KindsTable(rows)},
 		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
@@ -111,6 +119,42 @@ func (t Tree) addKustomization(folder string, resources []string) error {
 		return fmt.Errorf("printing %s/kustomization.yaml: %w", folder, err)
 	}
 	t.add(folder+"/kustomization.yaml", text)
+	return nil
+}
+
+// shardsFolder is the overlay for several Metacontrollers.
+const shardsFolder = "deploy/overlays/sharded"
+
+// addShards adds the overlay. It has the files of deploy/ once more, because a
+// kustomization must not refer to a folder that it is in.
+func (t Tree) addShards(p Project) error {
+	whole, err := os.ReadFile(filepath.Join(p.Root, "deploy/kustomization.yaml"))
+	if err != nil {
+		return fmt.Errorf("reading what is divided into shards: %w", err)
+	}
+	files, err := p.Installation.Overlay(whole, p.Shards)
+	if err != nil {
+		return err
+	}
+	for path, content := range files {
+		t.add(shardsFolder+"/"+path, content)
+	}
+	var listed struct {
+		Resources []string `json:"resources"`
+	}
+	if err := yaml.Unmarshal(whole, &listed); err != nil {
+		return fmt.Errorf("reading deploy/kustomization.yaml: %w", err)
+	}
+	for _, name := range listed.Resources {
+		if !manifests.IsFile(name) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(p.Root, "deploy", name))
+		if err != nil {
+			return fmt.Errorf("reading what is divided into shards: %w", err)
+		}
+		t.add(shardsFolder+"/"+name, content)
+	}
 	return nil
 }
 

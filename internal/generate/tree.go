@@ -79,7 +79,18 @@ func (t Tree) changes(root string) ([]string, error) {
 			changes = append(changes, path)
 		}
 	}
-	for _, folder := range folders {
+	searched := folders[:]
+	if _, divided := t[shardsFolder+"/kustomization.yaml"]; divided {
+		// A number of shards that has become smaller leaves folders.
+		shards, err := filepath.Glob(filepath.Join(root, shardsFolder, "shard-*"))
+		if err != nil {
+			return nil, fmt.Errorf("listing what was generated: %w", err)
+		}
+		for _, full := range shards {
+			searched = append(searched, shardsFolder+"/"+filepath.Base(full))
+		}
+	}
+	for _, folder := range searched {
 		stale, err := t.stale(root, folder)
 		if err != nil {
 			return nil, err

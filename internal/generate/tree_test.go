@@ -31,19 +31,22 @@ func TestWriteMakesTheFilesWhatTheyShouldBe(t *testing.T) {
 		"deploy/crds/gone.yaml":    manifests.Header + "of a kind that is gone",
 		"deploy/rbac/by-hand.yaml": "written by hand",
 		"deploy/rbac/keep/me.yaml": manifests.Header + "in a folder below",
+
+		"deploy/overlays/sharded/shard-7/kustomization.yaml": manifests.Header + "of a shard that is gone",
 	})
 	wanted := Tree{}
 	wanted.add("deploy/crds/same.yaml", []byte("same"))
 	wanted.add("deploy/crds/edited.yaml", []byte("as it should be"))
 	wanted.add("deploy/argocd/new.yaml", []byte("new"))
+	wanted.add("deploy/overlays/sharded/kustomization.yaml", []byte("of six shards"))
 
 	var said bytes.Buffer
-	require.ErrorContains(t, wanted.Check(root, &said), "differ from what the operators declare: 3:")
-	require.Equal(t, "deploy/argocd/new.yaml\ndeploy/crds/edited.yaml\ndeploy/crds/gone.yaml\n", said.String())
+	require.ErrorContains(t, wanted.Check(root, &said), "differ from what the operators declare: 5:")
+	require.Equal(t, "deploy/argocd/new.yaml\ndeploy/crds/edited.yaml\ndeploy/crds/gone.yaml\ndeploy/overlays/sharded/kustomization.yaml\ndeploy/overlays/sharded/shard-7/kustomization.yaml\n", said.String())
 
 	said.Reset()
 	require.NoError(t, wanted.Write(root, &said))
-	require.Equal(t, "wrote deploy/argocd/new.yaml\nwrote deploy/crds/edited.yaml\nremoved deploy/crds/gone.yaml\n", said.String())
+	require.Equal(t, "wrote deploy/argocd/new.yaml\nwrote deploy/crds/edited.yaml\nremoved deploy/crds/gone.yaml\nwrote deploy/overlays/sharded/kustomization.yaml\nremoved deploy/overlays/sharded/shard-7/kustomization.yaml\n", said.String())
 	edited, err := os.ReadFile(filepath.Join(root, "deploy/crds/edited.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, manifests.Header+"as it should be", string(edited))

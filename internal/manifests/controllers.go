@@ -28,6 +28,10 @@ const hookTimeout = 10 * time.Second
 // are called at hookURL, as [ParseHookURL] returns it, or, if that is empty,
 // through the Service.
 func (in Installation) CompositeController(c metacontroller.Controller, hookURL string) ([]byte, error) {
+	return document(in.compositeController(c, hookURL))
+}
+
+func (in Installation) compositeController(c metacontroller.Controller, hookURL string) compositeController {
 	object := compositeController{APIVersion: "metacontroller.k8s.io/v1alpha1", Kind: "CompositeController"}
 	object.Metadata.Name = in.Name(c)
 	object.Spec = compositeSpec{
@@ -52,7 +56,7 @@ func (in Installation) CompositeController(c metacontroller.Controller, hookURL 
 		}
 		object.Metadata.Labels[hookLabel+string(name)] = "true"
 	}
-	return document(object)
+	return object
 }
 
 // declared returns the hooks of the CompositeController, sync first. A declared
@@ -130,7 +134,8 @@ type (
 	}
 	parentRule struct {
 		resourceRule
-		IgnoreStatusChanges bool `json:"ignoreStatusChanges"`
+		IgnoreStatusChanges bool                  `json:"ignoreStatusChanges"`
+		LabelSelector       *metav1.LabelSelector `json:"labelSelector,omitempty"`
 	}
 	childRule struct {
 		resourceRule
