@@ -2,10 +2,7 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
 )
 
 // rendered returns the objects of a kustomization by kind, namespace and name.
@@ -75,65 +74,11 @@ func TestShardsDifferFromDeployInTheirControllersOnly(t *testing.T) {
 	require.Empty(t, all, "they are not printed")
 }
 
-// standInBase has what a kustomization here needs of the one that Metacontroller's authors
-// ship, which is fetched from the network.
-const standInBase = `
-apiVersion: v1
-kind: Namespace
-metadata: {name: metacontroller}
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: metacontroller, namespace: metacontroller}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: metacontroller}
-rules: []
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: aggregate-metacontroller-edit}
-rules: []
----
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: metacontroller, namespace: metacontroller, labels: {app.kubernetes.io/name: metacontroller}}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app.kubernetes.io/name: metacontroller}}
-  serviceName: ""
-  template:
-    metadata: {labels: {app.kubernetes.io/name: metacontroller}}
-    spec:
-      serviceAccountName: metacontroller
-      containers:
-      - {name: metacontroller, image: metacontroller, command: [/usr/bin/metacontroller]}
-`
-
-// withStandInBase returns a copy of deploy/ whose Metacontroller is rendered without the
-// network.
-func withStandInBase(t *testing.T) string {
-	t.Helper()
-	folder := t.TempDir()
-	require.NoError(t, os.CopyFS(filepath.Join(folder, "deploy"), os.DirFS("../deploy")))
-	base := filepath.Join(folder, "base")
-	require.NoError(t, os.Mkdir(base, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(base, "base.yaml"), []byte(standInBase), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(base, "kustomization.yaml"), []byte("resources: [base.yaml]\n"), 0o600))
-	path := filepath.Join(folder, "deploy/metacontroller/kustomization.yaml")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	local := regexp.MustCompile(`(?m)^- https://.*$`).ReplaceAll(text, []byte("- ../../base"))
-	require.NotEqual(t, string(text), string(local))
-	require.NoError(t, os.WriteFile(path, local, 0o600))
-	return filepath.Join(folder, "deploy")
-}
-
 // TestEachShardHasItsMetacontroller compares them with the one without shards: they differ
 // in names, selectors, labels and arguments.
 func TestEachShardHasItsMetacontroller(t *testing.T) {
-	deploy := withStandInBase(t)
+	deploy := t.TempDir()
+	require.NoError(t, cluster.CopyWithoutNetwork("../deploy", deploy))
 	whole, sharded := rendered(t, deploy+"/metacontroller"), rendered(t, deploy+"/overlays/sharded/metacontroller")
 	const one, first, second = "StatefulSet/metacontroller/metacontroller", "StatefulSet/metacontroller/metacontroller", "StatefulSet/metacontroller/metacontroller-shard-1"
 	const role = "Role/metacontroller/metacontroller-leader-election"

@@ -186,9 +186,9 @@ func (o *Operetta) shippedServer() (args, env []string, err error) {
 }
 
 // Connect applies the CompositeControllers with the URL of the hooks and the hook version,
-// v1 or v2.
-func (o *Operetta) Connect(url, hookVersion string) error {
-	manifests, err := o.manifests(url)
+// v1 or v2, as operetta manifests prints them with more arguments.
+func (o *Operetta) Connect(url, hookVersion string, args ...string) error {
+	manifests, err := o.manifests(url, args...)
 	if err != nil {
 		return err
 	}
@@ -200,6 +200,13 @@ func (o *Operetta) Connect(url, hookVersion string) error {
 // StartMetacontroller starts Metacontroller with an apply strategy, as its
 // ServiceAccount.
 func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy string) error {
+	return o.StartMetacontrollerAs(ctx, Metacontroller, path, "--apply-strategy="+strategy,
+		"--discovery-interval=20s", "--client-go-qps=200", "--client-go-burst=400", "--workers=10", "--zap-log-level=info")
+}
+
+// StartMetacontrollerAs starts one of several Metacontrollers, as the ServiceAccount that
+// they have in common, with arguments.
+func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string, args ...string) error {
 	token, _, err := o.Kubectl("create", "token", "metacontroller", "--namespace=metacontroller", "--duration=24h")
 	if err != nil {
 		return err
@@ -218,22 +225,20 @@ func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy strin
 		return err
 	}
 	return o.Run(ctx, Program{
-		Name: Metacontroller, Path: path,
-		Args: []string{
+		Name: name, Path: path,
+		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--metrics-address=" + metrics, "--health-probe-bind-address=" + health,
-			"--apply-strategy=" + strategy, "--discovery-interval=20s", "--client-go-qps=200", "--client-go-burst=400", "--workers=10",
-			"--zap-log-level=info",
 			// Tests read events. The default of 25 for each parent is used up by a
 			// few failures on a slow machine.
 			"--events-burst=1000",
-		},
+		}, args...),
 		Ready: healthy("http://" + health + "/healthz"),
 	})
 }
 
 // manifests returns the CompositeControllers.
-func (o *Operetta) manifests(url string) (string, error) {
-	output, err := exec.Command(o.file("bin/operetta"), "manifests", "--hook-url="+url).Output()
+func (o *Operetta) manifests(url string, args ...string) (string, error) {
+	output, err := exec.Command(o.file("bin/operetta"), append([]string{"manifests", "--hook-url=" + url}, args...)...).Output()
 	if err != nil {
 		return "", fmt.Errorf("operetta manifests: %w", err)
 	}
