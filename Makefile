@@ -182,6 +182,10 @@ test-release: ## Build the image twice, and compare what is released with deploy
 soak: ## Send the built binary requests of all kinds for TIME=30m, and look whether memory, goroutines and file descriptors grow
 	@OPERETTA_TEST_LOAD=1 OPERETTA_TEST_SOAK=$(or $(TIME),30m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./internal/server/loadtest
 
+.PHONY: scale
+scale: ## Measure how long COUNT=1000 PodSets take on a real control plane, with some settings of Metacontroller
+	@cd e2e && OPERETTA_TEST_SCALE=$(or $(COUNT),1000) $(GO) test -count=1 -timeout 2h -v -run '^TestScale$$' ./live
+
 .PHONY: thorough
 thorough: ## The tests of the hooks, the protocol and the load with every repetition, for half an hour, and the alert rules by promtool
 	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...

@@ -165,6 +165,16 @@ func (c *Cluster) Kill(name string) error {
 	return p.kill()
 }
 
+// PID returns the process id of a program, or 0 if none of the name runs.
+func (c *Cluster) PID(name string) int {
+	for _, p := range c.running {
+		if p.Name == name {
+			return p.cmd.Process.Pid
+		}
+	}
+	return 0
+}
+
 // take removes a program from the list of running ones.
 func (c *Cluster) take(name string) (*process, error) {
 	i := slices.IndexFunc(c.running, func(p *process) bool { return p.Name == name })

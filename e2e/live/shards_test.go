@@ -204,6 +204,16 @@ func testShards(t *testing.T, m mode) {
 		require.True(w, before[ref] == "" || before[ref] == uid, ref)
 		before[ref] = uid
 	}
+	moved := func(shards map[string]string) {
+		w.Helper()
+		w.requireFinalizer("operetta-dataservice" + shards[product])
+		w.settle()
+		calls.forget()
+		w.touch(slices.Sorted(maps.Keys(shards)))
+		w.settle()
+		calls.requireServed(w, shards)
+		require.Equal(w, before, w.uids(children))
+	}
 	move := func(shards map[string]string) {
 		w.Helper()
 		for name, suffix := range shards {
@@ -213,21 +223,18 @@ func testShards(t *testing.T, m mode) {
 			}
 			w.kubectl("label", "--overwrite", name, shardLabel+"="+label)
 		}
-		w.requireFinalizer("operetta-dataservice" + shards[product])
-		w.settle()
-		calls.forget()
-		w.touch(slices.Sorted(maps.Keys(shards)))
-		w.settle()
-		calls.requireServed(w, shards)
-		require.Equal(w, before, w.uids(children))
+		moved(shards)
 	}
 	move(map[string]string{"podset/zero": suffix, "podset/one": "", product: suffix})
 	w.ready("podset/zero", "podset/one", product)
 
-	// Back to one Metacontroller: nothing may be left to the second, whose finalizer nobody
-	// else would remove.
-	move(map[string]string{"podset/zero": "", product: ""})
-	w.kubectl("label", "podset/one", product, shardLabel+"-")
+	// Back to one Metacontroller, as the documentation has it: nothing may be left to the
+	// second, whose finalizer nobody else would remove.
+	back := shown(t, "## Back to one Metacontroller")
+	require.Len(t, back, 6)
+	runShown(t, back[0])
+	all := map[string]string{"podset/none": "", "podset/zero": "", "podset/one": "", "podset/odd": "", product: ""}
+	moved(all)
 	list, _ := w.requests(offset)
 	for _, r := range list {
 		require.NotEqual(w, "delete", r.Verb, r.String())
@@ -235,14 +242,39 @@ func testShards(t *testing.T, m mode) {
 	end(second)
 	end(first)
 	connect("1")
-	kubectl(t, "", "delete", "compositecontrollers.metacontroller.k8s.io", "--selector="+shardLabel+"=1")
+	runShown(t, back[4])
+	left, _, err := operetta.Kubectl("get", "compositecontrollers.metacontroller.k8s.io", "--output=name")
+	require.NoError(t, err)
+	require.NotContains(t, left, suffix)
+	require.Contains(t, left, "operetta-podset\n")
 	require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
 	running = append(running, first)
 	calls.forget()
-	w.touch([]string{"podset/none", "podset/zero", "podset/one", "podset/odd", product})
-	w.ready("podset/none", "podset/zero", "podset/one", "podset/odd", product)
+	names := slices.Sorted(maps.Keys(all))
+	w.touch(names)
+	w.ready(names...)
 	require.Equal(w, before, w.uids(children))
 	w.clear()
+}
+
+// shown returns the commands below a headline of docs/scale.md.
+func shown(t *testing.T, headline string) []string {
+	t.Helper()
+	_, section, found := strings.Cut(read(t, root+"/docs/scale.md"), "\n"+headline+"\n")
+	require.True(t, found, headline)
+	_, block, found := strings.Cut(section, "```sh\n")
+	require.True(t, found, headline)
+	block, _, _ = strings.Cut(block, "```")
+	return strings.Split(strings.TrimSpace(block), "\n")
+}
+
+// runShown runs a kubectl command as it is shown.
+func runShown(t *testing.T, command string) {
+	t.Helper()
+	command, _, _ = strings.Cut(command, " #")
+	words := strings.Fields(command)
+	require.Equal(t, "kubectl", words[0])
+	kubectl(t, "", words[1:]...)
 }
 
 // requireFinalizer waits until the DataService has the finalizer of one CompositeController
