@@ -100,17 +100,18 @@ func render(p *program, path string, flags *renderFlags) error {
 // deleted returns a finalize request with a parent that is being deleted, which is what
 // finalize is asked about first of all. A finalize request that came whole stays as it is.
 func deleted(input, request []byte, now time.Time) ([]byte, error) {
-	var whole struct {
-		Finalizing bool `json:"finalizing"`
+	object := func(raw []byte) map[string]json.RawMessage {
+		members := map[string]json.RawMessage{}
+		if json.Unmarshal(raw, &members) != nil {
+			return nil // the call says what is wrong with it
+		}
+		return members
 	}
-	if json.Unmarshal(input, &whole) == nil && whole.Finalizing {
-		return request, nil
-	}
-	members, parent, metadata := map[string]json.RawMessage{}, map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	if json.Unmarshal(request, &members) != nil || json.Unmarshal(members["parent"], &parent) != nil || json.Unmarshal(parent["metadata"], &metadata) != nil {
-		return request, nil // the call says what is wrong with it
-	}
-	if stamp := metadata["deletionTimestamp"]; metadata == nil || len(stamp) > 0 && string(stamp) != "null" {
+	members := object(request)
+	parent := object(members["parent"])
+	metadata := object(parent["metadata"])
+	isWhole := string(object(input)["finalizing"]) == "true"
+	if stamp := metadata["deletionTimestamp"]; isWhole || metadata == nil || len(stamp) > 0 && string(stamp) != "null" {
 		return request, nil
 	}
 	metadata["deletionTimestamp"] = fmt.Appendf(nil, "%q", now.UTC().Format(time.RFC3339))
