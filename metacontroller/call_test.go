@@ -47,16 +47,12 @@ func configMap(name string) *corev1.ConfigMap {
 
 // ask returns a request with config maps and Pods, each given in JSON by name.
 func ask(finalizing bool, configMaps, pods string) []byte {
-	deleted := ""
-	if finalizing {
-		deleted = beingDeleted
-	}
 	return fmt.Appendf(nil, `{"parent":{"apiVersion":"example.com/v1","kind":"Greeting",
-		"metadata":{"name":"hi","namespace":"ns","uid":"u","generation":3`+deleted+`},"spec":{"text":"hello","replicas":9007199254740993},"status":{"old":true}},
+		"metadata":{"name":"hi","namespace":"ns","uid":"u","generation":3},"spec":{"text":"hello","replicas":9007199254740993},"status":{"old":true}},
 		"children":{"ConfigMap.v1":{%s},"Pod.v1":{%s}},"related":{},"finalizing":%t,"unknown":1}`, configMaps, pods, finalizing)
 }
 
-// beingDeleted is what the parent of a finalize request has that is being deleted.
+// beingDeleted is what an object has that is being deleted.
 const beingDeleted = `,"deletionTimestamp":"2026-01-01T00:00:00Z"`
 
 func observed(kind, name, more string) string {
@@ -226,7 +222,7 @@ func TestFinalizeOfAParentThatIsNotDeletedKeepsAll(t *testing.T) {
 	byDefault := asked
 	byDefault.Finalize = Hook{}
 	leaving := func(configMaps, pods string) string {
-		return strings.Replace(string(ask(true, configMaps, pods)), beingDeleted, "", 1)
+		return strings.Replace(string(ask(true, configMaps, pods)), "{", `{"controller":{"spec":{"parentResource":{"labelSelector":{}}}},`, 1)
 	}
 	pod := observed("Pod", "a", `,"generation":"damaged"`)
 	kept := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`

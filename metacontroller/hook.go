@@ -56,8 +56,8 @@ func Sync[P, S any](sync func(parent *P, observed Observed) (Result[S], error)) 
 // all children are deleted at once.
 //
 // The function is not asked where nothing is to be torn down: while the children are
-// orphaned, and about a parent that is not being deleted, which Metacontroller finalizes
-// when its labels no longer match the labelSelector of the CompositeController.
+// orphaned, and about a parent that is not being deleted but has moved to another
+// CompositeController: its labels no longer match the labelSelector of this one.
 func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
@@ -150,7 +150,8 @@ func (r *request) isOrphaning() bool {
 // labelSelector of the CompositeController, while its finalizer is on it: the parent
 // has moved to another CompositeController, which needs the children as they are.
 func (r *request) isLeaving() bool {
-	return r.finalizing && isNull(lookup(r.parent, "metadata", "deletionTimestamp"))
+	return r.finalizing && isNull(lookup(r.parent, "metadata", "deletionTimestamp")) &&
+		!isNull(lookup(r.controller, "spec", "parentResource", "labelSelector"))
 }
 
 // keepsAll reports whether a finalize hook has nothing to tear down.

@@ -112,9 +112,6 @@ func keepRequest(t *testing.T, finalizing, orphaning bool, deployment string) []
 		"apiVersion": "example.com/v1", "kind": "Greeting",
 		"metadata": map[string]any{"name": "hi", "namespace": "ns", "uid": "u"}, "spec": map[string]any{}, "status": map[string]any{},
 	}
-	if finalizing {
-		parent["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-	}
 	if orphaning {
 		parent["metadata"].(map[string]any)["finalizers"] = []string{"orphan"}
 	}

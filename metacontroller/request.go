@@ -30,6 +30,8 @@ type request struct {
 	children   Objects
 	related    Objects
 	finalizing bool
+	// controller is Metacontroller's configuration. It is not checked, and may be nil.
+	controller json.RawMessage
 }
 
 // readRequest splits a request and checks that every object in it has a unique
@@ -48,6 +50,8 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	var children, related, finalizing []byte
 	isEnvelope := members(body, func(key, value []byte) bool {
 		switch string(key) {
+		case "controller":
+			req.controller = value
 		case "parent":
 			req.parent = value
 		case "children":

@@ -77,11 +77,6 @@ func render(p *program, path string, flags *renderFlags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", input.source, err)
 	}
-	if hook == metacontroller.FinalizeHook {
-		if request, err = deleted(input.json, request, now); err != nil {
-			return fmt.Errorf("%s: %w", input.source, err)
-		}
-	}
 	answer, err := p.call(controller, hook, now, request)
 	if err != nil {
 		return fmt.Errorf("%s: %w", input.source, err)
@@ -95,34 +90,6 @@ func render(p *program, path string, flags *renderFlags) error {
 	}
 	_, err = p.Out.Write(text)
 	return err
-}
-
-// deleted returns a finalize request with a parent that is being deleted, which is what
-// finalize is asked about first of all. A finalize request that came whole stays as it is.
-func deleted(input, request []byte, now time.Time) ([]byte, error) {
-	object := func(raw []byte) map[string]json.RawMessage {
-		members := map[string]json.RawMessage{}
-		if json.Unmarshal(raw, &members) != nil {
-			return nil // the call says what is wrong with it
-		}
-		return members
-	}
-	members := object(request)
-	parent := object(members["parent"])
-	metadata := object(parent["metadata"])
-	isWhole := string(object(input)["finalizing"]) == "true"
-	if stamp := metadata["deletionTimestamp"]; isWhole || metadata == nil || len(stamp) > 0 && string(stamp) != "null" {
-		return request, nil
-	}
-	metadata["deletionTimestamp"] = fmt.Appendf(nil, "%q", now.UTC().Format(time.RFC3339))
-	var err error
-	if parent["metadata"], err = json.Marshal(metadata); err != nil {
-		return nil, err
-	}
-	if members["parent"], err = json.Marshal(parent); err != nil {
-		return nil, err
-	}
-	return json.Marshal(members)
 }
 
 // printChildren prints the desired children, without kept ones, which have no

@@ -55,7 +55,7 @@ func (r *caseRecorder) write(now time.Time, path string, body, answer []byte) er
 	if err := json.Unmarshal(body, &request); err != nil {
 		return err
 	}
-	delete(request, "controller") // no hook reads it
+	delete(request, "controller") // a hook only asks whether it has a labelSelector, and this one has none
 	input, err := json.Marshal(request)
 	if err == nil {
 		input, err = documents.ToYAML(input)

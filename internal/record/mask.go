@@ -146,9 +146,17 @@ func (m *mask) object(at place) error {
 			return err
 		}
 		key, _ := token.(string)
-		if at.depth == 0 && key == "controller" { // Metacontroller's configuration, which no hook reads
-			if err := m.in.Decode(new(json.RawMessage)); err != nil {
+		if at.depth == 0 && key == "controller" {
+			has, err := m.hasLabelSelector()
+			if err != nil {
 				return err
+			}
+			if has {
+				if !first {
+					m.copy(",")
+				}
+				first = false
+				m.copy(`"controller":{"spec":{"parentResource":{"labelSelector":{}}}}`)
 			}
 			continue
 		}
@@ -171,6 +179,24 @@ func (m *mask) object(at place) error {
 	m.copy("}")
 	_, err := m.in.Token()
 	return err
+}
+
+// hasLabelSelector reads Metacontroller's configuration, and reports all that a hook asks
+// of it: whether it has a labelSelector.
+func (m *mask) hasLabelSelector() (bool, error) {
+	var raw json.RawMessage
+	if err := m.in.Decode(&raw); err != nil {
+		return false, err
+	}
+	var controller struct {
+		Spec struct {
+			ParentResource struct {
+				LabelSelector *json.RawMessage `json:"labelSelector"`
+			} `json:"parentResource"`
+		} `json:"spec"`
+	}
+	// Whatever cannot be read has none for the hook either.
+	return json.Unmarshal(raw, &controller) == nil && controller.Spec.ParentResource.LabelSelector != nil, nil
 }
 
 // enter returns the position of a member of an object.
