@@ -21,6 +21,7 @@ func TestComponentsRender(t *testing.T) {
 		"tls,token":         {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
 		"mtls,token":        {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names", "--token-file"},
 		"self-signed,token": {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
+		"sharded:mtls":      {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
 	} {
 		t.Run(choice, func(t *testing.T) {
 			made := objects(t, kustomized(t, choice))
@@ -59,6 +60,9 @@ func TestComponentsRender(t *testing.T) {
 				require.Equal(t, strings.Contains(choice, "mtls"), has(endpoint[0], "clientTLS"))
 				require.Equal(t, strings.Contains(choice, "token"), has(endpoint[0], "authorization"))
 			}
+			if _, isSharded := strings.CutPrefix(choice, shardedBase); isSharded {
+				count /= 2
+			}
 			require.Equal(t, 6, count)
 			require.Contains(t, made, "ClusterRoleBinding operetta-metacontroller-secrets")
 		})
@@ -80,6 +84,26 @@ func TestComponentsRender(t *testing.T) {
 	}
 }
 
+// TestShardsWithMutualTLSAndMetrics renders the kustomization of docs/scale.md that has all of it.
+func TestShardsWithMutualTLSAndMetrics(t *testing.T) {
+	_, text, found := strings.Cut(read(t, "../docs/scale.md"), "```yaml\n# kustomization.yaml")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "```")
+	dir, err := os.MkdirTemp("..", "my-operetta-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte("#"+strings.ReplaceAll(text, "- operetta/deploy", "- ../deploy")), 0o600))
+	made := objects(t, kubectl(t, "kustomize", dir))
+	for _, name := range []string{"CompositeController operetta-podset", "CompositeController operetta-podset-shard-1"} {
+		require.Contains(t, made, name)
+		endpoint := made[name]["spec"].(map[string]any)["endpointConfigs"].([]any)[0]
+		require.True(t, has(endpoint, "clientTLS"), name)
+	}
+	for _, name := range []string{"PodMonitor operetta", "PrometheusRule operetta", "Certificate operetta-metacontroller-tls"} {
+		require.Contains(t, made, name)
+	}
+}
+
 func has(object any, key string) bool {
 	_, found := object.(map[string]any)[key]
 	return found
@@ -94,13 +118,21 @@ func mounts(container map[string]any, folder string) bool {
 	return false
 }
 
+// shardedBase before a choice of components has them on the sharded overlay.
+const shardedBase = "sharded:"
+
 // kustomization writes the kustomization of docs/tls.md, and returns its folder.
 func kustomization(t *testing.T, choice string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("..", "my-operetta-")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- ../deploy\n"
+	base := "deploy"
+	choice, isSharded := strings.CutPrefix(choice, shardedBase)
+	if isSharded {
+		base = "deploy/overlays/sharded"
+	}
+	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- ../" + base + "\n"
 	if choice != "" {
 		text += "components:\n"
 		for component := range strings.SplitSeq(choice, ",") {
