@@ -156,6 +156,15 @@ func TestWhoMayCall(t *testing.T) {
 	}
 	require.Empty(t, s.reached, "no hook has run")
 	require.Equal(t, http.StatusOK, s.probe(t, "/readyz").code, "the health port needs no credentials")
+	s.requireAllSeries(t, map[string]string{
+		`operetta_requests_refused_total{reason="unauthorized"}`:               "12",
+		`operetta_requests_refused_total{reason="forbidden"}`:                  "18",
+		`operetta_requests_total{code="401",hook="",kind=""}`:                  "12",
+		`operetta_requests_total{code="403",hook="",kind=""}`:                  "18",
+		`operetta_requests_total{code="200",hook="sync",kind="greeting"}`:      "2",
+		`operetta_requests_total{code="401",hook="sync",kind="greeting"}`:      "0",
+		`operetta_request_duration_seconds_count{hook="sync",kind="greeting"}`: "2",
+	})
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	for _, token := range []string{oldToken, newToken} {
