@@ -47,7 +47,7 @@ func draw(board dashboard, path string) error {
 			continue
 		}
 		place.SetColor(color.White)
-		place.Fill(place.Rectangle.Path())
+		place.Fill(place.Path())
 		if err := p.draw(place); err != nil {
 			return fmt.Errorf("%s: %w", p.Title, err)
 		}
