@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/release/chart"
 	"github.com/operetta-dev/operetta/release/install"
@@ -130,6 +131,27 @@ func TestValuesChangeTheServer(t *testing.T) {
 	got = render(t, ours, values{"image": values{"tag": "v9.8.7"}})
 	require.Equal(t, "ghcr.io/operetta-dev/operetta:v9.8.7", got[server].Container()["image"])
 	requireKustomization(t, got, install.Options{Tag: "v9.8.7"})
+}
+
+// TestTheConfigurationFileIsMounted as the component configuration does it, and as operetta config reads it.
+func TestTheConfigurationFileIsMounted(t *testing.T) {
+	const policy = "policy:\n  podset:\n    defaultImage: registry.example.com/busybox:1.37\n"
+	var config values
+	require.NoError(t, yaml.Unmarshal([]byte(policy), &config))
+	got := render(t, ours, values{"config": config})
+	require.YAMLEq(t, policy, got["ConfigMap/operetta-system/operetta-config"]["data"].(map[string]any)["config.yaml"].(string))
+	text, err := json.Marshal(got[server])
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"volumeMounts":[{"mountPath":"/etc/operetta/config","name":"config","readOnly":true}]`)
+	require.Contains(t, string(text), `"volumes":[{"configMap":{"items":[{"key":"config.yaml","path":"config.yaml"}],"name":"operetta-config"},"name":"config"}]`)
+	require.Contains(t, got[server].Container()["args"], "--config=/etc/operetta/config/config.yaml")
+
+	hash := func(got map[string]objects.Object) any {
+		template := got[server]["spec"].(map[string]any)["template"].(map[string]any)["metadata"].(map[string]any)
+		return template["annotations"].(map[string]any)["operetta.dev/config"]
+	}
+	config["log-level"] = "warn"
+	require.NotEqual(t, hash(got), hash(render(t, ours, values{"config": config})), "the server's Pods are replaced")
 }
 
 func TestNamespacesCanBeOthers(t *testing.T) {

@@ -70,6 +70,17 @@
 {{- if $values.kinds }}
 {{- $args = append $args (printf "--kinds=%s" (join "," (sortAlpha $values.kinds))) }}
 {{- end }}
+{{- if $values.config }}
+{{- $args = append $args "--config=/etc/operetta/config/config.yaml" }}
+{{- $mount := dict "name" "config" "mountPath" "/etc/operetta/config" "readOnly" true }}
+{{- $_ := set $container "volumeMounts" (append (get $container "volumeMounts" | default list) $mount) }}
+{{- $items := list (dict "key" "config.yaml" "path" "config.yaml") }}
+{{- $volume := dict "name" "config" "configMap" (dict "name" "operetta-config" "items" $items) }}
+{{- $_ := set $pod "volumes" (append (get $pod "volumes" | default list) $volume) }}
+{{- /* The server reads the file once: another content replaces its Pods. */}}
+{{- $metadata := $spec.template.metadata }}
+{{- $_ := set $metadata "annotations" (set (get $metadata "annotations" | default dict) "operetta.dev/config" (toYaml $values.config | sha256sum | trunc 16)) }}
+{{- end }}
 {{- $_ := set $container "args" (concat $args $values.extraArgs) }}
 {{- $_ := set $container "resources" $values.resources }}
 {{- end }}
