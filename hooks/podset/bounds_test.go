@@ -179,8 +179,9 @@ func TestSizeThatWasNotValidated(t *testing.T) {
 func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
 	spec := `{"size":5000,"template":` + templateOf(200<<10) + `}`
 	require.Len(t, call(t, spec).fresh, 1)
-	require.Len(t, call(t, `{"size":5000,"template":`+templateOf(20<<10)+`}`).fresh, 12)
-	require.Len(t, call(t, `{"size":5000,"template":`+templateOf(1<<10)+`}`).fresh, 16)
+	require.Len(t, call(t, `{"size":5000,"template":`+templateOf(20<<10)+`}`).fresh, 1)
+	require.Len(t, call(t, `{"size":5000,"template":`+templateOf(4<<10)+`}`).fresh, 3)
+	require.Len(t, call(t, `{"size":5000,"template":`+templateOf(100)+`}`).fresh, 16)
 	a := askWithStatus(t, spec, askedFor(numbers(0, 10)), podsOf(numbers(0, 10)...))
 	require.Equal(t, 81, len(a.fresh))
 	require.Less(t, len(a.body), 18<<20)
