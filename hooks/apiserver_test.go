@@ -126,6 +126,16 @@ func (s *apiServer) delete(object simulate.Object) error {
 	return err
 }
 
+// refusal is an error that an API server answers.
+type refusal struct {
+	code    int
+	message string
+	// bytes is the size of the whole answer, which has each error once more.
+	bytes int
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.code, r.message) }
+
 // send sends a request. The error is the message of the API server.
 func (s *apiServer) send(method, path, contentType string, object simulate.Object) (simulate.Object, error) {
 	var body []byte
@@ -156,7 +166,7 @@ func (s *apiServer) send(method, path, contentType string, object simulate.Objec
 	}
 	if response.StatusCode >= http.StatusBadRequest {
 		message, _, _ := unstructured.NestedString(answer.Object, "message")
-		return nil, fmt.Errorf("%d: %s", response.StatusCode, message)
+		return nil, &refusal{response.StatusCode, message, len(text)}
 	}
 	return answer, nil
 }

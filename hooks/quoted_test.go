@@ -1,7 +1,9 @@
 package hooks_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +25,9 @@ const (
 	// long the message about them may be.
 	shortEdit    = 4 << 10
 	quotedForOne = 16
+	// answerForMessage is how many times as large as its message an answer may be. It has
+	// a list of all errors, also of those that the message tells once.
+	answerForMessage = 4
 )
 
 // TestRefusalsAreShort asks a real API server, by dry run, for the children of custom
@@ -58,7 +63,7 @@ func TestRefusalsAreShort(t *testing.T) {
 
 // refuseShortly fails the test for each refusal of what is created that has more bytes.
 func (a *acceptance) refuseShortly(t *testing.T, allowed int) {
-	longest := make([]string, len(a.trials))
+	longest, answers := make([]string, len(a.trials)), make([]int, len(a.trials))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i, one := range a.trials {
@@ -70,6 +75,10 @@ func (a *acceptance) refuseShortly(t *testing.T, allowed int) {
 			for _, err := range []error{a.post(one), a.server.apply(one.Desired, dryRun)} {
 				if err != nil && len(err.Error()) > len(longest[i]) {
 					longest[i] = err.Error()
+				}
+				var refused *refusal
+				if errors.As(err, &refused) {
+					answers[i] = max(answers[i], refused.bytes)
 				}
 			}
 			return nil
@@ -83,9 +92,14 @@ func (a *acceptance) refuseShortly(t *testing.T, allowed int) {
 			t.Errorf("%s: %s is refused with %d bytes: %.300q", a.trials[i].spec.name, simulate.RefOf(a.trials[i].Desired), len(message), message)
 		}
 	}
+	for i, bytes := range answers {
+		if bytes > answerForMessage*allowed {
+			t.Errorf("%s: the refusal of %s has %d bytes in all", a.trials[i].spec.name, simulate.RefOf(a.trials[i].Desired), bytes)
+		}
+	}
 	for _, finding := range a.findings {
 		require.Less(t, len(finding), longestRefusal, fmt.Sprintf("%.300s", finding))
 	}
-	t.Logf("%d specs, %d children; the longest refusal has %d bytes", a.specs, len(a.trials), most)
+	t.Logf("%d specs, %d children; the longest refusal has %d bytes, the largest answer %d", a.specs, len(a.trials), most, slices.Max(append(answers, 0)))
 	require.Positive(t, a.specs)
 }

@@ -129,7 +129,7 @@ func (v *violations) breakScalar(schema object, add func(constraint string, wron
 		add("maxLength", strings.Repeat("1", int(most)+1))
 	}
 	if pattern, ok := schema["pattern"].(string); ok {
-		candidates := []string{"", "-", "A B", "?", " a", "/a", "=", ".."}
+		candidates := []string{"", "-", "A B", "?", " a", "/a", "=", "..", "\x7f"}
 		i := slices.IndexFunc(candidates, func(text string) bool { return !regexp.MustCompile(pattern).MatchString(text) })
 		require.GreaterOrEqual(v, i, 0, "nothing breaks %s", pattern)
 		add("pattern", candidates[i])
@@ -235,7 +235,7 @@ func (v *violations) instance(schema object, n int) any {
 // textFor returns a text that fits a schema.
 func textFor(schema object, n int) string {
 	pattern, _ := schema["pattern"].(string)
-	texts := []string{fmt.Sprintf("a%d", n), fmt.Sprintf("10.0.0.%d", n), "metadata.name", "limits.cpu", "/a", "Memory"}
+	texts := []string{fmt.Sprintf("a%d", n), fmt.Sprintf("10.0.0.%d", n), "metadata.name", "limits.cpu", "/a", "Memory", "a:1"}
 	for _, text := range texts {
 		if expression(pattern).MatchString(text) {
 			return text

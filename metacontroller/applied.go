@@ -87,13 +87,11 @@ func (f *fieldSet) of(observed any) any {
 // The annotation is the text of [LastAppliedAnnotation], the object is the
 // decoded observed object. The caller accounts for the memory of both.
 func appliedFields(observed Snapshot, annotation string, object map[string]any) *fieldSet {
-	selected := &fieldSet{}
 	metadata := lookup(observed.raw, "metadata")
-	var applied map[string]any
-	last := []byte(annotation)
-	isAnnotated := json.Valid(last) && decode(last, &applied) == nil && applied != nil
-	if isAnnotated {
-		selected.addApplied(applied, object)
+	selected := annotatedFields(annotation, object)
+	isAnnotated := selected != nil
+	if !isAnnotated {
+		selected = &fieldSet{}
 	}
 	owned := ownership{run: observed.run, lists: map[*any]*listIndex{}}
 	elements(lookup(metadata, "managedFields"), func(entry []byte) bool {
@@ -114,6 +112,19 @@ func appliedFields(observed Snapshot, annotation string, object map[string]any) 
 	if owned.added {
 		selected.sort()
 	}
+	return selected
+}
+
+// annotatedFields returns which fields of an observed object are in a text of
+// [LastAppliedAnnotation], or nil if it cannot be read.
+func annotatedFields(annotation string, object map[string]any) *fieldSet {
+	var applied map[string]any
+	last := []byte(annotation)
+	if !json.Valid(last) || decode(last, &applied) != nil || applied == nil {
+		return nil
+	}
+	selected := &fieldSet{}
+	selected.addApplied(applied, object)
 	return selected
 }
 

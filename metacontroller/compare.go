@@ -12,16 +12,21 @@ type Difference struct {
 	// Missing are children that are not observed.
 	Missing []string
 	// Outdated are children that carry the hash of an older desired form, are
-	// TooLarge, or whose status.observedGeneration is behind their metadata.generation, or
+	// TooLarge or have an OtherSelector, or whose status.observedGeneration is behind their metadata.generation, or
 	// that are being deleted.
 	Outdated []string
 	// NotUpdated are those of the Outdated that Metacontroller is to update:
-	// children of an InPlace kind that carry another hash, or are TooLarge.
+	// children of an InPlace kind that carry another hash, and those that are TooLarge
+	// or have an OtherSelector.
 	NotUpdated []string
 	// TooLarge are those of the NotUpdated that are not updated at all, because
 	// others have added more than 256 KiB to them, whatever hash they carry. They
 	// are sent as they are.
 	TooLarge []string
+	// OtherSelector are those of the NotUpdated that are not updated at all, because
+	// they are workloads with another selector, which cannot be changed: others have
+	// made them, whatever hash they carry. They are sent as they are.
+	OtherSelector []string
 	// Taken are those of the Missing that are left out of the answer, because
 	// another controller owns an object of that name.
 	Taken []Taken
@@ -37,6 +42,7 @@ func (d *Difference) Add(other Difference) {
 	d.Outdated = append(d.Outdated, other.Outdated...)
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
 	d.TooLarge = append(d.TooLarge, other.TooLarge...)
+	d.OtherSelector = append(d.OtherSelector, other.OtherSelector...)
 	d.Taken = append(d.Taken, other.Taken...)
 	d.EventFlags = cmp.Or(d.EventFlags, other.EventFlags)
 }
@@ -60,7 +66,7 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			return diff, err
 		}
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
-		isTooLarge, err := o.isTooLargeToUpdate(snapshot, child)
+		isTooLarge, hasOther, err := o.isNeverUpdated(snapshot, child)
 		if err != nil {
 			return diff, fmt.Errorf("child %s: %w", ref, err)
 		}
@@ -76,6 +82,10 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			diff.Outdated = append(diff.Outdated, ref)
 			diff.NotUpdated = append(diff.NotUpdated, ref)
 			diff.TooLarge = append(diff.TooLarge, ref)
+		case hasOther:
+			diff.Outdated = append(diff.Outdated, ref)
+			diff.NotUpdated = append(diff.NotUpdated, ref)
+			diff.OtherSelector = append(diff.OtherSelector, ref)
 		case snapshot.hash() != hash:
 			diff.Outdated = append(diff.Outdated, ref)
 			if o.inPlace[snapshot.Kind+"."+snapshot.APIVersion] {
@@ -88,14 +98,20 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 	return diff, nil
 }
 
-// isTooLargeToUpdate reports whether an observed child is sent as it is because of
-// its size, see [Difference.TooLarge].
-func (o Observed) isTooLargeToUpdate(observed Snapshot, desired Object) (bool, error) {
-	if len(observed.raw) <= mostForeign || !o.inPlace[observed.Kind+"."+observed.APIVersion] {
-		return false, nil
+// isNeverUpdated reports whether an observed child is sent as it is because of its size,
+// see [Difference.TooLarge], or because of its selector, see [Difference.OtherSelector].
+func (o Observed) isNeverUpdated(observed Snapshot, desired Object) (isTooLarge, hasOther bool, err error) {
+	if !o.inPlace[observed.Kind+"."+observed.APIVersion] {
+		return false, false, nil
 	}
-	size, err := Size(desired)
-	return isTooLargeToUpdate(len(observed.raw), size), err
+	if len(observed.raw) > mostForeign {
+		size, err := Size(desired)
+		if err != nil || isTooLargeToUpdate(len(observed.raw), size) {
+			return true, false, err
+		}
+	}
+	selector, err := selectorOf(desired)
+	return false, hasOtherSelector(observed.raw, selector), err
 }
 
 // hash returns the hash that an observed object carries.

@@ -69,6 +69,10 @@ func (t *takenNames) holder(apiVersion, kind, name string) (object Snapshot, by 
 	if _, isOurs := t.children.Find(apiVersion, kind, name); isOurs {
 		return object, by, false
 	}
+	if apiVersion == "v1" && kind == "Service" && t.namespace == "default" && name == "kubernetes" {
+		// It has no owner, and all clients in the cluster find the API server by it.
+		return Snapshot{APIVersion: apiVersion, Kind: kind, Namespace: t.namespace, Name: name}, by, true
+	}
 	object, found := t.related.findIn(t.namespace, apiVersion, kind, name)
 	if !found {
 		return object, by, false

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // contesting returns an operator whose hook asks for two ConfigMaps, and tells what
@@ -82,6 +84,31 @@ func TestNamesOfAnotherController(t *testing.T) {
 			}
 			require.Equal(t, []Taken{{Ref: "ConfigMap/a", By: test.by}}, diff.Taken)
 		})
+	}
+}
+
+// TestTheServiceOfTheAPIServerIsNeverTakenOver: it has no owner, so that server-side apply would
+// give it to a custom resource of its name.
+func TestTheServiceOfTheAPIServerIsNeverTakenOver(t *testing.T) {
+	service := func(name string) Object {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	for namespace, want := range map[string]int{"default": 1, "ns": 2} {
+		var diff Difference
+		c := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+			children := []Object{service("kubernetes"), service("web")}
+			var err error
+			diff, err = seen.Compare(children)
+			return greetingResult{Children: children, Status: map[string]any{}}, err
+		})
+		c.Children = append(c.Children, Child{Resource: Resource{"v1", "Service", "services"}, Update: InPlace, Contested: true})
+		request := strings.ReplaceAll(string(ask(false, "", "")), `"namespace":"ns"`, `"namespace":"`+namespace+`"`)
+		request = strings.Replace(request, `"children":{`, `"children":{"Service.v1":{},`, 1)
+		request = strings.Replace(request, `"related":{}`, `"related":{"Service.v1":{}}`, 1)
+		answer, err := c.Call(SyncHook, noon, []byte(request))
+		require.NoError(t, err)
+		require.Len(t, answer.Children, want, namespace)
+		require.Len(t, diff.Taken, 2-want)
 	}
 }
 

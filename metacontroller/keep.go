@@ -95,6 +95,13 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	restated, _ := selected.of(object).(map[string]any)
+	if len(k.snapshot.raw) > MaxAppliedBytes && isTooLargeToApply(restated) {
+		// Metacontroller could not apply it. Where it keeps an annotation, that has all
+		// that it would remove, and managedFields are what others have applied.
+		if only := annotatedFields(annotation, object); only != nil {
+			restated, _ = only.of(object).(map[string]any)
+		}
+	}
 	if restated == nil {
 		restated = map[string]any{}
 	}
@@ -123,4 +130,10 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 		}
 	}
 	return &unstructured.Unstructured{Object: restated}, nil
+}
+
+// isTooLargeToApply reports whether Metacontroller's annotation cannot hold an object.
+func isTooLargeToApply(object map[string]any) bool {
+	wire, err := json.Marshal(object)
+	return err == nil && appliedSize(wire) > MaxAppliedBytes
 }

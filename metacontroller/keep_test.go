@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -162,6 +163,22 @@ func TestKeepRestatesWhatWasApplied(t *testing.T) {
 			require.JSONEq(t, test.want, keptAs(t, FinalizeHook, keepRequest(t, true, true, test.deployment)), "while orphaning")
 		})
 	}
+}
+
+// TestKeepRestatesNoMoreThanCanBeApplied: who applies many labels together with one that every
+// child has looks like the hook in managedFields, and Metacontroller's annotation could not hold them.
+func TestKeepRestatesNoMoreThanCanBeApplied(t *testing.T) {
+	var labels, fields []string
+	for i := range 14_000 {
+		labels = append(labels, fmt.Sprintf(`"label-of-somebody-else-%d":"x"`, i))
+		fields = append(fields, fmt.Sprintf(`"f:label-of-somebody-else-%d":{}`, i))
+	}
+	applied := strings.Replace(restated, "web:2", "web:1", 1)
+	entry := `{"manager":"kubectl","operation":"Apply","fieldsV1":{"f:metadata":{"f:labels":{"f:controller-uid":{},` + strings.Join(fields, ",") + `}}}}`
+	padded := strings.Replace(live(applied, entry), `"labels": {`, `"labels": {`+strings.Join(labels, ",")+`,`, 1)
+	require.Contains(t, padded, "label-of-somebody-else-13999", "the labels are on the object")
+	require.JSONEq(t, restated, keptAs(t, SyncHook, keepRequest(t, false, false, padded)))
+	require.JSONEq(t, restated, keptAs(t, FinalizeHook, keepRequest(t, true, false, padded)))
 }
 
 // TestKeepTakesNoValueFromTheAnnotation is an attack: whoever may edit a child

@@ -3,25 +3,31 @@ package metacontroller
 import "fmt"
 
 // Limits for what the API server may quote of a child that it refuses. Metacontroller keeps
-// each such message as an event, of all custom resources together.
+// the last 4,096 such messages, twice, of all custom resources together, and has 1 GiB.
 const (
-	// mostQuoted is the largest estimate of such a message, in bytes. A Pod of 50 containers
-	// with 20 variables from Secrets each has nearly as much.
-	mostQuoted = 256 << 10
-	// quotedPerValue is counted for each value, beside its text: the API server says in a
-	// sentence what is wrong with it.
-	quotedPerValue = 64
+	// mostQuoted is the largest estimate of such a message, in bytes. A Pod of 25
+	// containers with five mounts, five ports, two probes and 40 variables from Secrets
+	// each has less.
+	mostQuoted = 96 << 10
+	// quotedPerWord is counted for a number, and for a word that may be a name: hardly
+	// any field refuses it.
+	quotedPerWord = 32
+	// quotedPerText is counted for another text, beside quotedTwice of its length: the
+	// API server says in a sentence or two what is wrong with it.
+	quotedPerText = 128
+	quotedTwice   = 2
 	// quotedPerOddByte is counted for each byte that is no printable ASCII character.
 	quotedPerOddByte = 4
-	// mostQuotedPerByte is the most that is counted for one byte: an element of one digit,
-	// with its comma.
-	mostQuotedPerByte = (quotedPerValue + 1) / 2
+	// mostQuotedPerByte is the most that is counted for one byte of a child: an empty text
+	// has two, and a comma.
+	mostQuotedPerByte = quotedPerText/3 + 1
 )
 
-// unquoted are the fields whose texts the API server does not validate: what runs in
-// containers, and what is in files.
+// unquoted are the fields whose texts the API server does not validate, or the CRDs as it
+// does: what runs in containers, what is in files, and the names in references to them.
 var unquoted = map[string]bool{
 	"args": true, "command": true, "value": true, "annotations": true, "data": true, "binaryData": true, "stringData": true,
+	"secretKeyRef": true, "configMapKeyRef": true,
 }
 
 // checkQuoted refuses a child in its wire form if the API server could quote very much of it.
@@ -30,8 +36,8 @@ func checkQuoted(wire []byte) error {
 		return nil
 	}
 	if size := quotedSize(wire); size > mostQuoted {
-		return fmt.Errorf("its names, paths, numbers and other values that the API server validates count %d, with %d for each besides its length, and at most %d are allowed: "+
-			"write fewer or shorter ones (args, command, values of environment variables, annotations and data do not count)", size, quotedPerValue, mostQuoted)
+		return fmt.Errorf("its paths, names, numbers and other values that the API server validates count %d bytes, and %d are allowed: write fewer or shorter ones "+
+			"(args, command, values of environment variables, annotations and data do not count)", size, mostQuoted)
 	}
 	return nil
 }
@@ -42,14 +48,17 @@ func quotedSize(wire []byte) int {
 	size := 0
 	isUnquoted := []bool{false} // in the object or list, and those within
 	isNext := false             // whether the next value is unquoted
-	count := func(text []byte, each int) {
-		if isNext || isUnquoted[len(isUnquoted)-1] {
-			return
-		}
-		size += each + len(text)
-		for _, c := range text {
-			if c < ' ' || c > '~' {
-				size += quotedPerOddByte - 1
+	count := func(text []byte) {
+		switch {
+		case isNext || isUnquoted[len(isUnquoted)-1]:
+		case isPlainKey(text):
+			size += quotedPerWord
+		default:
+			size += quotedPerText + quotedTwice*len(text)
+			for _, c := range text {
+				if c < ' ' || c > '~' {
+					size += quotedTwice * (quotedPerOddByte - 1)
+				}
 			}
 		}
 	}
@@ -65,17 +74,19 @@ func quotedSize(wire []byte) int {
 			text := wire[i+1 : end-1]
 			if next := skipSpace(wire, end); next < len(wire) && wire[next] == ':' {
 				if !isPlainKey(text) {
-					count(text, 0)
+					count(text)
 				}
 				isNext, end = unquoted[string(text)], next+1
 			} else {
-				count(text, quotedPerValue)
+				count(text)
 				isNext = false
 			}
 			i = end - 1
 		default:
 			end := skipValue(wire, i)
-			count(wire[i:end], quotedPerValue)
+			if c := wire[i]; c == '-' || isDigit(c) {
+				count([]byte("0"))
+			}
 			isNext, i = false, end-1
 		}
 	}

@@ -11,14 +11,17 @@ import (
 func TestQuotedSize(t *testing.T) {
 	for wire, want := range map[string]int{
 		`{}`:                             0,
-		`{"a":"bc"}`:                     quotedPerValue + 2,
-		`{"a": 12, "b" : true}`:          2*quotedPerValue + 2 + 4,
-		`{"a":["x","y"]}`:                2 * (quotedPerValue + 1),
-		`{"a/":1}`:                       2 + quotedPerValue + 1,
-		"{\"a\":\"\x7f\"}":               quotedPerValue + quotedPerOddByte,
-		`{"args":["x",{"y":"z"}],"b":1}`: quotedPerValue + 1,
-		`{"value":"x","a":{"value":["x"],"b":"c"}}`:             quotedPerValue + 1,
-		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`: quotedPerValue + len(`x:\"y`),
+		`{"a":"bc"}`:                     quotedPerWord,
+		`{"a":""}`:                       quotedPerText,
+		`{"a": 12, "b" : true}`:          quotedPerWord,
+		`{"a":-1.5,"b":null}`:            quotedPerWord,
+		`{"a":["/x","y"]}`:               quotedPerText + 2*quotedTwice + quotedPerWord,
+		`{"a/":1}`:                       quotedPerText + 2*quotedTwice + quotedPerWord,
+		"{\"a\":\"\x7f\"}":               quotedPerText + quotedTwice*quotedPerOddByte,
+		`{"args":["x",{"y":"z"}],"b":1}`: quotedPerWord,
+		`{"secretKeyRef":{"name":"a","key":"/"},"b":"c"}`:       quotedPerWord,
+		`{"value":"x","a":{"value":["x"],"b":"c"}}`:             quotedPerWord,
+		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`: quotedPerText + quotedTwice*len(`x:\"y`),
 	} {
 		require.Equal(t, want, quotedSize([]byte(wire)), wire)
 	}
@@ -29,23 +32,30 @@ func TestQuotedSize(t *testing.T) {
 func TestChildrenOfWhichMuchCouldBeQuoted(t *testing.T) {
 	pod := func(container string) []byte {
 		return []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[` +
-			strings.Repeat(container+",", 49) + container + `]}}`)
+			strings.Repeat(container+",", 24) + container + `]}}`)
 	}
-	var variables []string
-	for i := range 20 {
+	var variables, mounts, ports []string
+	for i := range 40 {
 		variables = append(variables, fmt.Sprintf(`{"name":"VARIABLE_%d","valueFrom":{"secretKeyRef":{"name":"settings","key":"key-%d"}}}`, i, i))
 	}
+	for i := range 5 {
+		mounts = append(mounts, fmt.Sprintf(`{"name":"files-%d","mountPath":"/var/lib/files/%d"}`, i, i))
+		ports = append(ports, fmt.Sprintf(`{"name":"port-%d","containerPort":%d,"protocol":"TCP"}`, i, i))
+	}
+	const probe = `{"httpGet":{"path":"/healthz","port":"http"},"periodSeconds":10,"failureThreshold":3}`
 	for name, container := range map[string]string{
-		"variables": `{"name":"a","image":"registry.example.com/web:1.2.3","env":[` + strings.Join(variables, ",") + `]}`,
-		"scripts":   `{"name":"a","command":["sh","-c","` + strings.Repeat("x", 10<<10) + `"]}`,
-		"values":    `{"name":"a","env":[{"name":"A","value":"` + strings.Repeat("\x7f", 10<<10) + `"}]}`,
+		"many ordinary values": `{"name":"a","image":"registry.example.com/team/web:1.2.3","livenessProbe":` + probe + `,"readinessProbe":` + probe +
+			`,"env":[` + strings.Join(variables, ",") + `],"volumeMounts":[` + strings.Join(mounts, ",") + `],"ports":[` + strings.Join(ports, ",") + `]}`,
+		"scripts": `{"name":"a","command":["sh","-c","` + strings.Repeat("x", 10<<10) + `"]}`,
+		"values":  `{"name":"a","env":[{"name":"A","value":"` + strings.Repeat("\x7f", 10<<10) + `"}]}`,
 	} {
 		require.NoError(t, checkQuoted(pod(container)), name)
 	}
 	for name, container := range map[string]string{
-		"paths":         `{"name":"a","volumeDevices":[{"name":"d","devicePath":"../` + strings.Repeat("\x7f", 1400) + `"}]}`,
-		"short values":  `{"name":"a","x":["a"` + strings.Repeat(`,"a"`, 100) + `]}`,
-		"short numbers": `{"name":"a","x":[1` + strings.Repeat(`,1`, 100) + `]}`,
+		"paths":         `{"name":"a","volumeDevices":[{"name":"d","devicePath":"../` + strings.Repeat("\x7f", 600) + `"}]}`,
+		"short values":  `{"name":"a","x":["/"` + strings.Repeat(`,"/"`, 40) + `]}`,
+		"short words":   `{"name":"a","x":["a"` + strings.Repeat(`,"a"`, 130) + `]}`,
+		"short numbers": `{"name":"a","x":[1` + strings.Repeat(`,1`, 130) + `]}`,
 	} {
 		require.ErrorContains(t, checkQuoted(pod(container)), "write fewer or shorter ones", name)
 	}

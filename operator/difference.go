@@ -44,6 +44,10 @@ func notUpdatedMessage(d metacontroller.Difference) string {
 		return listed(d.TooLarge) + " not updated: others have added more than 256 KiB to it, and the API server would quote that if it refused " +
 			"the update; remove what they have added, or delete the object, and it is created again"
 	}
+	if len(d.OtherSelector) > 0 {
+		return listed(d.OtherSelector) + " not updated: it has another selector, which cannot be changed, so something else has made it; " +
+			"delete it, and it is created again"
+	}
 	return listed(d.NotUpdated) + " not updated after " + graceText + ": the API server may refuse the update for a node port that is taken, " +
 		"a field that cannot change, a quota or an admission webhook; " + eventsHint(d)
 }

@@ -195,6 +195,18 @@ can be the file of --config itself.`,
 	return cmd
 }
 
+// numberOrBool is a setting that YAML reads as it is written.
+var numberOrBool = regexp.MustCompile(`^(-?[0-9]+|true|false)$`)
+
+// yamlScalar quotes a value that YAML would read as something else.
+func yamlScalar(value string) string {
+	var read any
+	if err := yaml.Unmarshal([]byte(value), &read); err == nil && read == any(value) || numberOrBool.MatchString(value) {
+		return value
+	}
+	return strconv.Quote(value)
+}
+
 func (p *program) printConfiguration(cmd *cobra.Command, flags *serveFlags) error {
 	typed := map[string]bool{}
 	cmd.Flags().Visit(func(flag *pflag.Flag) { typed[flag.Name] = true })
@@ -210,10 +222,14 @@ func (p *program) printConfiguration(cmd *cobra.Command, flags *serveFlags) erro
 	}
 	var out bytes.Buffer
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		value := strings.Trim(flag.Value.String(), "[]") // of a list
+		value := flag.Value.String()
+		if _, isList := flag.Value.(pflag.SliceValue); isList {
+			value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+		}
 		if flag.Name == configFlag || flag.Name == "help" || value == "" {
 			return
 		}
+		value = yamlScalar(value)
 		_, inFile := c.settings[flag.Name]
 		switch {
 		case typed[flag.Name]:

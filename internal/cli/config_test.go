@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,6 +43,18 @@ policy:
 		return b.String()
 	}
 	require.Equal(t, withoutSources(stdout), withoutSources(again), "what is printed is a configuration")
+}
+
+// TestConfigQuotesWhatYAMLWouldReadOtherwise: an alias, a list, a comment, a Boolean.
+func TestConfigQuotesWhatYAMLWouldReadOtherwise(t *testing.T) {
+	for _, address := range []string{"[::]:8080", "*:9090", "off", "1e3"} {
+		code, stdout, stderr := operetta(t, "", "config", "--listen", address)
+		require.Equal(t, exitDone, code, stderr)
+		require.Contains(t, stdout, "listen: "+strconv.Quote(address)+" # command line\n")
+		code, stdout, stderr = operetta(t, "", "config", "--config", write(t, "again.yaml", stdout))
+		require.Equal(t, exitDone, code, stderr)
+		require.Contains(t, stdout, "listen: "+strconv.Quote(address)+" #")
+	}
 }
 
 func TestWrongPoliciesAreRefusedWithTheirLine(t *testing.T) {

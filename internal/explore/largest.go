@@ -72,7 +72,7 @@ func (l *largest) texts(schema map[string]any) []any {
 	if l.isShort {
 		length = min(length, 3)
 	}
-	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a=", ".."} {
+	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a=", "..", ",", "../", "http://", "a..b", "[]:,"} {
 		text := strings.Repeat(form, length/len(form)+1)[:length]
 		if matches(text) {
 			list = append(list, text)

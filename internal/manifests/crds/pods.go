@@ -162,8 +162,9 @@ const (
 	labelPattern     = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
 	subdomainPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	portPattern      = `^([a-z0-9]+-)*[0-9]*[a-z][a-z0-9]*(-[a-z0-9]+)*$`
-	// qualifiedPattern is that of the keys of labels.
-	qualifiedPattern = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
+	// qualifiedKey is that of the keys of labels.
+	qualifiedKey     = `([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?`
+	qualifiedPattern = `^` + qualifiedKey + `$`
 )
 
 var (

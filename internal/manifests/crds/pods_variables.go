@@ -25,7 +25,7 @@ var aboutVariables = map[reflect.Type]asked{
 			"an environment variable cannot have both value and valueFrom: remove one of them"}},
 	},
 	reflect.TypeFor[corev1.EnvVarSource](): {fields: map[string]keywords{
-		"fieldRef.fieldPath": matching(`^(metadata\.(name|namespace|uid|(labels|annotations)\['[-A-Za-z0-9_./]+'\])|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$`),
+		"fieldRef.fieldPath": {"maxLength": int64(340), "pattern": `^(metadata\.(name|namespace|uid|(labels|annotations)\['` + qualifiedKey + `'\])|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$`},
 	}},
 	reflect.TypeFor[corev1.ObjectFieldSelector](): {fields: map[string]keywords{"apiVersion": oneOf("v1")}},
 	reflect.TypeFor[corev1.ResourceFieldSelector](): {

@@ -6,13 +6,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// printable is a text in ASCII without control characters.
+const printable = `^[ -~]*$`
+
+// shortWord is about the name of a kind.
+var shortWord = keywords{"maxLength": int64(63), "pattern": `^[A-Za-z0-9]*$`}
+
 // step is a part of a path that does not lead upwards.
 const step = `(\.|\.?[^/.][^/]*|\.\.[^/]+)`
 
 var (
 	// pathInVolume is a path that does not leave its volume.
 	pathInVolume = keywords{"maxLength": int64(4096), "pattern": `^(\.|\.?[^/.][^/]*)(/` + step + `?)*$`}
-	subPath      = keywords{"maxLength": int64(4096), "pattern": `^(` + step + `(/` + step + `?)*)?$`}
+	// upless is a path that may be absolute, and does not lead upwards.
+	upless  = keywords{"minLength": int64(1), "maxLength": int64(1024), "pattern": `^/?(` + step + `(/` + step + `?)*)?$`}
+	subPath = keywords{"maxLength": int64(4096), "pattern": `^(` + step + `(/` + step + `?)*)?$`}
 )
 
 // aboutVolumes is what is asked of volumes and of where they are mounted.
@@ -35,7 +43,7 @@ var aboutVolumes = map[reflect.Type]asked{
 		},
 	},
 	reflect.TypeFor[corev1.VolumeDevice](): {fields: map[string]keywords{
-		"devicePath": {"minLength": int64(1), "maxLength": int64(1024), "pattern": `^/?(` + step + `(/` + step + `?)*)?$`},
+		"devicePath": upless,
 	}},
 	// A name and what it is of; where that is left out, it is an emptyDir.
 	reflect.TypeFor[corev1.Volume](): {fields: map[string]keywords{"name": label}, itself: keywords{"maxProperties": int64(2)}},
@@ -43,7 +51,7 @@ var aboutVolumes = map[reflect.Type]asked{
 		"medium": matching(`^(Memory|HugePages(-[0-9]+[KMG]i)?)?$`),
 	}},
 	reflect.TypeFor[corev1.HostPathVolumeSource](): {fields: map[string]keywords{
-		"path": notEmpty, "type": oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
+		"path": upless, "type": oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
 	}},
 	reflect.TypeFor[corev1.ImageVolumeSource](): {fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never")}},
 	reflect.TypeFor[corev1.SecretVolumeSource](): {
@@ -63,7 +71,29 @@ var aboutVolumes = map[reflect.Type]asked{
 		"volumeClaimTemplate.spec.selector.matchExpressions": {"maxItems": int64(8)},
 	}},
 	reflect.TypeFor[corev1.PersistentVolumeClaimSpec](): {fields: map[string]keywords{
+		"storageClassName": maybeSubdomain, "volumeAttributesClassName": maybeSubdomain, "volumeMode": oneOf("Filesystem", "Block"),
 		"accessModes": {"maxItems": int64(4)}, "accessModes[]": oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
+	}},
+	reflect.TypeFor[corev1.TypedLocalObjectReference](): {fields: map[string]keywords{"apiGroup": maybeSubdomain, "kind": shortWord, "name": subdomain}},
+	reflect.TypeFor[corev1.TypedObjectReference](): {fields: map[string]keywords{
+		"apiGroup": maybeSubdomain, "kind": shortWord, "name": subdomain, "namespace": labelOrNone,
+	}},
+	reflect.TypeFor[corev1.GitRepoVolumeSource](): {fields: map[string]keywords{"directory": subPath}},
+	reflect.TypeFor[corev1.QuobyteVolumeSource](): {fields: map[string]keywords{
+		// The API server has an error for each part of a registry, which quotes the whole.
+		"registry": {"minLength": int64(1), "maxLength": int64(1024), "pattern": `^[^:,\[\]]*:[^:,\[\]]*(,[^:,\[\]]*:[^:,\[\]]*)*$`},
+		"tenant":   {"maxLength": int64(64)},
+	}},
+	reflect.TypeFor[corev1.StorageOSVolumeSource](): {fields: map[string]keywords{"volumeName": labelOrNone, "volumeNamespace": labelOrNone}},
+	reflect.TypeFor[corev1.AzureDiskVolumeSource](): {fields: map[string]keywords{
+		"kind": oneOf("Shared", "Dedicated", "Managed"), "cachingMode": oneOf("None", "ReadOnly", "ReadWrite"),
+	}},
+	reflect.TypeFor[corev1.ISCSIVolumeSource](): {fields: map[string]keywords{
+		"iqn": {"maxLength": int64(223), "pattern": printable}, "initiatorName": {"maxLength": int64(223), "pattern": printable},
+	}},
+	reflect.TypeFor[corev1.FlockerVolumeSource](): {fields: map[string]keywords{"datasetName": matching(`^[^/]*$`)}},
+	reflect.TypeFor[corev1.CSIVolumeSource](): {fields: map[string]keywords{
+		"driver": {"maxLength": int64(63), "pattern": `^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*$`},
 	}},
 	reflect.TypeFor[corev1.PersistentVolumeClaimVolumeSource](): {fields: map[string]keywords{"claimName": subdomain}},
 	reflect.TypeFor[corev1.ProjectedVolumeSource]():             {fields: map[string]keywords{"defaultMode": mode, "sources": {"maxItems": int64(20)}}},
@@ -73,7 +103,7 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.DownwardAPIVolumeFile](): {
 		fields: map[string]keywords{
 			"path": pathInVolume, "mode": mode, "resourceFieldRef": {"required": []any{"containerName", "resource"}},
-			"fieldRef.fieldPath": matching(`^metadata\.(name|namespace|uid|labels|annotations|(labels|annotations)\['[-A-Za-z0-9_./]+'\])$`),
+			"fieldRef.fieldPath": {"maxLength": int64(340), "pattern": `^metadata\.(name|namespace|uid|labels|annotations|(labels|annotations)\['` + qualifiedKey + `'\])$`},
 		},
 		rules: []rule{{"has(self.fieldRef) != has(self.resourceFieldRef)", "a downward API file needs exactly one of fieldRef and resourceFieldRef"}},
 	},
