@@ -5,10 +5,10 @@ import "fmt"
 // Limits for what the API server may quote of a child that it refuses. Metacontroller keeps
 // the last 4,096 such messages, twice, of all custom resources together, and has 1 GiB.
 const (
-	// mostQuoted is the largest estimate of such a message, in bytes. A Pod of 25
+	// mostQuoted is the largest estimate of such a message, in bytes. A Pod of 16
 	// containers with five mounts, five ports, two probes and 40 variables from Secrets
 	// each has less.
-	mostQuoted = 96 << 10
+	mostQuoted = 64 << 10
 	// quotedPerWord is counted for a number, and for a word that may be a name: hardly
 	// any field refuses it.
 	quotedPerWord = 32

@@ -32,7 +32,7 @@ func TestQuotedSize(t *testing.T) {
 func TestChildrenOfWhichMuchCouldBeQuoted(t *testing.T) {
 	pod := func(container string) []byte {
 		return []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[` +
-			strings.Repeat(container+",", 24) + container + `]}}`)
+			strings.Repeat(container+",", 15) + container + `]}}`)
 	}
 	var variables, mounts, ports []string
 	for i := range 40 {

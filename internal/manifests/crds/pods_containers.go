@@ -37,6 +37,9 @@ var aboutContainers = map[reflect.Type]asked{
 				"resizePolicy has the same resource twice: remove one of them"},
 			{"!has(self.volumeDevices) || [self.volumeDevices.map(d, d.name)].all(names, names.all(n, names.exists_one(m, m == n)))",
 				"volumeDevices has the same name twice: remove one of them"},
+			{"!has(self.volumeDevices) || !has(self.volumeMounts) || size(self.volumeDevices) == 0 || " +
+				"[self.volumeDevices.map(d, d.name)].all(names, !self.volumeMounts.exists(m, m.name in names))",
+				"a volume is both in volumeDevices and in volumeMounts: remove it from one of them"},
 		},
 	},
 	reflect.TypeFor[corev1.ContainerRestartRule](): {
