@@ -24,10 +24,11 @@ const (
 )
 
 // unquoted are the fields whose texts the API server does not validate, or the CRDs as it
-// does: what runs in containers, what is in files, and the names in references to them.
+// does: what runs in containers, what is in files, the names in references to them, and
+// those in a Role.
 var unquoted = map[string]bool{
 	"args": true, "command": true, "value": true, "annotations": true, "data": true, "binaryData": true, "stringData": true,
-	"secretKeyRef": true, "configMapKeyRef": true,
+	"secretKeyRef": true, "configMapKeyRef": true, "resourceNames": true,
 }
 
 // checkQuoted refuses a child in its wire form if the API server could quote very much of it.

@@ -19,9 +19,10 @@ func TestQuotedSize(t *testing.T) {
 		`{"a/":1}`:                       quotedPerText + 2*quotedTwice + quotedPerWord,
 		"{\"a\":\"\x7f\"}":               quotedPerText + quotedTwice*quotedPerOddByte,
 		`{"args":["x",{"y":"z"}],"b":1}`: quotedPerWord,
-		`{"secretKeyRef":{"name":"a","key":"/"},"b":"c"}`:       quotedPerWord,
-		`{"value":"x","a":{"value":["x"],"b":"c"}}`:             quotedPerWord,
-		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`: quotedPerText + quotedTwice*len(`x:\"y`),
+		`{"rules":[{"resourceNames":["a","/"],"verbs":["get"]}]}`: quotedPerWord,
+		`{"secretKeyRef":{"name":"a","key":"/"},"b":"c"}`:         quotedPerWord,
+		`{"value":"x","a":{"value":["x"],"b":"c"}}`:               quotedPerWord,
+		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`:   quotedPerText + quotedTwice*len(`x:\"y`),
 	} {
 		require.Equal(t, want, quotedSize([]byte(wire)), wire)
 	}
