@@ -77,6 +77,9 @@ type Program struct {
 	Env []string
 	// Ready returns nil once the program is ready.
 	Ready func(context.Context) error
+	// Restarts has it started again when it ends by itself, as the kubelet does it with
+	// the static Pods of a control plane.
+	Restarts bool
 }
 
 // Start builds the programs if necessary, starts them one after the other and
@@ -169,7 +172,7 @@ func (c *Cluster) Kill(name string) error {
 func (c *Cluster) PID(name string) int {
 	for _, p := range c.running {
 		if p.Name == name {
-			return p.cmd.Process.Pid
+			return p.last().Process.Pid
 		}
 	}
 	return 0

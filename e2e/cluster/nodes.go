@@ -90,7 +90,11 @@ func (c *Cluster) controllerManager() (Program, error) {
 
 func (c *Cluster) scheduler() (Program, error) {
 	address, err := freeAddress()
-	return c.program(tools.KubeScheduler, healthy("https://"+address+"/healthz"), c.clientArgs(address)...), err
+	program := c.program(tools.KubeScheduler, healthy("https://"+address+"/healthz"), c.clientArgs(address)...)
+	// It ends when it finds its cache wrong ("Scheduler cache is corrupted"), which it has
+	// been seen to do after the API server was killed.
+	program.Restarts = true
+	return program, err
 }
 
 // clientArgs are those that the two programs share.

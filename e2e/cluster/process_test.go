@@ -19,7 +19,7 @@ func startShell(t *testing.T, script string) *process {
 	p, err := startProcess(Program{Name: "script", Path: "/bin/sh", Args: []string{"-c", script}}, dir, filepath.Join(dir, "script.log"))
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
+		_ = p.leave().Process.Kill()
 		<-p.ended
 	})
 	return p
@@ -46,6 +46,19 @@ func TestStopLetsProcessEndByItself(t *testing.T) {
 	require.NoError(t, p.stop(10*time.Second))
 	require.NoError(t, p.exit)
 	require.Equal(t, "bye", p.logTail())
+}
+
+// TestAProcessIsRestarted when it ends by itself, and not when it is stopped.
+func TestAProcessIsRestarted(t *testing.T) {
+	dir := t.TempDir()
+	p, err := startProcess(Program{Name: "script", Path: "/bin/sh", Args: []string{"-c", `echo start; exec sleep 60`}, Restarts: true}, dir, filepath.Join(dir, "script.log"))
+	require.NoError(t, err)
+	first := p.last()
+	require.NoError(t, first.Process.Kill())
+	require.Eventually(t, func() bool { return strings.Count(p.logTail(), "start") == 2 }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, p.stop(10*time.Second))
+	require.NotEqual(t, first.Process.Pid, p.last().Process.Pid)
+	require.ErrorContains(t, p.stop(time.Second), "had ended before")
 }
 
 func TestStopKillsProcessAfterGrace(t *testing.T) {
