@@ -53,9 +53,13 @@ func TestAProcessIsRestarted(t *testing.T) {
 	dir := t.TempDir()
 	p, err := startProcess(Program{Name: "script", Path: "/bin/sh", Args: []string{"-c", `echo start; exec sleep 60`}, Restarts: true}, dir, filepath.Join(dir, "script.log"))
 	require.NoError(t, err)
+	hasStarted := func(times int) func() bool {
+		return func() bool { return strings.Count(p.logTail(), "start") == times }
+	}
+	require.Eventually(t, hasStarted(1), 10*time.Second, 10*time.Millisecond)
 	first := p.last()
 	require.NoError(t, first.Process.Kill())
-	require.Eventually(t, func() bool { return strings.Count(p.logTail(), "start") == 2 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, hasStarted(2), 10*time.Second, 10*time.Millisecond)
 	require.NoError(t, p.stop(10*time.Second))
 	require.NotEqual(t, first.Process.Pid, p.last().Process.Pid)
 	require.ErrorContains(t, p.stop(time.Second), "had ended before")
