@@ -34,9 +34,9 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
 # GOGC=400 stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
 
-# The types are below hooks/: to look there alone is faster.
-# Of Metacontroller in deploy/overlays/sharded.
+# How many Metacontrollers deploy/overlays/sharded has.
 SHARDS        := 2
+# The types are below hooks/: to look there alone is faster.
 GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/... --shards $(SHARDS)
 
 # The operators that `make unit KIND=...` can test alone.

@@ -12,8 +12,8 @@ type Difference struct {
 	// Missing are children that are not observed.
 	Missing []string
 	// Outdated are children that carry the hash of an older desired form, are
-	// TooLarge or have an OtherSelector, or whose status.observedGeneration is behind their metadata.generation, or
-	// that are being deleted.
+	// TooLarge or have an OtherSelector, or whose status.observedGeneration is
+	// behind their metadata.generation, or that are being deleted.
 	Outdated []string
 	// NotUpdated are those of the Outdated that Metacontroller is to update:
 	// children of an InPlace kind that carry another hash, and those that are TooLarge
@@ -78,14 +78,14 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			}
 		case snapshot.Terminating:
 			diff.Outdated = append(diff.Outdated, ref)
-		case isTooLarge:
+		case isTooLarge, hasOther:
 			diff.Outdated = append(diff.Outdated, ref)
 			diff.NotUpdated = append(diff.NotUpdated, ref)
-			diff.TooLarge = append(diff.TooLarge, ref)
-		case hasOther:
-			diff.Outdated = append(diff.Outdated, ref)
-			diff.NotUpdated = append(diff.NotUpdated, ref)
-			diff.OtherSelector = append(diff.OtherSelector, ref)
+			if isTooLarge {
+				diff.TooLarge = append(diff.TooLarge, ref)
+			} else {
+				diff.OtherSelector = append(diff.OtherSelector, ref)
+			}
 		case snapshot.hash() != hash:
 			diff.Outdated = append(diff.Outdated, ref)
 			if o.inPlace[snapshot.Kind+"."+snapshot.APIVersion] {

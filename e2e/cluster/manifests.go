@@ -10,15 +10,7 @@ import (
 
 // standInBase has what a kustomization here needs of the one that Metacontroller's authors
 // ship, which is fetched from the network.
-const standInBase = `
-apiVersion: v1
-kind: Namespace
-metadata: {name: metacontroller}
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: metacontroller, namespace: metacontroller}
----
+const standInBase = metacontrollerAccount + `---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: metacontroller}

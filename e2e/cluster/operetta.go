@@ -42,8 +42,7 @@ const (
 	Metacontroller = "metacontroller"
 )
 
-// metacontrollerAccount creates the user of Metacontroller. All its permissions come from
-// deploy/.
+// metacontrollerAccount is the ServiceAccount of Metacontroller, and its namespace.
 const metacontrollerAccount = `
 apiVersion: v1
 kind: Namespace
@@ -52,7 +51,11 @@ metadata: {name: metacontroller}
 apiVersion: v1
 kind: ServiceAccount
 metadata: {name: metacontroller, namespace: metacontroller}
----
+`
+
+// metacontrollerBinding creates the user of Metacontroller. All its permissions come from
+// deploy/.
+const metacontrollerBinding = metacontrollerAccount + `---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata: {name: metacontroller}
@@ -97,7 +100,7 @@ func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 	}
 	o := &Operetta{c, root, "http://" + listen, listen, health}
 	for _, apply := range [][]string{
-		{metacontrollerAccount, "--filename=-"},
+		{metacontrollerBinding, "--filename=-"},
 		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml")},
 		{"", "--kustomize=" + o.file("deploy/crds")},
 		{"", "--kustomize=" + o.file("deploy/rbac")},

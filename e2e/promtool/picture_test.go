@@ -76,12 +76,12 @@ func (p panel) draw(place vgdraw.Canvas) error {
 		return nil
 	case "table":
 		write(place, p.Title, 9, corner, color.Black)
-		for i, row := range p.data {
+		for i, entry := range p.data {
 			at := vg.Point{X: corner.X, Y: corner.Y - vg.Length(i+1)*12}
 			if at.Y < place.Min.Y+4 {
 				break
 			}
-			write(place, fmt.Sprintf("%s: %s", row.name, inUnit(row.points[len(row.points)-1].F, p.FieldConfig.Defaults.Unit)), 8, at, color.Black)
+			write(place, fmt.Sprintf("%s: %s", entry.name, inUnit(entry.points[len(entry.points)-1].F, p.FieldConfig.Defaults.Unit)), 8, at, color.Black)
 		}
 		return nil
 	}
