@@ -173,7 +173,8 @@ func (a *openings) makeRoom() {
 		if missing <= 0 {
 			break
 		}
-		missing -= o.amount
+		// A waiter that leaves also no longer wants anything.
+		missing -= max(o.amount, o.waits())
 		o.isLeft = true
 		a.leaving += o.amount
 		o.leave(errCrowded)
