@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -33,7 +34,9 @@ func TestLiteral(t *testing.T) {
 }
 
 func TestImagesOfPoliciesAreChecked(t *testing.T) {
-	require.NoError(t, CheckImage("image", "registry.example.com:5000/a/b:1@sha256:0"))
+	require.NoError(t, CheckImage("image", "registry.example.com:5000/a/b:1@sha256:"+strings.Repeat("0", 64)))
 	require.EqualError(t, CheckImage("image", ""), "image: it is empty: write an image, or leave it out")
-	require.EqualError(t, CheckImage("image", " a"), `image: " a" is no image: write one like registry.example.com/name:tag`)
+	for _, image := range []string{" a", "a b", "a:b:c", "Registry/Name", "a@sha256:0", strings.Repeat("a/", 520)} {
+		require.EqualError(t, CheckImage("image", image), fmt.Sprintf("image: %.60q is no image: write one like registry.example.com/name:tag", image))
+	}
 }

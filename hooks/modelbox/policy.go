@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -70,12 +71,8 @@ func (p Policy) Validate() error {
 		if _, known := DefaultPolicy().ResourceClasses[class]; !known {
 			return fmt.Errorf("resourceClasses.%s: there is no such class: write small, medium or large", class)
 		}
-		size := p.ResourceClasses[class]
-		for _, name := range slices.Sorted(maps.Keys(size.Requests)) {
-			request := size.Requests[name]
-			if limit, limited := size.Limits[name]; limited && request.Cmp(limit) > 0 {
-				return fmt.Errorf("resourceClasses.%s.requests.%s: %s is more than the limit of %s", class, name, request.String(), limit.String())
-			}
+		if err := p.ResourceClasses[class].validate(); err != nil {
+			return fmt.Errorf("resourceClasses.%s.%w", class, err)
 		}
 	}
 	for name, times := range map[string]ProbeTimes{"readiness": p.DefaultProbes.Readiness, "liveness": p.DefaultProbes.Liveness, "startup": p.DefaultProbes.Startup} {
@@ -84,4 +81,35 @@ func (p Policy) Validate() error {
 		}
 	}
 	return nil
+}
+
+// validate refuses what the CRD refuses of the resources of a ModelBox.
+func (s Size) validate() error {
+	for field, list := range map[string]corev1.ResourceList{"requests": s.Requests, "limits": s.Limits} {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			amount := list[name]
+			switch {
+			case !isDevice(name) && name != corev1.ResourceCPU && name != corev1.ResourceMemory && name != corev1.ResourceEphemeralStorage:
+				return fmt.Errorf("%s.%s: there is no such resource: write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu", field, name)
+			case amount.Sign() < 0:
+				return fmt.Errorf("%s.%s: %s is negative: write 0 or more", field, name, amount.String())
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Requests)) {
+		request := s.Requests[name]
+		switch limit, limited := s.Limits[name]; {
+		case isDevice(name) && (!limited || request.Cmp(limit) != 0):
+			return fmt.Errorf("requests.%s: a device needs the same number in limits: write it there too, or only there", name)
+		case limited && request.Cmp(limit) > 0:
+			return fmt.Errorf("requests.%s: %s is more than the limit of %s", name, request.String(), limit.String())
+		}
+	}
+	return nil
+}
+
+// isDevice reports whether a resource cannot be shared out in parts: requests and limits
+// are the same.
+func isDevice(name corev1.ResourceName) bool {
+	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }

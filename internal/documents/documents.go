@@ -101,8 +101,8 @@ func ToYAML(text []byte) ([]byte, error) {
 }
 
 // ToJSON returns a YAML document, which JSON is too, as JSON. A member that stands
-// twice is an error. JSON with more values than YAML may have is taken as it is:
-// nothing but its length takes memory.
+// twice is an error, and so is a second document: it would be ignored. JSON with more
+// values than YAML may have is taken as it is: nothing but its length takes memory.
 func ToJSON(text []byte) ([]byte, error) {
 	if countValues(text) > MaxValues && json.Valid(text) {
 		return text, nil
@@ -116,6 +116,15 @@ func ToJSON(text []byte) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("is neither YAML nor JSON: %w", err)
+	}
+	if parts, err := Split(text); err == nil && len(parts) > 1 {
+		objects, err := Objects(text)
+		if err != nil || len(objects) > 1 {
+			return nil, errors.New("has several documents: write one")
+		}
+		if len(objects) == 1 { // the others are empty
+			content = objects[0]
+		}
 	}
 	return content, nil
 }

@@ -82,3 +82,15 @@ func TestControlCharacters(t *testing.T) {
 	_, err = ToJSON([]byte("a: x\x7fy"))
 	require.ErrorContains(t, err, "control characters are not allowed")
 }
+
+func TestASecondDocumentIsRefused(t *testing.T) {
+	for _, text := range []string{"a: 1\n---\nb: 2\n", "---\na: 1\n---\n{\n"} {
+		_, err := ToJSON([]byte(text))
+		require.EqualError(t, err, "has several documents: write one", text)
+	}
+	for _, text := range []string{"a: 1\n", "---\na: 1\n", "# comment\n---\na: 1\n---\n", "---\n# nothing\n---\na: 1\n", "a: 1\n---\n---\n"} {
+		content, err := ToJSON([]byte(text))
+		require.NoError(t, err, text)
+		require.JSONEq(t, `{"a": 1}`, string(content), text)
+	}
+}
