@@ -23,9 +23,12 @@ func ByName(kind Resource, namespace string, names ...string) []Rule {
 type Taken struct {
 	// Ref is the child, as in Service/web.
 	Ref string
-	// By is the other controller, as in ModelBox/web.
+	// By is the other controller, as in ModelBox/web, or [APIServer].
 	By string
 }
+
+// APIServer is what the Service kubernetes in default belongs to: it must not be deleted.
+const APIServer = "the API server"
 
 // String returns the sentence for a status message.
 func (t Taken) String() string { return t.Ref + " belongs to " + t.By }
@@ -95,6 +98,9 @@ func (t *takenNames) find(apiVersion, kind, name string) (Taken, bool) {
 	object, by, isTaken := t.holder(apiVersion, kind, name)
 	if !isTaken || object.Terminating || by.isFormer(t.parent) {
 		return Taken{}, false
+	}
+	if by == (controllerRef{}) {
+		return Taken{Ref: object.Ref(), By: APIServer}, true
 	}
 	return Taken{Ref: object.Ref(), By: by.String()}, true
 }

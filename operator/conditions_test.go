@@ -217,6 +217,9 @@ func TestReportChildrenReportsATakenName(t *testing.T) {
 	require.Equal(t, "not asked for: Service/a", c.Find(ConditionChildrenObserved).Message)
 	require.Equal(t, ChildGrace, resync)
 
+	ofServer, _ := settle(nil, 0, metacontroller.Difference{Missing: []string{"Service/kubernetes"}, Taken: []metacontroller.Taken{{Ref: "Service/kubernetes", By: metacontroller.APIServer}}})
+	require.Equal(t, "Service/kubernetes belongs to the API server, and is not taken over: choose another name", ofServer.Find(ConditionReady).Message)
+
 	c, _ = settle(c.List(), time.Hour, metacontroller.Difference{Missing: []string{"Service/a"}})
 	require.Equal(t, ReasonCreating, c.Find(ConditionReady).Reason, "it is asked for since now")
 	require.Nil(t, c.Find(ConditionStalled))

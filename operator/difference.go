@@ -29,7 +29,11 @@ func missingMessage(d metacontroller.Difference, isOver bool) string {
 		for i := range d.Taken {
 			taken[i] = d.Taken[i].String()
 		}
-		parts = append(parts, listed(taken)+", and is not taken over: choose another name, or delete what has it")
+		advice := ", and is not taken over: choose another name"
+		if !slices.ContainsFunc(d.Taken, func(taken metacontroller.Taken) bool { return taken.By == metacontroller.APIServer }) {
+			advice += ", or delete what has it"
+		}
+		parts = append(parts, listed(taken)+advice)
 	}
 	if missing := asked(d); isOver {
 		parts = append(parts, listed(missing)+" not created after "+graceText+": the name may be taken, a quota or an admission webhook may refuse it, "+
