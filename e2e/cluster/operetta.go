@@ -203,13 +203,13 @@ func (o *Operetta) Connect(url, hookVersion string, args ...string) error {
 // StartMetacontroller starts Metacontroller with an apply strategy, as its
 // ServiceAccount.
 func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy string) error {
-	return o.StartMetacontrollerAs(ctx, Metacontroller, path, "--apply-strategy="+strategy,
+	return o.StartMetacontrollerAs(ctx, Metacontroller, path, nil, "--apply-strategy="+strategy,
 		"--discovery-interval=20s", "--client-go-qps=200", "--client-go-burst=400", "--workers=10", "--zap-log-level=info")
 }
 
 // StartMetacontrollerAs starts one of several Metacontrollers, as the ServiceAccount that
-// they have in common, with arguments.
-func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string, args ...string) error {
+// they have in common, with environment variables and arguments.
+func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string, env []string, args ...string) error {
 	token, _, err := o.Kubectl("create", "token", "metacontroller", "--namespace=metacontroller", "--duration=24h")
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string,
 		return err
 	}
 	return o.Run(ctx, Program{
-		Name: name, Path: path,
+		Name: name, Path: path, Env: env,
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--metrics-address=" + metrics, "--health-probe-bind-address=" + health,
 			// Tests read events. The default of 25 for each parent is used up by a

@@ -54,7 +54,7 @@ func measure(t *testing.T, s setting, count int) {
 		selectors = []string{"operetta.dev/shard notin (1)", "operetta.dev/shard=1"}
 	}
 	for i, name := range names {
-		require.NoError(t, operetta.StartMetacontrollerAs(t.Context(), name, metacontroller, "--zap-log-level=info", "--discovery-interval=20s",
+		require.NoError(t, operetta.StartMetacontrollerAs(t.Context(), name, metacontroller, nil, "--zap-log-level=info", "--discovery-interval=20s",
 			fmt.Sprintf("--client-go-qps=%d", s.qps), fmt.Sprintf("--client-go-burst=%d", 2*s.qps), fmt.Sprintf("--workers=%d", s.workers),
 			"--target-label-selector="+selectors[i]))
 	}

@@ -136,7 +136,7 @@ func testShards(t *testing.T, m mode) {
 	begin := func(name string) {
 		args := slices.Concat(programs[name].Spec.Template.Spec.Containers[0].Args,
 			[]string{"--leader-election-namespace=metacontroller", "--apply-strategy=" + m.strategy})
-		require.NoError(t, operetta.StartMetacontrollerAs(t.Context(), name, metacontroller, args...))
+		require.NoError(t, operetta.StartMetacontrollerAs(t.Context(), name, metacontroller, nil, args...))
 		running = append(running, name)
 	}
 	end := func(name string) {

@@ -53,14 +53,19 @@ func (a *authority) sign(t *testing.T, template *x509.Certificate, key *ecdsa.Pu
 
 // pair returns a certificate for this machine and a name, and its key.
 func (a *authority) pair(t *testing.T, name string, valid time.Duration) (certificate, key string) {
+	return a.issue(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Now().Add(valid),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	})
+}
+
+// issue returns a certificate and its key.
+func (a *authority) issue(t *testing.T, template *x509.Certificate) (certificate, key string) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	der, err := x509.MarshalECPrivateKey(private)
 	require.NoError(t, err)
-	return a.sign(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Now().Add(valid),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}, &private.PublicKey), string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+	return a.sign(t, template, &private.PublicKey), string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
 // securedServer is a second server, with TLS, whose credential files can be replaced.
