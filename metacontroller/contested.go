@@ -72,8 +72,7 @@ func (t *takenNames) holder(apiVersion, kind, name string) (object Snapshot, by 
 	if _, isOurs := t.children.Find(apiVersion, kind, name); isOurs {
 		return object, by, false
 	}
-	if apiVersion == "v1" && kind == "Service" && t.namespace == "default" && name == "kubernetes" {
-		// It has no owner, and all clients in the cluster find the API server by it.
+	if t.isAPIServer(apiVersion, kind, name) {
 		return Snapshot{APIVersion: apiVersion, Kind: kind, Namespace: t.namespace, Name: name}, by, true
 	}
 	object, found := t.related.findIn(t.namespace, apiVersion, kind, name)
@@ -82,6 +81,12 @@ func (t *takenNames) holder(apiVersion, kind, name string) (object Snapshot, by 
 	}
 	by, found = object.controller()
 	return object, by, found && by.uid != t.parent.uid
+}
+
+// isAPIServer reports whether a desired child has the name of the Service by which all
+// clients in the cluster find the API server. It has no owner.
+func (t *takenNames) isAPIServer(apiVersion, kind, name string) bool {
+	return apiVersion == "v1" && kind == "Service" && t.namespace == "default" && name == "kubernetes"
 }
 
 // isTaken reports whether a desired child must be left out of the answer.
@@ -99,7 +104,7 @@ func (t *takenNames) find(apiVersion, kind, name string) (Taken, bool) {
 	if !isTaken || object.Terminating || by.isFormer(t.parent) {
 		return Taken{}, false
 	}
-	if by == (controllerRef{}) {
+	if t.isAPIServer(apiVersion, kind, name) {
 		return Taken{Ref: object.Ref(), By: APIServer}, true
 	}
 	return Taken{Ref: object.Ref(), By: by.String()}, true

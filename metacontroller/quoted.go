@@ -1,6 +1,10 @@
 package metacontroller
 
-import "fmt"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
 
 // Limits for what the API server may quote of a child that it refuses. Metacontroller keeps
 // the last 4,096 such messages, twice, of all custom resources together, and has 1 GiB.
@@ -92,4 +96,50 @@ func quotedSize(wire []byte) int {
 		}
 	}
 	return size
+}
+
+// Limits for the keys of maps in a child that are no names of labels: the API server refuses
+// most of them, and quotes each up to sixteen times when it does. Metacontroller keeps that
+// for a while, as an event, of all custom resources together.
+const (
+	longestKey   = 1 << 10
+	oddKeys      = 4
+	oddKeysBytes = 1 << 10
+)
+
+// checkKeys refuses a child with long keys, or with many that are no names of labels. A few
+// of these are left to the API server, which says what is wrong.
+func checkKeys(wire []byte) error {
+	odd, length := 0, 0
+	for i := 0; i < len(wire); i++ {
+		if wire[i] != '"' {
+			continue
+		}
+		end := skipString(wire, i)
+		key := wire[i+1 : max(i+1, end-1)]
+		i = end - 1
+		if next := skipSpace(wire, end); next >= len(wire) || wire[next] != ':' || isPlainKey(key) || len(validation.IsQualifiedName(string(key))) == 0 {
+			continue
+		}
+		odd, length = odd+1, length+len(key)
+		if len(key) > longestKey {
+			return fmt.Errorf("the key %.40q has %d bytes: write at most %d", key, len(key), longestKey)
+		}
+		if odd > oddKeys || length > oddKeysBytes {
+			return fmt.Errorf("the key %.40q and %d others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters: write others", key, odd-1)
+		}
+	}
+	return nil
+}
+
+// isPlainKey reports whether a key is short, begins and ends with a letter or digit, and has
+// only them and '-', '_' and '.', as the names of all fields and most files.
+func isPlainKey(key []byte) bool {
+	for i, c := range key {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
+			(i == 0 || i == len(key)-1 || c != '-' && c != '_' && c != '.') {
+			return false
+		}
+	}
+	return len(key) > 0 && len(key) <= 63
 }

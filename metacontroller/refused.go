@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // mostForeign is how much larger than four times its desired form an observed child may be
@@ -50,6 +51,15 @@ func selectorOf(desired Object) ([]byte, error) {
 		selector = workload.Spec.Selector
 	case *appsv1.DaemonSet:
 		selector = workload.Spec.Selector
+	case *unstructured.Unstructured:
+		if !strings.HasPrefix(workload.GetAPIVersion(), "apps/") {
+			return nil, nil
+		}
+		spec, _ := workload.Object["spec"].(map[string]any)
+		if spec["selector"] == nil {
+			return nil, nil
+		}
+		return json.Marshal(spec["selector"])
 	}
 	if selector == nil {
 		return nil, nil

@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestSurelyRefusedUpdates(t *testing.T) {
@@ -24,5 +28,28 @@ func TestSurelyRefusedUpdates(t *testing.T) {
 		"as much that is asked for":   {foreign, foreign, false},
 	} {
 		require.Equal(t, c.want, isSurelyRefused([]byte(c.observed), []byte(c.desired)), name)
+	}
+}
+
+// TestSelectorsOfWorkloads: a typed and an unstructured workload have the same, and a Service
+// has none that cannot be changed.
+func TestSelectorsOfWorkloads(t *testing.T) {
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+	service := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Service", "spec": map[string]any{"selector": map[string]any{"a": "b"}}}}
+	for _, test := range []struct {
+		object Object
+		want   string
+	}{
+		{&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: selector}}, `{"matchLabels":{"a":"b"}}`},
+		{&unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "apps/v1", "kind": "Deployment", "spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}},
+		}}, `{"matchLabels":{"a":"b"}}`},
+		{&unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet"}}, ""},
+		{service, ""},
+		{&corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"a": "b"}}}, ""},
+	} {
+		found, err := selectorOf(test.object)
+		require.NoError(t, err)
+		require.Equal(t, test.want, string(found))
 	}
 }
