@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -62,13 +63,18 @@ func TestInstallation(t *testing.T) {
 
 	// Nobody else is answered, and what was is counted.
 	require.Equal(t, http.StatusForbidden, i.post(server))
-	scraped := page(t, "http://"+metrics+"/metrics")
-	for _, line := range []string{
-		`operetta_requests_total{code="200",hook="sync",kind="podset"}`, `operetta_requests_total{code="200",hook="sync",kind="dataservice"}`,
-		`operetta_requests_refused_total{reason="forbidden"} 1`,
-	} {
-		require.Contains(t, scraped, line)
-	}
+	w.eventually("the requests are counted", func() error { // which is after they are answered
+		scraped := page(t, "http://"+metrics+"/metrics")
+		for _, line := range []string{
+			`operetta_requests_total{code="200",hook="sync",kind="podset"}`, `operetta_requests_total{code="200",hook="sync",kind="dataservice"}`,
+			`operetta_requests_refused_total{reason="forbidden"} 1`,
+		} {
+			if !strings.Contains(scraped, line) {
+				return errors.New("there is no " + line)
+			}
+		}
+		return nil
+	})
 }
 
 // installation is an installation by the docs, with what its programs share.
