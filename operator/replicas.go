@@ -61,14 +61,21 @@ func PreserveReplicas(workload metacontroller.Object, observed metacontroller.Sn
 	if err != nil || !ours {
 		return err
 	}
+	return SetReplicas(workload, *replicas)
+}
+
+// SetReplicas sets the number of replicas of a Deployment or a StatefulSet that its hash
+// must not contain, so the workload is stamped here. The error is that of
+// [metacontroller.Stamp].
+func SetReplicas(workload metacontroller.Object, replicas int32) error {
 	if err := metacontroller.Stamp(workload); err != nil {
 		return err
 	}
 	switch workload := workload.(type) {
 	case *appsv1.Deployment:
-		workload.Spec.Replicas = replicas
+		workload.Spec.Replicas = &replicas
 	case *appsv1.StatefulSet:
-		workload.Spec.Replicas = replicas
+		workload.Spec.Replicas = &replicas
 	}
 	return nil
 }

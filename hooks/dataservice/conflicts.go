@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // maxObjectBytes is the size limit of a child as Metacontroller applies it,
@@ -77,6 +78,19 @@ func (o observed) nodePortHolder(number int32, name string) string {
 		}
 	}
 	return ""
+}
+
+// keepReplicas leaves the number of replicas of a workload to others where the spec has none.
+// Of what must never run twice they may only stop the one Pod.
+func keepReplicas(u *unit, workload metacontroller.Object, observed *observedWorkload) error {
+	switch {
+	case u.said.replica != nil || observed == nil:
+		return nil
+	case u.isSingle && observed.Spec.Replicas != nil && *observed.Spec.Replicas > 1:
+		return operator.SetReplicas(workload, 1)
+	default:
+		return operator.PreserveReplicas(workload, observed.Snapshot, observed.Spec.Replicas)
+	}
 }
 
 // keepPolicy copies the pod management policy of an observed StatefulSet, which

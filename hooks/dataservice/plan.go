@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/operetta-dev/operetta/metacontroller"
-	"github.com/operetta-dev/operetta/operator"
 )
 
 // plan is the desired children, and the state of each component.
@@ -94,10 +93,8 @@ func (p *plan) resolve(u *unit) (resolved, error) {
 	workload := p.observed.workload(u.kind, u.name)
 	nodePort := yieldNodePorts(made.service, p.observed)
 	keepPolicy(made.workload, workload)
-	if u.said.replica == nil && workload != nil {
-		if err := operator.PreserveReplicas(made.workload, workload.Snapshot, workload.Spec.Replicas); err != nil {
-			return resolved{}, err
-		}
+	if err := keepReplicas(u, made.workload, workload); err != nil {
+		return resolved{}, err
 	}
 	all := made.all()
 	refused, err := tooLarge(u, all)

@@ -188,11 +188,16 @@ func affinity(wanted *corev1.Affinity) *corev1.Affinity {
 
 // volumes sets the API server's defaults in projected sources. Metacontroller
 // compares a list of items without names as a whole, so a default that the
-// server adds would differ at each sync.
+// server adds would differ at each sync. A volume without a source is an emptyDir:
+// Metacontroller would not remove that default when the volume gets a source, and
+// the API server refuses a volume with two.
 func volumes(wanted []corev1.Volume) []corev1.Volume {
 	volumes := make([]corev1.Volume, len(wanted))
 	for i := range wanted {
 		wanted[i].DeepCopyInto(&volumes[i])
+		if volumes[i].VolumeSource == (corev1.VolumeSource{}) {
+			volumes[i].EmptyDir = &corev1.EmptyDirVolumeSource{}
+		}
 		if volumes[i].Projected == nil {
 			continue
 		}

@@ -46,6 +46,24 @@ func TestNodePortThatIsTaken(t *testing.T) {
 	})
 }
 
+// TestVolumeGetsASource gives a volume that had none, for which the API server fills in an
+// emptyDir, a source: it refuses a volume with two.
+func TestVolumeGetsASource(t *testing.T) {
+	stories(t, func(t *testing.T, world *operettatest.World) {
+		const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, volumes: [{name: models"
+		world.Apply(box + "}]}}")
+		world.Play()
+		world.RequireCondition("ModelBox/web", "Ready", "True Available")
+
+		world.Apply(box + ", configMap: {name: models}}]}}")
+		world.Play()
+		world.RequireCondition("ModelBox/web", "Ready", "True Available")
+		var deployment appsv1.Deployment
+		world.Decode("Deployment/web", &deployment)
+		require.Equal(t, "models", deployment.Spec.Template.Spec.Volumes[0].ConfigMap.Name)
+	})
+}
+
 // TestServiceAccountIsTakenBack names a ServiceAccount and removes the name again:
 // the API server stores it with two names.
 func TestServiceAccountIsTakenBack(t *testing.T) {

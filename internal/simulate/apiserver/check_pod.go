@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,13 +59,16 @@ func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkMounts checks that each mounted volume exists.
+// checkMounts checks that each volume has one source, and that each mounted one exists.
 func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	volumes := map[string]bool{}
 	for i, volume := range spec.Volumes {
 		if volumes[volume.Name] {
 			problems = append(problems, field.Duplicate(path.Child("volumes").Index(i).Child("name"), volume.Name))
+		}
+		if sources := reflect.ValueOf(volume.VolumeSource); countSet(sources) > 1 {
+			problems = append(problems, field.Forbidden(path.Child("volumes").Index(i), "may not specify more than 1 volume type"))
 		}
 		volumes[volume.Name] = true
 	}
@@ -117,4 +121,14 @@ func hasTolerations(all, these []corev1.Toleration) bool {
 		}
 	}
 	return true
+}
+
+// countSet returns how many fields of a struct of pointers are set.
+func countSet(pointers reflect.Value) (set int) {
+	for _, pointer := range pointers.Fields() {
+		if !pointer.IsNil() {
+			set++
+		}
+	}
+	return set
 }
