@@ -27,6 +27,13 @@ type Difference struct {
 	// they are workloads with another selector, which cannot be changed: others have
 	// made them, whatever hash they carry. They are sent as they are.
 	OtherSelector []string
+	// Drifted are children of an InPlace kind that carry the hash of what is asked for, and
+	// differ from it in a field, which is named as in "Deployment/web in
+	// spec.template.spec.containers[0].image". It is for a moment so when something else has
+	// changed them, and remains so when the API server refuses the update, when an admission
+	// webhook changes them each time, or when the order of variables or init containers is
+	// another one, which Metacontroller does not change under dynamic-apply.
+	Drifted []string
 	// Taken are those of the Missing that are left out of the answer, because
 	// another controller owns an object of that name.
 	Taken []Taken
@@ -43,6 +50,7 @@ func (d *Difference) Add(other Difference) {
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
 	d.TooLarge = append(d.TooLarge, other.TooLarge...)
 	d.OtherSelector = append(d.OtherSelector, other.OtherSelector...)
+	d.Drifted = append(d.Drifted, other.Drifted...)
 	d.Taken = append(d.Taken, other.Taken...)
 	d.EventFlags = cmp.Or(d.EventFlags, other.EventFlags)
 }
@@ -58,11 +66,11 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		}
 		apiVersion, kind := complete(child)
 		ref := kind + "/" + child.GetName()
-		hash, size, err := stamped(child)
+		hash, wire, err := stamped(child)
 		if err != nil {
 			return diff, fmt.Errorf("child %s: %w", ref, err)
 		}
-		if err := o.Children.run.compared(size); err != nil {
+		if err := o.Children.run.compared(len(wire)); err != nil {
 			return diff, err
 		}
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
@@ -93,6 +101,15 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			}
 		case snapshot.isGenerationBehind():
 			diff.Outdated = append(diff.Outdated, ref)
+		case o.inPlace[snapshot.Kind+"."+snapshot.APIVersion]:
+			if wire == nil { // it was stamped before
+				if wire, err = appendObject(make([]byte, 0, 2048), child); err != nil {
+					return diff, fmt.Errorf("child %s: %w", ref, err)
+				}
+			}
+			if path := drift(snapshot.raw, wire); path != "" {
+				diff.Drifted = append(diff.Drifted, ref+" in "+path)
+			}
 		}
 	}
 	return diff, nil

@@ -16,12 +16,12 @@ const HashAnnotation = "operetta.dev/hash"
 // hashes into labels, so a change of this function would replace Pods. An error
 // means that the object cannot be encoded as JSON.
 func Hash(object Object) (string, error) {
-	hash, _, err := hashAndSize(object)
+	hash, _, err := hashed(object)
 	return hash, err
 }
 
-// hashAndSize returns the hash of an object and the number of bytes hashed.
-func hashAndSize(object Object) (hash string, size int, err error) {
+// hashed returns the hash of an object and its wire form, of which it is the hash.
+func hashed(object Object) (hash string, wire []byte, err error) {
 	if annotations := object.GetAnnotations(); annotations[HashAnnotation] != "" {
 		bare := make(map[string]string, len(annotations))
 		for key, value := range annotations {
@@ -32,12 +32,12 @@ func hashAndSize(object Object) (hash string, size int, err error) {
 		object.SetAnnotations(bare)
 		defer object.SetAnnotations(annotations)
 	}
-	wire, err := appendObject(make([]byte, 0, 2048), object)
+	wire, err = appendObject(make([]byte, 0, 2048), object)
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	sum := sha256.Sum256(wire)
-	return hex.EncodeToString(sum[:8]), len(wire), nil
+	return hex.EncodeToString(sum[:8]), wire, nil
 }
 
 // Stamp puts the hash of an object into its [HashAnnotation]. Every child of an
@@ -52,14 +52,14 @@ func Stamp(object Object) error {
 	return err
 }
 
-// stamp is Stamp, and returns how many bytes the object has.
-func stamp(object Object) (size int, err error) {
+// stamp is Stamp, and returns the wire form of the object without its hash.
+func stamp(object Object) (wire []byte, err error) {
 	if _, ok := object.(*kept); ok {
-		return 0, nil
+		return nil, nil
 	}
-	hash, size, err := hashAndSize(object)
+	hash, wire, err := hashed(object)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	annotations := make(map[string]string, len(object.GetAnnotations())+1)
 	for key, value := range object.GetAnnotations() {
@@ -67,15 +67,15 @@ func stamp(object Object) (size int, err error) {
 	}
 	annotations[HashAnnotation] = hash
 	object.SetAnnotations(annotations)
-	return size, nil
+	return wire, nil
 }
 
 // stamped returns the hash that an object carries, and stamps it if it carries
-// none. The size is how many bytes were read for that.
-func stamped(object Object) (hash string, size int, err error) {
+// none. The wire form is what was written for that, or nil.
+func stamped(object Object) (hash string, wire []byte, err error) {
 	if hash := object.GetAnnotations()[HashAnnotation]; hash != "" {
-		return hash, 0, nil
+		return hash, nil, nil
 	}
-	size, err = stamp(object)
-	return object.GetAnnotations()[HashAnnotation], size, err
+	wire, err = stamp(object)
+	return object.GetAnnotations()[HashAnnotation], wire, err
 }

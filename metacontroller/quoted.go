@@ -1,8 +1,10 @@
 package metacontroller
 
 import (
+	"bytes"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -13,18 +15,21 @@ const (
 	// containers with five mounts, five ports, two probes and 40 variables from Secrets
 	// each has less.
 	mostQuoted = 64 << 10
-	// quotedPerWord is counted for a number, and for a word that may be a name: hardly
-	// any field refuses it.
+	// quotedPerWord is counted for a number, a Boolean, an empty object or list, and a word
+	// that may be a name: hardly any field refuses it.
 	quotedPerWord = 32
+	// quotedPerWordOfWindows is the same in a Pod for Windows, whose security contexts are
+	// refused field by field.
+	quotedPerWordOfWindows = 128
 	// quotedPerText is counted for another text, beside quotedTwice of its length: the
 	// API server says in a sentence or two what is wrong with it.
 	quotedPerText = 128
 	quotedTwice   = 2
 	// quotedPerOddByte is counted for each byte that is no printable ASCII character.
 	quotedPerOddByte = 4
-	// mostQuotedPerByte is the most that is counted for one byte of a child: an empty text
-	// has two, and a comma.
-	mostQuotedPerByte = quotedPerText/3 + 1
+	// mostQuotedPerByte is the most that is counted for one byte of a child: a digit has a
+	// comma.
+	mostQuotedPerByte = quotedPerText / 2
 )
 
 // unquoted are the fields whose texts the API server does not validate, or the CRDs as it
@@ -50,14 +55,17 @@ func checkQuoted(wire []byte) error {
 // quotedSize returns about how many bytes the API server quotes of a valid JSON text if all
 // its values are wrong.
 func quotedSize(wire []byte) int {
-	size := 0
+	size, perWord := 0, quotedPerWord
+	if bytes.Contains(wire, []byte(`"os":{"name":"windows"`)) {
+		perWord = quotedPerWordOfWindows
+	}
 	isUnquoted := []bool{false} // in the object or list, and those within
 	isNext := false             // whether the next value is unquoted
 	count := func(text []byte) {
 		switch {
 		case isNext || isUnquoted[len(isUnquoted)-1]:
-		case isPlainKey(text):
-			size += quotedPerWord
+		case isPlainKey(text) && !bytes.HasPrefix(text, []byte(corev1.ResourceHugePagesPrefix)):
+			size += perWord
 		default:
 			size += quotedPerText + quotedTwice*len(text)
 			for _, c := range text {
@@ -70,6 +78,9 @@ func quotedSize(wire []byte) int {
 	for i := 0; i < len(wire); i++ {
 		switch wire[i] {
 		case '{', '[':
+			if next := skipSpace(wire, i+1); i > 0 && next < len(wire) && wire[next] == wire[i]+2 { // '}' or ']'
+				count([]byte("0"))
+			}
 			isUnquoted, isNext = append(isUnquoted, isNext || isUnquoted[len(isUnquoted)-1]), false
 		case '}', ']':
 			isUnquoted = isUnquoted[:len(isUnquoted)-1]
@@ -78,7 +89,7 @@ func quotedSize(wire []byte) int {
 			end := skipString(wire, i)
 			text := wire[i+1 : end-1]
 			if next := skipSpace(wire, end); next < len(wire) && wire[next] == ':' {
-				if !isPlainKey(text) {
+				if !isPlainKey(text) || bytes.HasPrefix(text, []byte(corev1.ResourceHugePagesPrefix)) {
 					count(text)
 				}
 				isNext, end = unquoted[string(text)], next+1
@@ -89,7 +100,7 @@ func quotedSize(wire []byte) int {
 			i = end - 1
 		default:
 			end := skipValue(wire, i)
-			if c := wire[i]; c == '-' || isDigit(c) {
+			if wire[i] != 'n' { // a number or a Boolean
 				count([]byte("0"))
 			}
 			isNext, i = false, end-1

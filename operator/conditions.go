@@ -196,12 +196,25 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 	case len(diff.Outdated) > 0:
 		judgement = Judgement{Working, ReasonUpdating, "not updated yet: " + listed(diff.Outdated)}
 	default:
+		c.reportDrift(diff)
 		return ChildrenReport{Settled: true}
 	}
 	return ChildrenReport{
 		Judgement:   judgement,
 		Pending:     PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)},
 		ResyncAfter: Soonest(missing.retryAfter, updating.retryAfter),
+	}
+}
+
+// reasonDrifted is the reason of ChildrenUpdated where only what others have changed differs.
+const reasonDrifted = "Drifted"
+
+// reportDrift tells in ChildrenUpdated which children others have changed. They are there and
+// may work, so nothing else follows from it.
+func (c *Conditions) reportDrift(diff metacontroller.Difference) {
+	if len(diff.Drifted) > 0 {
+		c.Set(ConditionChildrenUpdated, metav1.ConditionFalse, reasonDrifted, "not as asked for: "+listed(diff.Drifted)+
+			"; if it stays so, "+eventsHint(diff)+" for an update that is refused, or change it back by hand")
 	}
 }
 
@@ -241,7 +254,7 @@ const maxRetryAfter = 10 * time.Minute
 // spec has changed: then the wait starts now.
 func (c *Conditions) since(conditionType string, children, old []string) metav1.Time {
 	condition := meta.FindStatusCondition(c.old, conditionType)
-	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken ||
+	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken || condition.Reason == reasonDrifted ||
 		conditionType == ConditionChildrenUpdated && condition.ObservedGeneration != c.generation {
 		return c.now
 	}

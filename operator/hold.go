@@ -50,7 +50,8 @@ func (c *Conditions) HoldBlocked(children []metacontroller.Object, diff metacont
 // old list says which were waited for before; one that is full may lack some.
 func (c *Conditions) blocked(conditionType string, children, old []string) []string {
 	condition := meta.FindStatusCondition(c.old, conditionType)
-	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken || condition.ObservedGeneration != c.generation {
+	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken || condition.Reason == reasonDrifted ||
+		condition.ObservedGeneration != c.generation {
 		return nil
 	}
 	if isNow, _ := attempt(c.now.Sub(condition.LastTransitionTime.Time)); isNow {

@@ -1,0 +1,133 @@
+package metacontroller
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ordered are the lists of named entries whose order has a meaning: a variable may use those
+// before it, and init containers run one after the other. Under dynamic-apply, Metacontroller
+// keeps the order in which they are observed, and adds new entries at the end.
+var ordered = []string{"env", "initContainers"}
+
+// drift returns the path of a field in which an observed child is not what is asked for
+// although it carries the hash of that, or "": something else has changed it, and the update
+// that would change it back has not come or is refused. Both are in their wire form. What
+// others have added does not count, and neither does a field that is missing as a whole but
+// for those of list entries and of data: the next update adds it.
+func drift(observed, desired []byte) string {
+	return strings.TrimPrefix(driftOf(observed, desired, "", false), ".")
+}
+
+// driftOf is drift for a value, and returns a path that begins with a dot.
+func driftOf(observed, desired []byte, name string, isWhole bool) string {
+	same := true
+	switch {
+	case isNull(desired):
+	case isObject(desired) && isObject(observed):
+		return driftOfObject(observed, desired, isWhole || name == "data" || name == "binaryData")
+	case desired[0] == '[' && observed[0] == '[':
+		return driftOfList(observed, desired, name)
+	case desired[0] == '"' && observed[0] == '"':
+		same = bytes.Equal(observed, desired) || bytes.Equal(unquote(observed), unquote(desired))
+	default:
+		same = bytes.Equal(observed, desired) || isSameNumber(observed, desired)
+	}
+	if same {
+		return ""
+	}
+	return "."
+}
+
+func driftOfObject(observed, desired []byte, isWhole bool) (path string) {
+	var room [16]member
+	has := room[:0]
+	members(observed, func(key, value []byte) bool {
+		has = append(has, member{key, value})
+		return true
+	})
+	members(desired, func(key, value []byte) bool {
+		at := slices.IndexFunc(has, func(m member) bool { return bytes.Equal(m.key, key) })
+		switch {
+		case at >= 0:
+			path = driftOf(has[at].value, value, string(key), isWhole)
+		case isWhole && !isNull(value):
+			path = "."
+		}
+		if path != "" {
+			path = "." + string(key) + trimDot(path)
+		}
+		return path == ""
+	})
+	return path
+}
+
+type member struct{ key, value []byte }
+
+func trimDot(path string) string {
+	if path == "." {
+		return ""
+	}
+	return path
+}
+
+// driftOfList is driftOf for lists. Where all entries have one of the merge keys, others may
+// have added some.
+func driftOfList(observed, desired []byte, name string) string {
+	has, wants := elementsOf(observed), elementsOf(desired)
+	key := mergeKeyOf(has, wants)
+	if key == "" && len(has) != len(wants) {
+		return "."
+	}
+	last := -1
+	for i, want := range wants {
+		at := i
+		if key != "" {
+			value := lookup(want, key)
+			if at >= len(has) || !bytes.Equal(lookup(has[at], key), value) { // mostly in the same order
+				at = slices.IndexFunc(has, func(entry []byte) bool { return bytes.Equal(lookup(entry, key), value) })
+			}
+		}
+		if at < 0 {
+			return "[" + strconv.Itoa(i) + "]"
+		}
+		if at < last && slices.Contains(ordered, name) {
+			return ", whose entries are in another order"
+		}
+		last = at
+		if path := driftOf(has[at], want, "", true); path != "" {
+			return "[" + strconv.Itoa(i) + "]" + trimDot(path)
+		}
+	}
+	return ""
+}
+
+// mergeKeyOf returns the merge key that all entries of two lists have, or "".
+func mergeKeyOf(has, wants [][]byte) string {
+	if len(wants) == 0 {
+		return ""
+	}
+	for _, key := range mergeKeys {
+		lacks := func(entry []byte) bool { return !isObject(entry) || isNull(lookup(entry, key)) }
+		if !slices.ContainsFunc(wants, lacks) && !slices.ContainsFunc(has, lacks) {
+			return key
+		}
+	}
+	return ""
+}
+
+func elementsOf(raw []byte) (found [][]byte) {
+	elements(raw, func(value []byte) bool {
+		found = append(found, value)
+		return true
+	})
+	return found
+}
+
+func isSameNumber(a, b []byte) bool {
+	x, errX := strconv.ParseFloat(string(a), 64)
+	y, errY := strconv.ParseFloat(string(b), 64)
+	return errX == nil && errY == nil && x == y
+}

@@ -1,0 +1,43 @@
+package metacontroller
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDrift(t *testing.T) {
+	const wanted = `{"metadata":{"labels":{"a":"b"}},"spec":{"replicas":2,"strategy":{"type":"Recreate"},"template":{"spec":{"containers":[` +
+		`{"name":"web","image":"nginx:1","env":[{"name":"A","value":"a<b"},{"name":"B","value":"$(A)"}],"probe":{"httpGet":{"port":80}},"args":["x","y"]}],` +
+		`"initContainers":[{"name":"i"},{"name":"j"}],"volumes":[{"name":"v","emptyDir":{}},{"name":"w","configMap":{"name":"c"}}]}}},` +
+		`"data":{"k":"v"},"none":null,"list":[{"x":1.0}],"empty":[]}`
+	for name, c := range map[string]struct{ old, new, want string }{
+		"the same":                   {"", "", ""},
+		"a field that others added":  {`"replicas":2`, `"x":{"y":1},"replicas":2`, ""},
+		"an entry that others added": {`[{"name":"web"`, `[{"name":"sidecar"},{"name":"web"`, ""},
+		"another order of volumes":   {`{"name":"v","emptyDir":{}},{"name":"w","configMap":{"name":"c"}}`, `{"name":"w","configMap":{"name":"c"}},{"name":"v","emptyDir":{}}`, ""},
+		"escaped otherwise":          {`a<b`, `a\u003cb`, ""},
+		"a number as text is longer": {`1.0`, `1`, ""},
+		"a field that is missing":    {`"strategy":{"type":"Recreate"},`, ``, ""},
+		"null and something":         {`"none":null`, `"none":1`, ""},
+		"a value":                    {`nginx:1`, `evil:1`, "spec.template.spec.containers[0].image"},
+		"a number":                   {`"replicas":2`, `"replicas":3`, "spec.replicas"},
+		"a type":                     {`"replicas":2`, `"replicas":"2"`, "spec.replicas"},
+		"a union in an entry":        {`{"httpGet":{"port":80}}`, `{"exec":{}}`, "spec.template.spec.containers[0].probe.httpGet"},
+		"a volume":                   {`"emptyDir":{}`, `"secret":{}`, "spec.template.spec.volumes[0].emptyDir"},
+		"an entry that is missing":   {`,{"name":"w","configMap":{"name":"c"}}`, ``, "spec.template.spec.volumes[1]"},
+		"a key of data":              {`"data":{"k":"v"}`, `"data":{"l":"v"}`, "data.k"},
+		"a list without names":       {`["x","y"]`, `["y","x"]`, "spec.template.spec.containers[0].args[0]"},
+		"a longer list":              {`["x","y"]`, `["x","y","z"]`, "spec.template.spec.containers[0].args"},
+		"something in an empty list": {`"empty":[]`, `"empty":[1]`, "empty"},
+		"another order of variables": {
+			`{"name":"A","value":"a<b"},{"name":"B","value":"$(A)"}`, `{"name":"B","value":"$(A)"},{"name":"A","value":"a<b"}`,
+			"spec.template.spec.containers[0].env, whose entries are in another order",
+		},
+		"another order of init containers": {`{"name":"i"},{"name":"j"}`, `{"name":"j"},{"name":"i"}`, "spec.template.spec.initContainers, whose entries are in another order"},
+	} {
+		require.Contains(t, wanted, c.old, name)
+		require.Equal(t, c.want, drift([]byte(strings.Replace(wanted, c.old, c.new, 1)), []byte(wanted)), name)
+	}
+}
