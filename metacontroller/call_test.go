@@ -79,7 +79,7 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 		"child ConfigMap/a: a hook must not set metadata.uid of a child":                     {Children: with(func(c *corev1.ConfigMap) { c.UID = "1" })},
 		"child ConfigMap/a: a hook must not set metadata.managedFields of a child":           {Children: with(func(c *corev1.ConfigMap) { c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}} })},
 		"child ConfigMap/a: a hook must not set the label controller-uid of a child":         {Children: with(func(c *corev1.ConfigMap) { c.Labels = map[string]string{"controller-uid": "x"} })},
-		`child ConfigMap/a: the key "x/12/" and 4 others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters: write others`: {Children: with(func(c *corev1.ConfigMap) {
+		`child ConfigMap/a: the key "x/12/" and 4 others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters (for huge pages 19): write others`: {Children: with(func(c *corev1.ConfigMap) {
 			c.Data = map[string]string{}
 			for i := range 33 {
 				c.Data[fmt.Sprintf("x/%d/", i)] = ""

@@ -9,12 +9,14 @@ import (
 )
 
 // Limits for what the API server may quote of a child that it refuses. Metacontroller keeps
-// the last 4,096 such messages, twice, of all custom resources together, and has 1 GiB.
+// such messages of the last 4,096 custom resources, and has 1 GiB: up to nine different ones of
+// each, which are in the order of a map in Go, and the last 4,096 of all once more. See
+// EventAggregator in https://github.com/kubernetes/client-go/blob/v0.36.2/tools/record/events_cache.go.
 const (
-	// mostQuoted is the largest estimate of such a message, in bytes. A Pod of 16
+	// mostQuoted is the largest estimate of such a message, in bytes. A Pod of eight
 	// containers with five mounts, five ports, two probes and 40 variables from Secrets
 	// each has less.
-	mostQuoted = 64 << 10
+	mostQuoted = 32 << 10
 	// quotedPerWord is counted for a number, a Boolean, an empty object or list, and a word
 	// that may be a name: hardly any field refuses it.
 	quotedPerWord = 32
@@ -25,6 +27,11 @@ const (
 	// API server says in a sentence or two what is wrong with it.
 	quotedPerText = 128
 	quotedTwice   = 2
+	// quotedPerHugePages is counted for the name of a size of huge pages: an amount that is no
+	// multiple of it is refused in the limits and in the requests, with the name twice in each.
+	quotedPerHugePages = 512
+	// longestHugePages is the length of hugepages-1048576Ki, and of every other that there is.
+	longestHugePages = 19
 	// quotedPerOddByte is counted for each byte that is no printable ASCII character.
 	quotedPerOddByte = 4
 	// mostQuotedPerByte is the most that is counted for one byte of a child: a digit has a
@@ -64,7 +71,9 @@ func quotedSize(wire []byte) int {
 	count := func(text []byte) {
 		switch {
 		case isNext || isUnquoted[len(isUnquoted)-1]:
-		case isPlainKey(text) && !bytes.HasPrefix(text, []byte(corev1.ResourceHugePagesPrefix)):
+		case isHugePages(text):
+			size += quotedPerHugePages
+		case isPlainKey(text):
 			size += perWord
 		default:
 			size += quotedPerText + quotedTwice*len(text)
@@ -89,7 +98,7 @@ func quotedSize(wire []byte) int {
 			end := skipString(wire, i)
 			text := wire[i+1 : end-1]
 			if next := skipSpace(wire, end); next < len(wire) && wire[next] == ':' {
-				if !isPlainKey(text) || bytes.HasPrefix(text, []byte(corev1.ResourceHugePagesPrefix)) {
+				if !isPlainKey(text) || isHugePages(text) {
 					count(text)
 				}
 				isNext, end = unquoted[string(text)], next+1
@@ -129,7 +138,11 @@ func checkKeys(wire []byte) error {
 		end := skipString(wire, i)
 		key := wire[i+1 : max(i+1, end-1)]
 		i = end - 1
-		if next := skipSpace(wire, end); next >= len(wire) || wire[next] != ':' || isPlainKey(key) || len(validation.IsQualifiedName(string(key))) == 0 {
+		if next := skipSpace(wire, end); next >= len(wire) || wire[next] != ':' {
+			continue
+		}
+		isLong := isHugePages(key) && len(key) > longestHugePages
+		if !isLong && (isPlainKey(key) || len(validation.IsQualifiedName(string(key))) == 0) {
 			continue
 		}
 		odd, length = odd+1, length+len(key)
@@ -137,10 +150,15 @@ func checkKeys(wire []byte) error {
 			return fmt.Errorf("the key %.40q has %d bytes: write at most %d", key, len(key), longestKey)
 		}
 		if odd > oddKeys || length > oddKeysBytes {
-			return fmt.Errorf("the key %.40q and %d others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters: write others", key, odd-1)
+			return fmt.Errorf("the key %.40q and %d others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters (for huge pages 19): write others", key, odd-1)
 		}
 	}
 	return nil
+}
+
+// isHugePages reports whether a key is the name of a size of huge pages.
+func isHugePages(key []byte) bool {
+	return bytes.HasPrefix(key, []byte(corev1.ResourceHugePagesPrefix))
 }
 
 // isPlainKey reports whether a key is short, begins and ends with a letter or digit, and has

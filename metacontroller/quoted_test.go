@@ -15,7 +15,7 @@ func TestQuotedSize(t *testing.T) {
 		`{"a":""}`:                        quotedPerText,
 		`{"a": 12, "b" : true}`:           2 * quotedPerWord,
 		`{"a":{},"b":[ ],"args":[]}`:      2 * quotedPerWord,
-		`{"limits":{"hugepages-2Mi":1}}`:  quotedPerText + quotedTwice*len("hugepages-2Mi") + quotedPerWord,
+		`{"limits":{"hugepages-2Mi":1}}`:  quotedPerHugePages + quotedPerWord,
 		`{"os":{"name":"windows"},"a":1}`: 2 * quotedPerWordOfWindows,
 		`{"a":-1.5,"b":null}`:             quotedPerWord,
 		`{"a":["/x","y"]}`:                quotedPerText + 2*quotedTwice + quotedPerWord,
@@ -36,7 +36,7 @@ func TestQuotedSize(t *testing.T) {
 func TestChildrenOfWhichMuchCouldBeQuoted(t *testing.T) {
 	pod := func(container string) []byte {
 		return []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[` +
-			strings.Repeat(container+",", 15) + container + `]}}`)
+			strings.Repeat(container+",", 7) + container + `]}}`)
 	}
 	var variables, mounts, ports []string
 	for i := range 40 {
@@ -55,10 +55,16 @@ func TestChildrenOfWhichMuchCouldBeQuoted(t *testing.T) {
 	} {
 		require.NoError(t, checkQuoted(pod(container)), name)
 	}
+	windows := `{"os":{"name":"windows"},"containers":[` + strings.Repeat(`{"name":"a","securityContext":{"privileged":true,"capabilities":{}}},`, 100) + `{}]}`
+	require.ErrorContains(t, checkQuoted([]byte(windows)), "write fewer or shorter ones")
+	require.NoError(t, checkQuoted([]byte(strings.Replace(windows, "windows", "linux", 1))))
 	for name, container := range map[string]string{
 		"paths":         `{"name":"a","volumeDevices":[{"name":"d","devicePath":"../` + strings.Repeat("\x7f", 600) + `"}]}`,
 		"short values":  `{"name":"a","x":["/"` + strings.Repeat(`,"/"`, 40) + `]}`,
 		"short words":   `{"name":"a","x":["a"` + strings.Repeat(`,"a"`, 130) + `]}`,
+		"Booleans":      `{"name":"a","x":[true` + strings.Repeat(`,true`, 130) + `]}`,
+		"empty objects": `{"name":"a","x":[{}` + strings.Repeat(`,{}`, 130) + `]}`,
+		"huge pages":    `{"name":"a","resources":{"limits":{"hugepages-1Mi":"1"` + strings.Repeat(`,"hugepages-02Mi":"1"`, 16) + `}}}`,
 		"short numbers": `{"name":"a","x":[1` + strings.Repeat(`,1`, 130) + `]}`,
 	} {
 		require.ErrorContains(t, checkQuoted(pod(container)), "write fewer or shorter ones", name)

@@ -15,6 +15,13 @@ func Sizes(object Object) (answer, request int, err error) {
 	return len(wire), encodedSize(wire), err
 }
 
+// QuotedSize returns about how many bytes an API server says at most about a child that it
+// refuses. Metacontroller keeps such messages. The error is that of [Size].
+func QuotedSize(object Object) (int, error) {
+	wire, err := appendObject(make([]byte, 0, 2048), object)
+	return quotedSize(wire), err
+}
+
 // encodedSize returns the size of a child in its wire form as Metacontroller
 // encodes it. All other escapes are in the wire form already.
 func encodedSize(wire []byte) int {

@@ -41,8 +41,14 @@ func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
+	// Of a Pod that people write the API server could say some 2 KB, and never does: the first
+	// batch is still 16 of these.
+	quoted, err := metacontroller.QuotedSize(pod)
+	if err != nil {
+		return bounds{}, fmt.Errorf("spec.template: %w", err)
+	}
 	perPod := copiesPerPod*inRequest + addedBytesPerPod
-	return bounds{first: operator.First(size), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
+	return bounds{first: operator.First(max(size, quoted/4)), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
 // tooLarge says why there are fewer Pods than size.

@@ -115,10 +115,17 @@ func (l *largest) maps(schema, values map[string]any) []any {
 		}
 		all = append(all, whole)
 	}
-	for _, form := range []string{"\x7f", "a", "a/", "-"} {
+	for _, form := range []string{"\x7f", "a", "a/", "-", "hugepages-"} {
 		lengths := []int{63, 317, 1024}
 		if l.isShort {
 			lengths = []int{4}
+		}
+		if form == "hugepages-" { // what follows is a quantity
+			if len(usual) > 0 {
+				add(form+strings.Repeat("0", 63-len(form)-1)+"M", usual[0])
+				add(form+"00000M", usual[0])
+			}
+			continue
 		}
 		for _, length := range lengths {
 			if len(usual) > 0 {

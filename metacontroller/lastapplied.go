@@ -1,0 +1,88 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+const (
+	// longestNumber is how many bytes a number in JSON may have that nobody looks at.
+	longestNumber = 512
+	// mostUnreadable is how many bytes all numbers of a request may have together that
+	// Metacontroller cannot read.
+	mostUnreadable = 4 << 10
+)
+
+// checkLastApplied refuses a request with last-applied annotations that Metacontroller could
+// not decode, if the numbers in them that are no float64 are long. Its error quotes them whole,
+// those of all children in one message, of which it keeps several for each custom resource:
+// https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go.
+// Anybody who may edit the children can write them. The sync could only fail in any case.
+func (r *request) checkLastApplied(children []byte) error {
+	if !hasLongNumeral(children) {
+		return nil
+	}
+	unreadable, ref := 0, ""
+	for _, snapshots := range r.children.byKind {
+		for i := range snapshots {
+			annotation, _ := text(lookup(snapshots[i].raw, "metadata", "annotations", LastAppliedAnnotation))
+			if size := unreadableNumbers([]byte(annotation)); size > 0 {
+				unreadable, ref = unreadable+size, snapshots[i].Ref()
+			}
+		}
+	}
+	if unreadable <= mostUnreadable {
+		return nil
+	}
+	return badRequest("the annotation %s of %.300s has a number that is too large to be read, with %d bytes in all children: remove the annotation there", LastAppliedAnnotation, ref, unreadable)
+}
+
+// hasLongNumeral reports whether a text may have a number of more than longestNumber bytes. It
+// looks at one byte in so many, and at those around it where that may be of a number.
+func hasLongNumeral(raw []byte) bool {
+	for i := longestNumber - 1; i < len(raw); i += longestNumber {
+		if !isOfNumber(raw[i]) {
+			continue
+		}
+		start, end := i, i+1
+		for start > 0 && isOfNumber(raw[start-1]) {
+			start--
+		}
+		for end < len(raw) && isOfNumber(raw[end]) {
+			end++
+		}
+		if end-start > longestNumber {
+			return true
+		}
+		i = max(i, end-longestNumber)
+	}
+	return false
+}
+
+func isOfNumber(c byte) bool {
+	return isDigit(c) || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'
+}
+
+// unreadableNumbers returns how many bytes those numbers of a text have that are no float64, if
+// it is JSON: the error about another text is short.
+func unreadableNumbers(raw []byte) (size int) {
+	if !json.Valid(raw) {
+		return 0
+	}
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case raw[i] == '"':
+			i = skipString(raw, i) - 1
+		case raw[i] == '-' || isDigit(raw[i]):
+			start := i
+			for i < len(raw) && isOfNumber(raw[i]) {
+				i++
+			}
+			if _, err := strconv.ParseFloat(string(raw[start:i]), 64); err != nil {
+				size += i - start
+			}
+			i--
+		}
+	}
+	return size
+}

@@ -1,0 +1,69 @@
+package metacontroller
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestUnreadableNumbersInAnnotations: Metacontroller quotes them whole, those of all children
+// in one message, and keeps some of the messages.
+func TestUnreadableNumbersInAnnotations(t *testing.T) {
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: map[string]any{}, Children: []Object{configMap("a")}}, nil
+	})
+	digits := strings.Repeat("0", 3000)
+	for name, c := range map[string]struct {
+		annotations [2]string
+		refused     bool
+	}{
+		"what Metacontroller writes": {[2]string{`{"data":{"a":"b"}}`, `{}`}, false},
+		"one":                        {[2]string{`{"a":1` + digits + `}`, `{}`}, false},
+		"two":                        {[2]string{`{"a":1` + digits + `}`, `{"a":[-2` + digits + `]}`}, true},
+		"a longer one":               {[2]string{`{"a":"\"","b":{"c":1` + digits + digits + `}}`, `{}`}, true},
+		"a long exponent":            {[2]string{`{"a":1e` + strings.Repeat("9", 5000) + `}`, `{}`}, true},
+		"in a text":                  {[2]string{`{"a":"1` + digits + digits + `"}`, `{}`}, false},
+		"long and readable":          {[2]string{`{"a":0.` + digits + digits + `1}`, `{}`}, false},
+		"no JSON":                    {[2]string{`{"a":"1` + digits + digits, `1`}, false},
+	} {
+		var children []string
+		for i, annotation := range c.annotations {
+			quoted, err := json.Marshal(map[string]string{LastAppliedAnnotation: annotation})
+			require.NoError(t, err)
+			children = append(children, observed("ConfigMap", string(rune('a'+i)), `,"annotations":`+string(quoted)))
+		}
+		for _, hook := range []HookName{SyncHook, FinalizeHook} {
+			_, err := controller.Call(hook, noon, ask(hook == FinalizeHook, strings.Join(children, ","), ""))
+			if !c.refused {
+				require.NoError(t, err, name)
+				continue
+			}
+			require.True(t, IsRequestError(err), name)
+			require.Regexp(t, `^the annotation metacontroller\.k8s\.io/last-applied-configuration of ConfigMap/[ab] has a number that is too large to be read, `+
+				`with [0-9]+ bytes in all children: remove the annotation there$`, err.Error(), name)
+		}
+	}
+}
+
+// TestUnreadableNumbersAreThoseOfTheDecoder compares with what a decoder refuses.
+func TestUnreadableNumbersAreThoseOfTheDecoder(t *testing.T) {
+	for _, number := range []string{"1", "-1.5", "1e308", "1e309", "-1e400", "0.1e-400", strings.Repeat("9", 308), strings.Repeat("9", 310), "1." + strings.Repeat("0", 600)} {
+		var into map[string]any
+		err := json.Unmarshal([]byte(`{"a":`+number+`}`), &into)
+		want := 0
+		if err != nil {
+			want = len(number)
+		}
+		require.Equal(t, want, unreadableNumbers([]byte(`{"a":`+number+`}`)), number)
+	}
+}
+
+func TestHasLongNumeral(t *testing.T) {
+	for before := range 2 * longestNumber {
+		text := strings.Repeat("x", before)
+		require.True(t, hasLongNumeral([]byte(text+strings.Repeat("1", longestNumber+1)+"x")), before)
+		require.False(t, hasLongNumeral([]byte(text+strings.Repeat("1", longestNumber)+"x"+strings.Repeat("2", longestNumber))), before)
+	}
+}
