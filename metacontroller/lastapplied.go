@@ -19,7 +19,7 @@ const (
 // https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go.
 // Anybody who may edit the children can write them. The sync could only fail in any case.
 func (r *request) checkLastApplied(children []byte) error {
-	if !hasLongNumeral(children) {
+	if !HasLongNumber(children) {
 		return nil
 	}
 	unreadable, ref := 0, ""
@@ -37,9 +37,11 @@ func (r *request) checkLastApplied(children []byte) error {
 	return badRequest("the annotation %s of %.300s has a number that is too large to be read, with %d bytes in all children: remove the annotation there", LastAppliedAnnotation, ref, unreadable)
 }
 
-// hasLongNumeral reports whether a text may have a number of more than longestNumber bytes. It
-// looks at one byte in so many, and at those around it where that may be of a number.
-func hasLongNumeral(raw []byte) bool {
+// HasLongNumber reports whether a text has something like a number of more than 512 bytes. Who
+// shortens a request keeps what has one: a [Controller] refuses requests for the numbers in
+// last-applied annotations. It looks at one byte in 512, and at those around it where that may
+// be of a number.
+func HasLongNumber(raw []byte) bool {
 	for i := longestNumber - 1; i < len(raw); i += longestNumber {
 		if !isOfNumber(raw[i]) {
 			continue

@@ -60,10 +60,10 @@ func TestUnreadableNumbersAreThoseOfTheDecoder(t *testing.T) {
 	}
 }
 
-func TestHasLongNumeral(t *testing.T) {
+func TestHasLongNumber(t *testing.T) {
 	for before := range 2 * longestNumber {
 		text := strings.Repeat("x", before)
-		require.True(t, hasLongNumeral([]byte(text+strings.Repeat("1", longestNumber+1)+"x")), before)
-		require.False(t, hasLongNumeral([]byte(text+strings.Repeat("1", longestNumber)+"x"+strings.Repeat("2", longestNumber))), before)
+		require.True(t, HasLongNumber([]byte(text+strings.Repeat("1", longestNumber+1)+"x")), before)
+		require.False(t, HasLongNumber([]byte(text+strings.Repeat("1", longestNumber)+"x"+strings.Repeat("2", longestNumber))), before)
 	}
 }

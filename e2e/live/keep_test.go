@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -274,4 +276,53 @@ func testAdoptedDeploymentIsNotUpdated(w *world) {
 		}
 		return nil
 	})
+}
+
+// testNumberThatCannotBeRead writes last-applied annotations with numbers that Metacontroller
+// cannot read, and would quote whole in an error about all Pods, at each attempt.
+func testNumberThatCannotBeRead(w *world) {
+	w.apply(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: set}, spec: {size: 2}}`)
+	w.ready("podset/set")
+	patch := filepath.Join(w.TempDir(), "patch.yaml") // longer than an argument may be
+	annotation := `metadata: {annotations: {metacontroller.k8s.io/last-applied-configuration: '{"a":1` + strings.Repeat("0", 200_000) + `}'}}`
+	require.NoError(w, os.WriteFile(patch, []byte(annotation), 0o600))
+	for _, pod := range []string{"pod/set-0", "pod/set-1"} {
+		w.kubectl("patch", pod, "--type=merge", "--patch-file="+patch)
+	}
+	w.kubectl("scale", "podset/set", "--replicas=3")
+	w.eventually("an event names the annotation", func() error {
+		events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=PodSet,type=Warning", "--output=jsonpath={.items[*].message}")
+		require.Less(w, len(events), 16<<10)
+		if !strings.Contains(events, "has a number that is too large to be read, with 400002 bytes in all children: remove the annotation there") {
+			return fmt.Errorf("the events say %.2000s", events)
+		}
+		return nil
+	})
+	w.kubectl("annotate", "pod/set-0", "pod/set-1", "metacontroller.k8s.io/last-applied-configuration-")
+	w.until("podset", "set", "3/3", "status", "ready")
+}
+
+// testRefusedRepairIsTold edits a Deployment so that the update which would change it back is
+// refused. The ModelBox says so.
+func testRefusedRepairIsTold(w *world) {
+	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
+	w.ready("modelbox/box")
+	w.kubectl("patch", "deployment/box", "--type=json", `--patch=[
+		{"op": "replace", "path": "/spec/template/spec/containers/0/readinessProbe", "value": {"exec": {"command": ["true"]}}},
+		{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "other:1"}]`)
+	w.eventually("a condition names the field", func() error {
+		if text := w.condition("modelbox", "box", "ChildrenUpdated"); !strings.Contains(text, "Deployment/box in spec.template.spec.containers[0].") {
+			return errors.New(text)
+		}
+		return nil
+	})
+	w.kubectl("delete", "deployment/box")
+	w.eventually("the condition is gone", func() error {
+		if text := w.condition("modelbox", "box", "ChildrenUpdated"); strings.Contains(text, "Deployment/box") {
+			return errors.New(text)
+		}
+		return nil
+	})
+	w.ready("modelbox/box")
+	require.Equal(w, "nginx:1", at(w.get("deployment", "box"), "spec", "template", "spec", "containers", 0, "image"))
 }

@@ -37,6 +37,8 @@ var together = []liveTest{
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},
 	{"KeptChildIsNotWritten", modes[:2], testKeptChildIsNotWritten},
 	{"AdoptedDeploymentIsNotUpdated", modes[:2], testAdoptedDeploymentIsNotUpdated},
+	{"RefusedRepairIsTold", modes[:2], testRefusedRepairIsTold},
+	{"NumberThatCannotBeRead", modes[:1], testNumberThatCannotBeRead},
 	{"Drift", modes[:2], testDrift},
 	{"PodSetScalesAndRolls", modes[:2], testPodSetScalesAndRolls},
 	{"BuildRunsTheNewestRevisionOnce", modes[:2], testBuildRunsTheNewestRevisionOnce},

@@ -3,7 +3,8 @@
 // last-applied annotation or its containers.
 //
 // Values that are not read are replaced by an empty value of their type. Valid
-// JSON stays valid, and invalid JSON stays invalid.
+// JSON stays valid, and invalid JSON stays invalid. Values with a number of more than 512
+// bytes stay: for them a request may be refused.
 package compact
 
 import (
@@ -256,7 +257,7 @@ func (r *Reader) takeValue(out, in []byte, i int) ([]byte, int) {
 		out = r.release(out)
 	case r.mode == leavingOut && isWhole:
 		r.mode = between
-		if r.nested.deepest > mostDepth || !json.Valid(r.held) {
+		if r.nested.deepest > mostDepth || !json.Valid(r.held) || metacontroller.HasLongNumber(r.held) {
 			return r.release(out), end
 		}
 		out = append(out, emptyOf(r.held[0])...)
