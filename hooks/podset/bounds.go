@@ -41,14 +41,25 @@ func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
-	// Of a Pod that people write the API server could say some 2 KB, and never does: the first
-	// batch is still 16 of these.
 	quoted, err := metacontroller.QuotedSize(pod)
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
 	perPod := copiesPerPod*inRequest + addedBytesPerPod
-	return bounds{first: operator.First(max(size, quoted/4)), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
+	return bounds{first: operator.First(max(size, quotable(quoted))), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
+}
+
+// ordinaryQuoted is more than the API server could say of a Pod that people write, in bytes.
+const ordinaryQuoted = 4 << 10
+
+// quotable returns what counts of what the API server could say of a Pod: nothing of an
+// ordinary one, of which it hardly ever refuses anything. Of several Pods it says all in
+// another order each time, and Metacontroller keeps nine of these messages.
+func quotable(quoted int) int {
+	if quoted <= ordinaryQuoted {
+		return 0
+	}
+	return quoted
 }
 
 // tooLarge says why there are fewer Pods than size.
