@@ -2,6 +2,7 @@ package podset
 
 import (
 	"slices"
+	"time"
 
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -24,7 +25,7 @@ func batchOf(set *PodSet, observed observed, bounds bounds) (batch int, isStuck 
 		}
 	}
 	if appeared == 0 {
-		return operator.StuckBurst, true
+		return min(operator.StuckBurst, bounds.first), true
 	}
 	last := bounds.first
 	if status.Batch > 0 {
@@ -33,14 +34,21 @@ func batchOf(set *PodSet, observed observed, bounds bounds) (batch int, isStuck 
 	return min(last, operator.MaxBurst) + appeared, false
 }
 
+// stuckTime is how long a batch of one has the same number while none appears: the API
+// server's message about another name is another message, and Metacontroller keeps nine of them.
+const stuckTime = 10 * time.Minute
+
 // batchFrom returns the first of the missing numbers, as many as the batch has.
 // If none has appeared, half of them are taken from the end: the first names
-// may be taken by other Pods, which would block all the rest.
-func batchFrom(numbers []int, batch int, isStuck bool) []int {
+// may be taken by other Pods, which would block all the rest. A batch of one takes the last
+// half of the time.
+func batchFrom(numbers []int, batch int, isStuck bool, now time.Time) []int {
 	switch {
 	case len(numbers) <= batch:
 		return slices.Clone(numbers)
-	case !isStuck:
+	case isStuck && batch == 1 && now.Unix()/int64(stuckTime/time.Second)%2 == 1:
+		return slices.Clone(numbers[len(numbers)-1:])
+	case !isStuck, batch == 1:
 		return slices.Clone(numbers[:batch])
 	}
 	last := batch / 2

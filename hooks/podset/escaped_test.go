@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -44,4 +45,16 @@ func TestFirstBatchOfWhatMayBeRefused(t *testing.T) {
 	require.Equal(t, operator.FirstBurst, first(4))
 	require.Equal(t, 2, first(16))
 	require.Equal(t, 1, first(40))
+}
+
+// TestABatchOfOneThatDoesNotAppear has the same number for ten minutes, and the last for ten
+// others: the first name may be taken.
+func TestABatchOfOneThatDoesNotAppear(t *testing.T) {
+	numbers := []int{3, 4, 9}
+	for minute, want := range []int{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 3} {
+		now := time.Unix(int64(minute)*60+1, 0)
+		require.Equal(t, []int{want}, batchFrom(numbers, 1, true, now), minute)
+		require.Equal(t, []int{3}, batchFrom(numbers, 1, false, now), minute)
+		require.Equal(t, []int{3, 9}, batchFrom(numbers, 2, true, now), minute)
+	}
 }

@@ -69,7 +69,7 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	if p.waits != "" || set.DeletionTimestamp != nil {
 		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
 	}
-	p.makeFresh(replacements, rest, bounds.burst, observed, pending)
+	p.makeFresh(replacements, rest, bounds.burst, observed, pending, now)
 	if p.stuck && len(p.fresh) > 0 {
 		p.hold(set, now)
 	}
@@ -103,7 +103,7 @@ func (p *plan) wait(observed observed, size, room int, until time.Time) {
 // observed yet, then under the lowest free numbers. A lower number may have
 // become free while those Pods are not in the cache yet, and under another name
 // they would be created twice.
-func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed observed, pending []int32) {
+func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed observed, pending []int32, now time.Time) {
 	missing := len(replacements) + rest
 	count := min(missing, burst)
 	numbers := make([]int, 0, count)
@@ -119,7 +119,7 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed obse
 			numbers = append(numbers, number)
 		}
 	}
-	chosen := batchFrom(numbers, p.batch, p.stuck)
+	chosen := batchFrom(numbers, p.batch, p.stuck, now)
 	slices.Sort(chosen)
 	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
 	copy(p.fresh, replacements)
