@@ -21,7 +21,8 @@ func drift(observed, desired []byte) string {
 	return strings.TrimPrefix(driftOf(observed, desired, "", false), ".")
 }
 
-// driftOf is drift for a value, and returns a path that begins with a dot.
+// driftOf is drift for a value, with its name. The path is one that follows that of the value,
+// and a dot alone for the value itself.
 func driftOf(observed, desired []byte, name string, isWhole bool) string {
 	same := true
 	switch {

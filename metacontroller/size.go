@@ -3,23 +3,29 @@ package metacontroller
 // Size returns how many bytes a child takes in an answer, without its hash. An
 // error means that it cannot be encoded as JSON.
 func Size(object Object) (int, error) {
-	size, _, err := Sizes(object)
-	return size, err
+	wire, err := appendObject(make([]byte, 0, 2048), object)
+	return len(wire), err
 }
 
-// Sizes returns how many bytes a child takes in an answer, as [Size] does, and
-// in a request, which Metacontroller writes with Go's encoder: it escapes each
-// "<", ">" and "&" as six bytes.
-func Sizes(object Object) (answer, request int, err error) {
-	wire, err := appendObject(make([]byte, 0, 2048), object)
-	return len(wire), encodedSize(wire), err
+// Sizes are sizes of a child in bytes.
+type Sizes struct {
+	// Answer is that in an answer, as of [Size].
+	Answer int
+	// Request is that in a request, which Metacontroller writes with Go's encoder: it
+	// escapes each "<", ">" and "&" as six bytes.
+	Request int
+	// Quoted is about how much an API server says at most about the child when it refuses
+	// it. Metacontroller keeps such messages.
+	Quoted int
 }
 
-// QuotedSize returns about how many bytes an API server says at most about a child that it
-// refuses. Metacontroller keeps such messages. The error is that of [Size].
-func QuotedSize(object Object) (int, error) {
+// SizesOf returns the sizes of a child. The error is that of [Size].
+func SizesOf(object Object) (Sizes, error) {
 	wire, err := appendObject(make([]byte, 0, 2048), object)
-	return quotedSize(wire), err
+	if err != nil {
+		return Sizes{}, err
+	}
+	return Sizes{len(wire), encodedSize(wire), quotedSize(wire)}, nil
 }
 
 // encodedSize returns the size of a child in its wire form as Metacontroller

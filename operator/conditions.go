@@ -253,9 +253,8 @@ const maxRetryAfter = 10 * time.Minute
 // old condition, unless none of the old children is still waited for, or the
 // spec has changed: then the wait starts now.
 func (c *Conditions) since(conditionType string, children, old []string) metav1.Time {
-	condition := meta.FindStatusCondition(c.old, conditionType)
-	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken || condition.Reason == reasonDrifted ||
-		conditionType == ConditionChildrenUpdated && condition.ObservedGeneration != c.generation {
+	condition := c.oldWait(conditionType)
+	if condition == nil || conditionType == ConditionChildrenUpdated && condition.ObservedGeneration != c.generation {
 		return c.now
 	}
 	isWaitedFor := func(name string) bool { return slices.Contains(children, name) }
@@ -265,6 +264,15 @@ func (c *Conditions) since(conditionType string, children, old []string) metav1.
 		return c.now
 	}
 	return condition.LastTransitionTime
+}
+
+// oldWait returns an old condition if it says that children are waited for, or nil.
+func (c *Conditions) oldWait(conditionType string) *metav1.Condition {
+	condition := meta.FindStatusCondition(c.old, conditionType)
+	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken || condition.Reason == reasonDrifted {
+		return nil
+	}
+	return condition
 }
 
 // MissingSince returns since when a desired child has been missing, according

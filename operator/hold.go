@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -49,9 +47,8 @@ func (c *Conditions) HoldBlocked(children []metacontroller.Object, diff metacont
 // blocked returns those of some children that are not to be asked for now. The
 // old list says which were waited for before; one that is full may lack some.
 func (c *Conditions) blocked(conditionType string, children, old []string) []string {
-	condition := meta.FindStatusCondition(c.old, conditionType)
-	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken || condition.Reason == reasonDrifted ||
-		condition.ObservedGeneration != c.generation {
+	condition := c.oldWait(conditionType)
+	if condition == nil || condition.ObservedGeneration != c.generation {
 		return nil
 	}
 	if isNow, _ := attempt(c.now.Sub(condition.LastTransitionTime.Time)); isNow {

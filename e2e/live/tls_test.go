@@ -91,10 +91,7 @@ func (s *securedServer) writePair() {
 
 func startSecuredServer(t *testing.T) *securedServer {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &securedServer{t, t.TempDir(), listener.Addr().String(), newAuthority(t)}
-	require.NoError(t, listener.Close())
+	s := &securedServer{t, t.TempDir(), freeAddress(t), newAuthority(t)}
 	s.writePair()
 	s.write("ca.crt", s.authority.pem)
 	s.write("accepted", "the-first-token-0123456789\n")

@@ -37,16 +37,12 @@ type bounds struct {
 // boundsOf returns the bounds for a template.
 func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	size, inRequest, err := metacontroller.Sizes(pod)
+	sizes, err := metacontroller.SizesOf(pod)
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
-	quoted, err := metacontroller.QuotedSize(pod)
-	if err != nil {
-		return bounds{}, fmt.Errorf("spec.template: %w", err)
-	}
-	perPod := copiesPerPod*inRequest + addedBytesPerPod
-	return bounds{first: operator.First(max(size, quotable(quoted))), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
+	perPod := copiesPerPod*sizes.Request + addedBytesPerPod
+	return bounds{first: operator.First(max(sizes.Answer, quotable(sizes.Quoted))), burst: operator.Burst(sizes.Answer), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
 // ordinaryQuoted is more than the API server could say of a Pod that people write, in bytes.
