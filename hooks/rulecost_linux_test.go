@@ -41,7 +41,7 @@ func mounts(n, volumes int) string {
 
 // resources returns the requests and limits of n devices.
 func resources(n int) string {
-	list := strings.Trim(many(n, `"a.b/c-#":"1e99"`), "[]")
+	list := strings.Trim(many(n, `"a.b/c-#":"99999Gi"`), "[]")
 	return fmt.Sprintf(`"resources":{"limits":{%s},"requests":{%[1]s}}`, list)
 }
 

@@ -3,6 +3,7 @@ package metacontroller
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -34,10 +35,15 @@ const (
 	longestHugePages = 19
 	// quotedPerOddByte is counted for each byte that is no printable ASCII character.
 	quotedPerOddByte = 4
-	// mostQuotedPerByte is the most that is counted for one byte of a child: a digit has a
-	// comma.
-	mostQuotedPerByte = quotedPerText / 2
 )
+
+// keyProblems are the fields with keys that are no names of labels, and what the API server
+// finds wrong with such a key.
+var keyProblems = map[string]func(key string) []string{
+	"data": validation.IsConfigMapKey, "binaryData": validation.IsConfigMapKey, "stringData": validation.IsConfigMapKey,
+	"annotations":      func(key string) []string { return validation.IsQualifiedName(strings.ToLower(key)) },
+	"volumeAttributes": func(string) []string { return nil },
+}
 
 // unquoted are the fields whose texts the API server does not validate, or the CRDs as it
 // does: what runs in containers, what is in files, the names in references to them, and
@@ -47,64 +53,105 @@ var unquoted = map[string]bool{
 	"secretKeyRef": true, "configMapKeyRef": true, "resourceNames": true,
 }
 
-// checkQuoted refuses a child in its wire form if the API server could quote very much of it.
-func checkQuoted(wire []byte) error {
-	if len(wire)*mostQuotedPerByte <= mostQuoted {
-		return nil
+// Limits for the keys of maps in the children of an answer that the API server is likely to
+// refuse: it quotes each up to sixteen times.
+const (
+	oddKeys      = 2
+	oddKeysBytes = 128
+	// quotedPerOddKey is counted for each, beside quotedPerText.
+	quotedPerOddKey = 4 << 10
+)
+
+// quotes is what the API server could quote of children.
+type quotes struct {
+	size     int    // bytes, if all values are wrong
+	odd      int    // keys that are no names of labels
+	oddBytes int    // of these
+	oddKey   string // the last of them
+}
+
+// check refuses a child of which the API server could quote very much, where it does others
+// of the same answer: Metacontroller keeps what it says of all together.
+func (q quotes) check(others *quotes) error {
+	others.odd, others.oddBytes = others.odd+q.odd, others.oddBytes+q.oddBytes
+	if q.odd > 0 && (others.odd > oddKeys || others.oddBytes > oddKeysBytes) {
+		return fmt.Errorf("the key %.40q and %d others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', "+
+			"or are longer than 63 characters (for huge pages 19): write others", q.oddKey, others.odd-1)
 	}
-	if size := quotedSize(wire); size > mostQuoted {
+	if q.size > mostQuoted {
 		return fmt.Errorf("its paths, names, numbers and other values that the API server validates count %d bytes, and %d are allowed: write fewer or shorter ones "+
-			"(args, command, values of environment variables, annotations and data do not count)", size, mostQuoted)
+			"(args, command, values of environment variables, annotations and data do not count)", q.size, mostQuoted)
 	}
 	return nil
 }
 
-// quotedSize returns about how many bytes the API server quotes of a valid JSON text if all
-// its values are wrong.
-func quotedSize(wire []byte) int {
-	size, perWord := 0, quotedPerWord
+// place is where a value of a child is.
+type place struct {
+	unvalidated bool                      // by the API server
+	keyProblems func(key string) []string // of the keys there, or nil for those of names of labels
+}
+
+// quotesOf returns what the API server could quote of a child in its wire form, or of another
+// valid JSON text.
+func quotesOf(wire []byte) quotes {
+	var q quotes
+	perWord := quotedPerWord
 	if bytes.Contains(wire, []byte(`"os":{"name":"windows"`)) {
 		perWord = quotedPerWordOfWindows
 	}
-	isUnquoted := []bool{false} // in the object or list, and those within
-	isNext := false             // whether the next value is unquoted
+	places := []place{{}} // of the object or list, and those within
+	var next place        // of the value of the last key
+	here := func() place { return place{next.unvalidated || places[len(places)-1].unvalidated, next.keyProblems} }
 	count := func(text []byte) {
 		switch {
-		case isNext || isUnquoted[len(isUnquoted)-1]:
+		case here().unvalidated:
 		case isHugePages(text):
-			size += quotedPerHugePages
+			q.size += quotedPerHugePages
 		case isPlainKey(text):
-			size += perWord
+			q.size += perWord
 		default:
-			size += quotedPerText + quotedTwice*len(text)
+			q.size += quotedPerText + quotedTwice*len(text)
 			for _, c := range text {
 				if c < ' ' || c > '~' {
-					size += quotedTwice * (quotedPerOddByte - 1)
+					q.size += quotedTwice * (quotedPerOddByte - 1)
 				}
 			}
+		}
+	}
+	countKey := func(key []byte) {
+		if isPlainKey(key) && !isHugePages(key) {
+			return
+		}
+		count(key)
+		problems := places[len(places)-1].keyProblems
+		if problems == nil {
+			problems = validation.IsQualifiedName
+		}
+		if isHugePages(key) && len(key) > longestHugePages || len(problems(string(key))) > 0 {
+			q.size += quotedPerOddKey
+			q.odd, q.oddBytes, q.oddKey = q.odd+1, q.oddBytes+len(key), string(key)
 		}
 	}
 	for i := 0; i < len(wire); i++ {
 		switch wire[i] {
 		case '{', '[':
-			if next := skipSpace(wire, i+1); i > 0 && next < len(wire) && wire[next] == wire[i]+2 { // '}' or ']'
+			if after := skipSpace(wire, i+1); i > 0 && after < len(wire) && wire[after] == wire[i]+2 { // '}' or ']'
 				count([]byte("0"))
 			}
-			isUnquoted, isNext = append(isUnquoted, isNext || isUnquoted[len(isUnquoted)-1]), false
+			places, next = append(places, here()), place{}
 		case '}', ']':
-			isUnquoted = isUnquoted[:len(isUnquoted)-1]
+			places = places[:len(places)-1]
 		case ',', ' ', '\n', '\r', '\t':
 		case '"':
 			end := skipString(wire, i)
 			text := wire[i+1 : end-1]
-			if next := skipSpace(wire, end); next < len(wire) && wire[next] == ':' {
-				if !isPlainKey(text) || isHugePages(text) {
-					count(text)
-				}
-				isNext, end = unquoted[string(text)], next+1
+			if after := skipSpace(wire, end); after < len(wire) && wire[after] == ':' {
+				countKey(text)
+				next = place{unquoted[string(text)], keyProblems[string(text)]}
+				end = after + 1
 			} else {
 				count(text)
-				isNext = false
+				next = place{}
 			}
 			i = end - 1
 		default:
@@ -112,48 +159,10 @@ func quotedSize(wire []byte) int {
 			if wire[i] != 'n' { // a number or a Boolean
 				count([]byte("0"))
 			}
-			isNext, i = false, end-1
+			next, i = place{}, end-1
 		}
 	}
-	return size
-}
-
-// Limits for the keys of maps in a child that are no names of labels: the API server refuses
-// most of them, and quotes each up to sixteen times when it does. Metacontroller keeps that
-// for a while, as an event, of all custom resources together.
-const (
-	longestKey   = 1 << 10
-	oddKeys      = 4
-	oddKeysBytes = 1 << 10
-)
-
-// checkKeys refuses a child with long keys, or with many that are no names of labels. A few
-// of these are left to the API server, which says what is wrong.
-func checkKeys(wire []byte) error {
-	odd, length := 0, 0
-	for i := 0; i < len(wire); i++ {
-		if wire[i] != '"' {
-			continue
-		}
-		end := skipString(wire, i)
-		key := wire[i+1 : max(i+1, end-1)]
-		i = end - 1
-		if next := skipSpace(wire, end); next >= len(wire) || wire[next] != ':' {
-			continue
-		}
-		isLong := isHugePages(key) && len(key) > longestHugePages
-		if !isLong && (isPlainKey(key) || len(validation.IsQualifiedName(string(key))) == 0) {
-			continue
-		}
-		odd, length = odd+1, length+len(key)
-		if len(key) > longestKey {
-			return fmt.Errorf("the key %.40q has %d bytes: write at most %d", key, len(key), longestKey)
-		}
-		if odd > oddKeys || length > oddKeysBytes {
-			return fmt.Errorf("the key %.40q and %d others do not begin and end with a letter or digit, have other characters than these, '-', '_', '.' and one '/', or are longer than 63 characters (for huge pages 19): write others", key, odd-1)
-		}
-	}
-	return nil
+	return q
 }
 
 // isHugePages reports whether a key is the name of a size of huge pages.

@@ -8,6 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// check checks a child that is alone in its answer.
+func check(wire []byte) error { return quotesOf(wire).check(new(quotes)) }
+
 func TestQuotedSize(t *testing.T) {
 	for wire, want := range map[string]int{
 		`{}`:                              0,
@@ -19,7 +22,8 @@ func TestQuotedSize(t *testing.T) {
 		`{"os":{"name":"windows"},"a":1}`: 2 * quotedPerWordOfWindows,
 		`{"a":-1.5,"b":null}`:             quotedPerWord,
 		`{"a":["/x","y"]}`:                quotedPerText + 2*quotedTwice + quotedPerWord,
-		`{"a/":1}`:                        quotedPerText + 2*quotedTwice + quotedPerWord,
+		`{"a/":1}`:                        quotedPerText + 2*quotedTwice + quotedPerOddKey + quotedPerWord,
+		`{"example.com/a":1}`:             quotedPerText + len("example.com/a")*quotedTwice + quotedPerWord,
 		"{\"a\":\"\x7f\"}":                quotedPerText + quotedTwice*quotedPerOddByte,
 		`{"args":["x",{"y":"z"}],"b":1}`:  quotedPerWord,
 		`{"rules":[{"resourceNames":["a","/"],"verbs":["get"]}]}`: quotedPerWord,
@@ -27,7 +31,7 @@ func TestQuotedSize(t *testing.T) {
 		`{"value":"x","a":{"value":["x"],"b":"c"}}`:               quotedPerWord,
 		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`:   quotedPerText + quotedTwice*len(`x:\"y`),
 	} {
-		require.Equal(t, want, quotedSize([]byte(wire)), wire)
+		require.Equal(t, want, quotesOf([]byte(wire)).size, wire)
 	}
 }
 
@@ -53,11 +57,11 @@ func TestChildrenOfWhichMuchCouldBeQuoted(t *testing.T) {
 		"scripts": `{"name":"a","command":["sh","-c","` + strings.Repeat("x", 10<<10) + `"]}`,
 		"values":  `{"name":"a","env":[{"name":"A","value":"` + strings.Repeat("\x7f", 10<<10) + `"}]}`,
 	} {
-		require.NoError(t, checkQuoted(pod(container)), name)
+		require.NoError(t, check(pod(container)), name)
 	}
 	windows := `{"os":{"name":"windows"},"containers":[` + strings.Repeat(`{"name":"a","securityContext":{"privileged":true,"capabilities":{}}},`, 100) + `{}]}`
-	require.ErrorContains(t, checkQuoted([]byte(windows)), "write fewer or shorter ones")
-	require.NoError(t, checkQuoted([]byte(strings.Replace(windows, "windows", "linux", 1))))
+	require.ErrorContains(t, check([]byte(windows)), "write fewer or shorter ones")
+	require.NoError(t, check([]byte(strings.Replace(windows, "windows", "linux", 1))))
 	for name, container := range map[string]string{
 		"paths":         `{"name":"a","volumeDevices":[{"name":"d","devicePath":"../` + strings.Repeat("\x7f", 600) + `"}]}`,
 		"short values":  `{"name":"a","x":["/"` + strings.Repeat(`,"/"`, 40) + `]}`,
@@ -67,6 +71,35 @@ func TestChildrenOfWhichMuchCouldBeQuoted(t *testing.T) {
 		"huge pages":    `{"name":"a","resources":{"limits":{"hugepages-1Mi":"1"` + strings.Repeat(`,"hugepages-02Mi":"1"`, 16) + `}}}`,
 		"short numbers": `{"name":"a","x":[1` + strings.Repeat(`,1`, 130) + `]}`,
 	} {
-		require.ErrorContains(t, checkQuoted(pod(container)), "write fewer or shorter ones", name)
+		require.ErrorContains(t, check(pod(container)), "write fewer or shorter ones", name)
 	}
+}
+
+// TestOddKeysAreCounted counts keys that the API server refuses where they are.
+func TestOddKeysAreCounted(t *testing.T) {
+	for wire, want := range map[string]int{
+		`{"data":{"a/":"","_settings.py":"",".env":"","b:":"c"}}`:                 2,
+		`{"metadata":{"annotations":{"Example.com/a":"","_":"{\"/\":1}"}}}`:       1,
+		`{"metadata":{"labels":{"Example.com/a":"","a":"","example.com/b":"/"}}}`: 1,
+		`{"csi":{"volumeAttributes":{"a:b":"c"}},"a:b":1}`:                        1,
+		`{"limits":{"hugepages-00000000002Mi":1,"hugepages-2Mi":1}}`:              1,
+		`{"data":{"a":{"_":1}},"args":[{"_":1}]}`:                                 2,
+	} {
+		q := quotesOf([]byte(wire))
+		require.Equal(t, want, q.odd, wire)
+		require.GreaterOrEqual(t, q.size, quotedPerOddKey, wire)
+	}
+}
+
+// TestOddKeysOfAllChildrenCount together: what the API server says of the children of one
+// custom resource is one message.
+func TestOddKeysOfAllChildrenCount(t *testing.T) {
+	var others quotes
+	odd, ordinary := quotesOf([]byte(`{"labels":{"_":"a"}}`)), quotesOf([]byte(`{"labels":{"a":"a"}}`))
+	for range oddKeys {
+		require.NoError(t, odd.check(&others))
+	}
+	require.NoError(t, ordinary.check(&others))
+	require.ErrorContains(t, odd.check(&others), `the key "_" and 2 others do not begin`)
+	require.ErrorContains(t, check([]byte(`{"`+strings.Repeat("_", oddKeysBytes+1)+`":1}`)), "longer than 63 characters")
 }

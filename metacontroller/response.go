@@ -44,12 +44,13 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	body = append(append(body, status...), `,"children":[`...)
 	children := make([]AnsweredChild, 0, len(out.children))
 	seen := make(map[AnsweredChild]bool, len(out.children))
+	var quoted quotes
 	for i, object := range out.children {
 		start := len(body)
 		if len(children) > 0 {
 			body = append(body, ',')
 		}
-		child, grown, err := c.answerChild(req, body, object)
+		child, grown, err := c.answerChild(req, body, object, &quoted)
 		if err != nil && child.Kept && req.finalizing && !req.keepsAll() && req.run.failure() == nil {
 			body = body[:start] // a child that cannot be kept is deleted first: it must not block the deletion
 			continue
@@ -83,8 +84,9 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	return append(body, '}'), children, nil
 }
 
-// answerChild appends a child in its wire form, and returns what it is.
-func (c Controller) answerChild(req *request, body []byte, object Object) (AnsweredChild, []byte, error) {
+// answerChild appends a child in its wire form, and returns what it is. It adds what the API
+// server could quote of it to that of the children before it.
+func (c Controller) answerChild(req *request, body []byte, object Object, quoted *quotes) (AnsweredChild, []byte, error) {
 	start := len(body)
 	child, err := describe(object)
 	if err == nil {
@@ -93,7 +95,7 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 	if err == nil && !child.Kept && !req.finalizing {
 		if declared, found := c.child(child.APIVersion, child.Kind); found && declared.Update == InPlace {
 			if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); exists && isSurelyRefused(observed.raw, body[start:]) {
-				return c.answerChild(req, body[:start], Keep(observed))
+				return c.answerChild(req, body[:start], Keep(observed), quoted)
 			}
 		}
 	}
@@ -108,9 +110,7 @@ func (c Controller) answerChild(req *request, body []byte, object Object) (Answe
 		}
 	}
 	if err == nil && !child.Kept && !req.finalizing {
-		if err = checkKeys(body[start:]); err == nil {
-			err = checkQuoted(body[start:])
-		}
+		err = quotesOf(body[start:]).check(quoted)
 	}
 	return child, body, err
 }

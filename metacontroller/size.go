@@ -25,7 +25,7 @@ func SizesOf(object Object) (Sizes, error) {
 	if err != nil {
 		return Sizes{}, err
 	}
-	return Sizes{len(wire), encodedSize(wire), quotedSize(wire)}, nil
+	return Sizes{len(wire), encodedSize(wire), quotesOf(wire).size}, nil
 }
 
 // encodedSize returns the size of a child in its wire form as Metacontroller

@@ -127,8 +127,8 @@ var portNumberOrName = keywords{"minimum": int64(1), "maximum": int64(65535), "m
 // resourceRules are about requests and limits. Of what is no number or share of
 // time, such as a device or a huge page, a container gets all that it asks for.
 var resourceRules = []rule{
-	{"(!has(self.requests) || self.requests.all(r, " + isResource + ")) && (!has(self.limits) || self.limits.all(r, " + isResource + "))",
-		"unknown resource: use cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu"},
+	{"(!has(self.requests) || self.requests.all(r, " + isShared + " || " + isDevice + ")) && (!has(self.limits) || self.limits.all(r, " + isShared + " || " + isKnownDevice + "))",
+		"unknown resource: use cpu, memory, ephemeral-storage, a size of huge pages such as hugepages-2Mi, or a device with its domain, such as nvidia.com/gpu"},
 	{"!has(self.requests) || self.requests.all(r, !" + isDevice + " || (has(self.limits) && r in self.limits))",
 		"a device such as nvidia.com/gpu in requests must also be in limits: add it there, or move it there"},
 	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || " + isDevice + " || " + isSlow + " || " +
@@ -137,15 +137,33 @@ var resourceRules = []rule{
 	{"!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !" + isDevice + " || " + isSlow + " || " +
 		"quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) == 0)",
 		"requests and limits of a device such as nvidia.com/gpu must be equal: use the same number, or remove it from requests"},
+	{"!has(self.limits) || self.limits.all(r, !" + isDevice + " || " + isWhole + ")",
+		"the limit of a device such as nvidia.com/gpu or of huge pages must be a whole number: write 1, or 1536Mi instead of 1.5Gi"},
+	{"!has(self.limits) || self.limits.all(r, !(r in " + hugePages + ") || !" + isWhole + " || " +
+		"quantity(string(self.limits[r])).asInteger() % quantity(r.substring(10)).asInteger() == 0)",
+		"the limit of huge pages must be a multiple of their size: write 4Mi instead of 3Mi for hugepages-2Mi"},
 }
+
+// isWhole is true of a limit that is a whole number which CEL reads as an integer, at once.
+const isWhole = "string(self.limits[r]).matches('^[+]?([0-9]{1,15}|[0-9]{1,9}(k|M|G|Ki)|[0-9]{1,8}Mi|[0-9]{1,5}Gi)$')"
+
+// hugePages are the sizes that the architectures of Linux have. Of another size the API
+// server could say much, and a rule that reads the name would cost too much.
+const hugePages = "['hugepages-64Ki', 'hugepages-1Mi', 'hugepages-2Mi', 'hugepages-4Mi', 'hugepages-8Mi', 'hugepages-16Mi', 'hugepages-32Mi', " +
+	"'hugepages-256Mi', 'hugepages-512Mi', 'hugepages-1Gi', 'hugepages-2Gi', 'hugepages-16Gi']"
 
 // isSlow is true of a request or limit with an exponent of three digits. The pattern
 // refuses it, but the API server runs the rules all the same, and would take minutes to
 // read it.
 const isSlow = "(string(self.requests[r]) + ' ' + string(self.limits[r])).matches('[eE][+-]?[0-9]{3}')"
 
+// isShared is true of what a container gets a share of.
+const isShared = "r in ['cpu', 'memory', 'ephemeral-storage']"
+
 // isDevice is true of what is no number or share of time. Each request is compared
 // once: reading a quantity is the dearest part of these rules.
 const isDevice = "(r.contains('/') || r.startsWith('hugepages-'))"
 
-const isResource = "r in ['cpu', 'memory', 'ephemeral-storage'] || r.startsWith('hugepages-') || r.contains('/')"
+// isKnownDevice is true of those that the API server takes, and of a few with wrong
+// characters. What is requested of them is also a limit.
+const isKnownDevice = "(r.contains('/') && !r.startsWith('requests.') && size(r) <= 244) || r in " + hugePages
