@@ -58,8 +58,9 @@ var unquoted = map[string]bool{
 const (
 	oddKeys      = 2
 	oddKeysBytes = 128
-	// quotedPerOddKey is counted for each, beside quotedPerText.
-	quotedPerOddKey = 4 << 10
+	// quotedPerOddKey is counted for each, beside quotedPerText. A PodSet that has one asks
+	// for one Pod at a time.
+	quotedPerOddKey = 9 << 10
 )
 
 // quotes is what the API server could quote of children.
