@@ -302,6 +302,31 @@ func testNumberThatCannotBeRead(w *world) {
 	w.until("podset", "set", "3/3", "status", "ready")
 }
 
+// testEntriesOfOneName gives a Deployment thousands of variables of one name, each of which
+// Metacontroller would write as the last of them.
+func testEntriesOfOneName(w *world) {
+	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}], envs: [{name: A, value: b}]`))
+	w.ready("modelbox/box")
+	patch := filepath.Join(w.TempDir(), "patch.json")
+	env := `{"name":"A","value":"b"},` + strings.Repeat(`{"name":"Z"},`, 3000) + `{"name":"Z","value":"` + strings.Repeat("x", 20_000) + `"}`
+	require.NoError(w, os.WriteFile(patch, []byte(`[{"op":"replace","path":"/spec/template/spec/containers/0/env","value":[`+env+`]}]`), 0o600))
+	w.kubectl("patch", "deployment/box", "--type=json", "--patch-file="+patch)
+	w.eventually("an event names the list", func() error {
+		events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=ModelBox,type=Warning", "--output=jsonpath={.items[*].message}")
+		if !strings.Contains(events, "Deployment/box has several entries with one key in spec.template.spec.containers[0].env, as which Metacontroller would write 60") {
+			return fmt.Errorf("the events say %.2000s", events)
+		}
+		return nil
+	})
+	w.kubectl("patch", "deployment/box", "--type=json", `--patch=[{"op":"replace","path":"/spec/template/spec/containers/0/env","value":[{"name":"A","value":"c"}]}]`)
+	w.eventually("the ModelBox is updated again", func() error {
+		if value := at(w.get("deployment", "box"), "spec", "template", "spec", "containers", 0, "env", 0, "value"); value != "b" {
+			return fmt.Errorf("the variable is %v", value)
+		}
+		return nil
+	})
+}
+
 // testRefusedRepairIsTold edits a Deployment so that the update which would change it back is
 // refused. The ModelBox says so.
 func testRefusedRepairIsTold(w *world) {

@@ -39,6 +39,7 @@ var together = []liveTest{
 	{"AdoptedDeploymentIsNotUpdated", modes[:2], testAdoptedDeploymentIsNotUpdated},
 	{"RefusedRepairIsTold", modes[:2], testRefusedRepairIsTold},
 	{"NumberThatCannotBeRead", modes[:1], testNumberThatCannotBeRead},
+	{"EntriesOfOneName", modes[:2], testEntriesOfOneName},
 	{"Drift", modes[:2], testDrift},
 	{"PodSetScalesAndRolls", modes[:2], testPodSetScalesAndRolls},
 	{"BuildRunsTheNewestRevisionOnce", modes[:2], testBuildRunsTheNewestRevisionOnce},
