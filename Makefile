@@ -179,8 +179,8 @@ test-release: ## Build the image twice, and compare what is released with deploy
 	@cd release && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: soak
-soak: ## Send the built binary requests of all kinds for TIME=30m, and look whether memory, goroutines and file descriptors grow
-	@OPERETTA_TEST_LOAD=1 OPERETTA_TEST_SOAK=$(or $(TIME),30m) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./internal/server/loadtest
+soak: ## Send the built binary requests of all kinds for TIME=30m, and look whether memory, goroutines and file descriptors grow; RACES=1 looks for races
+	@OPERETTA_TEST_LOAD=1 OPERETTA_TEST_SOAK=$(or $(TIME),30m) OPERETTA_TEST_RACES=$(RACES) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./internal/server/loadtest
 
 .PHONY: scale
 scale: ## Measure how long COUNT=1000 PodSets take on a real control plane, with some settings of Metacontroller
@@ -212,12 +212,14 @@ explore: build ## Play schedules with late caches, lost writes, edits and faults
 	GOGC=400 bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
 
 .PHONY: fuzz
-fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, and what users may write onto children
+fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, what users may write onto children, and the endpoints over HTTP
 	@for kind in $(ALL_KINDS); do \
 	    echo "== $$kind"; OPERETTA_TEST_KIND=$$kind OPERETTA_TEST_THOROUGH=1 \
 	    $(GO) test ./hooks -run '^$$' -fuzz '^FuzzHooks$$' -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
 	done
-	@$(GO) test ./hooks -run '^$$' -fuzz '^FuzzForgedChildren$$' -fuzztime $(or $(FUZZTIME),30s)
+	@for target in FuzzForgedChildren FuzzEndpoints; do \
+	    $(GO) test ./hooks -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
+	done
 
 .PHONY: bench
 bench: ## Benchmark the hooks; BASE=<revision> compares with that one
