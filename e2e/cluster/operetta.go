@@ -150,18 +150,36 @@ const RecordVariable = "OPERETTA_E2E_RECORD"
 
 // StartServer starts bin/operetta with the arguments and environment of deploy/.
 func (o *Operetta) StartServer(ctx context.Context) error {
+	return o.startServer(ctx, OperettaServer, o.listen, o.health, 0)
+}
+
+// StartReplica starts another server of that name, which goes on for a time when it is ended,
+// and returns its address.
+func (o *Operetta) StartReplica(ctx context.Context, name string, drainDelay time.Duration) (string, error) {
+	listen, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	health, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	return listen, o.startServer(ctx, name, listen, health, drainDelay)
+}
+
+func (o *Operetta) startServer(ctx context.Context, name, listen, health string, drainDelay time.Duration) error {
 	args, env, err := o.shippedServer()
 	if err != nil {
 		return err
 	}
 	// At level debug the log also has a line for each request that changes nothing.
-	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay=0s", "--log-level=debug")
+	args = append(args, "--listen="+listen, "--metrics-listen="+health, "--drain-delay="+drainDelay.String(), "--log-level=debug")
 	if dir := os.Getenv(RecordVariable); dir != "" {
 		args = append(args, "--record="+dir)
 	}
 	return o.Run(ctx, Program{
-		Name: OperettaServer, Path: o.file("bin/operetta"), Args: args, Env: env,
-		Ready: healthy("http://" + o.health + "/readyz"),
+		Name: name, Path: o.file("bin/operetta"), Args: args, Env: env,
+		Ready: healthy("http://" + health + "/readyz"),
 	})
 }
 

@@ -51,6 +51,7 @@ var together = []liveTest{
 
 // alone are the tests that end a program that all need.
 var alone = []liveTest{
+	{"ServersAreReplacedUnderLoad", modes[:1], testServersAreReplacedUnderLoad},
 	{"ServerIsKilledInTheMiddleOfARoll", modes[:1], testServerIsKilledInTheMiddleOfARoll},
 	{"MetacontrollerIsKilled", modes[:2], testMetacontrollerIsKilled},
 	{"APIServerIsRestarted", modes[:1], testAPIServerIsRestarted},
