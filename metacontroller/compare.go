@@ -20,8 +20,8 @@ type Difference struct {
 	// or have an OtherSelector.
 	NotUpdated []string
 	// TooLarge are those of the NotUpdated that are not updated at all, because
-	// others have added more than 256 KiB to them, whatever hash they carry. They
-	// are sent as they are.
+	// others have added more than 256 KiB to them, or so many values that the API server
+	// could say very much of them, whatever hash they carry. They are sent as they are.
 	TooLarge []string
 	// OtherSelector are those of the NotUpdated that are not updated at all, because
 	// they are workloads with another selector, which cannot be changed: others have
@@ -121,9 +121,9 @@ func (o Observed) isNeverUpdated(observed Snapshot, desired Object) (isTooLarge,
 	if !o.inPlace[observed.Kind+"."+observed.APIVersion] {
 		return false, false, nil
 	}
-	if len(observed.raw) > mostForeign {
-		size, err := Size(desired)
-		if err != nil || isTooLargeToUpdate(len(observed.raw), size) {
+	if mayBeTooLarge(observed.raw) {
+		wire, err := appendObject(make([]byte, 0, 2048), desired)
+		if err != nil || isTooLargeToUpdate(observed.raw, wire) {
 			return true, false, err
 		}
 	}

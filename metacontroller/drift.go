@@ -82,17 +82,21 @@ func driftOfList(observed, desired []byte, name string) string {
 	if key == "" && len(has) != len(wants) {
 		return "."
 	}
+	var places map[string]int // of the entries that are observed, if one is not where it is wanted
 	last := -1
 	for i, want := range wants {
 		at := i
 		if key != "" {
 			value := lookup(want, key)
 			if at >= len(has) || !bytes.Equal(lookup(has[at], key), value) { // mostly in the same order
-				at = slices.IndexFunc(has, func(entry []byte) bool { return bytes.Equal(lookup(entry, key), value) })
+				if places == nil {
+					places = placesOf(has, key)
+				}
+				found := false
+				if at, found = places[string(value)]; !found {
+					return "[" + strconv.Itoa(i) + "]"
+				}
 			}
-		}
-		if at < 0 {
-			return "[" + strconv.Itoa(i) + "]"
 		}
 		if at < last && slices.Contains(ordered, name) {
 			return ", whose entries are in another order"
@@ -103,6 +107,15 @@ func driftOfList(observed, desired []byte, name string) string {
 		}
 	}
 	return ""
+}
+
+// placesOf returns where the first entry of each value of a key is.
+func placesOf(entries [][]byte, key string) map[string]int {
+	places := make(map[string]int, len(entries))
+	for i, entry := range slices.Backward(entries) {
+		places[string(lookup(entry, key))] = i
+	}
+	return places
 }
 
 // mergeKeyOf returns the merge key that all entries of two lists have, or "".

@@ -7,7 +7,7 @@ import (
 
 const (
 	// longestNumber is how many bytes a number in JSON may have that nobody looks at.
-	longestNumber = 512
+	longestNumber = 64
 	// mostUnreadable is how many bytes all numbers of a request may have together that
 	// Metacontroller cannot read.
 	mostUnreadable = 4 << 10
@@ -37,9 +37,9 @@ func (r *request) checkLastApplied(children []byte) error {
 	return badRequest("the annotation %s of %.300s has a number that is too large to be read, with %d bytes in all children: remove the annotation there", LastAppliedAnnotation, ref, unreadable)
 }
 
-// HasLongNumber reports whether a text has something like a number of more than 512 bytes. Who
+// HasLongNumber reports whether a text has something like a number of more than 64 bytes. Who
 // shortens a request keeps what has one: a [Controller] refuses requests for the numbers in
-// last-applied annotations. It looks at one byte in 512, and at those around it where that may
+// last-applied annotations. It looks at one byte in 64, and at those around it where that may
 // be of a number.
 func HasLongNumber(raw []byte) bool {
 	for i := longestNumber - 1; i < len(raw); i += longestNumber {
@@ -53,12 +53,24 @@ func HasLongNumber(raw []byte) bool {
 		for end < len(raw) && isOfNumber(raw[end]) {
 			end++
 		}
-		if end-start > longestNumber {
+		if end-start > longestNumber && isMostlyDigits(raw[start:end]) {
 			return true
 		}
 		i = max(i, end-longestNumber)
 	}
 	return false
+}
+
+// isMostlyDigits reports whether a text has no more of a sign, a point and an exponent than a
+// number has: a line of hyphens in a script is none.
+func isMostlyDigits(raw []byte) bool {
+	others := 0
+	for _, c := range raw {
+		if !isDigit(c) {
+			others++
+		}
+	}
+	return others <= len("-.e+")
 }
 
 func isOfNumber(c byte) bool {

@@ -67,3 +67,13 @@ func TestHasLongNumber(t *testing.T) {
 		require.False(t, HasLongNumber([]byte(text+strings.Repeat("1", longestNumber)+"x"+strings.Repeat("2", longestNumber))), before)
 	}
 }
+
+// TestLinesAreNoNumbers: what is kept for a number that is none is not shortened.
+func TestLinesAreNoNumbers(t *testing.T) {
+	for text, want := range map[string]bool{
+		strings.Repeat("-", 1000): false, strings.Repeat("e", 1000): false, strings.Repeat("1.", 1000): false, strings.Repeat("1", 64): false,
+		strings.Repeat("1", 65): true, "-0." + strings.Repeat("1", 65) + "e+9": true,
+	} {
+		require.Equal(t, want, HasLongNumber([]byte(strings.Repeat(" ", 60)+text+strings.Repeat(" ", 60))), text)
+	}
+}

@@ -43,6 +43,7 @@ var keyProblems = map[string]func(key string) []string{
 	"data": validation.IsConfigMapKey, "binaryData": validation.IsConfigMapKey, "stringData": validation.IsConfigMapKey,
 	"annotations":      func(key string) []string { return validation.IsQualifiedName(strings.ToLower(key)) },
 	"volumeAttributes": func(string) []string { return nil },
+	"options":          func(string) []string { return nil }, // of a flexVolume
 }
 
 // unquoted are the fields whose texts the API server does not validate, or the CRDs as it

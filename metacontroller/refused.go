@@ -10,24 +10,41 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// mostForeign is how much larger than four times its desired form an observed child may be
-// and is still updated. Its own annotations and managed fields need less.
-const mostForeign = 256 << 10
+const (
+	// mostForeign is how much larger than four times its desired form an observed child may
+	// be and is still updated. Its own annotations and managed fields need less.
+	mostForeign = 256 << 10
+	// mostForeignQuoted is how much more than twice of what the API server could quote of its
+	// desired form that may be of the spec of an observed child. Defaults are less.
+	mostForeignQuoted = 16 << 10
+	// noForeign is the size of a spec that is not looked at: it is that of few values.
+	noForeign = 4 << 10
+)
 
 // isSurelyRefused reports whether the API server would refuse each update of an observed
 // child to its desired form, or might refuse it with a message as large as what others have
 // written into the child: it quotes that, and Metacontroller keeps the message as an event.
 func isSurelyRefused(observed, desired []byte) bool {
-	if isTooLargeToUpdate(len(observed), len(desired)) {
+	if isTooLargeToUpdate(observed, desired) {
 		return true
 	}
 	apiVersion, _ := text(lookup(desired, "apiVersion"))
 	return strings.HasPrefix(apiVersion, "apps/") && hasOtherSelector(observed, lookup(desired, "spec", "selector"))
 }
 
-// isTooLargeToUpdate reports whether an observed child of so many bytes is not updated, see
-// [isSurelyRefused].
-func isTooLargeToUpdate(observed, desired int) bool { return observed > 4*desired+mostForeign }
+// mayBeTooLarge reports whether [isTooLargeToUpdate] looks at an observed child.
+func mayBeTooLarge(observed []byte) bool { return len(observed) > noForeign }
+
+// isTooLargeToUpdate reports whether an observed child is not updated for what others have
+// written into it, see [isSurelyRefused]: an update can be refused for a value of theirs, such as
+// the mount of a volume that is no more, and for thousands of them.
+func isTooLargeToUpdate(observed, desired []byte) bool {
+	if len(observed) > 4*len(desired)+mostForeign {
+		return true
+	}
+	spec := lookup(observed, "spec")
+	return len(spec) > noForeign && quotesOf(spec).size > 2*quotesOf(desired).size+mostForeignQuoted
+}
 
 // hasOtherSelector reports whether an observed workload has another selector than is wanted.
 // It cannot be changed, and Metacontroller merges the desired one into that of an object

@@ -1,6 +1,8 @@
 package metacontroller
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,4 +29,26 @@ func TestTeardownGrowsAsTheDamaged(t *testing.T) {
 			require.LessOrEqual(t, ratio, most)
 		})
 	}
+}
+
+// TestDriftGrowsAsTheEntries: four times as many variables, wanted and added by others before
+// those, cost less than seven times as much.
+func TestDriftGrowsAsTheEntries(t *testing.T) {
+	const n, most = 1000, 7.0
+	find := func(n int) func() {
+		entries := func(prefix string) string {
+			list := make([]string, n)
+			for i := range list {
+				list[i] = fmt.Sprintf(`{"name":"%s%d","value":"x"}`, prefix, i)
+			}
+			return strings.Join(list, ",")
+		}
+		wanted := `{"spec":{"volumes":[` + entries("a") + `]}}`
+		observed := `{"spec":{"volumes":[` + entries("b") + "," + entries("a") + `]}}`
+		return func() { require.Empty(t, drift([]byte(observed), []byte(wanted))) }
+	}
+	ratio, times, err := processor.Growth(most, find(n), find(4*n))
+	require.NoError(t, err)
+	t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
+	require.LessOrEqual(t, ratio, most)
 }

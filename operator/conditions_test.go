@@ -140,7 +140,7 @@ func TestUpdateThatIsRefused(t *testing.T) {
 	large.TooLarge = refused.NotUpdated
 	enlarged, _ := at(list, 1, 30*time.Second, large)
 	require.Equal(t, "False UpdateBlocked", told(enlarged, ConditionReady))
-	require.Equal(t, "Service/a not updated: others have added more than 256 KiB to it, and the API server would quote that if it refused the update; "+
+	require.Equal(t, "Service/a not updated: others have added so much to it that the API server would say too much if it refused the update; "+
 		"remove what they have added, or delete the object, and it is created again", enlarged[0].Message)
 
 	again, _ := at(blocked, 1, time.Hour, refused)

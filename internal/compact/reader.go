@@ -3,7 +3,7 @@
 // last-applied annotation or its containers.
 //
 // Values that are not read are replaced by an empty value of their type. Valid
-// JSON stays valid, and invalid JSON stays invalid. Values with a number of more than 512
+// JSON stays valid, and invalid JSON stays invalid. Values with a number of more than 64
 // bytes stay: for them a request may be refused.
 package compact
 

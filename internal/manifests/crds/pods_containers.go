@@ -145,7 +145,7 @@ var resourceRules = []rule{
 }
 
 // isWhole is true of a limit that is a whole number which CEL reads as an integer, at once.
-const isWhole = "string(self.limits[r]).matches('^[+]?([0-9]{1,15}|[0-9]{1,9}(k|M|G|Ki)|[0-9]{1,8}Mi|[0-9]{1,5}Gi)$')"
+const isWhole = "string(self.limits[r]).matches('^[+]?([0-9]{1,15}|[0-9]{1,9}(k|M|G|Ki)|[0-9]{1,6}T|[0-9]{1,8}Mi|[0-9]{1,5}Gi|[0-9]{1,2}Ti)$')"
 
 // hugePages are the sizes that the architectures of Linux have. Of another size the API
 // server could say much, and a rule that reads the name would cost too much.
