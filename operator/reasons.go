@@ -5,6 +5,6 @@ package operator
 func Reasons() []string {
 	return []string{
 		ReasonCreating, ReasonUpdating, ReasonChildBlocked, ReasonUpdateBlocked,
-		ReasonAvailable, ReasonUnavailable, ReasonRollingOut, ReasonReplicaFailure, ReasonDeadlineExceeded,
+		ReasonAvailable, ReasonUnavailable, ReasonRollingOut, ReasonReplicaFailure, ReasonDeadlineExceeded, ReasonPaused,
 	}
 }

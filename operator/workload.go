@@ -63,6 +63,8 @@ type Rollout struct {
 	// Deadline is the message of a Deployment past its progress deadline,
 	// Failure the one when Pods cannot be created. Both may be empty.
 	Deadline, Failure string
+	// IsPaused is set for a Deployment that somebody has paused.
+	IsPaused bool
 }
 
 // Reasons of [Rollout.Judge].
@@ -78,6 +80,9 @@ const (
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonDeadlineExceeded means that there has been no progress for too long.
 	ReasonDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonPaused means that a Deployment is paused, by kubectl rollout pause for
+	// instance, and does not go on until it is resumed.
+	ReasonPaused = "DeploymentPaused"
 )
 
 // Rollout returns the progress of the workload's rollout.
@@ -105,6 +110,8 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 			r.Deadline = c.Message
 		case c.Type == "ReplicaFailure" && c.Status == corev1.ConditionTrue:
 			r.Failure = c.Message
+		case c.Type == "Progressing" && c.Reason == ReasonPaused:
+			r.IsPaused = true
 		}
 	}
 	return r
@@ -120,6 +127,8 @@ func (r Rollout) Judge() Judgement {
 	switch {
 	case reason == ReasonAvailable:
 		return Judgement{Done, reason, message}
+	case r.IsPaused:
+		return Judgement{Hindered, ReasonPaused, message + ", and the Deployment is paused: resume it, with kubectl rollout resume"}
 	case r.Deadline != "":
 		return Judgement{Failed, ReasonDeadlineExceeded, r.Deadline}
 	case r.Failure != "":

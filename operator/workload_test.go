@@ -21,7 +21,9 @@ func TestRolloutIsJudged(t *testing.T) {
 		"of a DaemonSet":         {"DaemonSet", `{"status":{"desiredNumberScheduled":2,"currentNumberScheduled":2,"numberReady":2,"updatedNumberScheduled":2,"numberAvailable":2}}`, Judgement{Done, "Available", "2 of 2 replicas are available"}},
 		"given up":               {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Failed, "ProgressDeadlineExceeded", "timed out"}},
 		"without room":           {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"True"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Hindered, "ReplicaFailure", "quota"}},
-		"done in spite of it":    {"Deployment", `{"spec":{"replicas":0},"status":{"conditions":[{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Done, "Available", "0 of 0 replicas are available"}},
+		"paused": {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"Unknown","reason":"DeploymentPaused"}]}}`,
+			Judgement{Hindered, "DeploymentPaused", "0 of 1 replicas are updated, and the Deployment is paused: resume it, with kubectl rollout resume"}},
+		"done in spite of it": {"Deployment", `{"spec":{"replicas":0},"status":{"conditions":[{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Done, "Available", "0 of 0 replicas are available"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w Workload
