@@ -264,6 +264,7 @@ func TestCompare(t *testing.T) {
 		require.Equal(t, Difference{
 			Missing:    []string{"ConfigMap/missing"},
 			Outdated:   []string{"ConfigMap/old", "ConfigMap/going", "ConfigMap/unseen", "ConfigMap/padded"},
+			Deleting:   []string{"ConfigMap/going"},
 			NotUpdated: []string{"ConfigMap/old", "ConfigMap/padded"},
 			TooLarge:   []string{"ConfigMap/padded"},
 			EventFlags: "-n ns --for greetings.example.com/hi",

@@ -15,6 +15,8 @@ type Difference struct {
 	// TooLarge or have an OtherSelector, or whose status.observedGeneration is
 	// behind their metadata.generation, or that are being deleted.
 	Outdated []string
+	// Deleting are those of the Outdated that are being deleted.
+	Deleting []string
 	// NotUpdated are those of the Outdated that Metacontroller is to update:
 	// children of an InPlace kind that carry another hash, and those that are TooLarge
 	// or have an OtherSelector.
@@ -47,6 +49,7 @@ type Difference struct {
 func (d *Difference) Add(other Difference) {
 	d.Missing = append(d.Missing, other.Missing...)
 	d.Outdated = append(d.Outdated, other.Outdated...)
+	d.Deleting = append(d.Deleting, other.Deleting...)
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
 	d.TooLarge = append(d.TooLarge, other.TooLarge...)
 	d.OtherSelector = append(d.OtherSelector, other.OtherSelector...)
@@ -86,6 +89,7 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			}
 		case snapshot.Terminating:
 			diff.Outdated = append(diff.Outdated, ref)
+			diff.Deleting = append(diff.Deleting, ref)
 		case isTooLarge, hasOther:
 			diff.Outdated = append(diff.Outdated, ref)
 			diff.NotUpdated = append(diff.NotUpdated, ref)

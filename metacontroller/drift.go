@@ -12,11 +12,21 @@ import (
 // keeps the order in which they are observed, and adds new entries at the end.
 var ordered = []string{"env", "initContainers"}
 
+// neverDropped are fields that every API server has, so that one that is missing has been
+// removed, with a required field beside them. Fields that an API server does not know, or whose
+// feature is off, it drops.
+var neverDropped = map[string]string{
+	"initContainers": "containers", "volumes": "containers", "nodeSelector": "containers", "affinity": "containers", "tolerations": "containers",
+	"serviceAccountName": "containers", "imagePullSecrets": "containers", "securityContext": "containers",
+	"volumeClaimTemplates": "template",
+	"selector":             "sessionAffinity", // of a Service
+}
+
 // drift returns the path of a field in which an observed child is not what is asked for
 // although it carries the hash of that, or "": something else has changed it, and the update
 // that would change it back has not come or is refused. Both are in their wire form. What
 // others have added does not count, and neither does a field that is missing as a whole but
-// for those of list entries and of data: the next update adds it.
+// for those of list entries and of data and those that are never dropped.
 func drift(observed, desired []byte) string {
 	return strings.TrimPrefix(driftOf(observed, desired, "", false), ".")
 }
@@ -54,7 +64,7 @@ func driftOfObject(observed, desired []byte, isWhole bool) (path string) {
 		switch {
 		case at >= 0:
 			path = driftOf(has[at].value, value, string(key), isWhole)
-		case isWhole && !isNull(value):
+		case isWhole && !isNull(value), isRemoved(has, key) && !isEmpty(value):
 			path = "."
 		}
 		if path != "" {
@@ -63,6 +73,25 @@ func driftOfObject(observed, desired []byte, isWhole bool) (path string) {
 		return path == ""
 	})
 	return path
+}
+
+// isRemoved reports whether a field that an object lacks has been removed.
+func isRemoved(has []member, key []byte) bool {
+	beside := neverDropped[string(key)]
+	return beside != "" && slices.ContainsFunc(has, func(m member) bool { return string(m.key) == beside })
+}
+
+// isEmpty reports whether a raw value is one that an API server may leave out.
+func isEmpty(raw []byte) bool {
+	switch raw[0] {
+	case '{', '[':
+		return raw[skipSpace(raw, 1)] == raw[0]+2 // '}' or ']'
+	case '"':
+		return len(raw) == len(`""`)
+	case 'n', 'f':
+		return true
+	}
+	return string(raw) == "0"
 }
 
 type member struct{ key, value []byte }

@@ -20,6 +20,7 @@ func TestDrift(t *testing.T) {
 		"escaped otherwise":          {`a<b`, `a\u003cb`, ""},
 		"a number as text is longer": {`1.0`, `1`, ""},
 		"a field that is missing":    {`"strategy":{"type":"Recreate"},`, ``, ""},
+		"volumes that are missing":   {`,"volumes":[{"name":"v","emptyDir":{}},{"name":"w","configMap":{"name":"c"}}]`, ``, "spec.template.spec.volumes"},
 		"null and something":         {`"none":null`, `"none":1`, ""},
 		"a value":                    {`nginx:1`, `evil:1`, "spec.template.spec.containers[0].image"},
 		"a number":                   {`"replicas":2`, `"replicas":3`, "spec.replicas"},
@@ -40,4 +41,15 @@ func TestDrift(t *testing.T) {
 		require.Contains(t, wanted, c.old, name)
 		require.Equal(t, c.want, drift([]byte(strings.Replace(wanted, c.old, c.new, 1)), []byte(wanted)), name)
 	}
+}
+
+// TestDriftOfWhatIsRemoved: a Service without a selector has no endpoints, and a StatefulSet
+// without its claims no volumes.
+func TestDriftOfWhatIsRemoved(t *testing.T) {
+	set := `{"kind":"StatefulSet","spec":{"template":{},"volumeClaimTemplates":[{"metadata":{"name":"data"}}]}}`
+	require.Equal(t, "spec.volumeClaimTemplates", drift([]byte(`{"kind":"StatefulSet","spec":{"template":{}}}`), []byte(set)))
+	require.Empty(t, drift([]byte(`{"kind":"StatefulSet","spec":{"template":{}}}`), []byte(`{"kind":"StatefulSet","spec":{"template":{},"volumeClaimTemplates":[]}}`)))
+	service := `{"kind":"Service","spec":{"sessionAffinity":"None","selector":{"a":"b"}}}`
+	require.Empty(t, drift([]byte(service), []byte(service)))
+	require.Equal(t, "spec.selector", drift([]byte(`{"kind":"Service","spec":{"sessionAffinity":"None"}}`), []byte(service)))
 }

@@ -8,33 +8,31 @@ import (
 const (
 	// longestNumber is how many bytes a number in JSON may have that nobody looks at.
 	longestNumber = 64
-	// mostUnreadable is how many bytes all numbers of a request may have together that
-	// Metacontroller cannot read.
+	// mostUnreadable is how many bytes all numbers of the children of an answer may have
+	// together that Metacontroller cannot read.
 	mostUnreadable = 4 << 10
 )
 
-// checkLastApplied refuses a request with last-applied annotations that Metacontroller could
-// not decode, if the numbers in them that are no float64 are long. Its error quotes them whole,
-// those of all children in one message, of which it keeps several for each custom resource:
+// unreadable counts the bytes of numbers that Metacontroller cannot read.
+type unreadable int
+
+// check refuses an observed child with a last-applied annotation that Metacontroller could not
+// decode, if the numbers in it that are no float64 are long, with those of the children before
+// it in the answer. Its error quotes them whole, those of all children that are asked for in one
+// message, of which it keeps several for each custom resource:
 // https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go.
 // Anybody who may edit the children can write them. The sync could only fail in any case.
-func (r *request) checkLastApplied(children []byte) error {
-	if !HasLongNumber(children) {
+func (u *unreadable) check(observed Snapshot) error {
+	if !HasLongNumber(observed.raw) {
 		return nil
 	}
-	unreadable, ref := 0, ""
-	for _, snapshots := range r.children.byKind {
-		for i := range snapshots {
-			annotation, _ := text(lookup(snapshots[i].raw, "metadata", "annotations", LastAppliedAnnotation))
-			if size := unreadableNumbers([]byte(annotation)); size > 0 {
-				unreadable, ref = unreadable+size, snapshots[i].Ref()
-			}
-		}
-	}
-	if unreadable <= mostUnreadable {
+	annotation, _ := text(lookup(observed.raw, "metadata", "annotations", LastAppliedAnnotation))
+	size := unreadableNumbers([]byte(annotation))
+	*u += unreadable(size)
+	if size == 0 || *u <= mostUnreadable {
 		return nil
 	}
-	return badRequest("the annotation %s of %.300s has a number that is too large to be read, with %d bytes in all children: remove the annotation there", LastAppliedAnnotation, ref, unreadable)
+	return badRequest("its annotation %s has a number that is too large to be read, with %d bytes in this and other children: remove the annotation", LastAppliedAnnotation, *u)
 }
 
 // HasLongNumber reports whether a text has something like a number of more than 64 bytes. Who

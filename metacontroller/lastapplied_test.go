@@ -12,7 +12,7 @@ import (
 // in one message, and keeps some of the messages.
 func TestUnreadableNumbersInAnnotations(t *testing.T) {
 	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
-		return greetingResult{Status: map[string]any{}, Children: []Object{configMap("a")}}, nil
+		return greetingResult{Status: map[string]any{}, Children: []Object{configMap("a"), configMap("b")}}, nil
 	})
 	digits := strings.Repeat("0", 3000)
 	for name, c := range map[string]struct {
@@ -41,10 +41,37 @@ func TestUnreadableNumbersInAnnotations(t *testing.T) {
 				continue
 			}
 			require.True(t, IsRequestError(err), name)
-			require.Regexp(t, `^the annotation metacontroller\.k8s\.io/last-applied-configuration of ConfigMap/[ab] has a number that is too large to be read, `+
-				`with [0-9]+ bytes in all children: remove the annotation there$`, err.Error(), name)
+			require.Regexp(t, `^child ConfigMap/[ab]: its annotation metacontroller\.k8s\.io/last-applied-configuration has a number that is too large to be read, `+
+				`with [0-9]+ bytes in this and other children: remove the annotation$`, err.Error(), name)
 		}
 	}
+}
+
+// TestStrangersWithUnreadableNumbersStopNothing: Metacontroller reads no annotation of a child
+// that is not in the answer.
+func TestStrangersWithUnreadableNumbersStopNothing(t *testing.T) {
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: map[string]any{}, Children: []Object{configMap("a")}}, nil
+	})
+	stranger := observed("ConfigMap", "stranger", `,"annotations":{"`+LastAppliedAnnotation+`":"{\"a\":1`+strings.Repeat("0", 5000)+`}"}`)
+	_, err := controller.Call(SyncHook, noon, ask(false, stranger, ""))
+	require.NoError(t, err)
+}
+
+// TestUnreadableNumbersLetATeardownGo: what cannot be kept is deleted first.
+func TestUnreadableNumbersLetATeardownGo(t *testing.T) {
+	controller := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+		result := greetingResult{Status: map[string]any{}}
+		for _, child := range seen.Children.All("v1", "ConfigMap") {
+			result.Children = append(result.Children, Keep(child))
+		}
+		return result, nil
+	})
+	damaged := observed("ConfigMap", "damaged", `,"annotations":{"`+LastAppliedAnnotation+`":"{\"a\":1`+strings.Repeat("0", 5000)+`}"}`)
+	answer, err := controller.Call(FinalizeHook, noon, ask(true, damaged+","+observed("ConfigMap", "whole", ""), ""))
+	require.NoError(t, err)
+	require.NotContains(t, string(answer.Body), "damaged")
+	require.Contains(t, string(answer.Body), "whole")
 }
 
 // TestUnreadableNumbersAreThoseOfTheDecoder compares with what a decoder refuses.

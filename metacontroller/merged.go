@@ -11,24 +11,17 @@ const (
 	cannotMultiply = 8 << 10
 )
 
-// checkMerged refuses a request with an observed child, of a kind that is updated in place, that
-// Metacontroller would make very large: it replaces each entry of a list by the last one with
-// the same key. Anybody who may edit the child can write thousands of them, whose update takes
-// as much memory as all namespaces have for it.
-func (r *request) checkMerged(c Controller) error {
-	for _, child := range c.Children {
-		if child.Update != InPlace {
-			continue
-		}
-		for _, observed := range r.children.byKind[child.Key()] {
-			if len(observed.raw) < cannotMultiply {
-				continue
-			}
-			m := merging{}
-			if size := m.size(observed.raw); size > mostMerged {
-				return badRequest("%.300s has several entries with one key in %.300s, as which Metacontroller would write %d bytes: remove all of them but one", observed.Ref(), m.list, size)
-			}
-		}
+// checkMerged refuses an observed child, of a kind that is updated in place, that Metacontroller
+// would make very large: it replaces each entry of a list by the last one with the same key.
+// Anybody who may edit the child can write thousands of them, whose update takes as much memory
+// as all namespaces have for it.
+func checkMerged(observed Snapshot) error {
+	if len(observed.raw) < cannotMultiply {
+		return nil
+	}
+	m := merging{}
+	if size := m.size(observed.raw); size > mostMerged {
+		return badRequest("it has several entries with one key in %.300s, as which Metacontroller would write %d bytes: remove all of them but one", m.list, size)
 	}
 	return nil
 }

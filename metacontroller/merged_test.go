@@ -39,7 +39,7 @@ func TestEntriesWithOneKey(t *testing.T) {
 				continue
 			}
 			require.True(t, IsRequestError(err), name)
-			require.ErrorContains(t, err, "ConfigMap/a has several entries with one key in "+c.refused+", as which Metacontroller would write ", name)
+			require.ErrorContains(t, err, "child ConfigMap/a: it has several entries with one key in "+c.refused+", as which Metacontroller would write ", name)
 		}
 	}
 	controller.Children[0].Update = OnDelete

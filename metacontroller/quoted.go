@@ -90,6 +90,7 @@ func (q quotes) check(others *quotes) error {
 // place is where a value of a child is.
 type place struct {
 	unvalidated bool                      // by the API server
+	isVariable  bool                      // among environment variables: of their names hardly any is refused
 	keyProblems func(key string) []string // of the keys there, or nil for those of names of labels
 }
 
@@ -103,14 +104,16 @@ func quotesOf(wire []byte) quotes {
 	}
 	places := []place{{}} // of the object or list, and those within
 	var next place        // of the value of the last key
-	here := func() place { return place{next.unvalidated || places[len(places)-1].unvalidated, next.keyProblems} }
+	here := func() place { return place{next.unvalidated || places[len(places)-1].unvalidated, next.isVariable || places[len(places)-1].isVariable, next.keyProblems} }
 	count := func(text []byte) {
 		switch {
 		case here().unvalidated:
 		case isHugePages(text):
 			q.size += quotedPerHugePages
 		case isPlainKey(text):
-			q.size += perWord
+			if !here().isVariable {
+				q.size += perWord
+			}
 		default:
 			q.size += quotedPerText + quotedTwice*len(text)
 			for _, c := range text {
@@ -149,7 +152,7 @@ func quotesOf(wire []byte) quotes {
 			text := wire[i+1 : end-1]
 			if after := skipSpace(wire, end); after < len(wire) && wire[after] == ':' {
 				countKey(text)
-				next = place{unquoted[string(text)], keyProblems[string(text)]}
+				next = place{unquoted[string(text)], string(text) == "env", keyProblems[string(text)]}
 				end = after + 1
 			} else {
 				count(text)

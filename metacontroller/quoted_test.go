@@ -26,10 +26,11 @@ func TestQuotedSize(t *testing.T) {
 		`{"example.com/a":1}`:             quotedPerText + len("example.com/a")*quotedTwice + quotedPerWord,
 		"{\"a\":\"\x7f\"}":                quotedPerText + quotedTwice*quotedPerOddByte,
 		`{"args":["x",{"y":"z"}],"b":1}`:  quotedPerWord,
-		`{"rules":[{"resourceNames":["a","/"],"verbs":["get"]}]}`: quotedPerWord,
-		`{"secretKeyRef":{"name":"a","key":"/"},"b":"c"}`:         quotedPerWord,
-		`{"value":"x","a":{"value":["x"],"b":"c"}}`:               quotedPerWord,
-		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`:   quotedPerText + quotedTwice*len(`x:\"y`),
+		`{"rules":[{"resourceNames":["a","/"],"verbs":["get"]}]}`:               quotedPerWord,
+		`{"secretKeyRef":{"name":"a","key":"/"},"b":"c"}`:                       quotedPerWord,
+		`{"env":[{"name":"A","value":"/"},{"name":"=","x":{"a":"b"}}],"a":"b"}`: quotedPerText + quotedTwice + quotedPerWord,
+		`{"value":"x","a":{"value":["x"],"b":"c"}}`:                             quotedPerWord,
+		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`:                 quotedPerText + quotedTwice*len(`x:\"y`),
 	} {
 		require.Equal(t, want, quotesOf([]byte(wire)).size, wire)
 	}
@@ -59,6 +60,10 @@ func TestChildrenOfWhichMuchCouldBeQuoted(t *testing.T) {
 	} {
 		require.NoError(t, check(pod(container)), name)
 	}
+	for i := range 1000 {
+		variables = append(variables, fmt.Sprintf(`{"name":"V_%d","value":"%d"}`, i, i))
+	}
+	require.NoError(t, check([]byte(`{"containers":[{"env":[`+strings.Join(variables, ",")+`]}]}`)), "a thousand variables")
 	windows := `{"os":{"name":"windows"},"containers":[` + strings.Repeat(`{"name":"a","securityContext":{"privileged":true,"capabilities":{}}},`, 100) + `{}]}`
 	require.ErrorContains(t, check([]byte(windows)), "write fewer or shorter ones")
 	require.NoError(t, check([]byte(strings.Replace(windows, "windows", "linux", 1))))

@@ -94,12 +94,6 @@ func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request,
 	if err = c.checkKinds(req); err != nil {
 		return req, err
 	}
-	if err = req.checkLastApplied(children); err != nil {
-		return req, err
-	}
-	if err = req.checkMerged(c); err != nil {
-		return req, err
-	}
 	req.finalizing = string(finalizing) == "true"
 	if req.finalizing != (hook == FinalizeHook) {
 		return req, badRequest(`the %s hook was called with "finalizing": %t`, hook, req.finalizing)

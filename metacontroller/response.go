@@ -44,13 +44,13 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	body = append(append(body, status...), `,"children":[`...)
 	children := make([]AnsweredChild, 0, len(out.children))
 	seen := make(map[AnsweredChild]bool, len(out.children))
-	var quoted quotes
+	var others others
 	for i, object := range out.children {
 		start := len(body)
 		if len(children) > 0 {
 			body = append(body, ',')
 		}
-		child, grown, err := c.answerChild(req, body, object, &quoted)
+		child, grown, err := c.answerChild(req, body, object, &others)
 		if err != nil && child.Kept && req.finalizing && !req.keepsAll() && req.run.failure() == nil {
 			body = body[:start] // a child that cannot be kept is deleted first: it must not block the deletion
 			continue
@@ -84,9 +84,15 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	return append(body, '}'), children, nil
 }
 
-// answerChild appends a child in its wire form, and returns what it is. It adds what the API
-// server could quote of it to that of the children before it.
-func (c Controller) answerChild(req *request, body []byte, object Object, quoted *quotes) (AnsweredChild, []byte, error) {
+// others is what counts of the children of an answer together, of those before one.
+type others struct {
+	quotes     quotes
+	unreadable unreadable
+}
+
+// answerChild appends a child in its wire form, and returns what it is. It adds what counts of
+// it to that of those before it.
+func (c Controller) answerChild(req *request, body []byte, object Object, others *others) (AnsweredChild, []byte, error) {
 	start := len(body)
 	child, err := describe(object)
 	if err == nil {
@@ -95,12 +101,19 @@ func (c Controller) answerChild(req *request, body []byte, object Object, quoted
 	if err == nil && !child.Kept && !req.finalizing {
 		if declared, found := c.child(child.APIVersion, child.Kind); found && declared.Update == InPlace {
 			if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); exists && isSurelyRefused(observed.raw, body[start:]) {
-				return c.answerChild(req, body[:start], Keep(observed), quoted)
+				return c.answerChild(req, body[:start], Keep(observed), others)
 			}
 		}
 	}
 	if err == nil {
 		err = c.checkChild(req, child, body[start:])
+	}
+	if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); err == nil && exists {
+		if err = others.unreadable.check(observed); err == nil {
+			if declared, found := c.child(child.APIVersion, child.Kind); found && declared.Update == InPlace {
+				err = checkMerged(observed)
+			}
+		}
 	}
 	// A kept child is sent unchanged, so nothing is stored. If a user has made
 	// it too large for Metacontroller, only this child cannot be applied.
@@ -110,7 +123,7 @@ func (c Controller) answerChild(req *request, body []byte, object Object, quoted
 		}
 	}
 	if err == nil && !child.Kept && !req.finalizing {
-		err = quotesOf(body[start:]).check(quoted)
+		err = quotesOf(body[start:]).check(&others.quotes)
 	}
 	return child, body, err
 }

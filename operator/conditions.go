@@ -194,7 +194,7 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 	case len(diff.Missing) > 0:
 		judgement = Judgement{Working, ReasonCreating, "being created: " + listed(diff.Missing)}
 	case len(diff.Outdated) > 0:
-		judgement = Judgement{Working, ReasonUpdating, "not updated yet: " + listed(diff.Outdated)}
+		judgement = Judgement{Working, ReasonUpdating, outdatedMessage(diff)}
 	default:
 		c.reportDrift(diff)
 		return ChildrenReport{Settled: true}

@@ -42,6 +42,15 @@ func missingMessage(d metacontroller.Difference, isOver bool) string {
 	return strings.Join(parts, "; ")
 }
 
+// outdatedMessage says which children are not what is asked for, and what has to happen first.
+func outdatedMessage(d metacontroller.Difference) string {
+	message := "not updated yet: " + listed(d.Outdated)
+	if len(d.Deleting) > 0 {
+		message += "; to be deleted first, unless a finalizer holds it up: " + listed(d.Deleting)
+	}
+	return message
+}
+
 // notUpdatedMessage says which children were not updated, and possible causes.
 func notUpdatedMessage(d metacontroller.Difference) string {
 	if len(d.TooLarge) > 0 {

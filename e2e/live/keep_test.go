@@ -293,7 +293,7 @@ func testNumberThatCannotBeRead(w *world) {
 	w.eventually("an event names the annotation", func() error {
 		events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=PodSet,type=Warning", "--output=jsonpath={.items[*].message}")
 		require.Less(w, len(events), 16<<10)
-		if !strings.Contains(events, "has a number that is too large to be read, with 400002 bytes in all children: remove the annotation there") {
+		if !strings.Contains(events, "has a number that is too large to be read, with 200001 bytes in this and other children: remove the annotation") {
 			return fmt.Errorf("the events say %.2000s", events)
 		}
 		return nil
@@ -313,7 +313,7 @@ func testEntriesOfOneName(w *world) {
 	w.kubectl("patch", "deployment/box", "--type=json", "--patch-file="+patch)
 	w.eventually("an event names the list", func() error {
 		events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=ModelBox,type=Warning", "--output=jsonpath={.items[*].message}")
-		if !strings.Contains(events, "Deployment/box has several entries with one key in spec.template.spec.containers[0].env, as which Metacontroller would write 60") {
+		if !strings.Contains(events, "child Deployment/box: it has several entries with one key in spec.template.spec.containers[0].env, as which Metacontroller would write 60") {
 			return fmt.Errorf("the events say %.2000s", events)
 		}
 		return nil
