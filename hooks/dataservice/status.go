@@ -102,8 +102,13 @@ func (p *plan) message(part *part) string {
 		reason = fmt.Sprintf("status.observedGeneration (%d) is behind metadata.generation (%d)", rollout.ObservedGeneration, rollout.Generation)
 	case isReady && rollout.Updated < rollout.Wanted:
 		reason = fmt.Sprintf("%d of %d Pods are updated", rollout.Updated, rollout.Wanted)
+	case isReady && rollout.Existing == 0:
+		reason = "no node takes a Pod of " + part.workload.Ref() + ": see its nodeSelector, and the taints of the nodes"
 	case isReady:
 		reason = "old Pods are terminating"
+	}
+	if rollout.IsPaused {
+		reason += "; " + part.workload.Ref() + " is paused: resume it, with kubectl rollout resume"
 	}
 	if waiting := p.observed.waitingReason(part.key, part.name); waiting != "" {
 		reason += "; " + waiting
