@@ -26,7 +26,7 @@ import (
 // validateFlag adds --validate to a command.
 func validateFlag(cmd *cobra.Command, validate *bool) {
 	cmd.Flags().BoolVar(validate, "validate", true,
-		"refuse a custom resource that the API server would refuse, and warn of fields that it would drop")
+		"refuse what the API server would refuse, and warn of fields that it would drop")
 }
 
 // validateHelp is the help text about it.

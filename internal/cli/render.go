@@ -26,9 +26,10 @@ func newRenderCommand(p *program) *cobra.Command {
 		Short: "Print what a hook answers to a request or a custom resource",
 		Long: `Render prints what a hook answers, as YAML. FILE, or - for the standard input,
 holds a hook request, or a bare custom resource for which no children are
-observed, in YAML or JSON, and objects of other kinds beside it are passed over.
-What a request leaves out because it is empty is
-filled in. A file may have 64 MiB, a YAML document a million values.
+observed, in YAML or JSON; objects of other kinds beside it are ignored. What a
+request leaves out because it is empty is filled in. Where an operator creates its
+children in stages, a bare custom resource has those of the first. A file may have
+64 MiB, a YAML document a million values.
 
 ` + validateHelp,
 		Example: `  operetta render deploy/samples/modelbox.yaml

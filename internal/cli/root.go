@@ -16,8 +16,8 @@ func newRootCommand(p *program) *cobra.Command {
 and its observed children, and answers with the desired children and the status.
 A Metacontroller in the cluster watches and applies.
 
-render, simulate, explore and manifests need no cluster. new adds an operator to a
-project or starts one, and generate writes what deploy/ has of its operators.`,
+render, simulate, explore, replay and manifests need no cluster. new adds an operator
+to a project or starts one, and generate writes what deploy/ has of its operators.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -39,7 +39,8 @@ func newServeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer Metacontroller's hooks over HTTP",
-		Long: `Serve answers the hooks of all operators, or of those in --kinds, and serves health checks and metrics on a second port.
+		Long: `Serve answers the hooks of all operators, or of those in --kinds, and serves health
+checks and metrics on a second port.
 
 SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
 new requests are refused, and when those in flight have been answered it exits

@@ -43,8 +43,8 @@ and ! trouble.
 
 There is room for 10,000 objects and 128 MiB of text; a file may have 64 MiB.
 
-` + validateHelp + ` An edit that a rule of the
-CustomResourceDefinition refuses is refused here, too.
+` + validateHelp + `
+An edit that a rule of the CustomResourceDefinition refuses is refused here, too.
 
 The exit code is 0 when every custom resource ends Ready, or when a fault was
 asked for and nothing keeps changing.`,
