@@ -44,6 +44,13 @@ func names(t *testing.T) (bare []string, qualified []string) {
 	return bare, qualified
 }
 
+// waitsForALittle reports whether a command is a kubectl wait without a timeout.
+func waitsForALittle(command string) bool {
+	words := strings.Fields(command)
+	return slices.Contains(words, "wait") && slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--for=") }) &&
+		!slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--timeout") })
+}
+
 // inlineCode is what stands between backquotes.
 var inlineCode = regexp.MustCompile("`[^`]+`")
 
@@ -93,7 +100,7 @@ func unqualified(command string, bare, qualified []string) []string {
 }
 
 // A cluster may have another kind of the name, as OpenShift has builds, and
-// kubectl then chooses one of them.
+// kubectl then chooses one of them. A wait is for as long as the command needs.
 func TestShownCommandsNameKindsWithTheirGroup(t *testing.T) {
 	bare, qualified := names(t)
 	paths := []string{"../README.md", "../CONTRIBUTING.md", "../Makefile"}
@@ -108,6 +115,7 @@ func TestShownCommandsNameKindsWithTheirGroup(t *testing.T) {
 		require.NoError(t, err)
 		for _, command := range commands(path, string(text)) {
 			count++
+			require.False(t, waitsForALittle(command), "%s shows kubectl %s: write --timeout, without which it gives up after 30 seconds", path, command)
 			require.Empty(t, unqualified(command, bare, qualified), "%s shows kubectl %s: write the plural and the group, as in %s", path, command, qualified[0])
 		}
 	}
@@ -128,6 +136,9 @@ func TestUnqualifiedNamesAreFound(t *testing.T) {
 	} {
 		require.Equal(t, wrong, unqualified(command, bare, qualified), command)
 	}
+	require.True(t, waitsForALittle("-n a wait --for=condition=Ready pods/b"))
+	require.False(t, waitsForALittle("wait pods/b --for=condition=Ready --timeout 5m"))
+	require.False(t, waitsForALittle("rollout status deployment/a"))
 	require.Equal(t, []string{"get pset", "wait a  b", "delete mb x"},
 		commands("a.md", "kubectl knows no build. `kubectl get pset` and\n```sh\nkubectl wait a \\\nb | x\n```\n- `kubectl delete mb x`\n"))
 }
