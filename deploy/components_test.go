@@ -22,6 +22,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/internal/record"
 	"github.com/operetta-dev/operetta/internal/tracing"
 )
 
@@ -313,4 +314,27 @@ type failOnWrite struct{ *testing.T }
 func (f failOnWrite) Write(text []byte) (int, error) {
 	f.Errorf("%s", text)
 	return len(text), nil
+}
+
+// What is recorded has room in a volume of the Pod, and the worker may end what it has begun.
+func TestRecordingsHaveRoom(t *testing.T) {
+	patch := read[appsv1.Deployment](t, "components/recording/volume.yaml")
+	require.Equal(t, deployment(t).Name, patch.Name)
+	require.Equal(t, manifests.Operetta().Namespace, patch.Namespace)
+	pod := patch.Spec.Template.Spec
+	require.Len(t, pod.Volumes, 1)
+	require.Len(t, pod.Containers, 1)
+	require.Equal(t, deployment(t).Spec.Template.Spec.Containers[0].Name, pod.Containers[0].Name)
+	require.NotNil(t, pod.Volumes[0].EmptyDir, "the two replicas must not share a folder")
+	require.Equal(t, corev1.StorageMediumDefault, pod.Volumes[0].EmptyDir.Medium, "memory would count as the container's")
+	const block = 4096 // of which each file may waste one
+	require.Greater(t, pod.Volumes[0].EmptyDir.SizeLimit.Value(), int64(record.MostBytes+2*record.MostCases*block), "a Pod that exceeds it is evicted")
+	require.Len(t, pod.Containers[0].VolumeMounts, 1)
+	mount := pod.Containers[0].VolumeMounts[0]
+	require.Equal(t, pod.Volumes[0].Name, mount.Name)
+	require.False(t, mount.ReadOnly)
+	require.Equal(t, []string{"--record=" + mount.MountPath}, args(t, "recording"))
+	require.NotNil(t, pod.TerminationGracePeriodSeconds)
+	former := deployment(t).Spec.Template.Spec.TerminationGracePeriodSeconds
+	require.GreaterOrEqual(t, *pod.TerminationGracePeriodSeconds, *former+5, "what waits has five seconds after the drain")
 }

@@ -15,13 +15,16 @@ import (
 func TestComponentsRender(t *testing.T) {
 	plain := objects(t, kustomized(t, ""))
 	for choice, flags := range map[string][]string{
-		"tls":               {"--tls-cert-file", "--tls-private-key-file"},
-		"mtls":              {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
-		"self-signed":       {"--tls-cert-file", "--tls-private-key-file"},
-		"tls,token":         {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
-		"mtls,token":        {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names", "--token-file"},
-		"self-signed,token": {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
-		"sharded:mtls":      {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
+		"tls":                                {"--tls-cert-file", "--tls-private-key-file"},
+		"mtls":                               {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
+		"self-signed":                        {"--tls-cert-file", "--tls-private-key-file"},
+		"tls,token":                          {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
+		"mtls,token":                         {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names", "--token-file"},
+		"self-signed,token":                  {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
+		"mtls,existing-metacontroller":       {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
+		"mtls,token,existing-metacontroller": {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names", "--token-file"},
+		"self-signed,token,existing-metacontroller": {"--tls-cert-file", "--tls-private-key-file", "--token-file"},
+		"sharded:mtls": {"--tls-cert-file", "--tls-private-key-file", "--client-ca-file", "--client-names"},
 	} {
 		t.Run(choice, func(t *testing.T) {
 			made := objects(t, kustomized(t, choice))
@@ -65,6 +68,9 @@ func TestComponentsRender(t *testing.T) {
 			}
 			require.Equal(t, 6, count)
 			require.Contains(t, made, "ClusterRoleBinding operetta-metacontroller-secrets")
+			if strings.Contains(choice, "existing-metacontroller") {
+				require.Equal(t, map[string]int{"metacontroller-system/metacontroller-helm": 6 + 1}, subjects(made), "it is bound to the roles of all kinds, and to the one for Secrets")
+			}
 		})
 	}
 	dir := kustomization(t, "tls") // with the CA not from a Secret, as in docs/tls.md
@@ -78,10 +84,26 @@ func TestComponentsRender(t *testing.T) {
 	endpoint := made["CompositeController operetta-build"]["spec"].(map[string]any)["endpointConfigs"].([]any)[0].(map[string]any)
 	require.Equal(t, map[string]any{"inline": "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----"}, endpoint["caBundle"])
 
+	// In another order the role for Secrets stays with a Metacontroller that is not there.
+	require.Equal(t, 1, subjects(objects(t, kustomized(t, "existing-metacontroller,mtls")))["metacontroller/metacontroller"])
+
 	for _, choice := range []string{"token", "tls,self-signed"} {
 		_, stderr, err := controlPlane.Kubectl("kustomize", kustomization(t, choice))
 		require.Error(t, err, "%s makes no sense: %s", choice, stderr)
 	}
+}
+
+// subjects counts the ClusterRoleBindings of Metacontroller by namespace/name of their
+// only subject.
+func subjects(made map[string]map[string]any) map[string]int {
+	found := map[string]int{}
+	for name, object := range made {
+		if strings.HasPrefix(name, "ClusterRoleBinding operetta-metacontroller-") {
+			subject := object["subjects"].([]any)[0].(map[string]any)
+			found[subject["namespace"].(string)+"/"+subject["name"].(string)]++
+		}
+	}
+	return found
 }
 
 // TestShardsWithMutualTLSAndMetrics renders the kustomization of docs/scale.md that has all of it.

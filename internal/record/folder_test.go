@@ -146,7 +146,7 @@ func TestFolderIsLimitedAcrossRestarts(t *testing.T) {
 	path := filepath.Join(folder, "a-g1-0123456789abcdef")
 	require.NoError(t, os.WriteFile(path+answerEnding, nil, 0o600))
 	require.NoError(t, os.WriteFile(path+inputEnding, nil, 0o600))
-	require.NoError(t, os.Truncate(path+inputEnding, maxBytes-100)) // of which nothing is on the disk
+	require.NoError(t, os.Truncate(path+inputEnding, MostBytes-100)) // of which nothing is on the disk
 	for range 2 {
 		r, log := start(t, dir)
 		r.Record(boxes(t, 0, 1)[0])
@@ -163,7 +163,7 @@ func TestFolderIsLimitedInCases(t *testing.T) {
 	dir := t.TempDir()
 	r, log := start(t, dir)
 	r.mutex.Lock()
-	r.cases = maxCases - 1 // as if so many had been found, see TestRestartGoesOn
+	r.cases = MostCases - 1 // as if so many had been found, see TestRestartGoesOn
 	r.mutex.Unlock()
 	for _, e := range boxes(t, 0, 3) {
 		r.Record(e)

@@ -29,10 +29,10 @@ const (
 	// maxQueued and maxQueuedBytes limit the queue.
 	maxQueued      = 256
 	maxQueuedBytes = 4 << 20
-	// maxCases and maxBytes limit the folder, including files of earlier
+	// MostCases and MostBytes limit the folder, including files of earlier
 	// processes.
-	maxCases = 10_000
-	maxBytes = 512 << 20
+	MostCases = 10_000
+	MostBytes = 512 << 20
 	// maxRemembered is the number of requests that are known as already
 	// recorded.
 	maxRemembered = 50_000
@@ -219,7 +219,7 @@ func (r *Recorder) handle(e Exchange) {
 func (r *Recorder) isFull(size int) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return r.cases >= maxCases || r.bytes+int64(size) > maxBytes
+	return r.cases >= MostCases || r.bytes+int64(size) > MostBytes
 }
 
 func (r *Recorder) write(e Exchange, out *pair) {
