@@ -234,7 +234,7 @@ func TestTheCertificateJobMayMakeOneSecret(t *testing.T) {
 	var role rbacv1.Role
 	var binding rbacv1.RoleBinding
 	var policy networkingv1.NetworkPolicy
-	for i, into := range []any{&job, &account, &role, &binding, &policy} {
+	for i, into := range []any{&account, &role, &binding, &policy, &job} {
 		decode(i, into)
 	}
 	in := manifests.Operetta()

@@ -93,6 +93,7 @@ func TestComponentsRender(t *testing.T) {
 	}
 }
 
+<<<<<<< HEAD
 // subjects counts the ClusterRoleBindings of Metacontroller by namespace/name of their
 // only subject.
 func subjects(made map[string]map[string]any) map[string]int {
@@ -104,6 +105,40 @@ func subjects(made map[string]map[string]any) map[string]int {
 		}
 	}
 	return found
+=======
+// TestCABundle renders the component ca-bundle on top of the others: what trusts a CA trusts
+// those in the bundle, and nothing else changes.
+func TestCABundle(t *testing.T) {
+	for choice, server := range map[string]bool{"tls": false, "mtls": true, "self-signed": false, "sharded:mtls": true} {
+		t.Run(choice, func(t *testing.T) {
+			former := kustomized(t, choice)
+			before, after := objects(t, former), objects(t, kustomized(t, choice+",ca-bundle"))
+			count := 0
+			for name, object := range after {
+				if !strings.HasPrefix(name, "CompositeController ") {
+					continue
+				}
+				count++
+				endpoint := object["spec"].(map[string]any)["endpointConfigs"].([]any)[0].(map[string]any)
+				require.Equal(t, map[string]any{"secretRef": map[string]any{"name": "operetta-ca-bundle", "namespace": "operetta-system", "key": "ca.crt"}}, endpoint["caBundle"])
+				endpoint["caBundle"] = before[name]["spec"].(map[string]any)["endpointConfigs"].([]any)[0].(map[string]any)["caBundle"]
+			}
+			require.NotZero(t, count)
+			changed := 0
+			pod := after["Deployment operetta"]["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+			for _, volume := range pod["volumes"].([]any) {
+				secret, _ := volume.(map[string]any)["secret"].(map[string]any)
+				if secret["secretName"] == "operetta-ca-bundle" {
+					require.Equal(t, []any{map[string]any{"key": "ca.crt", "path": "ca.crt"}}, secret["items"])
+					secret["secretName"] = "operetta-metacontroller-tls"
+					changed++
+				}
+			}
+			require.Equal(t, server, changed == 1, "the server trusts the bundle where it has a CA of its callers")
+			require.Equal(t, before, after)
+		})
+	}
+>>>>>>> fd8893b (Rotate tokens, CAs and self-signed certificates by commands that a test runs under load)
 }
 
 // TestShardsWithMutualTLSAndMetrics renders the kustomization of docs/scale.md that has all of it.

@@ -16,6 +16,9 @@ import (
 // longer than any --timeout of a test, whose error says what was waited for.
 const kubectlTimeout = 5 * time.Minute
 
+// KubectlPath returns the path of kubectl, for scripts.
+func (c *Cluster) KubectlPath() string { return c.binaries[tools.Kubectl] }
+
 // Kubectl runs kubectl as the cluster's administrator, in the directory of the
 // test, and returns what it wrote. The error of a failed command includes
 // what kubectl wrote to its standard error.

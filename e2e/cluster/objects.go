@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
@@ -15,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Reader reads objects in this process. A test that polls with kubectl spends
+// Reader reads objects, and patches them, in this process. A test that polls with kubectl spends
 // most of a processor on starting kubectl.
 type Reader struct {
 	client dynamic.Interface
@@ -65,6 +66,16 @@ func (r *Reader) Get(ctx context.Context, kind, namespace, name string) (map[str
 		return nil, err
 	}
 	return object.Object, nil
+}
+
+// Patch merges a patch, in JSON, into an object. Many can be patched at the same time.
+func (r *Reader) Patch(ctx context.Context, kind, namespace, name, patch string) error {
+	resource, err := r.resource(kind, namespace)
+	if err != nil {
+		return err
+	}
+	_, err = resource.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	return err
 }
 
 // List returns the objects of some kinds, separated by commas. No namespace stands

@@ -228,14 +228,9 @@ func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy strin
 // StartMetacontrollerAs starts one of several Metacontrollers, as the ServiceAccount that
 // they have in common, with environment variables and arguments.
 func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string, env []string, args ...string) error {
-	token, _, err := o.Kubectl("create", "token", "metacontroller", "--namespace=metacontroller", "--duration=24h")
-	if err != nil {
-		return err
-	}
 	kubeconfig := o.path("metacontroller.kubeconfig")
-	user := credential{user: "metacontroller", token: strings.TrimSpace(token)}
-	if err := os.WriteFile(kubeconfig, []byte(o.kubeconfig(user)), 0o600); err != nil {
-		return fmt.Errorf("write Metacontroller's kubeconfig: %w", err)
+	if err := o.WriteKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
+		return err
 	}
 	metrics, err := freeAddress()
 	if err != nil {
@@ -255,6 +250,19 @@ func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string,
 		}, args...),
 		Ready: healthy("http://" + health + "/healthz"),
 	})
+}
+
+// WriteKubeconfig writes a kubeconfig for a ServiceAccount to a file.
+func (c *Cluster) WriteKubeconfig(path, namespace, account string) error {
+	token, _, err := c.Kubectl("create", "token", account, "--namespace="+namespace, "--duration=24h")
+	if err != nil {
+		return err
+	}
+	user := credential{user: account, token: strings.TrimSpace(token)}
+	if err := os.WriteFile(path, []byte(c.kubeconfig(user)), 0o600); err != nil {
+		return fmt.Errorf("write the kubeconfig of %s: %w", account, err)
+	}
+	return nil
 }
 
 // manifests returns the CompositeControllers.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +32,19 @@ import (
 // hookHost is what the CompositeControllers call with TLS.
 const hookHost = "operetta.operetta-system:443"
 
+// certManagerCRDs is the environment variable with a file or folder of cert-manager's CRDs.
+// With it, and with cert-manager-controller on the PATH, TestRotation runs cert-manager.
+const certManagerCRDs = "CERT_MANAGER_CRDS"
+
+// certManager is the path of cert-manager, or empty if a stand-in takes its place.
+var certManager = func() string {
+	path, err := exec.LookPath("cert-manager-controller")
+	if err != nil || os.Getenv(certManagerCRDs) == "" {
+		return ""
+	}
+	return path
+}()
+
 // standInKinds are the kinds of cert-manager and of Prometheus' operator that the
 // components use.
 var standInKinds = map[string]string{
@@ -46,12 +61,14 @@ func TestInstallation(t *testing.T) {
 		skipped.Add(1)
 		t.Skip("metacontroller is not on the PATH")
 	}
-	i := &installation{T: t, authority: newAuthority(t), folder: t.TempDir()}
+	i := &installation{T: t, folder: t.TempDir()}
 	i.addStandInKinds()
 	i.apply()
-	i.issueCertificates()
-	server, metrics := i.startServer()
-	i.startMetacontrollers("HTTPS_PROXY=" + nameServer(t, map[string]string{hookHost: server}))
+	require.Equal(t, 3, i.issueCertificates())
+	pod := i.startServer("installed", "--drain-delay=0s")
+	t.Cleanup(func() { require.NoError(t, operetta.End(pod.name)) })
+	server, metrics := pod.hooks, pod.metrics
+	i.startMetacontrollers("HTTPS_PROXY=" + nameServer(t, func() string { return server }))
 
 	w := newWorld(t, &run{mode: modes[0]})
 	w.apply(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: first}, spec: {size: 2}}`)
@@ -81,7 +98,7 @@ func TestInstallation(t *testing.T) {
 type installation struct {
 	*testing.T
 
-	authority *authority
+	authority *authority // the CA, once it is issued
 	folder    string
 	rendered  []string // the objects, without Metacontroller's
 }
@@ -131,77 +148,135 @@ func (i *installation) apply() {
 		}
 	}
 	require.Equal(i, 2, applied, "commands")
-	i.Cleanup(func() {
-		kubectl(i.T, "", "delete", "namespace", "operetta-system", "--wait=false")
-		kubectl(i.T, "", "delete", "statefulset", "--all", "--namespace=metacontroller")
-		kubectl(i.T, "", "delete", "compositecontrollers.metacontroller.k8s.io", "--all")
-		kubectl(i.T, "", "delete", "clusterrolebinding,clusterrole", "operetta-metacontroller-secrets")
-	})
-	whole, _, err := operetta.Kubectl("kustomize", i.folder)
+	i.Cleanup(i.remove)
+	i.render(i.folder)
+}
+
+// render remembers the objects of a kustomization.
+func (i *installation) render(folder string) {
+	i.Helper()
+	whole, _, err := operetta.Kubectl("kustomize", folder)
 	require.NoError(i, err)
 	i.rendered = strings.Split(whole, "\n---\n")
 }
 
-// issueCertificates does for each Certificate what cert-manager does.
-func (i *installation) issueCertificates() {
+// remove deletes what other tests would meet.
+func (i *installation) remove() {
+	kubectl(i.T, "", "delete", "namespace", "operetta-system", "--timeout="+patience.String())
+	kubectl(i.T, "", "delete", "statefulset", "--all", "--namespace=metacontroller")
+	kubectl(i.T, "", "delete", "compositecontrollers.metacontroller.k8s.io", "--all")
+	kubectl(i.T, "", "delete", "clusterrolebinding,clusterrole", "operetta-metacontroller-secrets")
+}
+
+// issueCertificates does what cert-manager does for each Certificate whose Secret does not
+// exist, and returns how many these were.
+func (i *installation) issueCertificates() (issued int) {
 	i.Helper()
 	usages := map[string]x509.ExtKeyUsage{"server auth": x509.ExtKeyUsageServerAuth, "client auth": x509.ExtKeyUsageClientAuth}
-	issued := 0
+	var cas, others []certificateSpec
 	for _, text := range i.rendered {
 		var wanted struct {
 			Kind string
-			Spec struct {
-				SecretName, CommonName string
-				DNSNames               []string `json:"dnsNames"`
-				IsCA                   bool     `json:"isCA"`
-				Usages                 []string
-			}
+			Spec certificateSpec
 		}
 		require.NoError(i, yaml.Unmarshal([]byte(text), &wanted))
-		if wanted.Kind != "Certificate" || wanted.Spec.IsCA {
+		switch {
+		case wanted.Kind != "Certificate":
+		case wanted.Spec.IsCA:
+			cas = append(cas, wanted.Spec)
+		default:
+			others = append(others, wanted.Spec)
+		}
+	}
+	for _, wanted := range append(cas, others...) {
+		if i.secret(wanted.SecretName) != nil {
 			continue
 		}
-		template := &x509.Certificate{Subject: pkix.Name{CommonName: wanted.Spec.CommonName}, DNSNames: wanted.Spec.DNSNames, NotAfter: time.Now().Add(time.Hour)}
-		for _, usage := range wanted.Spec.Usages {
-			if extended, found := usages[usage]; found {
-				template.ExtKeyUsage = append(template.ExtKeyUsage, extended)
+		data := map[string]string{}
+		if wanted.IsCA {
+			i.authority = newAuthority(i.T)
+			data["tls.crt"], data["tls.key"] = i.authority.pem, keyPEM(i.T, i.authority.key)
+		} else {
+			template := &x509.Certificate{Subject: pkix.Name{CommonName: wanted.CommonName}, DNSNames: wanted.DNSNames, NotAfter: time.Now().Add(time.Hour)}
+			for _, usage := range wanted.Usages {
+				if extended, found := usages[usage]; found {
+					template.ExtKeyUsage = append(template.ExtKeyUsage, extended)
+				}
 			}
+			data["tls.crt"], data["tls.key"] = i.authority.issue(i.T, template)
 		}
-		certificate, key := i.authority.issue(i.T, template)
-		secret, err := json.Marshal(map[string]any{
-			"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
-			"metadata":   map[string]any{"name": wanted.Spec.SecretName, "namespace": "operetta-system"},
-			"stringData": map[string]string{"tls.crt": certificate, "tls.key": key, "ca.crt": i.authority.pem},
-		})
-		require.NoError(i, err)
-		kubectl(i.T, string(secret), "apply", "--filename=-")
+		data["ca.crt"] = i.authority.pem
+		i.create("kubernetes.io/tls", wanted.SecretName, data)
 		issued++
 	}
-	require.Equal(i, 2, issued)
+	return issued
 }
 
-// startServer runs the server as the Deployment does, and returns the addresses of the
-// hooks and of the metrics.
-func (i *installation) startServer() (hooks, metrics string) {
+// certificateSpec is what a Certificate of cert-manager's asks for.
+type certificateSpec struct {
+	SecretName, CommonName string
+	DNSNames               []string `json:"dnsNames"`
+	IsCA                   bool     `json:"isCA"`
+	Usages                 []string
+}
+
+// secret returns the data of a Secret, or nil if it does not exist.
+func (i *installation) secret(name string) map[string][]byte {
+	i.Helper()
+	object, err := objects.Get(context.Background(), "secret", "operetta-system", name)
+	require.NoError(i, err)
+	if object == nil {
+		return nil
+	}
+	text, err := json.Marshal(object)
+	require.NoError(i, err)
+	var secret corev1.Secret
+	require.NoError(i, json.Unmarshal(text, &secret))
+	return secret.Data
+}
+
+// create creates a Secret, with more arguments for kubectl.
+func (i *installation) create(secretType, name string, data map[string]string, args ...string) {
+	i.Helper()
+	secret, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": secretType,
+		"metadata":   map[string]any{"name": name, "namespace": "operetta-system"},
+		"stringData": data,
+	})
+	require.NoError(i, err)
+	kubectl(i.T, string(secret), append([]string{"create", "--filename=-"}, args...)...)
+}
+
+// serverPod is a server that runs as a Pod of the Deployment would.
+type serverPod struct {
+	name           string
+	hooks, metrics string                               // addresses
+	mounts         map[string]corev1.SecretVolumeSource // by the folder
+}
+
+// startServer runs a server as the Deployment does, with more arguments.
+func (i *installation) startServer(name string, more ...string) *serverPod {
 	i.Helper()
 	var deployment appsv1.Deployment
 	i.get(&deployment, "deployment/operetta", "--namespace=operetta-system")
 	pod := deployment.Spec.Template.Spec
 	args := slices.Clone(pod.Containers[0].Args)
+	s := &serverPod{name, freeAddress(i.T), freeAddress(i.T), map[string]corev1.SecretVolumeSource{}}
 	for _, mount := range pod.Containers[0].VolumeMounts {
 		volume := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
-		folder := i.mount(*pod.Volumes[volume].Secret)
+		folder := i.TempDir()
+		s.mounts[folder] = *pod.Volumes[volume].Secret
 		for j := range args {
 			args[j] = strings.Replace(args[j], "="+mount.MountPath+"/", "="+folder+"/", 1)
 		}
 	}
-	hooks, metrics = freeAddress(i.T), freeAddress(i.T)
+	i.mount(s)
 	binary, err := filepath.Abs(root + "/bin/operetta")
 	require.NoError(i, err)
 	require.NoError(i, operetta.Run(i.Context(), cluster.Program{
-		Name: "installed", Path: binary, Args: append(args, "--listen="+hooks, "--metrics-listen="+metrics, "--drain-delay=0s"),
+		Name: name, Path: binary, Args: append(append(args, "--listen="+s.hooks, "--metrics-listen="+s.metrics), more...),
 		Ready: func(ctx context.Context) error {
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+metrics+"/readyz", nil)
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.metrics+"/readyz", nil)
 			if err != nil {
 				return err
 			}
@@ -216,21 +291,28 @@ func (i *installation) startServer() (hooks, metrics string) {
 			return err
 		},
 	}))
-	i.Cleanup(func() { require.NoError(i, operetta.End("installed")) })
-	return hooks, metrics
+	return s
 }
 
-// mount writes the items of a Secret's volume to a folder.
-func (i *installation) mount(source corev1.SecretVolumeSource) string {
+// mount writes the items of the Secrets to the folders, as the kubelet does: a file is
+// replaced at once, and stays as it is while the Secret does not exist.
+func (i *installation) mount(s *serverPod) {
 	i.Helper()
-	var secret corev1.Secret
-	i.get(&secret, "secret/"+source.SecretName, "--namespace=operetta-system")
-	folder := i.TempDir()
-	for _, item := range source.Items {
-		require.Contains(i, secret.Data, item.Key)
-		require.NoError(i, os.WriteFile(filepath.Join(folder, item.Path), secret.Data[item.Key], 0o600))
+	for folder, source := range s.mounts {
+		data := i.secret(source.SecretName)
+		if data == nil {
+			continue
+		}
+		for _, item := range source.Items {
+			require.Contains(i, data, item.Key)
+			file := filepath.Join(folder, item.Path)
+			if former, err := os.ReadFile(file); err == nil && bytes.Equal(former, data[item.Key]) {
+				continue
+			}
+			require.NoError(i, os.WriteFile(file+".new", data[item.Key], 0o600))
+			require.NoError(i, os.Rename(file+".new", file))
+		}
 	}
-	return folder
 }
 
 // startMetacontrollers runs those that have been applied, with more environment.
@@ -285,26 +367,27 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// nameServer starts a proxy that connects with the address of a name, and returns its URL.
-func nameServer(t *testing.T, addresses map[string]string) string {
+// nameServer starts a proxy that connects with an address for [hookHost], and returns its URL.
+func nameServer(t *testing.T, address func() string) string {
 	t.Helper()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		address, known := addresses[r.Host]
-		if r.Method != http.MethodConnect || !known {
+		if r.Method != http.MethodConnect || r.Host != hookHost {
 			http.Error(w, "no such name", http.StatusBadGateway)
 			return
 		}
-		server, err := net.Dial("tcp", address)
+		server, err := net.Dial("tcp", address())
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
-		w.WriteHeader(http.StatusOK)
+		// The answer is written to the connection that is taken over: behind one that is written
+		// here, the first byte of the client would be read as the begin of its next request.
 		client, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			_ = server.Close()
 			return
 		}
+		_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
 		go func() {
 			_, _ = io.Copy(server, client)
 			_ = server.Close()

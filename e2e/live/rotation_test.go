@@ -1,0 +1,497 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
+)
+
+// certgen is the path of the tool that the Job of deploy/components/self-signed runs, or
+// empty if it is not on the PATH. Then a stand-in makes the Secrets.
+var certgen, _ = exec.LookPath("kube-webhook-certgen")
+
+// TestRotation runs the commands of docs/tls.md for an installation with mutual TLS and
+// tokens, and for one with a certificate of its own, while many custom resources are edited.
+// No sync is refused, no handshake fails, and each edit arrives.
+func TestRotation(t *testing.T) {
+	if metacontroller == "" {
+		skipped.Add(1)
+		t.Skip("metacontroller is not on the PATH")
+	}
+	t.Run("mtls and token", func(t *testing.T) {
+		r := newRotation(t, "mtls", "token")
+		r.during("the server's certificate is replaced", func() {
+			former := r.secret("operetta-tls")
+			r.sh("kubectl -n operetta-system delete secret operetta-tls\nkubectl -n operetta-system wait --for=create secret/operetta-tls --timeout=60s\n")
+			require.Equal(t, former["ca.crt"], r.secret("operetta-tls")["ca.crt"], "the CA stays")
+			require.NotEqual(t, former["tls.crt"], r.secret("operetta-tls")["tls.crt"])
+		})
+		r.during("Metacontroller's certificate is replaced", func() {
+			former := r.secret("operetta-metacontroller-tls")
+			r.sh("kubectl -n operetta-system delete secret operetta-metacontroller-tls\n" +
+				"kubectl -n operetta-system wait --for=create secret/operetta-metacontroller-tls --timeout=60s\n" +
+				"restart metacontroller statefulset/metacontroller\n")
+			require.NotEqual(t, former["tls.crt"], r.secret("operetta-metacontroller-tls")["tls.crt"])
+		})
+		r.during("the token is replaced", func() {
+			former := r.secret("operetta-token")
+			r.sh(r.documented("A token"))
+			require.NotEqual(t, former["token"], r.secret("operetta-token")["token"])
+			require.Equal(t, r.secret("operetta-token")["token"], r.secret("operetta-token")["accepted"])
+		})
+		r.during("the CA of both sides is replaced", func() {
+			former := r.secret("operetta-ca")
+			r.sh(r.documented("cert-manager's CA"))
+			require.NotEqual(t, former["tls.crt"], r.secret("operetta-ca")["tls.crt"])
+			for _, name := range []string{"operetta-tls", "operetta-metacontroller-tls"} {
+				require.Equal(t, r.secret("operetta-ca")["tls.crt"], r.secret(name)["ca.crt"], name)
+			}
+			require.Nil(t, r.secret("operetta-ca-bundle"))
+		})
+	})
+	t.Run("self-signed and token", func(t *testing.T) {
+		r := newRotation(t, "self-signed", "token")
+		r.during("the certificate and its CA are replaced", func() {
+			former := r.secret("operetta-tls")
+			r.sh(r.documented("The certificate of self-signed"))
+			for _, key := range []string{"ca.crt", "tls.crt", "tls.key"} {
+				require.NotEqual(t, former[key], r.secret("operetta-tls")[key], key)
+			}
+			require.Equal(t, 1, bytes.Count(r.secret("operetta-tls")["ca.crt"], []byte("BEGIN")), "the new CA alone")
+			require.Nil(t, r.secret("operetta-tls-next"))
+		})
+	})
+}
+
+// rotation is an installation whose programs follow what is done to its objects.
+type rotation struct {
+	*installation
+
+	world *world
+	load  *load
+	proxy string
+	jobs  map[string]bool // that have run
+
+	program    string             // the name of Metacontroller, whose log nobody else writes
+	set        appsv1.StatefulSet // what it runs by
+	deployment appsv1.Deployment  // what the servers run by
+	servers    atomic.Pointer[[]*serverPod]
+	calls      atomic.Int64
+	server     string // the prefix of the names of the servers
+	started    int
+}
+
+// newRotation installs deploy/ with components, as docs/tls.md says, and edits custom
+// resources until the test ends.
+func newRotation(t *testing.T, components ...string) *rotation {
+	t.Helper()
+	r := &rotation{installation: &installation{T: t, folder: t.TempDir()}, jobs: map[string]bool{}, program: "metacontroller-" + components[0], server: "operetta-" + components[0]}
+	r.startCertManager()
+	require.NoError(t, cluster.CopyWithoutNetwork(root+"/deploy", filepath.Join(r.folder, "deploy")))
+	require.NoError(t, os.Mkdir(filepath.Join(r.folder, "my-operetta"), 0o700))
+	text := "resources:\n- ../deploy\ncomponents:\n"
+	for _, component := range components {
+		text += "- ../deploy/components/" + component + "\n"
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(r.folder, "my-operetta/kustomization.yaml"), []byte(text), 0o600))
+	t.Cleanup(r.remove)
+	kubectl(t, "", "apply", "-k", filepath.Join(r.folder, "deploy/metacontroller"))
+	kubectl(t, "", "apply", "-k", filepath.Join(r.folder, "my-operetta"))
+	r.render(filepath.Join(r.folder, "my-operetta"))
+	r.create("Opaque", "operetta-token", map[string]string{"token": "the-first-token-0123456789", "accepted": "the-first-token-0123456789"})
+	r.proxy = nameServer(t, func() string { // the Service, which has each server in turn
+		servers := *r.servers.Load()
+		return servers[r.calls.Add(1)%int64(len(servers))].hooks
+	})
+	r.makeSecrets()
+	for _, name := range []string{"operetta-tls", "operetta-metacontroller-tls"} {
+		if name == "operetta-tls" || slices.Contains(components, "mtls") {
+			kubectl(t, "", "wait", "--for=create", "secret/"+name, "--namespace=operetta-system", "--timeout="+patience.String())
+		}
+	}
+	t.Cleanup(func() {
+		for _, pod := range *r.servers.Load() {
+			require.NoError(t, operetta.End(pod.name))
+		}
+	})
+	r.servers.Store(&[]*serverPod{})
+	r.settle()
+	t.Cleanup(func() { require.NoError(t, operetta.End(r.program)) })
+	r.world = newWorld(t, &run{mode: modes[0]})
+	r.load = startLoad(r.world)
+	return r
+}
+
+// startCertManager starts cert-manager, or gives its stand-in the kinds that it needs.
+func (r *rotation) startCertManager() {
+	r.Helper()
+	if certManager == "" {
+		r.Log("cert-manager-controller is not on the PATH, or no " + certManagerCRDs + " is set: a stand-in issues the certificates")
+		r.addStandInKinds()
+		return
+	}
+	kubectl(r.T, "", "apply", "--server-side", "--filename="+os.Getenv(certManagerCRDs))
+	r.Cleanup(func() { kubectl(r.T, "", "delete", "--filename="+os.Getenv(certManagerCRDs)) })
+	kubectl(r.T, "", "wait", "--for=condition=Established", "crd/certificates.cert-manager.io", "crd/issuers.cert-manager.io", "--timeout="+patience.String())
+	require.NoError(r, operetta.Run(r.Context(), cluster.Program{
+		Name: "cert-manager", Path: certManager,
+		Args:  []string{"--kubeconfig=" + operetta.Kubeconfig, "--leader-elect=false", "--metrics-listen-address=" + freeAddress(r.T), "--internal-healthz-listen-address=" + freeAddress(r.T)},
+		Ready: func(context.Context) error { return nil },
+	}))
+	r.Cleanup(func() { require.NoError(r, operetta.End("cert-manager")) })
+}
+
+// makeSecrets does what cert-manager and the Jobs do.
+func (r *rotation) makeSecrets() {
+	r.Helper()
+	if certManager == "" {
+		r.issueCertificates()
+	}
+	r.runJobs()
+}
+
+// documented returns the commands below a heading of docs/tls.md.
+func (r *rotation) documented(heading string) string {
+	r.Helper()
+	_, section, found := strings.Cut(read(r.T, root+"/docs/tls.md"), "\n### "+heading+"\n")
+	require.True(r, found, heading)
+	return commands(r.T, section)
+}
+
+func commands(t *testing.T, section string) string {
+	t.Helper()
+	_, text, found := strings.Cut(section, "\n```sh\n")
+	require.True(t, found)
+	text, _, found = strings.Cut(text, "\n```\n")
+	require.True(t, found)
+	return text + "\n"
+}
+
+// sh runs commands behind the functions that docs/tls.md has for all of them. Meanwhile the
+// cluster does its part.
+func (r *rotation) sh(script string) {
+	r.Helper()
+	_, section, found := strings.Cut(read(r.T, root+"/docs/tls.md"), "\n## Rotation\n")
+	require.True(r, found)
+	bin := r.TempDir()
+	asked := filepath.Join(bin, "asked")
+	// A rollout has ended when the programs outside of the cluster are the new ones, too.
+	wrapper := "#!/bin/sh\n" + operetta.KubectlPath() + " \"$@\" || exit\n" +
+		"case \"$*\" in *'rollout status'*) : > " + asked + "; while [ -e " + asked + " ]; do sleep 0.1; done;; esac\n"
+	require.NoError(r, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(wrapper), 0o700))
+	var output bytes.Buffer
+	shell := exec.CommandContext(r.Context(), "sh", "-eu", "-c", commands(r.T, section)+script)
+	shell.Dir, shell.Stdout, shell.Stderr = r.folder, &output, &output
+	shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "KUBECONFIG=" + operetta.Kubeconfig}
+	require.NoError(r, shell.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- shell.Wait() }()
+	for tick := time.NewTicker(100 * time.Millisecond); ; {
+		select {
+		case err := <-ended:
+			require.NoError(r, err, output.String())
+			return
+		case <-tick.C:
+		}
+		r.makeSecrets()
+		// One of the Pods has what the Secrets say at once, and the other not for as long as it lives: a
+		// kubelet may take two minutes.
+		r.mount((*r.servers.Load())[0])
+		if _, err := os.Stat(asked); err == nil {
+			r.settle()
+			require.NoError(r, os.Remove(asked))
+		}
+	}
+}
+
+// settle replaces the programs whose Pods have been replaced.
+func (r *rotation) settle() {
+	r.Helper()
+	var deployment appsv1.Deployment
+	r.get(&deployment, "deployment/operetta", "--namespace=operetta-system")
+	if !reflect.DeepEqual(deployment.Spec.Template, r.deployment.Spec.Template) {
+		r.deployment = deployment
+		var servers []*serverPod
+		for range 2 {
+			r.started++
+			servers = append(servers, r.startServer(fmt.Sprintf("%s-%d", r.server, r.started), "--drain-delay=1s"))
+		}
+		former := *r.servers.Swap(&servers)
+		r.requireNothingRefused(former)
+		for _, pod := range former {
+			require.NoError(r, operetta.End(pod.name))
+			r.requireNoHandshakeFailed(pod.name)
+		}
+	}
+	var set appsv1.StatefulSet
+	r.get(&set, "statefulset/metacontroller", "--namespace=metacontroller")
+	if !reflect.DeepEqual(set.Spec.Template, r.set.Spec.Template) {
+		if r.set.Name != "" {
+			require.NoError(r, operetta.End(r.program))
+		}
+		r.set = set
+		args := slices.DeleteFunc(slices.Clone(set.Spec.Template.Spec.Containers[0].Args), func(arg string) bool {
+			return arg == "--leader-election" // the next one would wait for the end of the lease
+		})
+		require.NoError(r, operetta.StartMetacontrollerAs(r.Context(), r.program, metacontroller, []string{"HTTPS_PROXY=" + r.proxy}, args...))
+	}
+}
+
+// runJobs does what each Job that has not run is for: the Secret with a CA and a
+// certificate, with the permissions of the Job's ServiceAccount.
+func (r *rotation) runJobs() {
+	r.Helper()
+	list, err := objects.List(context.Background(), "jobs.batch", "operetta-system", "")
+	require.NoError(r, err)
+	for _, object := range list {
+		name, uid := at(object, "metadata", "name").(string), at(object, "metadata", "uid").(string)
+		if r.jobs[uid] {
+			continue
+		}
+		r.jobs[uid] = true
+		var job batchv1.Job
+		r.get(&job, "job/"+name, "--namespace=operetta-system")
+		r.runJob(job.Spec.Template.Spec)
+	}
+}
+
+func (r *rotation) runJob(pod corev1.PodSpec) {
+	r.Helper()
+	if certgen == "" {
+		flag := func(name string) string {
+			for _, arg := range pod.Containers[0].Args {
+				if value, found := strings.CutPrefix(arg, "--"+name+"="); found {
+					return value
+				}
+			}
+			require.Fail(r, "no flag "+name)
+			return ""
+		}
+		r.Log("kube-webhook-certgen is not on the PATH: a stand-in makes the Secret " + flag("secret-name"))
+		ca := newAuthority(r.T)
+		certificate, key := ca.issueFor(r.T, strings.Split(flag("host"), ","))
+		as := "--as=system:serviceaccount:" + flag("namespace") + ":" + pod.ServiceAccountName
+		_, _, err := operetta.Kubectl("get", "secret", flag("secret-name"), "--ignore-not-found", "--namespace="+flag("namespace"), as)
+		require.NoError(r, err)
+		r.create("Opaque", flag("secret-name"), map[string]string{flag("ca-name"): ca.pem, flag("cert-name"): certificate, flag("key-name"): key}, as)
+		return
+	}
+	kubeconfig := filepath.Join(r.TempDir(), "kubeconfig")
+	require.NoError(r, operetta.WriteKubeconfig(kubeconfig, "operetta-system", pod.ServiceAccountName))
+	output, err := exec.CommandContext(r.Context(), certgen, append(slices.Clone(pod.Containers[0].Args), "--kubeconfig="+kubeconfig)...).CombinedOutput()
+	r.Logf("%s: %s", certgen, output)
+	require.NoError(r, err)
+}
+
+// during does something while custom resources are edited.
+func (r *rotation) during(what string, do func()) {
+	r.Helper()
+	r.load.round(r.world)
+	began, before := time.Now(), r.load.arrived()
+	do()
+	for _, pod := range *r.servers.Load() {
+		r.mount(pod)
+	}
+	r.load.round(r.world)
+	r.requireNothingRefused(*r.servers.Load())
+	for _, pod := range *r.servers.Load() {
+		r.requireNoHandshakeFailed(pod.name)
+	}
+	interrupted := r.requireNoFailedSync()
+	r.Logf("%s: in %s %d edits of %d custom resources arrived, no sync failed; so far %d were interrupted by the end of a Metacontroller, the slowest edit took %s",
+		what, time.Since(began).Round(time.Second), r.load.arrived()-before, boxes, interrupted, time.Duration(r.load.slowest.Load()).Round(time.Millisecond))
+}
+
+// refusal matches the metric of requests that were refused, but for those whose client has
+// gone, as a Metacontroller that ends does.
+var refusal = regexp.MustCompile(`(?m)^operetta_requests_refused_total\{reason="([^"]*)"\} (\d+)$`)
+
+func (r *rotation) requireNothingRefused(pods []*serverPod) {
+	r.Helper()
+	for _, pod := range pods {
+		for _, found := range refusal.FindAllStringSubmatch(page(r.T, "http://"+pod.metrics+"/metrics"), -1) {
+			require.True(r, found[1] == "client_gone" || found[2] == "0", "%s has refused %s requests: %s", pod.name, found[2], found[1])
+		}
+	}
+}
+
+// requireNoHandshakeFailed looks for handshakes that failed for what one side said: an end of
+// the connection in the middle of one is that of a Metacontroller.
+func (r *rotation) requireNoHandshakeFailed(server string) {
+	r.Helper()
+	for line := range strings.Lines(read(r.T, filepath.Join(operetta.Dir, server+".log"))) {
+		require.False(r, strings.Contains(line, "TLS handshake error") && strings.Contains(line, "tls: "), line)
+	}
+}
+
+// requireNoFailedSync compares events and Metacontroller's log with what may be there, and
+// returns how many syncs were interrupted.
+func (r *rotation) requireNoFailedSync() (interrupted int) {
+	r.Helper()
+	var failed []string
+	for line := range strings.Lines(read(r.T, filepath.Join(operetta.Dir, r.program+".log"))) {
+		if !strings.Contains(line, "failed to sync") && !strings.Contains(line, "http error") && !strings.Contains(line, "unsupported status code") {
+			continue
+		}
+		if strings.Contains(line, "context canceled") {
+			interrupted++
+			continue
+		}
+		failed = append(failed, line)
+	}
+	for line := range strings.Lines(r.world.kubectl("get", "events", "--field-selector=type=Warning", `--output=jsonpath={range .items[*]}{.count} {.reason} {.message}{"\n"}{end}`)) {
+		if !strings.Contains(line, "context canceled") {
+			failed = append(failed, line)
+		}
+	}
+	require.Empty(r, strings.Join(failed, ""))
+	return interrupted
+}
+
+// boxes is the number of custom resources that are edited.
+const boxes = 24
+
+// load edits custom resources, each as soon as its last edit has arrived, but at most once in
+// a second.
+type load struct {
+	edits   [boxes]atomic.Int64 // that have arrived
+	slowest atomic.Int64        // a time.Duration
+
+	mu     sync.Mutex
+	images map[string]any // of the Deployments
+	failed error
+}
+
+// startLoad creates the custom resources and edits them until the test ends.
+func startLoad(w *world) *load {
+	w.Helper()
+	l := &load{}
+	var manifests []string
+	for i := range boxes {
+		manifests = append(manifests, strings.Replace(modelBox(`image: "nginx:0", replicas: 0, ports: [{port: 80}]`), "name: box", "name: "+box(i), 1))
+	}
+	w.apply(strings.Join(manifests, "\n---\n"))
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { l.look(ctx, w.ns) })
+	for i := range boxes {
+		running.Go(func() { l.edit(ctx, w.ns, i) })
+	}
+	w.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+	return l
+}
+
+func box(i int) string { return fmt.Sprintf("box-%02d", i) }
+
+// look reads the Deployments again and again.
+func (l *load) look(ctx context.Context, namespace string) {
+	for ; ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+		list, err := objects.List(ctx, "deployments.apps", namespace, "")
+		if err != nil {
+			l.fail(ctx, err)
+			continue
+		}
+		images := map[string]any{}
+		for _, deployment := range list {
+			images[fmt.Sprint(at(deployment, "metadata", "name"))] = at(deployment, "spec", "template", "spec", "containers", 0, "image")
+		}
+		l.mu.Lock()
+		l.images = images
+		l.mu.Unlock()
+	}
+}
+
+// edit edits one custom resource again and again.
+func (l *load) edit(ctx context.Context, namespace string, i int) {
+	for ctx.Err() == nil {
+		image := fmt.Sprintf("nginx:%d", l.edits[i].Load()+1)
+		began := time.Now()
+		if err := objects.Patch(ctx, "modelboxes.model.github.com", namespace, box(i), `{"spec": {"image": "`+image+`"}}`); err != nil {
+			l.fail(ctx, err)
+			return
+		}
+		for l.image(i) != image {
+			if sleep(ctx, 50*time.Millisecond); ctx.Err() != nil {
+				return
+			}
+		}
+		took := time.Since(began)
+		for slowest := l.slowest.Load(); int64(took) > slowest && !l.slowest.CompareAndSwap(slowest, int64(took)); slowest = l.slowest.Load() {
+		}
+		l.edits[i].Add(1)
+		sleep(ctx, time.Second-took)
+	}
+}
+
+func (l *load) image(i int) any {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.images[box(i)]
+}
+
+func (l *load) fail(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.failed = errors.Join(l.failed, err)
+	}
+}
+
+// arrived is the number of edits that have arrived.
+func (l *load) arrived() (sum int64) {
+	for i := range l.edits {
+		sum += l.edits[i].Load()
+	}
+	return sum
+}
+
+// round waits until each custom resource has an edit that began after the call.
+func (l *load) round(w *world) {
+	w.Helper()
+	var wanted [boxes]int64
+	for i := range wanted {
+		wanted[i] = l.edits[i].Load() + 2 // one may have begun before
+	}
+	w.eventually("each edit has arrived", func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.failed != nil {
+			return l.failed
+		}
+		for i := range wanted {
+			if got := l.edits[i].Load(); got < wanted[i] {
+				return fmt.Errorf("%s: %d edits have arrived, and the Deployment has the image %v", box(i), got, l.images[box(i)])
+			}
+		}
+		return nil
+	})
+}
+
+func sleep(ctx context.Context, duration time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(duration):
+	}
+}
