@@ -93,7 +93,6 @@ func TestComponentsRender(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 // subjects counts the ClusterRoleBindings of Metacontroller by namespace/name of their
 // only subject.
 func subjects(made map[string]map[string]any) map[string]int {
@@ -105,7 +104,8 @@ func subjects(made map[string]map[string]any) map[string]int {
 		}
 	}
 	return found
-=======
+}
+
 // TestCABundle renders the component ca-bundle on top of the others: what trusts a CA trusts
 // those in the bundle, and nothing else changes.
 func TestCABundle(t *testing.T) {
@@ -138,7 +138,6 @@ func TestCABundle(t *testing.T) {
 			require.Equal(t, before, after)
 		})
 	}
->>>>>>> fd8893b (Rotate tokens, CAs and self-signed certificates by commands that a test runs under load)
 }
 
 // TestShardsWithMutualTLSAndMetrics renders the kustomization of docs/scale.md that has all of it.
