@@ -32,8 +32,11 @@ func isSurelyRefused(observed, desired []byte) bool {
 	return strings.HasPrefix(apiVersion, "apps/") && hasOtherSelector(observed, lookup(desired, "spec", "selector"))
 }
 
-// mayBeTooLarge reports whether [isTooLargeToUpdate] looks at an observed child.
-func mayBeTooLarge(observed []byte) bool { return len(observed) > noForeign }
+// mayBeTooLarge reports whether an observed child has so much in it that its desired form has
+// to be looked at: of most it need not be encoded.
+func mayBeTooLarge(observed []byte) bool {
+	return len(observed) > mostForeign || quotedInSpec(observed) > mostForeignQuoted
+}
 
 // isTooLargeToUpdate reports whether an observed child is not updated for what others have
 // written into it, see [isSurelyRefused]: an update can be refused for a value of theirs, such as
@@ -42,8 +45,18 @@ func isTooLargeToUpdate(observed, desired []byte) bool {
 	if len(observed) > 4*len(desired)+mostForeign {
 		return true
 	}
+	quoted := quotedInSpec(observed)
+	return quoted > mostForeignQuoted && quoted > 2*quotesOf(desired).size+mostForeignQuoted
+}
+
+// quotedInSpec returns how much the API server could quote of the spec of an observed child,
+// or 0 where it is small.
+func quotedInSpec(observed []byte) int {
 	spec := lookup(observed, "spec")
-	return len(spec) > noForeign && quotesOf(spec).size > 2*quotesOf(desired).size+mostForeignQuoted
+	if len(spec) <= noForeign {
+		return 0
+	}
+	return quotesOf(spec).size
 }
 
 // hasOtherSelector reports whether an observed workload has another selector than is wanted.
