@@ -35,7 +35,7 @@ type Build struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted of a Build. What is built follows from source.git
+// Spec is the desired state of a Build. What is built follows from source.git
 // without its secretRef, from what runs (image, command, args, script, env,
 // envFrom, volumeMounts, steps), from volumes and from runId: another value of
 // any of these is another build. The rest applies from the next build on.
@@ -254,7 +254,7 @@ const (
 	PhaseFailed    Phase = "Failed"
 )
 
-// Status is what has been observed of a Build.
+// Status is the observed state of a Build.
 type Status struct {
 	// ObservedGeneration is the generation that the status is about.
 	// +optional

@@ -34,7 +34,7 @@ type DataService struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted of a DataService. A component that is left out is not
+// Spec is the desired state of a DataService. A component that is left out is not
 // run.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.api__dash__manager) || has(self.mysql)",message="api-manager needs mysql: set spec.mysql, with kind ThirdParty if it runs elsewhere"
@@ -372,7 +372,7 @@ const (
 	PhaseDeleting Phase = "Deleting"
 )
 
-// Status is what has been observed of a DataService.
+// Status is the observed state of a DataService.
 type Status struct {
 	// ObservedGeneration is the generation that the status is about.
 	// +optional
@@ -404,7 +404,7 @@ type Status struct {
 	operator.PendingChildren `json:",inline"`
 }
 
-// ComponentStatus is what has been observed of a component.
+// ComponentStatus is the observed state of a component.
 type ComponentStatus struct {
 	// Component is what the spec calls it.
 	Component string `json:"component"`

@@ -39,7 +39,7 @@ type ModelBox struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted of a ModelBox.
+// Spec is the desired state of a ModelBox.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resourceClass) || self.resourceClass == 'custom'",message="resources need resourceClass custom: set resourceClass to custom, or remove resources"
 // +kubebuilder:validation:XValidation:rule="!has(self.resourceClass) || self.resourceClass != 'custom' || has(self.resources)",message="resourceClass custom needs resources: set resources, or set resourceClass to small, medium or large"
@@ -288,7 +288,7 @@ const (
 	ServiceNone         ServiceType = "None"
 )
 
-// Status is what has been observed of a ModelBox.
+// Status is the observed state of a ModelBox.
 type Status struct {
 	// ObservedGeneration is the generation that the status is about.
 	// +optional

@@ -25,16 +25,16 @@ type MyJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +required
 	Spec Spec `json:"spec"`
-	// Status is what has been observed.
+	// Status is the observed state.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "no controller has seen this object yet", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted of a MyJob.
+// Spec is the desired state of a MyJob.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.activeDeadlineSeconds) == has(oldSelf.activeDeadlineSeconds) && (!has(self.activeDeadlineSeconds) || self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds)",message="activeDeadlineSeconds cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
 type Spec struct {
@@ -84,7 +84,7 @@ const (
 	ResultFailed    Result = "Failed"
 )
 
-// Status is what has been observed of a MyJob. Once its phase is completed, its
+// Status is the observed state of a MyJob. Once its phase is completed, its
 // result is never revised.
 type Status struct {
 	// ObservedGeneration is the generation that the status is about.

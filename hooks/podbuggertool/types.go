@@ -36,7 +36,7 @@ type PodBuggerTool struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted of a PodBuggerTool. What the container is made of can
+// Spec is the desired state of a PodBuggerTool. What the container is made of can
 // be changed, but a Pod that has the container keeps it as it is: Kubernetes
 // neither changes nor removes ephemeral containers.
 type Spec struct {
@@ -189,7 +189,7 @@ const (
 	PodSkipped PodState = "Skipped"
 )
 
-// PodStatus is what has been observed of one Pod that matches.
+// PodStatus is the observed state of one Pod that matches.
 type PodStatus struct {
 	// Name is the name of the Pod.
 	// +required
@@ -205,7 +205,7 @@ type PodStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Status is what has been observed of the Pods that match.
+// Status is the observed state of the Pods that match.
 type Status struct {
 	// ObservedGeneration is the generation that the status is about.
 	// +optional

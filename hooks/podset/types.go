@@ -34,7 +34,7 @@ type PodSet struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted of a PodSet.
+// Spec is the desired state of a PodSet.
 type Spec struct {
 	// Size is the number of Pods, from 0 to 5000. It is what kubectl scale and
 	// autoscalers set. When it becomes smaller, those Pods go that a ReplicaSet
@@ -71,7 +71,7 @@ type Spec struct {
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// Status is what has been observed of a PodSet. Pods that are being deleted or
+// Status is the observed state of a PodSet. Pods that are being deleted or
 // have failed are not counted.
 type Status struct {
 	// ObservedGeneration is the generation that the status is about.

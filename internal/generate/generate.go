@@ -54,7 +54,7 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 		if err := files.addKind(p.Installation, c, definitions[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		rows[i] = manifests.Row{Controller: c, ShortNames: definitions[i].ShortNames}
+		rows[i] = manifests.Row{Controller: c, ShortNames: definitions[i].ShortNames, Page: p.page(c)}
 		names[i] = c.Name() + ".yaml"
 	}
 	for _, folder := range folders {
@@ -75,6 +75,16 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 	return files, files.addReadme(p.Root,
 		section{"kinds", manifests.KindsTable(rows)},
 		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
+}
+
+// page returns the path of the page about a kind that the README links, or "" if
+// there is none.
+func (p Project) page(c metacontroller.Controller) string {
+	path := "docs/" + c.Name() + ".md"
+	if _, err := os.Stat(filepath.Join(p.Root, path)); err != nil {
+		return ""
+	}
+	return path
 }
 
 // installs returns the kustomizations in the README's install section, in

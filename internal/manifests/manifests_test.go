@@ -190,6 +190,6 @@ func TestArgoCDKnowsEachKindOnce(t *testing.T) {
 func TestTheTableOfKinds(t *testing.T) {
 	require.Equal(t, `| kind | apiVersion | short name | children | hooks |
 | --- | --- | --- | --- | --- |
-| Tune | `+"`example.org/v1`"+` | tn | Job, Service, ConfigMap | sync, finalize, customize |
-`, string(KindsTable([]Row{{full(), []string{"tn"}}})))
+| [Tune](docs/tune.md) | `+"`example.org/v1`"+` | tn | Job, Service, ConfigMap | sync, finalize, customize |
+`, string(KindsTable([]Row{{full(), []string{"tn"}, "docs/tune.md"}})))
 }

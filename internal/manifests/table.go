@@ -8,11 +8,12 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Row is a row of the table of kinds: an operator and the short names of its
-// CRD.
+// Row is a row of the table of kinds: an operator, the short names of its CRD,
+// and the path of its page, if it has one.
 type Row struct {
 	Controller metacontroller.Controller
 	ShortNames []string
+	Page       string
 }
 
 // KindsTable prints the kinds as a Markdown table. Its hooks are those that the
@@ -30,7 +31,11 @@ func KindsTable(rows []Row) []byte {
 		for _, hook := range declared(c) {
 			hooks = append(hooks, string(hook))
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", c.Parent.Kind, c.Parent.APIVersion,
+		kind := c.Parent.Kind
+		if row.Page != "" {
+			kind = "[" + kind + "](" + row.Page + ")"
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", kind, c.Parent.APIVersion,
 			strings.Join(row.ShortNames, ", "), strings.Join(children, ", "), strings.Join(hooks, ", "))
 	}
 	return []byte(b.String())

@@ -14,3 +14,10 @@ func TestUninstallTakesAwayWhatIsInstalled(t *testing.T) {
 		"  configmaps,jobs.batch,services\nkubectl delete --ignore-not-found -k deploy/\nkubectl delete --ignore-not-found -k deploy/metacontroller/\n```\n")
 	require.NotContains(t, string(Uninstall(controllers, []string{"deploy/"})), "-k deploy/metacontroller/")
 }
+
+func TestTheTableOfKindsLinksTheirPages(t *testing.T) {
+	c := full()
+	table := string(KindsTable([]Row{{Controller: c}, {Controller: c, Page: "docs/a.md"}}))
+	require.Contains(t, table, "\n| "+c.Parent.Kind+" | `")
+	require.Contains(t, table, "\n| ["+c.Parent.Kind+"](docs/a.md) | `")
+}

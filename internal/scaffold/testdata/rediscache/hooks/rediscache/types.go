@@ -30,7 +30,7 @@ type RedisCache struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted of a RedisCache.
+// Spec is the desired state of a RedisCache.
 //
 // +kubebuilder:validation:XValidation:rule="self.eviction == 'noeviction' || has(self.maxMemory)",message="eviction needs a limit: write maxMemory, or leave eviction out"
 type Spec struct {
@@ -63,7 +63,7 @@ type Spec struct {
 	Storage string `json:"storage"`
 }
 
-// Status is what has been observed of a RedisCache.
+// Status is the observed state of a RedisCache.
 type Status struct {
 	// ObservedGeneration is the generation that the status is about.
 	// +optional
