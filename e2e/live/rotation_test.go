@@ -371,7 +371,7 @@ func (r *rotation) requireNoFailedSync() (interrupted, told int) {
 			failed = append(failed, line)
 		}
 	}
-	for line := range strings.Lines(r.world.kubectl("get", "events", "--field-selector=type=Warning", `--output=jsonpath={range .items[*]}{.count} {.reason} {.message}{"\n"}{end}`)) {
+	for line := range strings.Lines(r.world.kubectl("get", "events", "--field-selector=type=Warning,reason=SyncError", `--output=jsonpath={range .items[*]}{.count} {.message}{"\n"}{end}`)) {
 		if strings.Contains(line, "context canceled") {
 			told++
 		} else {
