@@ -83,9 +83,9 @@ func Build(ctx context.Context, root string) error {
 	return nil
 }
 
-// Install installs Operetta from the project's folder, except the CompositeControllers,
-// and starts its server.
-func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
+// Beside returns the installation of a project's folder before anything of it is installed
+// and its server runs.
+func (c *Cluster) Beside(root string) (*Operetta, error) {
 	listen, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -98,7 +98,16 @@ func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the project: %w", err)
 	}
-	o := &Operetta{c, root, "http://" + listen, listen, health}
+	return &Operetta{c, root, "http://" + listen, listen, health}, nil
+}
+
+// Install installs Operetta from the project's folder, except the CompositeControllers,
+// and starts its server.
+func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
+	o, err := c.Beside(root)
+	if err != nil {
+		return nil, err
+	}
 	for _, apply := range [][]string{
 		{metacontrollerBinding, "--filename=-"},
 		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml")},

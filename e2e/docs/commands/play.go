@@ -1,0 +1,1 @@
+../../../internal/commands/play.go

@@ -1,0 +1,249 @@
+//go:build unix
+
+package docs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/operetta-dev/operetta/e2e/docs/commands"
+)
+
+// page is a page, or the part of it below a headline, and what it leaves to its reader.
+type page struct {
+	file, heading string
+	steps         []commands.Step
+	// apart says that it begins in an empty folder.
+	apart bool
+}
+
+// pages are all pages with such commands, in an order in which one finds what it needs: the
+// README installs, and uninstalls at the end.
+func (s *site) pages() []page {
+	return []page{
+		{file: "README.md", heading: "Install", steps: []commands.Step{
+			{After: "kubectl apply -k deploy/", Do: s.startMetacontrollers},
+			{After: "kubectl apply -f deploy/samples/modelbox.yaml", Do: s.prepareRunbooks},
+		}},
+		{file: "README.md", heading: "Preview without a cluster"},
+		{file: "docs/modelbox.md"},
+		{file: "docs/troubleshooting.md", steps: []commands.Step{
+			{After: "kubectl describe", Do: has("Reason: Available")},
+			{After: "kubectl get all", Do: has("deployment.apps/sentiment 3/3")},
+		}},
+		{file: "docs/preview.md", steps: []commands.Step{{Before: "operetta render box.yaml", Do: func(string) error {
+			s.write("box.yaml", strings.Replace(s.read("deploy/samples/modelbox.yaml"), "replicas: 3", "replicas: 2", 1))
+			return nil
+		}}}},
+		{file: "docs/operations.md", steps: s.operations()},
+		{file: "docs/podset.md", steps: []commands.Step{
+			{After: "kubectl wait", Do: func(string) error { return until("5/5", "get", "podsets.apps.jicki.cn/cache") }},
+		}},
+		{file: "docs/build.md", steps: []commands.Step{
+			{Before: "kubectl get", Do: func(string) error {
+				if err := run("apply --filename=" + s.dir + "/deploy/samples/build.yaml"); err != nil {
+					return err
+				}
+				return until("Succeeded", "get", "builds.ci.zt.vapi.cc/hello")
+			}},
+			{Before: "kubectl create secret", Do: func(string) error {
+				s.write("id_ed25519", "a key\n")
+				s.write("known_hosts", "a host\n")
+				return nil
+			}},
+		}},
+		{file: "docs/myjob.md", steps: []commands.Step{{Before: "kubectl get", Do: func(string) error {
+			if err := run("apply --filename=" + s.dir + "/deploy/samples/myjob.yaml"); err != nil {
+				return err
+			}
+			return until("Succeeded", "get", "myjobs.myjob.github.com/hello")
+		}}}},
+		{file: "docs/dataservice.md", steps: []commands.Step{
+			{Before: "kubectl get", Do: func(string) error { return until("11/11", "get", "dataservices.d3os-product.com.d3os") }},
+			{After: "kubectl get dataservices.d3os-product.com.d3os dataservice-sample -o", Do: has("gateway-web 1/1")},
+			// Its node ports are wanted again.
+			{After: "kubectl get dataservices.d3os-product.com.d3os dataservice-sample -o", Do: do("delete dataservices.d3os-product.com.d3os --all --timeout=2m")},
+		}},
+		{file: "docs/podbuggertool.md", steps: []commands.Step{{Before: "kubectl get", Do: s.debugShop}}},
+		{file: "docs/metrics.md", steps: []commands.Step{{Before: "kubectl label namespace monitoring", Do: do("create namespace monitoring")}}},
+		{file: "docs/install.md", steps: []commands.Step{
+			{After: "make dist KINDS", Do: func(string) error {
+				if text := s.read("dist/install.yaml"); strings.Contains(text, "modelbox") || !strings.Contains(text, "image: registry.example.com/operetta:v0.1.0") {
+					return fmt.Errorf("dist/install.yaml has other kinds or another image")
+				}
+				return nil
+			}},
+		}},
+		{file: "docs/runbooks.md", steps: s.runbooks()},
+		{file: "docs/scale.md", steps: []commands.Step{
+			{After: "kubectl apply -k deploy/overlays/sharded/ ", Do: s.startMetacontrollers},
+			{After: "kubectl --namespace metacontroller delete statefulsets.apps", Do: s.startMetacontrollers},
+		}},
+		{file: "docs/authors.md", heading: "From an empty folder to a cluster", apart: true, steps: s.newModule()},
+		{file: "docs/authors.md", heading: "A worked example", apart: true, steps: s.workedExample()},
+		{file: "docs/authors.md", heading: "Try it without a cluster"},
+		{file: "docs/authors.md", heading: "Test it"},
+		{file: "docs/authors.md", heading: "Run it"},
+		{file: "docs/tls.md", steps: []commands.Step{
+			{Before: "kubectl apply -k my-operetta/", Do: addCertManagerKinds},
+			{Before: "kubectl -n operetta-system delete", Do: func(string) error {
+				mtls := s.read("my-operetta/kustomization.yaml")
+				s.write("my-operetta/kustomization.yaml", strings.ReplaceAll(mtls, "components/mtls", "components/self-signed"))
+				return nil
+			}},
+			{After: "kubectl -n metacontroller rollout restart", Do: func(string) error { return nil }},
+		}},
+		{file: "README.md", heading: "Uninstall", steps: []commands.Step{
+			{Before: "kubectl delete --all", Do: do("apply -k " + s.dir + "/deploy")},
+			{After: "kubectl delete --ignore-not-found -k deploy/metacontroller/", Do: s.requireNothing},
+		}},
+	}
+}
+
+// operations has a DataService that a finalizer holds, and what an upgrade is made of.
+func (s *site) operations() []commands.Step {
+	return []commands.Step{
+		{Before: "kubectl apply -f dist/install.yaml -l", Do: func(string) error { s.sh("make dist"); return nil }},
+		{Before: "kubectl patch dataservices", Do: func(string) error {
+			return apply(`{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: demo, finalizers: [example.com/held]}, spec: {eureka: {image: a}}}`)
+		}},
+		{After: "kubectl patch dataservices", Do: do("delete dataservices.d3os-product.com.d3os/demo --timeout=2m")},
+	}
+}
+
+// prepareRunbooks brings about what takes half a minute to show: a Pod that is in the way.
+func (s *site) prepareRunbooks(string) error {
+	if err := run("create namespace r1\nwait --for=create serviceaccount/default --namespace=r1 --timeout=60s"); err != nil {
+		return err
+	}
+	if err := apply(`{apiVersion: v1, kind: Pod, metadata: {name: cache-0}, spec: {containers: [{name: a, image: a}]}}`, "--namespace=r1"); err != nil {
+		return err
+	}
+	return run("apply --namespace=r1 --filename=" + s.dir + "/deploy/samples/podset.yaml")
+}
+
+const (
+	oneDataService = "dataservices.d3os-product.com.d3os/dataservice-sample"
+	dataServiceCRD = "crd/dataservices.d3os-product.com.d3os"
+)
+
+// runbooks has the faults that docs/runbooks.md is about.
+func (s *site) runbooks() []commands.Step {
+	isReady := `-o=jsonpath={.status.conditions[?(@.type=="Ready")].message}`
+	return []commands.Step{
+		{Before: "kubectl --namespace r1 get podsets", Do: func(string) error {
+			return until("not created after 30s", "--namespace=r1", "get", "podsets.apps.jicki.cn/cache", isReady)
+		}},
+		{Before: "kubectl events --namespace r1 --for podsets.apps.jicki.cn/big", Do: func(string) error {
+			big := `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: big}, spec: {size: 1, template: {metadata: {annotations: {a: ` +
+				strings.Repeat("x", 100_000) + `, b: ` + strings.Repeat("x", 100_000) + `, c: ` + strings.Repeat("x", 100_000) + `}}, spec: {containers: [{name: a, image: a}]}}}}`
+			if _, _, err := controlPlane.KubectlWithInput(big, "create", "--namespace=r1", "--filename=-"); err != nil {
+				return err
+			}
+			return until("SyncError", "events", "--namespace=r1", "--for=podsets.apps.jicki.cn/big")
+		}},
+		{After: "kubectl events --namespace r1 --for podsets.apps.jicki.cn/big", Do: do("delete --namespace=r1 podsets.apps.jicki.cn/big")},
+		{Before: "kubectl get operetta --all-namespaces -o custom-columns", Do: func(string) error {
+			if err := run("create namespace r4\nwait --for=create serviceaccount/default --namespace=r4 --timeout=60s\n" +
+				"apply --namespace=r4 --filename=" + s.dir + "/deploy/samples/dataservice.yaml"); err != nil {
+				return err
+			}
+			if err := until("metacontroller.io", "--namespace=r4", "get", oneDataService, "-o=jsonpath={.metadata.finalizers}"); err != nil {
+				return err
+			}
+			if err := s.endMetacontrollers(""); err != nil {
+				return err
+			}
+			return run("--namespace=r4 delete --wait=false " + oneDataService)
+		}},
+		// Another one holds the CRD.
+		{Before: "kubectl apply -k deploy/crds", Do: func(string) error {
+			err := apply(`{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: held, finalizers: [example.com/held]}, spec: {eureka: {image: a}}}`)
+			if err == nil {
+				err = run("delete --wait=false " + dataServiceCRD)
+			}
+			if err == nil {
+				err = until("Terminating", "get", dataServiceCRD, "-o=jsonpath={.status.conditions[?(@.status==\"True\")].type}")
+			}
+			return err
+		}},
+		{After: "kubectl get crd", Do: func(string) error {
+			_, _, err := controlPlane.Kubectl("patch", "dataservices.d3os-product.com.d3os/held", "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
+			if err == nil {
+				err = run("wait --for=delete --timeout=60s " + dataServiceCRD)
+			}
+			return err
+		}},
+		{After: "kubectl apply -k deploy/crds", Do: s.startMetacontrollers},
+		{Before: "kubectl get operetta --all-namespaces -o yaml", Do: do("--namespace=r1 apply --filename=" + s.dir + "/deploy/samples/modelbox.yaml")},
+		{After: "kubectl get operetta --all-namespaces -o yaml", Do: do("--namespace=r1 delete podsets.apps.jicki.cn/cache modelboxes.model.github.com/sentiment --timeout=60s")},
+		{Before: "kubectl --namespace r1 get operetta", Do: do("--namespace=r1 wait --for=condition=Ready --timeout=2m podsets.apps.jicki.cn/cache modelboxes.model.github.com/sentiment")},
+	}
+}
+
+// debugShop applies the sample of a PodBuggerTool, and does in the place of its Jobs what
+// they run, because no container runs.
+func (s *site) debugShop(string) error {
+	if err := run("apply --filename=" + s.dir + "/deploy/samples/podbuggertool.yaml"); err != nil {
+		return err
+	}
+	return eventually(func() error {
+		pods, _, err := controlPlane.Kubectl("get", "pods", "--selector=app=shop", "--output=name")
+		if err != nil {
+			return err
+		}
+		for _, pod := range strings.Fields(pods) { // repeated, it is refused
+			_, _, _ = controlPlane.Kubectl("debug", pod, "--image=busybox:1.37", "--container=toolbox", "--target=shop", "--profile=restricted", "--attach=false", "--", "sleep", "infinity")
+		}
+		printed, _, err := controlPlane.Kubectl("get", "podbuggertools.apps.jicki.cn")
+		if err == nil && !strings.Contains(printed, "2/2") {
+			err = fmt.Errorf("it is not Ready:\n%s", printed)
+		}
+		return err
+	})
+}
+
+// addCertManagerKinds adds those of its kinds that the components use.
+func addCertManagerKinds(string) error {
+	for _, kind := range []string{"Issuer", "Certificate"} {
+		plural := strings.ToLower(kind) + "s"
+		if err := apply(fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %s.cert-manager.io}
+spec:
+  group: cert-manager.io
+  scope: Namespaced
+  names: {kind: %s, listKind: %sList, plural: %s, singular: %s}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`, plural, kind, kind, plural, strings.ToLower(kind))); err != nil {
+			return err
+		}
+		if err := run("wait --for=condition=Established --timeout=60s crd/" + plural + ".cert-manager.io"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// requireNothing looks whether something of the installation is left.
+func (s *site) requireNothing(string) error {
+	if err := s.endMetacontrollers(""); err != nil {
+		return err
+	}
+	for _, left := range []string{
+		"crds --selector=app.kubernetes.io/part-of=operetta", "clusterroles,clusterrolebindings --selector=app.kubernetes.io/part-of=operetta",
+		"namespaces/operetta-system --ignore-not-found", "namespaces/metacontroller --ignore-not-found",
+		"deployments,statefulsets,services,jobs --all-namespaces --selector=app.kubernetes.io/managed-by=operetta",
+	} {
+		printed, _, err := controlPlane.Kubectl(strings.Fields("get --output=name " + left)...)
+		if err != nil {
+			return err
+		}
+		if printed != "" {
+			return fmt.Errorf("these are left:\n%s", printed)
+		}
+	}
+	return nil
+}

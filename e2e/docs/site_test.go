@@ -1,0 +1,212 @@
+//go:build unix
+
+package docs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
+	"github.com/operetta-dev/operetta/e2e/docs/commands"
+	"github.com/operetta-dev/operetta/e2e/tools"
+)
+
+// site is where the commands run.
+type site struct {
+	*testing.T
+
+	operetta *cluster.Operetta
+	// dir is a copy of the project, and home what belongs to the user.
+	dir, home string
+	shell     *commands.Shell
+	server    *commands.Server
+	// names has the addresses of Services, which a proxy knows in the place of a name server.
+	names *names
+	// running are the Metacontrollers that run.
+	running []string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{T: t, dir: filepath.Join(t.TempDir(), "operetta"), home: t.TempDir(), names: &names{}}
+	s.copyProject()
+	var err error
+	s.operetta, err = controlPlane.Beside(root)
+	require.NoError(t, err)
+	require.NoError(t, s.operetta.StartServer(t.Context()))
+	s.names.set("operetta.operetta-system", s.operetta.HookURL)
+
+	binaries, err := tools.Build(t.Context(), tools.Kubectl)
+	require.NoError(t, err)
+	bin := filepath.Join(s.home, "bin")
+	require.NoError(t, os.Mkdir(bin, 0o700))
+	require.NoError(t, os.Symlink(binaries[tools.Kubectl], filepath.Join(bin, "kubectl")))
+	program, err := filepath.Abs(root + "/bin/operetta")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(program, filepath.Join(bin, "operetta")))
+	s.server, err = commands.NewServer(s.home)
+	require.NoError(t, err)
+	env := []string{
+		"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "KUBECONFIG=" + controlPlane.Kubeconfig,
+		"GOFLAGS=-buildvcs=false -trimpath",
+	}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} { // which a new home would change
+		value, err := exec.Command("go", "env", name).Output()
+		require.NoError(t, err)
+		env = append(env, name+"="+strings.TrimSpace(string(value)))
+	}
+	s.shell, err = commands.StartShell(s.dir, env)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.shell.Close()) })
+	return s
+}
+
+// copyProject copies the project. Metacontroller's own manifests, which come from the
+// network, are stand-ins there.
+func (s *site) copyProject() {
+	s.Helper()
+	require.NoError(s, os.Mkdir(s.dir, 0o700))
+	for _, name := range []string{"cmd", "hooks", "internal", "metacontroller", "operator", "operettatest", "release"} {
+		require.NoError(s, os.CopyFS(filepath.Join(s.dir, name), os.DirFS(filepath.Join(root, name))))
+	}
+	for _, pattern := range []string{"*.go", "go.*", "Makefile", "CHANGELOG.md"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(s, err)
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			require.NoError(s, err)
+			s.write(filepath.Base(name), string(text))
+		}
+	}
+	require.NoError(s, cluster.CopyWithoutNetwork(root+"/deploy", filepath.Join(s.dir, "deploy")))
+	crds := os.Getenv(cluster.CRDsVariable)
+	if crds == "" {
+		crds = "../cluster/standin-crds.yaml"
+	}
+	text, err := os.ReadFile(crds)
+	require.NoError(s, err)
+	s.write("deploy/metacontroller/base/crds.yaml", string(text))
+	s.write("deploy/metacontroller/base/binding.yaml", binding)
+	s.write("deploy/metacontroller/base/kustomization.yaml", "resources: [base.yaml, crds.yaml, binding.yaml]\n")
+}
+
+// binding is what gives Metacontroller's ServiceAccount its permissions.
+const binding = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: metacontroller}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: metacontroller}
+subjects:
+- {kind: ServiceAccount, name: metacontroller, namespace: metacontroller}
+`
+
+// startMetacontrollers ends those that run, and runs those whose StatefulSets are applied.
+func (s *site) startMetacontrollers(string) error {
+	if err := s.endMetacontrollers(""); err != nil {
+		return err
+	}
+	text, _, err := controlPlane.Kubectl("get", "statefulsets", "--namespace=metacontroller", "--output=json")
+	if err != nil {
+		return err
+	}
+	var sets appsv1.StatefulSetList
+	if err := json.Unmarshal([]byte(text), &sets); err != nil {
+		return err
+	}
+	if len(sets.Items) == 0 {
+		return errors.New("no Metacontroller is installed")
+	}
+	path, err := exec.LookPath("metacontroller")
+	if err != nil {
+		return err
+	}
+	for _, set := range sets.Items {
+		// A lease would have the next one wait for the end of the former.
+		args := slices.DeleteFunc(slices.Clone(set.Spec.Template.Spec.Containers[0].Args), func(arg string) bool { return arg == "--leader-election" })
+		args = append(args, "--discovery-interval=1s") // 20 s by the manifests
+		if err := s.operetta.StartMetacontrollerAs(context.Background(), set.Name, path, []string{"HTTP_PROXY=" + s.names.proxy(s.T)}, args...); err != nil {
+			return err
+		}
+		s.running = append(s.running, set.Name)
+	}
+	return nil
+}
+
+// endMetacontrollers ends those that run.
+func (s *site) endMetacontrollers(string) error {
+	for _, name := range s.running {
+		if err := controlPlane.End(name); err != nil {
+			return err
+		}
+	}
+	s.running = nil
+	return nil
+}
+
+// names knows where Services are, by name and namespace.
+type names struct {
+	mu      sync.Mutex
+	urls    map[string]*url.URL
+	address string
+}
+
+func (n *names) set(name, where string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.urls == nil {
+		n.urls = map[string]*url.URL{}
+	}
+	target, err := url.Parse(where)
+	if err != nil {
+		panic(err)
+	}
+	n.urls[name] = target
+}
+
+// proxy starts a proxy that knows the names, and returns its URL.
+func (n *names) proxy(t *testing.T) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.address != "" {
+		return n.address
+	}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if target := n.urls[r.In.URL.Hostname()]; target != nil {
+			r.Out.URL.Host = target.Host
+		}
+	}}
+	server := httptest.NewServer(http.HandlerFunc(forward.ServeHTTP))
+	t.Cleanup(server.Close)
+	n.address = server.URL
+	return n.address
+}
+
+func (s *site) read(name string) string {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	require.NoError(s, err)
+	return string(text)
+}
+
+func (s *site) write(name, text string) {
+	s.Helper()
+	require.NoError(s, os.MkdirAll(filepath.Dir(filepath.Join(s.dir, name)), 0o700))
+	require.NoError(s, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
+}

@@ -1,0 +1,88 @@
+//go:build unix
+
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Step is something that a page leaves to its reader, or that happens meanwhile.
+type Step struct {
+	// Before or After is the beginning of the command that it belongs to.
+	Before, After string
+	// Do does it. It knows what the command has printed, if it is after one.
+	Do func(printed string) error
+}
+
+// Player runs the commands of pages from top to bottom.
+type Player struct {
+	Shell *Shell
+	// Timeout bounds each command.
+	Timeout time.Duration
+	// Server is what the pages start and do not end.
+	Server *Server
+	// Log is told what is run.
+	Log func(command Planned, printed string, took time.Duration)
+}
+
+// Play runs the commands with the steps between them, which come in the order of the
+// commands. It returns the first error.
+func (p *Player) Play(commands []Planned, steps []Step) error {
+	for _, c := range commands {
+		for len(steps) > 0 && steps[0].Before != "" && strings.HasPrefix(c.Short(), steps[0].Before) {
+			if err := steps[0].Do(""); err != nil {
+				return fmt.Errorf("%s: before %s: %w", c.At(), c.Short(), err)
+			}
+			steps = steps[1:]
+		}
+		printed, err := p.run(c)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", c.At(), c.Short(), err)
+		}
+		for len(steps) > 0 && steps[0].After != "" && strings.HasPrefix(c.Short(), steps[0].After) {
+			if err := steps[0].Do(printed); err != nil {
+				return fmt.Errorf("%s: after %s: %w", c.At(), c.Short(), err)
+			}
+			steps = steps[1:]
+		}
+		if c.Serves {
+			if err := p.Server.End(); err != nil {
+				return fmt.Errorf("%s: end %s: %w", c.At(), c.Short(), err)
+			}
+		}
+	}
+	if err := p.Server.End(); err != nil {
+		return err
+	}
+	if len(steps) > 0 {
+		return fmt.Errorf("no command begins with %q", steps[0].Before+steps[0].After)
+	}
+	return nil
+}
+
+// run runs one command, and looks at what comes of it. One that serves runs on in the
+// background until the steps after it are done.
+func (p *Player) run(c Planned) (printed string, err error) {
+	text := c.Text
+	if c.Serves {
+		text = "{\n" + text + "\n} &"
+	}
+	began := time.Now()
+	printed, exit, err := p.Shell.Run(text, p.Timeout)
+	p.Log(c, printed, time.Since(began))
+	if err != nil {
+		return printed, fmt.Errorf("%w\n%s", err, printed)
+	}
+	if exit != c.Exit {
+		return printed, fmt.Errorf("its exit code is %d, and %d is expected:\n%s", exit, c.Exit, printed)
+	}
+	if c.Serves || strings.HasSuffix(c.Short(), "&") {
+		return printed, p.Server.Ready()
+	}
+	if c.Varies != "" {
+		return printed, nil
+	}
+	return printed, Compare(c.Output, printed)
+}

@@ -1,0 +1,81 @@
+package commands
+
+// Why no test runs a command.
+const (
+	needsRegistry  = "it needs a registry that can be written to"
+	needsPods      = "it needs Pods that really run, and those of the live test have no containers"
+	needsRelease   = "it needs a published module or branch, on the network"
+	needsTime      = "it is made to run for long"
+	needsHelm      = "it needs the program helm; the tests in release/ render the chart with Helm's code"
+	needsCommit    = "it needs a checkout without changes, and compiles for two platforms: the tests in release/ do what it does"
+	followsRelease = "it is about what the command before it has written"
+	startsCluster  = "it starts the control plane that the live test has, by the same package; it would be the user's own"
+	isOwnTest      = "it runs this test"
+)
+
+// livePage is why a command of a page is run where the page's kubectl is.
+const livePage = "the commands beside it need the cluster"
+
+// Rules are those for the documentation of this project.
+var Rules = []Rule{
+	{File: "README.md", Command: "make test", Place: Nowhere, Reason: isOwnTest},
+	{File: "README.md", Command: "make image-oci", Place: Nowhere, Reason: needsCommit},
+	{File: "README.md", Command: "make push", Place: Nowhere, Reason: needsRegistry},
+	{File: "README.md", Command: "operetta render deploy/samples/modelbox.yaml --children-only | kubectl diff", Exit: 1},
+	{File: "README.md", Command: "operetta serve --record recordings", Serves: true},
+	{File: "README.md", Command: "make cluster", Times: 2, Place: Nowhere, Reason: startsCluster},
+
+	{File: "docs/authors.md", Command: "go install", Place: Nowhere, Reason: needsRelease},
+	{File: "docs/authors.md", Command: "operetta new", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "cd operators", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "make generate golden", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "make test demo", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "kubectl apply -k 'https://", Place: Nowhere, Reason: needsRelease},
+	{File: "docs/authors.md", Command: "make image && docker push", Place: Nowhere, Reason: needsRegistry},
+	{File: "docs/authors.md", Command: "go run . serve", Place: Nowhere, Reason: "it takes the ports 8080 and 9090 of the machine; `./acme serve` below is the same"},
+	{File: "docs/authors.md", Command: "mkdir operators", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "go mod init", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "go get", Place: Nowhere, Reason: needsRelease},
+	{File: "docs/authors.md", Command: "go build", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "./acme simulate", Times: 2, Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "./acme explore", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "go test .", Times: 2, Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "./acme serve", Place: Live, Reason: livePage, Serves: true},
+
+	{File: "docs/build.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
+
+	{File: "docs/explore.md", Command: "make explore", Place: Nowhere, Reason: needsTime},
+
+	{File: "docs/install.md", Command: "make dist", Times: 2, Place: Live, Reason: livePage},
+	{File: "docs/install.md", Command: "helm upgrade", Place: Nowhere, Reason: needsHelm},
+	{File: "docs/install.md", Command: "make image-oci", Place: Nowhere, Reason: needsCommit},
+	{File: "docs/install.md", Command: "make push", Times: 2, Place: Nowhere, Reason: needsRegistry},
+	{File: "docs/install.md", Command: "make release", Place: Nowhere, Reason: needsCommit},
+	{File: "docs/install.md", Command: "(cd dist && sha256sum", Place: Nowhere, Reason: followsRelease},
+
+	{File: "docs/metrics.md", Command: "OTEL_EXPORTER_OTLP_ENDPOINT=", Place: Offline, Serves: true},
+	{File: "docs/metrics.md", Command: "kubectl --namespace=operetta-system port-forward", Place: Nowhere, Reason: needsPods},
+	{File: "docs/metrics.md", Command: "go tool pprof", Times: 2, Place: Nowhere, Reason: needsPods},
+
+	{File: "docs/myjob.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
+
+	{File: "docs/podbuggertool.md", Command: "kubectl exec", Place: Nowhere, Reason: needsPods},
+
+	{File: "docs/preview.md", Command: "operetta render box.yaml --children-only | kubectl diff", Exit: 1},
+	{File: "docs/preview.md", Command: "operetta simulate cache.yaml", Exit: 1},
+
+	{File: "docs/record-replay.md", Command: "operetta serve --record", Serves: true},
+	{File: "docs/record-replay.md", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
+
+	{File: "docs/runbooks.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
+	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
+	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
+	{File: "docs/runbooks.md", Command: "curl --silent http://127.0.0.1:9999/metrics", Place: Nowhere, Reason: needsPods},
+
+	{File: "docs/tls.md", Command: "mkdir -p my-operetta", Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Command: "cat > my-operetta", Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Command: "TOKEN=", Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Command: "NEW=", Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Command: "put ", Times: 2, Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Command: "kubectl -n operetta-system logs", Place: Nowhere, Reason: needsPods},
+}
