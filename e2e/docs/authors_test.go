@@ -84,5 +84,4 @@ func (s *site) adopt(folder string) {
 	project, err := filepath.Abs(root)
 	require.NoError(s, err)
 	s.sh("go -C " + folder + " mod edit -require=github.com/operetta-dev/operetta@v0.0.0 -replace=github.com/operetta-dev/operetta=" + project)
-	s.sh("go env -w GOFLAGS='-buildvcs=false -trimpath'")
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
@@ -73,7 +74,7 @@ func TestLive(t *testing.T) {
 		if p.apart {
 			s.sh("cd " + t.TempDir())
 		}
-		require.NoError(t, player.Play(page, p.steps))
+		assert.NoError(t, player.Play(page, p.steps))
 		s.sh("cd " + s.dir)
 		t.Logf("%5.1fs  %s %s", time.Since(began).Seconds(), p.file, p.heading)
 	}

@@ -91,7 +91,6 @@ func (s *site) pages() []page {
 				s.write("my-operetta/kustomization.yaml", strings.ReplaceAll(mtls, "components/mtls", "components/self-signed"))
 				return nil
 			}},
-			{After: "kubectl -n metacontroller rollout restart", Do: func(string) error { return nil }},
 		}},
 		{file: "README.md", heading: "Uninstall", steps: []commands.Step{
 			{Before: "kubectl delete --all", Do: do("apply -k " + s.dir + "/deploy")},

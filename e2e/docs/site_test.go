@@ -63,7 +63,7 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	env := []string{
 		"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "KUBECONFIG=" + controlPlane.Kubeconfig,
-		"GOFLAGS=-buildvcs=false -trimpath",
+		"GOFLAGS=-buildvcs=false",
 	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} { // which a new home would change
 		value, err := exec.Command("go", "env", name).Output()

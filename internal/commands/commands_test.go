@@ -111,6 +111,10 @@ func TestCompare(t *testing.T) {
 	}
 	require.NoError(t, Compare([]string{`{"a":[...],`, `"b":1}`}, `{"a":[1,2],"b":1}`))
 	require.NoError(t, Compare(nil, "anything"))
+	require.NoError(t, Compare([]string{"1s (x10 over 4s)   Warning"}, "3s Warning"))
+	require.NoError(t, Compare([]string{"1s (x10 over 4s)   Warning"}, "3s (x2 over 1m3s) Warning"))
+	require.NoError(t, CompareLines([]string{"b  1m", "a"}, "a\nb 2s\nc\n"))
+	require.Error(t, CompareLines([]string{"b", "d"}, "a\nb\nc\n"))
 }
 
 // The names of files are those that the page gives its blocks.

@@ -14,6 +14,7 @@ var varying = []struct {
 	pattern string
 }{
 	{regexp.MustCompile(`\\\.\\\.\\\.`), `.*?`},
+	{regexp.MustCompile(`\s+\\\(x\d+ over \w+\\\)`), `( \(x\d+ over \w+\))?`},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), `[-0-9TZ:]+`},
 	{regexp.MustCompile(`(127\\\.0\\\.0\\\.1:)\d+`), `$1\d+`},
 	{regexp.MustCompile(`\b\d+m\d+s\b|\b\d+[smhd]\b`), `[0-9smhd]+`},
@@ -27,16 +28,30 @@ func Compare(shown []string, printed string) error {
 	if len(shown) == 0 {
 		return nil
 	}
-	pattern := regexp.QuoteMeta(strings.TrimSpace(strings.Join(shown, "\n")))
+	return match(`(?s)^\s*%s\s*$`, strings.Join(shown, "\n"), printed)
+}
+
+// CompareLines looks for each line that a page shows among those that have been printed.
+func CompareLines(shown []string, printed string) error {
+	for _, line := range shown {
+		if err := match(`(?m)^\s*%s\s*$`, line, printed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func match(frame, shown, printed string) error {
+	pattern := regexp.QuoteMeta(strings.TrimSpace(shown))
 	for _, v := range varying {
 		pattern = v.shown.ReplaceAllString(pattern, v.pattern)
 	}
-	matches, err := regexp.MatchString(`(?s)^\s*`+pattern+`\s*$`, printed)
+	matches, err := regexp.MatchString(fmt.Sprintf(frame, pattern), printed)
 	if err != nil {
 		return fmt.Errorf("the output that is shown cannot be compared: %w", err)
 	}
 	if !matches {
-		return fmt.Errorf("it prints something else than the page shows:\n%s\nand the page has:\n%s", printed, strings.Join(shown, "\n"))
+		return fmt.Errorf("it prints something else than the page shows:\n%s\nand the page has:\n%s", printed, shown)
 	}
 	return nil
 }

@@ -57,8 +57,9 @@ type Rule struct {
 	Exit int
 	// Serves says that the command does not end by itself.
 	Serves bool
-	// Varies says why what it prints is not compared with the page.
-	Varies string
+	// Among says why it prints more lines than the page shows, and Varies why nothing of it is
+	// compared.
+	Among, Varies string
 }
 
 // Planned is a command with the place where it is run, and what a rule says of it.
@@ -69,6 +70,7 @@ type Planned struct {
 	Reason string
 	Exit   int
 	Serves bool
+	Among  string
 	Varies string
 }
 
@@ -84,7 +86,7 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 			if r.File == c.File && strings.HasPrefix(c.Short(), r.Command) {
 				matched[i]++
 				found++
-				p.Reason, p.Exit, p.Serves, p.Varies = r.Reason, r.Exit, r.Serves, r.Varies
+				p.Reason, p.Exit, p.Serves, p.Among, p.Varies = r.Reason, r.Exit, r.Serves, r.Among, r.Varies
 				if r.Place != "" {
 					p.Place = r.Place
 				}

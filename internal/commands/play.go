@@ -3,6 +3,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -28,38 +29,34 @@ type Player struct {
 }
 
 // Play runs the commands with the steps between them, which come in the order of the
-// commands. It returns the first error.
+// commands. It goes on after an error, and returns all of them.
 func (p *Player) Play(commands []Planned, steps []Step) error {
-	for _, c := range commands {
-		for len(steps) > 0 && steps[0].Before != "" && strings.HasPrefix(c.Short(), steps[0].Before) {
-			if err := steps[0].Do(""); err != nil {
-				return fmt.Errorf("%s: before %s: %w", c.At(), c.Short(), err)
+	var problems []error
+	next := func(c Planned, isNext func(Step) bool, printed string) {
+		for len(steps) > 0 && isNext(steps[0]) {
+			if err := steps[0].Do(printed); err != nil {
+				problems = append(problems, fmt.Errorf("%s: what belongs to %s: %w", c.At(), c.Short(), err))
 			}
 			steps = steps[1:]
 		}
+	}
+	for _, c := range commands {
+		next(c, func(s Step) bool { return s.Before != "" && strings.HasPrefix(c.Short(), s.Before) }, "")
 		printed, err := p.run(c)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", c.At(), c.Short(), err)
+			problems = append(problems, fmt.Errorf("%s: %s: %w", c.At(), c.Short(), err))
 		}
-		for len(steps) > 0 && steps[0].After != "" && strings.HasPrefix(c.Short(), steps[0].After) {
-			if err := steps[0].Do(printed); err != nil {
-				return fmt.Errorf("%s: after %s: %w", c.At(), c.Short(), err)
-			}
-			steps = steps[1:]
-		}
+		next(c, func(s Step) bool { return s.After != "" && strings.HasPrefix(c.Short(), s.After) }, printed)
 		if c.Serves {
 			if err := p.Server.End(); err != nil {
-				return fmt.Errorf("%s: end %s: %w", c.At(), c.Short(), err)
+				problems = append(problems, fmt.Errorf("%s: %s: %w", c.At(), c.Short(), err))
 			}
 		}
 	}
-	if err := p.Server.End(); err != nil {
-		return err
-	}
 	if len(steps) > 0 {
-		return fmt.Errorf("no command begins with %q", steps[0].Before+steps[0].After)
+		problems = append(problems, fmt.Errorf("no command begins with %q", steps[0].Before+steps[0].After))
 	}
-	return nil
+	return errors.Join(append(problems, p.Server.End())...)
 }
 
 // run runs one command, and looks at what comes of it. One that serves runs on in the
@@ -81,8 +78,12 @@ func (p *Player) run(c Planned) (printed string, err error) {
 	if c.Serves || strings.HasSuffix(c.Short(), "&") {
 		return printed, p.Server.Ready()
 	}
-	if c.Varies != "" {
+	switch {
+	case c.Varies != "":
 		return printed, nil
+	case c.Among != "":
+		return printed, CompareLines(c.Output, printed)
+	default:
+		return printed, Compare(c.Output, printed)
 	}
-	return printed, Compare(c.Output, printed)
 }

@@ -61,6 +61,8 @@ var Rules = []Rule{
 
 	{File: "docs/podbuggertool.md", Command: "kubectl exec", Place: Nowhere, Reason: needsPods},
 
+	{File: "docs/podset.md", Command: "kubectl get podsets.apps.jicki.cn cache -o jsonpath", Varies: "it is shown while 5000 Pods are made"},
+
 	{File: "docs/preview.md", Command: "operetta render box.yaml --children-only | kubectl diff", Exit: 1},
 	{File: "docs/preview.md", Command: "operetta simulate cache.yaml", Exit: 1},
 
@@ -71,6 +73,12 @@ var Rules = []Rule{
 	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
 	{File: "docs/runbooks.md", Command: "curl --silent http://127.0.0.1:9999/metrics", Place: Nowhere, Reason: needsPods},
+
+	{File: "docs/runbooks.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
+	{File: "docs/runbooks.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},
+	{File: "docs/runbooks.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
+
+	{File: "docs/scale.md", Command: "kubectl get operetta --all-namespaces --output=yaml | grep", Exit: 1},
 
 	{File: "docs/tls.md", Command: "mkdir -p my-operetta", Place: Live, Reason: livePage},
 	{File: "docs/tls.md", Command: "cat > my-operetta", Place: Live, Reason: livePage},
