@@ -76,7 +76,7 @@ func (s *site) pages() []page {
 		}},
 		{file: "docs/runbooks.md", steps: s.runbooks()},
 		{file: "docs/scale.md", steps: []commands.Step{
-			{After: "kubectl apply -k deploy/overlays/sharded/ ", Do: s.startMetacontrollers},
+			{Before: "kubectl label --overwrite", Do: s.startMetacontrollers},
 			{After: "kubectl --namespace metacontroller delete statefulsets.apps", Do: s.startMetacontrollers},
 		}},
 		{file: "docs/authors.md", heading: "From an empty folder to a cluster", apart: true, steps: s.newModule()},
@@ -134,8 +134,8 @@ func (s *site) runbooks() []commands.Step {
 			return until("not created after 30s", "--namespace=r1", "get", "podsets.apps.jicki.cn/cache", isReady)
 		}},
 		{Before: "kubectl events --namespace r1 --for podsets.apps.jicki.cn/big", Do: func(string) error {
-			big := `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: big}, spec: {size: 1, template: {metadata: {annotations: {a: ` +
-				strings.Repeat("x", 100_000) + `, b: ` + strings.Repeat("x", 100_000) + `, c: ` + strings.Repeat("x", 100_000) + `}}, spec: {containers: [{name: a, image: a}]}}}}`
+			big := `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: big}, spec: {size: 1, template: {metadata: {annotations: {note: ` +
+				strings.Repeat("x", 150_000) + `}}, spec: {containers: [{name: main, image: "nginx:1.27-alpine"}]}}}}`
 			if _, _, err := controlPlane.KubectlWithInput(big, "create", "--namespace=r1", "--filename=-"); err != nil {
 				return err
 			}
