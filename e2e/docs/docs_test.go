@@ -60,7 +60,7 @@ func TestLive(t *testing.T) {
 	}}
 	for _, p := range s.pages() {
 		isOfPage := func(c commands.Planned) bool {
-			return c.File == p.file && (p.heading == "" || c.Heading == p.heading)
+			return c.File == p.file && (p.headings == nil || slices.Contains(p.headings, c.Heading))
 		}
 		var page []commands.Planned
 		for _, c := range planned {
@@ -69,14 +69,14 @@ func TestLive(t *testing.T) {
 			}
 		}
 		planned = slices.DeleteFunc(planned, isOfPage)
-		require.NotEmpty(t, page, "%s %s", p.file, p.heading)
+		require.NotEmpty(t, page, "%s %v", p.file, p.headings)
 		began := time.Now()
 		if p.apart {
 			s.sh("cd " + t.TempDir())
 		}
 		assert.NoError(t, player.Play(page, p.steps))
 		s.sh("cd " + s.dir)
-		t.Logf("%5.1fs  %s %s", time.Since(began).Seconds(), p.file, p.heading)
+		t.Logf("%5.1fs  %s %v", time.Since(began).Seconds(), p.file, p.headings)
 	}
 	for _, c := range planned {
 		t.Errorf("%s: no page has %s", c.At(), c.Short())

@@ -9,10 +9,11 @@ import (
 	"github.com/operetta-dev/operetta/e2e/docs/commands"
 )
 
-// page is a page, or the part of it below a headline, and what it leaves to its reader.
+// page is a page, or the part of it below some headlines, and what it leaves to its reader.
 type page struct {
-	file, heading string
-	steps         []commands.Step
+	file     string
+	headings []string
+	steps    []commands.Step
 	// apart says that it begins in an empty folder.
 	apart bool
 }
@@ -21,11 +22,11 @@ type page struct {
 // README installs, and uninstalls at the end.
 func (s *site) pages() []page {
 	return []page{
-		{file: "README.md", heading: "Install", steps: []commands.Step{
+		{file: "README.md", headings: []string{"Install"}, steps: []commands.Step{
 			{After: "kubectl apply -k deploy/", Do: s.startMetacontrollers},
 			{After: "kubectl apply -f deploy/samples/modelbox.yaml", Do: s.prepareRunbooks},
 		}},
-		{file: "README.md", heading: "Preview without a cluster"},
+		{file: "README.md", headings: []string{"Preview without a cluster"}},
 		{file: "docs/modelbox.md"},
 		{file: "docs/troubleshooting.md", steps: []commands.Step{
 			{After: "kubectl describe", Do: has("Reason: Available")},
@@ -79,11 +80,8 @@ func (s *site) pages() []page {
 			{Before: "kubectl label --overwrite", Do: s.startMetacontrollers},
 			{After: "kubectl --namespace metacontroller delete statefulsets.apps", Do: s.startMetacontrollers},
 		}},
-		{file: "docs/authors.md", heading: "From an empty folder to a cluster", apart: true, steps: s.newModule()},
-		{file: "docs/authors.md", heading: "A worked example", apart: true, steps: s.workedExample()},
-		{file: "docs/authors.md", heading: "Try it without a cluster"},
-		{file: "docs/authors.md", heading: "Test it"},
-		{file: "docs/authors.md", heading: "Run it"},
+		{file: "docs/authors.md", headings: []string{"From an empty folder to a cluster"}, apart: true, steps: s.newModule()},
+		{file: "docs/authors.md", headings: []string{"A worked example", "Try it without a cluster", "Test it", "Run it"}, apart: true, steps: s.workedExample()},
 		{file: "docs/tls.md", steps: []commands.Step{
 			{Before: "kubectl apply -k my-operetta/", Do: addCertManagerKinds},
 			{Before: "kubectl -n operetta-system delete", Do: func(string) error {
@@ -92,7 +90,7 @@ func (s *site) pages() []page {
 				return nil
 			}},
 		}},
-		{file: "README.md", heading: "Uninstall", steps: []commands.Step{
+		{file: "README.md", headings: []string{"Uninstall"}, steps: []commands.Step{
 			{Before: "kubectl delete --all", Do: do("apply -k " + s.dir + "/deploy")},
 			{After: "kubectl delete --ignore-not-found -k deploy/metacontroller/", Do: s.requireNothing},
 		}},
@@ -135,7 +133,7 @@ func (s *site) runbooks() []commands.Step {
 		}},
 		{Before: "kubectl events --namespace r1 --for podsets.apps.jicki.cn/big", Do: func(string) error {
 			big := `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: big}, spec: {size: 1, template: {metadata: {annotations: {note: ` +
-				strings.Repeat("x", 150_000) + `}}, spec: {containers: [{name: main, image: "nginx:1.27-alpine"}]}}}}`
+				strings.Repeat("x", 150_000) + `}}, spec: {containers: [{name: memcached, image: "nginx:1.27-alpine"}]}}}}`
 			if _, _, err := controlPlane.KubectlWithInput(big, "create", "--namespace=r1", "--filename=-"); err != nil {
 				return err
 			}
