@@ -29,8 +29,9 @@ func (s *site) newModule() []commands.Step {
 			s.names.set(services, "http://"+s.server.Hooks)
 			return s.server.Ready()
 		}},
-		{After: "go run . manifests", Do: do("delete compositecontrollers.metacontroller.k8s.io/acme-operators-webapp")},
-		{After: "go run . manifests", Do: do("delete namespace/acme-operators-system --wait=false")},
+		// Its children have the label by which the README waits for those of this project.
+		{After: "go run . manifests", Do: do("delete webapps.acme.example.com/hello\n" +
+			"delete compositecontrollers.metacontroller.k8s.io/acme-operators-webapp\ndelete namespace/acme-operators-system --wait=false")},
 	}
 }
 

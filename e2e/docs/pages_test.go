@@ -5,6 +5,7 @@ package docs
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/operetta-dev/operetta/e2e/docs/commands"
 )
@@ -84,6 +85,8 @@ func (s *site) pages() []page {
 		{file: "docs/authors.md", headings: []string{"A worked example", "Try it without a cluster", "Test it", "Run it"}, apart: true, steps: s.workedExample()},
 		{file: "docs/tls.md", steps: []commands.Step{
 			{Before: "kubectl apply -k my-operetta/", Do: addCertManagerKinds},
+			// kubectl refuses a second restart within a second.
+			{Before: `put "$NEW" "$(printf`, Do: func(string) error { time.Sleep(1100 * time.Millisecond); return nil }},
 			{Before: "kubectl -n operetta-system delete", Do: func(string) error {
 				mtls := s.read("my-operetta/kustomization.yaml")
 				s.write("my-operetta/kustomization.yaml", strings.ReplaceAll(mtls, "components/mtls", "components/self-signed"))
@@ -91,7 +94,8 @@ func (s *site) pages() []page {
 			}},
 		}},
 		{file: "README.md", headings: []string{"Uninstall"}, steps: []commands.Step{
-			{Before: "kubectl delete --all", Do: do("apply -k " + s.dir + "/deploy")},
+			// Without the component of docs/tls.md, of which deploy/ knows nothing.
+			{Before: "kubectl delete --all", Do: do("apply -k " + s.dir + "/deploy\ndelete clusterrolebinding,clusterrole operetta-metacontroller-secrets")},
 			{After: "kubectl delete --ignore-not-found -k deploy/metacontroller/", Do: s.requireNothing},
 		}},
 	}
