@@ -104,7 +104,9 @@ func quotesOf(wire []byte) quotes {
 	}
 	places := []place{{}} // of the object or list, and those within
 	var next place        // of the value of the last key
-	here := func() place { return place{next.unvalidated || places[len(places)-1].unvalidated, next.isVariable || places[len(places)-1].isVariable, next.keyProblems} }
+	here := func() place {
+		return place{next.unvalidated || places[len(places)-1].unvalidated, next.isVariable || places[len(places)-1].isVariable, next.keyProblems}
+	}
 	count := func(text []byte) {
 		switch {
 		case here().unvalidated:

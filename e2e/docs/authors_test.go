@@ -13,12 +13,10 @@ import (
 	"github.com/operetta-dev/operetta/e2e/docs/commands"
 )
 
-// newModule has the network's part: the module of this project, and the Pods of the one that
-// is made.
+// newModule has the part of the Pods of the module that is made.
 func (s *site) newModule() []commands.Step {
 	const services = "acme-operators.acme-operators-system"
 	return []commands.Step{
-		{Before: "cd operators", Do: func(string) error { s.adopt("operators"); return nil }},
 		{After: "kubectl apply -k deploy/", Do: func(string) error {
 			program := filepath.Join(s.home, "acme-operators")
 			s.sh("go build -o " + program + " .")
@@ -53,7 +51,7 @@ func (s *site) workedExample() []commands.Step {
 					return err
 				}
 			}
-			s.adopt(".")
+			s.adopt()
 			return nil
 		}},
 		{After: "go build", Do: func(string) error { return s.server.Wrap(filepath.Join(s.folder(), "acme")) }},
@@ -70,9 +68,9 @@ func (s *site) folder() string {
 
 // adopt gives a new module the requirements of this one, which have all that go mod tidy or
 // go get would find on the network.
-func (s *site) adopt(folder string) {
+func (s *site) adopt() {
 	s.Helper()
-	folder = filepath.Join(s.folder(), folder)
+	folder := s.folder()
 	was, err := os.ReadFile(filepath.Join(folder, "go.mod"))
 	require.NoError(s, err)
 	module := regexp.MustCompile(`(?m)^module .*$`)

@@ -5,7 +5,6 @@ package docs
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/operetta-dev/operetta/e2e/docs/commands"
 )
@@ -70,7 +69,7 @@ func (s *site) pages() []page {
 		{file: "docs/metrics.md", steps: []commands.Step{{Before: "kubectl label namespace monitoring", Do: do("create namespace monitoring")}}},
 		{file: "docs/install.md", steps: []commands.Step{
 			{After: "make dist KINDS", Do: func(string) error {
-				if text := s.read("dist/install.yaml"); strings.Contains(text, "modelbox") || !strings.Contains(text, "image: registry.example.com/operetta:v0.1.0") {
+				if text := s.read("dist/install.yaml"); strings.Contains(text, "modelbox") || !strings.Contains(text, "image: registry.example.com/operetta:v0.2.0") {
 					return fmt.Errorf("dist/install.yaml has other kinds or another image")
 				}
 				return nil
@@ -81,17 +80,10 @@ func (s *site) pages() []page {
 			{Before: "kubectl label --overwrite", Do: s.startMetacontrollers},
 			{After: "kubectl --namespace metacontroller delete statefulsets.apps", Do: s.startMetacontrollers},
 		}},
-		{file: "docs/authors.md", headings: []string{"From an empty folder to a cluster"}, apart: true, steps: s.newModule()},
+		{file: "docs/authors.md", headings: []string{"From an empty folder to a cluster"}, steps: s.newModule()},
 		{file: "docs/authors.md", headings: []string{"A worked example", "Try it without a cluster", "Test it", "Run it"}, apart: true, steps: s.workedExample()},
 		{file: "docs/tls.md", steps: []commands.Step{
 			{Before: "kubectl apply -k my-operetta/", Do: addCertManagerKinds},
-			// kubectl refuses a second restart within a second.
-			{Before: `put "$NEW" "$(printf`, Do: func(string) error { time.Sleep(1100 * time.Millisecond); return nil }},
-			{Before: "kubectl -n operetta-system delete", Do: func(string) error {
-				mtls := s.read("my-operetta/kustomization.yaml")
-				s.write("my-operetta/kustomization.yaml", strings.ReplaceAll(mtls, "components/mtls", "components/self-signed"))
-				return nil
-			}},
 		}},
 		{file: "README.md", headings: []string{"Uninstall"}, steps: []commands.Step{
 			// Without the component of docs/tls.md, of which deploy/ knows nothing.

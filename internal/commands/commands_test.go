@@ -2,6 +2,7 @@ package commands
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,9 +24,12 @@ func plan(t *testing.T) []Planned {
 // TestEveryCommandIsRun fails for a command that no test runs and no rule excepts.
 func TestEveryCommandIsRun(t *testing.T) {
 	planned := plan(t)
-	offline, live, nowhere := Of(planned, Offline), Of(planned, Live), Of(planned, Nowhere)
-	require.Len(t, planned, len(offline)+len(live)+len(nowhere))
-	t.Logf("%d commands: %d are run offline, %d live, and %d are not run", len(planned), len(offline), len(live), len(nowhere))
+	offline, live, elsewhere, nowhere := Of(planned, Offline), Of(planned, Live), Of(planned, Elsewhere), Of(planned, Nowhere)
+	require.Len(t, planned, len(offline)+len(live)+len(elsewhere)+len(nowhere))
+	t.Logf("%d commands: %d are run offline, %d live, %d by tests of their own, and %d are not run", len(planned), len(offline), len(live), len(elsewhere), len(nowhere))
+	for _, c := range elsewhere {
+		require.True(t, isTest(t, c.Reason), "%s: there is no test %s", c.At(), c.Reason)
+	}
 	for _, c := range nowhere {
 		t.Logf("%s: not run, %s: %s", c.At(), c.Reason, c.Short())
 	}
@@ -45,6 +49,23 @@ func TestEveryCommandIsRun(t *testing.T) {
 			}
 		}
 	}
+}
+
+// isTest reports whether a test of the module in e2e/ has this name.
+func isTest(t *testing.T, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob("../../e2e/*/*_test.go")
+	require.NoError(t, err)
+	more, err := filepath.Glob("../../e2e/*_test.go")
+	require.NoError(t, err)
+	for _, file := range append(files, more...) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if strings.Contains(string(text), "\nfunc "+name+"(t *testing.T)") {
+			return true
+		}
+	}
+	return false
 }
 
 func TestParse(t *testing.T) {

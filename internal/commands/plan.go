@@ -15,6 +15,8 @@ const (
 	Offline Place = "offline"
 	// Live is TestLive in e2e/docs: a real control plane.
 	Live Place = "live"
+	// Elsewhere is for commands that a test of their own runs, which Reason names.
+	Elsewhere Place = "elsewhere"
 	// Nowhere is for commands that no test runs, with the reason.
 	Nowhere Place = "nowhere"
 )
@@ -47,9 +49,10 @@ func isKnown(line string) bool {
 // Rule is about one command that is not run where its program says, or in another way.
 type Rule struct {
 	// File and Command say which: Command is the beginning of its Short text, by which no
-	// other command of the page begins, or Times as many.
-	File, Command string
-	Times         int
+	// other command of the page begins, or Times as many. A rule with a Heading is about those
+	// below it, and without a Command about all of them.
+	File, Heading, Command string
+	Times                  int
 	// Place is where it is run, and Reason why not where its program says.
 	Place  Place
 	Reason string
@@ -83,7 +86,7 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 		p := Planned{Command: c, Place: placeOf(c)}
 		found := 0
 		for i, r := range rules {
-			if r.File == c.File && strings.HasPrefix(c.Short(), r.Command) {
+			if r.File == c.File && (r.Heading == "" || r.Heading == c.Heading) && strings.HasPrefix(c.Short(), r.Command) {
 				matched[i]++
 				found++
 				p.Reason, p.Exit, p.Serves, p.Among, p.Varies = r.Reason, r.Exit, r.Serves, r.Among, r.Varies
@@ -101,10 +104,14 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 		plan = append(plan, p)
 	}
 	for i, r := range rules {
-		if times := max(r.Times, 1); matched[i] != times {
+		times := max(r.Times, 1)
+		switch {
+		case r.Command == "" && (r.Heading == "" || matched[i] == 0):
+			problems = append(problems, fmt.Errorf("the rule about %q in %s is about no command", r.Heading, r.File))
+		case r.Command != "" && matched[i] != times:
 			problems = append(problems, fmt.Errorf("the rule about %q in %s is for %d commands, and begins %d", r.Command, r.File, times, matched[i]))
 		}
-		if r.Place == Nowhere && r.Reason == "" {
+		if (r.Place == Nowhere || r.Place == Elsewhere) && r.Reason == "" {
 			problems = append(problems, fmt.Errorf("the rule about %q in %s gives no reason", r.Command, r.File))
 		}
 	}

@@ -6,12 +6,15 @@ const (
 	needsPods      = "it needs Pods that really run, and those of the live test have no containers"
 	needsRelease   = "it needs a published module or branch, on the network"
 	needsTime      = "it is made to run for long"
-	needsHelm      = "it needs the program helm; the tests in release/ render the chart with Helm's code"
 	needsCommit    = "it needs a checkout without changes, and compiles for two platforms: the tests in release/ do what it does"
 	followsRelease = "it is about what the command before it has written"
 	startsCluster  = "it starts the control plane that the live test has, by the same package; it would be the user's own"
 	isOwnTest      = "it runs this test"
+	asElsewhere    = "the live test runs those of README.md and docs/operations.md, which are the same: here is what they printed"
 )
+
+// rotation is the test that carries out the procedures of docs/tls.md.
+const rotation = "TestRotation"
 
 // livePage is why a command of a page is run where the page's kubectl is.
 const livePage = "the commands beside it need the cluster"
@@ -25,9 +28,10 @@ var Rules = []Rule{
 	{File: "README.md", Command: "operetta serve --record recordings", Serves: true},
 	{File: "README.md", Command: "make cluster", Times: 2, Place: Nowhere, Reason: startsCluster},
 
-	{File: "docs/authors.md", Command: "go install", Place: Nowhere, Reason: needsRelease},
-	{File: "docs/authors.md", Command: "operetta new", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "cd operators", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "go run ./cmd/operetta new", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "cd ../operators", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "go mod edit", Place: Live, Reason: livePage},
+	{File: "docs/authors.md", Command: "go mod tidy", Place: Live, Reason: livePage},
 	{File: "docs/authors.md", Command: "make generate golden", Place: Live, Reason: livePage},
 	{File: "docs/authors.md", Command: "make test demo", Place: Live, Reason: livePage},
 	{File: "docs/authors.md", Command: "kubectl apply -k 'https://", Place: Nowhere, Reason: needsRelease},
@@ -47,7 +51,7 @@ var Rules = []Rule{
 	{File: "docs/explore.md", Command: "make explore", Place: Nowhere, Reason: needsTime},
 
 	{File: "docs/install.md", Command: "make dist", Times: 2, Place: Live, Reason: livePage},
-	{File: "docs/install.md", Command: "helm upgrade", Place: Nowhere, Reason: needsHelm},
+	{File: "docs/install.md", Command: "helm upgrade", Place: Elsewhere, Reason: "TestHelmChart"},
 	{File: "docs/install.md", Command: "make image-oci", Place: Nowhere, Reason: needsCommit},
 	{File: "docs/install.md", Command: "make push", Times: 2, Place: Nowhere, Reason: needsRegistry},
 	{File: "docs/install.md", Command: "make release", Place: Nowhere, Reason: needsCommit},
@@ -67,8 +71,14 @@ var Rules = []Rule{
 	{File: "docs/preview.md", Command: "operetta simulate cache.yaml", Exit: 1},
 
 	{File: "docs/record-replay.md", Command: "operetta serve --record", Serves: true},
-	{File: "docs/record-replay.md", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
+	{File: "docs/record-replay.md", Heading: "On a cluster", Place: Nowhere, Reason: needsPods + "; TestRecordingsCanBeRead has an API server take the ephemeral container"},
+	{File: "docs/record-replay.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
 
+	{File: "docs/runbooks.md", Heading: "Install", Place: Nowhere, Reason: asElsewhere},
+	{File: "docs/runbooks.md", Heading: "Upgrade", Place: Nowhere, Reason: asElsewhere},
+	{File: "docs/runbooks.md", Heading: "Roll back", Place: Nowhere, Reason: asElsewhere},
+	{File: "docs/runbooks.md", Heading: "Uninstall", Place: Nowhere, Reason: asElsewhere},
+	{File: "docs/runbooks.md", Heading: "Certificates and tokens are to be changed", Place: Nowhere, Reason: needsPods + "; TestRotation runs the commands of docs/tls.md"},
 	{File: "docs/runbooks.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
@@ -80,10 +90,11 @@ var Rules = []Rule{
 
 	{File: "docs/scale.md", Command: "kubectl get operetta --all-namespaces --output=yaml | grep", Exit: 1},
 
-	{File: "docs/tls.md", Command: "mkdir -p my-operetta", Place: Live, Reason: livePage},
-	{File: "docs/tls.md", Command: "cat > my-operetta", Place: Live, Reason: livePage},
-	{File: "docs/tls.md", Command: "TOKEN=", Place: Live, Reason: livePage},
-	{File: "docs/tls.md", Command: "NEW=", Place: Live, Reason: livePage},
-	{File: "docs/tls.md", Command: "put ", Times: 2, Place: Live, Reason: livePage},
-	{File: "docs/tls.md", Command: "kubectl -n operetta-system logs", Place: Nowhere, Reason: needsPods},
+	{File: "docs/tls.md", Heading: "Install", Command: "mkdir -p my-operetta", Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Heading: "Install", Command: "cat > my-operetta", Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Heading: "Install", Command: "TOKEN=", Place: Live, Reason: livePage},
+	{File: "docs/tls.md", Heading: "Rotation", Place: Elsewhere, Reason: rotation},
+	{File: "docs/tls.md", Heading: "A token", Place: Elsewhere, Reason: rotation},
+	{File: "docs/tls.md", Heading: "cert-manager's CA", Place: Elsewhere, Reason: rotation},
+	{File: "docs/tls.md", Heading: "The certificate of self-signed", Place: Elsewhere, Reason: rotation},
 }
