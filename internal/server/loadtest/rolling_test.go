@@ -2,9 +2,7 @@ package loadtest
 
 import (
 	"fmt"
-	"io"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -14,78 +12,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/forwardtest"
 )
-
-// service forwards connections as kube-proxy does for a Service: each goes to one of
-// the endpoints in turn and stays there, also when the endpoint has been removed.
-type service struct {
-	net.Listener
-
-	mu        sync.Mutex
-	endpoints []string
-	next      int
-	begun     map[string]int // connections, by endpoint
-}
-
-func newService(t *testing.T, endpoints ...string) *service {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &service{Listener: listener, endpoints: endpoints, begun: map[string]int{}}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go s.forward(conn.(*net.TCPConn))
-		}
-	}()
-	t.Cleanup(func() { _ = listener.Close() })
-	return s
-}
-
-// set replaces the endpoints.
-func (s *service) set(endpoints ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.endpoints = endpoints
-}
-
-// connections returns how many connections have been opened to an endpoint.
-func (s *service) connections(endpoint string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.begun[endpoint]
-}
-
-func (s *service) forward(client *net.TCPConn) {
-	s.mu.Lock()
-	s.next++
-	endpoint := s.endpoints[s.next%len(s.endpoints)]
-	s.begun[endpoint]++
-	s.mu.Unlock()
-	conn, err := net.Dial("tcp", endpoint)
-	if err != nil { // a client sees that as a reset: here it is one that has been accepted
-		_ = client.SetLinger(0)
-		_ = client.Close()
-		return
-	}
-	server := conn.(*net.TCPConn)
-	var both sync.WaitGroup
-	for _, way := range []struct{ to, from *net.TCPConn }{{server, client}, {client, server}} {
-		both.Go(func() {
-			if _, err := io.Copy(way.to, way.from); err != nil {
-				_ = way.to.SetLinger(0) // a reset stays one
-				_ = way.to.Close()
-				return
-			}
-			_ = way.to.CloseWrite()
-		})
-	}
-	both.Wait()
-	_, _ = client.Close(), server.Close()
-}
 
 // How a Pod ends: the kubelet sends SIGTERM at the time at which the Pod begins to be
 // taken out of its Service, which the last node does later.
@@ -100,7 +29,7 @@ const (
 func TestRollingRestartLosesNoRequest(t *testing.T) {
 	flag := fmt.Sprint("--drain-delay=", drainDelay)
 	replicas := []*process{start(t, flag), start(t, flag)}
-	in := newService(t, replicas[0].hooks, replicas[1].hooks)
+	in := forwardtest.New(t, replicas[0].hooks, replicas[1].hooks)
 	url := "http://" + in.Addr().String() + "/podset/sync"
 
 	var stopped atomic.Bool
@@ -129,13 +58,13 @@ func TestRollingRestartLosesNoRequest(t *testing.T) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	for i, old := range replicas {
-		other, before := replicas[1-i].hooks, in.connections(old.hooks)
+		other, before := replicas[1-i].hooks, in.Connections(old.hooks)
 		require.NoError(t, old.Process.Signal(syscall.SIGTERM))
 		time.Sleep(endpointsLag)
-		require.Greater(t, in.connections(old.hooks), before, "connections come after SIGTERM")
-		in.set(other)
+		require.Greater(t, in.Connections(old.hooks), before, "connections come after SIGTERM")
+		in.Set(other)
 		replicas[i] = start(t, flag)
-		in.set(other, replicas[i].hooks)
+		in.Set(other, replicas[i].hooks)
 		select {
 		case err := <-old.ended:
 			old.ended <- err
@@ -143,7 +72,7 @@ func TestRollingRestartLosesNoRequest(t *testing.T) {
 		case <-time.After(drainDelay + 5*time.Second):
 			require.Fail(t, "the drain does not end")
 		}
-		require.Eventually(t, func() bool { return in.connections(replicas[i].hooks) > 0 }, 5*time.Second, 10*time.Millisecond, "its successor is asked")
+		require.Eventually(t, func() bool { return in.Connections(replicas[i].hooks) > 0 }, 5*time.Second, 10*time.Millisecond, "its successor is asked")
 	}
 	stopped.Store(true)
 	group.Wait()

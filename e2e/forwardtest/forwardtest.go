@@ -1,0 +1,1 @@
+../../internal/forwardtest/forwardtest.go
