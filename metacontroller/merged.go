@@ -64,11 +64,7 @@ func (m *merging) at(below string, value []byte) int {
 }
 
 func (m *merging) sizeOfList(list []byte) int {
-	var entries [][]byte
-	elements(list, func(entry []byte) bool {
-		entries = append(entries, entry)
-		return true
-	})
+	entries := elementsOf(list)
 	sizes, plain := make([]int, len(entries)), len("[]")
 	for i, entry := range entries {
 		sizes[i] = m.at("["+strconv.Itoa(i)+"]", entry)
@@ -79,7 +75,7 @@ func (m *merging) sizeOfList(list []byte) int {
 		last := make(map[string]int, len(entries)) // sizes, by the value of the key
 		keys := make([]string, 0, len(entries))
 		for i, entry := range entries {
-			value := lookupIn(entry, key)
+			value := lookup(entry, key)
 			if value == nil {
 				break
 			}
@@ -99,12 +95,4 @@ func (m *merging) sizeOfList(list []byte) int {
 		m.grown, m.list = grown, string(m.path[min(1, len(m.path)):])
 	}
 	return most
-}
-
-// lookupIn returns the raw value of a member of an object, or nil.
-func lookupIn(value []byte, name string) []byte {
-	if !isObject(value) {
-		return nil
-	}
-	return lookup(value, name)
 }

@@ -98,22 +98,20 @@ func (c Controller) answerChild(req *request, body []byte, object Object, others
 	if err == nil {
 		body, err = c.appendChild(req, body, object)
 	}
-	if err == nil && !child.Kept && !req.finalizing {
-		if declared, found := c.child(child.APIVersion, child.Kind); found && declared.Update == InPlace {
-			if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); exists && isSurelyRefused(observed.raw, body[start:]) {
-				return c.answerChild(req, body[:start], Keep(observed), others)
-			}
-		}
+	declared, isDeclared := c.child(child.APIVersion, child.Kind)
+	isInPlace := isDeclared && declared.Update == InPlace
+	observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name)
+	if err == nil && exists && isInPlace && !child.Kept && !req.finalizing && isSurelyRefused(observed.raw, body[start:]) {
+		return c.answerChild(req, body[:start], Keep(observed), others)
 	}
 	if err == nil {
 		err = c.checkChild(req, child, body[start:])
 	}
-	if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); err == nil && exists {
-		if err = others.unreadable.check(observed); err == nil {
-			if declared, found := c.child(child.APIVersion, child.Kind); found && declared.Update == InPlace {
-				err = checkMerged(observed)
-			}
-		}
+	if err == nil && exists {
+		err = others.unreadable.check(observed)
+	}
+	if err == nil && exists && isInPlace {
+		err = checkMerged(observed)
 	}
 	// A kept child is sent unchanged, so nothing is stored. If a user has made
 	// it too large for Metacontroller, only this child cannot be applied.
