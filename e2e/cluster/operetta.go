@@ -53,9 +53,9 @@ kind: ServiceAccount
 metadata: {name: metacontroller, namespace: metacontroller}
 `
 
-// metacontrollerBinding creates the user of Metacontroller. All its permissions come from
-// deploy/.
-const metacontrollerBinding = metacontrollerAccount + `---
+// MetacontrollerBinding gives Metacontroller's ServiceAccount its permissions, which all come
+// from deploy/.
+const MetacontrollerBinding = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata: {name: metacontroller}
@@ -109,7 +109,7 @@ func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 		return nil, err
 	}
 	for _, apply := range [][]string{
-		{metacontrollerBinding, "--filename=-"},
+		{metacontrollerAccount + "---" + MetacontrollerBinding, "--filename=-"},
 		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml")},
 		{"", "--kustomize=" + o.file("deploy/crds")},
 		{"", "--kustomize=" + o.file("deploy/rbac")},
@@ -159,36 +159,32 @@ const RecordVariable = "OPERETTA_E2E_RECORD"
 
 // StartServer starts bin/operetta with the arguments and environment of deploy/.
 func (o *Operetta) StartServer(ctx context.Context) error {
-	return o.startServer(ctx, OperettaServer, o.listen, o.health, 0)
+	return o.startServer(ctx, OperettaServer, 0)
 }
 
 // StartReplica starts another server of that name, which goes on for a time when it is ended,
 // and returns its address.
 func (o *Operetta) StartReplica(ctx context.Context, name string, drainDelay time.Duration) (string, error) {
-	listen, err := freeAddress()
+	replica, err := o.Beside(o.Root)
 	if err != nil {
 		return "", err
 	}
-	health, err := freeAddress()
-	if err != nil {
-		return "", err
-	}
-	return listen, o.startServer(ctx, name, listen, health, drainDelay)
+	return replica.listen, replica.startServer(ctx, name, drainDelay)
 }
 
-func (o *Operetta) startServer(ctx context.Context, name, listen, health string, drainDelay time.Duration) error {
+func (o *Operetta) startServer(ctx context.Context, name string, drainDelay time.Duration) error {
 	args, env, err := o.shippedServer()
 	if err != nil {
 		return err
 	}
 	// At level debug the log also has a line for each request that changes nothing.
-	args = append(args, "--listen="+listen, "--metrics-listen="+health, "--drain-delay="+drainDelay.String(), "--log-level=debug")
+	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay="+drainDelay.String(), "--log-level=debug")
 	if dir := os.Getenv(RecordVariable); dir != "" {
 		args = append(args, "--record="+dir)
 	}
 	return o.Run(ctx, Program{
 		Name: name, Path: o.file("bin/operetta"), Args: args, Env: env,
-		Ready: healthy("http://" + health + "/readyz"),
+		Ready: healthy("http://" + o.health + "/readyz"),
 	})
 }
 

@@ -101,19 +101,9 @@ func (s *site) copyProject() {
 	text, err := os.ReadFile(crds)
 	require.NoError(s, err)
 	s.write("deploy/metacontroller/base/crds.yaml", string(text))
-	s.write("deploy/metacontroller/base/binding.yaml", binding)
+	s.write("deploy/metacontroller/base/binding.yaml", cluster.MetacontrollerBinding)
 	s.write("deploy/metacontroller/base/kustomization.yaml", "resources: [base.yaml, crds.yaml, binding.yaml]\n")
 }
-
-// binding is what gives Metacontroller's ServiceAccount its permissions.
-const binding = `
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: metacontroller}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: metacontroller}
-subjects:
-- {kind: ServiceAccount, name: metacontroller, namespace: metacontroller}
-`
 
 // startMetacontrollers ends those that run, and runs those whose StatefulSets are applied.
 func (s *site) startMetacontrollers(string) error {
