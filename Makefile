@@ -119,8 +119,8 @@ push: ## Upload what image-oci has built to a registry, as IMAGE:VERSION
 	@$(RELEASE) push --name $(IMAGE) --version $(VERSION)
 
 .PHONY: cluster
-cluster: build ## Run a real control plane with Operetta on this machine, without Docker
-	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up
+cluster: build ## Run a real control plane with Operetta on this machine, without Docker; EMPTY=1 leaves the installation to you
+	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up $(if $(EMPTY),--empty)
 
 .PHONY: cluster-down
 cluster-down: ## Take that cluster away

@@ -30,8 +30,9 @@ const (
 	// startTimeout bounds the wait for one component. They need about three
 	// seconds, but tests share slow machines with builds.
 	startTimeout = 2 * time.Minute
-	// stopGrace is how long a component may take to end by itself.
-	stopGrace = 20 * time.Second
+	// stopGrace is how long a component may take to end by itself: the terminationGracePeriodSeconds
+	// of the server, whose requests in flight have 20 s of it.
+	stopGrace = 30 * time.Second
 
 	// KeepVariable names the environment variable that, when set, keeps the
 	// directory of a cluster with all its logs for a look after the test.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,11 +43,18 @@ func (c *Cluster) NewReader() (*Reader, error) {
 	return &Reader{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
 }
 
+// discoveryTimeout is how long a kind may take to be known after its CRD is established.
+const discoveryTimeout = 5 * time.Second
+
 // resource finds a kind by a name that kubectl would take, such as pod, pods or
 // builds.ci.zt.vapi.cc.
 func (r *Reader) resource(kind, namespace string) (dynamic.ResourceInterface, error) {
 	name, group, _ := strings.Cut(kind, ".")
 	resource, err := r.mapper.ResourceFor(schema.GroupVersionResource{Group: group, Resource: name})
+	for deadline := time.Now().Add(discoveryTimeout); meta.IsNoMatchError(err) && time.Now().Before(deadline); time.Sleep(pollInterval) {
+		r.mapper.Reset()
+		resource, err = r.mapper.ResourceFor(schema.GroupVersionResource{Group: group, Resource: name})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("find the kind %s: %w", kind, err)
 	}

@@ -232,9 +232,9 @@ func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy strin
 
 // StartMetacontrollerAs starts one of several Metacontrollers, as the ServiceAccount that
 // they have in common, with environment variables and arguments.
-func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string, env []string, args ...string) error {
-	kubeconfig := o.path("metacontroller.kubeconfig")
-	if err := o.WriteKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
+func (c *Cluster) StartMetacontrollerAs(ctx context.Context, name, path string, env []string, args ...string) error {
+	kubeconfig := c.path("metacontroller.kubeconfig")
+	if err := c.WriteKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
 		return err
 	}
 	metrics, err := freeAddress()
@@ -245,7 +245,7 @@ func (o *Operetta) StartMetacontrollerAs(ctx context.Context, name, path string,
 	if err != nil {
 		return err
 	}
-	return o.Run(ctx, Program{
+	return c.Run(ctx, Program{
 		Name: name, Path: path, Env: env,
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--metrics-address=" + metrics, "--health-probe-bind-address=" + health,

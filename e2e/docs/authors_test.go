@@ -24,7 +24,7 @@ func (s *site) newModule() []commands.Step {
 				return err
 			}
 			s.sh(program + " serve &")
-			s.names.set(services, "http://"+s.server.Hooks)
+			s.nameService(services, s.server.Hooks)
 			return s.server.Ready()
 		}},
 		// Its children have the label by which the README waits for those of this project.

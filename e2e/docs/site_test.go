@@ -6,16 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +18,7 @@ import (
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
 	"github.com/operetta-dev/operetta/e2e/docs/commands"
+	"github.com/operetta-dev/operetta/e2e/kubelet"
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
@@ -36,44 +32,64 @@ type site struct {
 	shell     *commands.Shell
 	server    *commands.Server
 	// names has the addresses of Services, which a proxy knows in the place of a name server.
-	names *names
+	names *kubelet.Names
 	// running are the Metacontrollers that run.
 	running []string
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, dir: filepath.Join(t.TempDir(), "operetta"), home: t.TempDir(), names: &names{}}
-	s.copyProject()
+	s := newCopy(t, filepath.Join(t.TempDir(), "operetta"))
 	var err error
 	s.operetta, err = controlPlane.Beside(root)
 	require.NoError(t, err)
 	require.NoError(t, s.operetta.StartServer(t.Context()))
-	s.names.set("operetta.operetta-system", s.operetta.HookURL)
+	s.names, err = kubelet.NewNames()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.names.Close() })
+	s.nameService("operetta.operetta-system", strings.TrimPrefix(s.operetta.HookURL, "http://"))
 
 	binaries, err := tools.Build(t.Context(), tools.Kubectl)
 	require.NoError(t, err)
-	bin := filepath.Join(s.home, "bin")
-	require.NoError(t, os.Mkdir(bin, 0o700))
-	require.NoError(t, os.Symlink(binaries[tools.Kubectl], filepath.Join(bin, "kubectl")))
+	require.NoError(t, os.Mkdir(s.bin(), 0o700))
+	require.NoError(t, os.Symlink(binaries[tools.Kubectl], filepath.Join(s.bin(), "kubectl")))
 	program, err := filepath.Abs(root + "/bin/operetta")
 	require.NoError(t, err)
-	require.NoError(t, os.Symlink(program, filepath.Join(bin, "operetta")))
+	require.NoError(t, os.Symlink(program, filepath.Join(s.bin(), "operetta")))
 	s.server, err = commands.NewServer(s.home)
 	require.NoError(t, err)
-	env := []string{
-		"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "KUBECONFIG=" + controlPlane.Kubeconfig,
-		"GOFLAGS=-buildvcs=false",
-	}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} { // which a new home would change
-		value, err := exec.Command("go", "env", name).Output()
-		require.NoError(t, err)
-		env = append(env, name+"="+strings.TrimSpace(string(value)))
-	}
-	s.shell, err = commands.StartShell(s.dir, env)
+	s.shell, err = commands.StartShell(s.dir, append(s.env(), "KUBECONFIG="+controlPlane.Kubeconfig))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.shell.Close()) })
 	return s
+}
+
+// newCopy copies the project to a folder.
+func newCopy(t *testing.T, dir string) *site {
+	t.Helper()
+	s := &site{T: t, dir: dir, home: t.TempDir()}
+	s.copyProject()
+	return s
+}
+
+// bin is a folder of the PATH.
+func (s *site) bin() string { return filepath.Join(s.home, "bin") }
+
+// env returns the environment of a user, who has a home without caches.
+func (s *site) env() []string {
+	s.Helper()
+	env := []string{"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + s.bin() + ":" + os.Getenv("PATH"), "GOFLAGS=-buildvcs=false"}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} { // which a new home would change
+		value, err := exec.Command("go", "env", name).Output()
+		require.NoError(s, err)
+		env = append(env, name+"="+strings.TrimSpace(string(value)))
+	}
+	return env
+}
+
+// nameService has a Service of a name, such as operetta.operetta-system, at an address.
+func (s *site) nameService(name, address string) {
+	s.names.Set(name, func() (string, error) { return address, nil })
 }
 
 // copyProject copies the project. Metacontroller's own manifests, which come from the
@@ -129,7 +145,7 @@ func (s *site) startMetacontrollers(string) error {
 		// A lease would have the next one wait for the end of the former.
 		args := slices.DeleteFunc(slices.Clone(set.Spec.Template.Spec.Containers[0].Args), func(arg string) bool { return arg == "--leader-election" })
 		args = append(args, "--discovery-interval=1s") // 20 s by the manifests
-		if err := s.operetta.StartMetacontrollerAs(context.Background(), set.Name, path, []string{"HTTP_PROXY=" + s.names.proxy(s.T)}, args...); err != nil {
+		if err := s.operetta.StartMetacontrollerAs(context.Background(), set.Name, path, s.names.Env(), args...); err != nil {
 			return err
 		}
 		s.running = append(s.running, set.Name)
@@ -146,46 +162,6 @@ func (s *site) endMetacontrollers(string) error {
 	}
 	s.running = nil
 	return nil
-}
-
-// names knows where Services are, by name and namespace.
-type names struct {
-	mu      sync.Mutex
-	urls    map[string]*url.URL
-	address string
-}
-
-func (n *names) set(name, where string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.urls == nil {
-		n.urls = map[string]*url.URL{}
-	}
-	target, err := url.Parse(where)
-	if err != nil {
-		panic(err)
-	}
-	n.urls[name] = target
-}
-
-// proxy starts a proxy that knows the names, and returns its URL.
-func (n *names) proxy(t *testing.T) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.address != "" {
-		return n.address
-	}
-	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if target := n.urls[r.In.URL.Hostname()]; target != nil {
-			r.Out.URL.Host = target.Host
-		}
-	}}
-	server := httptest.NewServer(http.HandlerFunc(forward.ServeHTTP))
-	t.Cleanup(server.Close)
-	n.address = server.URL
-	return n.address
 }
 
 func (s *site) read(name string) string {

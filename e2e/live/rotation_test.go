@@ -3,8 +3,12 @@ package live
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +27,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
+	"github.com/operetta-dev/operetta/e2e/kubelet"
 )
 
 // certgen is the path of the tool that the Job of deploy/components/self-signed runs, or
 // empty if it is not on the PATH. Then a stand-in makes the Secrets.
 var certgen, _ = exec.LookPath("kube-webhook-certgen")
+
+// certManagerCRDs is the environment variable with a file or folder of cert-manager's CRDs.
+// With it, and with cert-manager-controller on the PATH, TestRotation runs cert-manager.
+const certManagerCRDs = "CERT_MANAGER_CRDS"
+
+// certManager is the path of cert-manager, or empty if a stand-in takes its place.
+var certManager = func() string {
+	path, err := exec.LookPath("cert-manager-controller")
+	if err != nil || os.Getenv(certManagerCRDs) == "" {
+		return ""
+	}
+	return path
+}()
 
 // TestRotation runs the commands of docs/tls.md for an installation with mutual TLS and
 // tokens, and for one with a certificate of its own, while many custom resources are edited.
@@ -84,17 +102,19 @@ func TestRotation(t *testing.T) {
 
 // rotation is an installation whose programs follow what is done to its objects.
 type rotation struct {
-	*installation
+	*testing.T
 
-	world *world
-	load  *load
-	proxy string
-	jobs  map[string]bool // that have run
+	folder string
+	issuer kubelet.Issuer
+	names  *kubelet.Names
+	world  *world
+	load   *load
+	jobs   map[string]bool // that have run
 
 	program    string             // the name of Metacontroller, whose log nobody else writes
 	set        appsv1.StatefulSet // what it runs by
 	deployment appsv1.Deployment  // what the servers run by
-	servers    atomic.Pointer[[]*serverPod]
+	servers    atomic.Pointer[[]*kubelet.Server]
 	calls      atomic.Int64
 	server     string // the prefix of the names of the servers
 	started    int
@@ -104,7 +124,10 @@ type rotation struct {
 // resources until the test ends.
 func newRotation(t *testing.T, components ...string) *rotation {
 	t.Helper()
-	r := &rotation{installation: &installation{T: t, folder: t.TempDir()}, jobs: map[string]bool{}, program: "metacontroller-" + components[0], server: "operetta-" + components[0]}
+	r := &rotation{
+		T: t, folder: t.TempDir(), issuer: kubelet.Issuer{Cluster: operetta.Cluster, Objects: objects}, jobs: map[string]bool{},
+		program: "metacontroller-" + components[0], server: "operetta-" + components[0],
+	}
 	r.startCertManager()
 	require.NoError(t, cluster.CopyWithoutNetwork(root+"/deploy", filepath.Join(r.folder, "deploy")))
 	require.NoError(t, os.Mkdir(filepath.Join(r.folder, "my-operetta"), 0o700))
@@ -116,11 +139,14 @@ func newRotation(t *testing.T, components ...string) *rotation {
 	t.Cleanup(r.remove)
 	kubectl(t, "", "apply", "-k", filepath.Join(r.folder, "deploy/metacontroller"))
 	kubectl(t, "", "apply", "-k", filepath.Join(r.folder, "my-operetta"))
-	r.render(filepath.Join(r.folder, "my-operetta"))
-	r.create("Opaque", "operetta-token", map[string]string{"token": "the-first-token-0123456789", "accepted": "the-first-token-0123456789"})
-	r.proxy = nameServer(t, func() string { // the Service, which has each server in turn
+	require.NoError(t, kubelet.CreateSecret(operetta.Cluster, "Opaque", "operetta-token", map[string]string{"token": "the-first-token-0123456789", "accepted": "the-first-token-0123456789"}))
+	var err error
+	r.names, err = kubelet.NewNames()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.names.Close() })
+	r.names.Set("operetta.operetta-system", func() (string, error) { // each server in turn
 		servers := *r.servers.Load()
-		return servers[r.calls.Add(1)%int64(len(servers))].hooks
+		return servers[r.calls.Add(1)%int64(len(servers))].Hooks, nil
 	})
 	r.makeSecrets()
 	for _, name := range []string{"operetta-tls", "operetta-metacontroller-tls"} {
@@ -130,10 +156,10 @@ func newRotation(t *testing.T, components ...string) *rotation {
 	}
 	t.Cleanup(func() {
 		for _, pod := range *r.servers.Load() {
-			require.NoError(t, operetta.End(pod.name))
+			require.NoError(t, operetta.End(pod.Name))
 		}
 	})
-	r.servers.Store(&[]*serverPod{})
+	r.servers.Store(&[]*kubelet.Server{})
 	r.settle()
 	t.Cleanup(func() { require.NoError(t, operetta.End(r.program)) })
 	r.world = newWorld(t, &run{mode: modes[0]})
@@ -141,12 +167,45 @@ func newRotation(t *testing.T, components ...string) *rotation {
 	return r
 }
 
+// remove deletes what other tests would meet.
+func (r *rotation) remove() {
+	kubectl(r.T, "", "delete", "namespace", "operetta-system", "--timeout="+patience.String())
+	kubectl(r.T, "", "delete", "statefulset", "--all", "--namespace=metacontroller")
+	kubectl(r.T, "", "delete", "compositecontrollers.metacontroller.k8s.io", "--all")
+	kubectl(r.T, "", "delete", "clusterrolebinding,clusterrole", "operetta-metacontroller-secrets")
+}
+
+// secret returns the data of a Secret, or nil if it does not exist.
+func (r *rotation) secret(name string) map[string][]byte {
+	r.Helper()
+	data, err := kubelet.Secret(r.Context(), objects, name)
+	require.NoError(r, err)
+	return data
+}
+
+// get reads an object.
+func (r *rotation) get(into any, args ...string) {
+	r.Helper()
+	text, _, err := operetta.Kubectl(append([]string{"get", "--output=json"}, args...)...)
+	require.NoError(r, err)
+	require.NoError(r, json.Unmarshal([]byte(text), into))
+}
+
+// binary is the path of the server's program.
+func (r *rotation) binary() string {
+	r.Helper()
+	path, err := filepath.Abs(root + "/bin/operetta")
+	require.NoError(r, err)
+	return path
+}
+
 // startCertManager starts cert-manager, or gives its stand-in the kinds that it needs.
 func (r *rotation) startCertManager() {
 	r.Helper()
 	if certManager == "" {
 		r.Log("cert-manager-controller is not on the PATH, or no " + certManagerCRDs + " is set: a stand-in issues the certificates")
-		r.addStandInKinds()
+		require.NoError(r, kubelet.InstallStandInKinds(operetta.Cluster))
+		r.Cleanup(func() { require.NoError(r, kubelet.RemoveStandInKinds(operetta.Cluster)) })
 		return
 	}
 	kubectl(r.T, "", "apply", "--server-side", "--filename="+os.Getenv(certManagerCRDs))
@@ -164,7 +223,8 @@ func (r *rotation) startCertManager() {
 func (r *rotation) makeSecrets() {
 	r.Helper()
 	if certManager == "" {
-		r.issueCertificates()
+		_, err := r.issuer.Issue(r.Context())
+		require.NoError(r, err)
 	}
 	r.runJobs()
 }
@@ -215,7 +275,7 @@ func (r *rotation) sh(script string) {
 		r.makeSecrets()
 		// One of the Pods has what the Secrets say at once, and the other not for as long as it lives: a
 		// kubelet may take two minutes.
-		r.mount((*r.servers.Load())[0])
+		require.NoError(r, (*r.servers.Load())[0].Mount(r.Context(), objects))
 		if _, err := os.Stat(asked); err == nil {
 			r.settle()
 			require.NoError(r, os.Remove(asked))
@@ -230,15 +290,17 @@ func (r *rotation) settle() {
 	r.get(&deployment, "deployment/operetta", "--namespace=operetta-system")
 	if !reflect.DeepEqual(deployment.Spec.Template, r.deployment.Spec.Template) {
 		r.deployment = deployment
-		var servers []*serverPod
+		var servers []*kubelet.Server
 		for range 2 {
 			r.started++
-			servers = append(servers, r.startServer(fmt.Sprintf("%s-%d", r.server, r.started), "--drain-delay=1s"))
+			server, err := kubelet.StartServer(r.Context(), operetta.Cluster, objects, r.binary(), fmt.Sprintf("%s-%d", r.server, r.started), deployment.Spec.Template.Spec, "--drain-delay=1s")
+			require.NoError(r, err)
+			servers = append(servers, server)
 		}
 		former := *r.servers.Swap(&servers)
 		r.requireNothingRefused(former)
 		for _, pod := range former {
-			require.NoError(r, operetta.End(pod.name))
+			require.NoError(r, operetta.End(pod.Name))
 		}
 	}
 	var set appsv1.StatefulSet
@@ -251,7 +313,7 @@ func (r *rotation) settle() {
 		args := slices.DeleteFunc(slices.Clone(set.Spec.Template.Spec.Containers[0].Args), func(arg string) bool {
 			return arg == "--leader-election" // the next one would wait for the end of the lease
 		})
-		require.NoError(r, operetta.StartMetacontrollerAs(r.Context(), r.program, metacontroller, []string{"HTTPS_PROXY=" + r.proxy}, args...))
+		require.NoError(r, operetta.StartMetacontrollerAs(r.Context(), r.program, metacontroller, r.names.Env(), args...))
 	}
 }
 
@@ -276,22 +338,8 @@ func (r *rotation) runJobs() {
 func (r *rotation) runJob(pod corev1.PodSpec) {
 	r.Helper()
 	if certgen == "" {
-		flag := func(name string) string {
-			for _, arg := range pod.Containers[0].Args {
-				if value, found := strings.CutPrefix(arg, "--"+name+"="); found {
-					return value
-				}
-			}
-			require.Fail(r, "no flag "+name)
-			return ""
-		}
-		r.Log("kube-webhook-certgen is not on the PATH: a stand-in makes the Secret " + flag("secret-name"))
-		ca := newAuthority(r.T)
-		certificate, key := ca.issueFor(r.T, strings.Split(flag("host"), ","))
-		as := "--as=system:serviceaccount:" + flag("namespace") + ":" + pod.ServiceAccountName
-		_, _, err := operetta.Kubectl("get", "secret", flag("secret-name"), "--ignore-not-found", "--namespace="+flag("namespace"), as)
-		require.NoError(r, err)
-		r.create("Opaque", flag("secret-name"), map[string]string{flag("ca-name"): ca.pem, flag("cert-name"): certificate, flag("key-name"): key}, as)
+		r.Log("kube-webhook-certgen is not on the PATH: a stand-in makes the Secret")
+		require.NoError(r, kubelet.RunJob(operetta.Cluster, pod))
 		return
 	}
 	kubeconfig := filepath.Join(r.TempDir(), "kubeconfig")
@@ -308,7 +356,7 @@ func (r *rotation) during(what string, do func()) {
 	began, before := time.Now(), r.load.arrived()
 	do()
 	for _, pod := range *r.servers.Load() {
-		r.mount(pod)
+		require.NoError(r, pod.Mount(r.Context(), objects))
 	}
 	r.load.round(r.world)
 	r.requireNothingRefused(*r.servers.Load())
@@ -322,11 +370,11 @@ func (r *rotation) during(what string, do func()) {
 // request leaves half of it.
 var refusal = regexp.MustCompile(`(?m)^operetta_requests_refused_total\{reason="(unauthorized|forbidden)"\} (\d+)$`)
 
-func (r *rotation) requireNothingRefused(pods []*serverPod) {
+func (r *rotation) requireNothingRefused(pods []*kubelet.Server) {
 	r.Helper()
 	for _, pod := range pods {
-		for _, found := range refusal.FindAllStringSubmatch(page(r.T, "http://"+pod.metrics+"/metrics"), -1) {
-			require.Equal(r, "0", found[2], "requests that %s has refused: %s", pod.name, found[1])
+		for _, found := range refusal.FindAllStringSubmatch(page(r.T, "http://"+pod.Metrics+"/metrics"), -1) {
+			require.Equal(r, "0", found[2], "requests that %s has refused: %s", pod.Name, found[1])
 		}
 	}
 }
@@ -521,4 +569,22 @@ func sleep(ctx context.Context, duration time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(duration):
 	}
+}
+
+func page(t *testing.T, url string) string {
+	t.Helper()
+	response, err := http.Get(url)
+	require.NoError(t, err)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return string(text)
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, listener.Close()) }()
+	return listener.Addr().String()
 }

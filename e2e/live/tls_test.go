@@ -2,16 +2,11 @@ package live
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,59 +17,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
+	"github.com/operetta-dev/operetta/e2e/kubelet"
 )
 
-// authority is a CA.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-	pem         string
-}
-
-func newAuthority(t *testing.T) *authority {
-	a := &authority{certificate: &x509.Certificate{
-		Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign, NotAfter: time.Now().Add(time.Hour),
-	}}
-	var err error
-	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	a.pem = a.sign(t, a.certificate, &a.key.PublicKey)
-	return a
-}
-
-func (a *authority) sign(t *testing.T, template *x509.Certificate, key *ecdsa.PublicKey) string {
-	template.NotBefore = time.Now().Add(-time.Hour)
-	template.SerialNumber = big.NewInt(time.Now().UnixNano())
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key, a.key)
-	require.NoError(t, err)
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-}
-
 // pair returns a certificate for this machine and a name, and its key.
-func (a *authority) pair(t *testing.T, name string, valid time.Duration) (certificate, key string) {
-	return a.issue(t, &x509.Certificate{
+func pair(t *testing.T, a *kubelet.Authority, name string, valid time.Duration) (certificate, key string) {
+	t.Helper()
+	certificate, key, err := a.Issue(&x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Now().Add(valid),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	})
-}
-
-// issue returns a certificate and its key.
-func (a *authority) issue(t *testing.T, template *x509.Certificate) (certificate, key string) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	return a.sign(t, template, &private.PublicKey), keyPEM(t, private)
-}
-
-// issueFor returns a certificate for names, and its key.
-func (a *authority) issueFor(t *testing.T, names []string) (certificate, key string) {
-	return a.issue(t, &x509.Certificate{DNSNames: names, NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
-}
-
-func keyPEM(t *testing.T, key *ecdsa.PrivateKey) string {
-	der, err := x509.MarshalECPrivateKey(key)
-	require.NoError(t, err)
-	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+	return certificate, key
 }
 
 // securedServer is a second server, with TLS, client certificates and tokens.
@@ -82,7 +36,7 @@ type securedServer struct {
 	*testing.T
 
 	dir, address string
-	authority    *authority
+	authority    *kubelet.Authority
 }
 
 // write writes a file of credentials.
@@ -93,11 +47,13 @@ func (s *securedServer) write(name, content string) {
 
 func startSecuredServer(t *testing.T) *securedServer {
 	t.Helper()
-	s := &securedServer{t, t.TempDir(), freeAddress(t), newAuthority(t)}
-	certificate, key := s.authority.pair(s.T, "server", time.Hour)
+	authority, err := kubelet.NewAuthority()
+	require.NoError(t, err)
+	s := &securedServer{t, t.TempDir(), freeAddress(t), authority}
+	certificate, key := pair(s.T, s.authority, "server", time.Hour)
 	s.write("tls.key", key)
 	s.write("tls.crt", certificate)
-	s.write("ca.crt", s.authority.pem)
+	s.write("ca.crt", s.authority.PEM)
 	s.write("accepted", "the-first-token-0123456789\n")
 	file := func(name string) string { return filepath.Join(s.dir, name) }
 	binary, err := filepath.Abs(root + "/bin/operetta")
@@ -186,9 +142,9 @@ func TestCredentials(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, operetta.Connect(operetta.HookURL, "v2")) // or what is left would be called here
 	})
-	certificate, key := s.authority.pair(t, "metacontroller", time.Hour)
-	other, otherKey := s.authority.pair(t, "somebody", time.Hour)
-	w.secret("ca", map[string]string{"ca.crt": s.authority.pem})
+	certificate, key := pair(t, s.authority, "metacontroller", time.Hour)
+	other, otherKey := pair(t, s.authority, "somebody", time.Hour)
+	w.secret("ca", map[string]string{"ca.crt": s.authority.PEM})
 	w.secret("client", map[string]string{"tls.crt": certificate, "tls.key": key})
 	w.secret("somebody", map[string]string{"tls.crt": other, "tls.key": otherKey})
 	w.secret("token", map[string]string{"first": "the-first-token-0123456789", "second": "the-second-token-0123456789\n"})
@@ -215,7 +171,7 @@ func TestCredentials(t *testing.T) {
 	w.ready("modelbox/box")
 
 	// A client certificate that expires.
-	short, shortKey := s.authority.pair(t, "metacontroller", 10*time.Second)
+	short, shortKey := pair(t, s.authority, "metacontroller", 10*time.Second)
 	expired := time.Now().Add(10 * time.Second)
 	w.secret("short", map[string]string{"tls.crt": short, "tls.key": shortKey})
 	w.endpoint(s.address, map[string]any{"caBundle": ca, "clientTLS": w.ref("short", ""), "authorization": w.ref("token", "first")})

@@ -89,6 +89,7 @@ var Rules = []Rule{
 	{File: "docs/runbooks.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
 
 	{File: "docs/scale.md", Command: "kubectl get operetta --all-namespaces --output=yaml | grep", Exit: 1},
+	{File: "docs/scale.md", Heading: "Try it on this machine", Place: Elsewhere, Reason: "TestInstallation"},
 
 	{File: "docs/tls.md", Heading: "Install", Command: "mkdir -p my-operetta", Place: Live, Reason: livePage},
 	{File: "docs/tls.md", Heading: "Install", Command: "cat > my-operetta", Place: Live, Reason: livePage},

@@ -88,8 +88,11 @@ func (s *Server) Ready() error {
 	return fmt.Errorf("the server is not ready: %w", err)
 }
 
-// End ends the server, if one runs, by its process id, and waits for its end.
+// End ends the server, if there is one and it runs, by its process id, and waits for its end.
 func (s *Server) End() error {
+	if s == nil {
+		return nil
+	}
 	path := filepath.Join(s.Folder, "pid")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
