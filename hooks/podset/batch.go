@@ -38,19 +38,26 @@ func batchOf(set *PodSet, observed observed, bounds bounds) (batch int, isStuck 
 // server's message about another name is another message, and Metacontroller keeps nine of them.
 const stuckTime = 10 * time.Minute
 
-// batchFrom returns the first of the missing numbers, as many as the batch has.
-// If none has appeared, half of them are taken from the end: the first names
-// may be taken by other Pods, which would block all the rest. A batch of one takes the last
-// half of the time.
+// batchFrom returns the first of the missing numbers, as many as the batch has, those that were
+// asked for before the others. If none of them has appeared, half of them are taken from the end:
+// the first names may be taken by other Pods, which would block all the rest. A batch of one
+// takes the lowest number, and after [stuckTime] one from the end, another one each time.
 func batchFrom(numbers []int, batch int, isStuck bool, now time.Time) []int {
 	switch {
 	case len(numbers) <= batch:
 		return slices.Clone(numbers)
-	case isStuck && batch == 1 && now.Unix()/int64(stuckTime/time.Second)%2 == 1:
-		return slices.Clone(numbers[len(numbers)-1:])
-	case !isStuck, batch == 1:
+	case !isStuck:
 		return slices.Clone(numbers[:batch])
+	case batch > 1:
+		last := batch / 2
+		return slices.Concat(numbers[:batch-last], numbers[len(numbers)-last:])
 	}
-	last := batch / 2
-	return slices.Concat(numbers[:batch-last], numbers[len(numbers)-last:])
+	// Not in the order of what was asked for before, which is different the next time.
+	numbers = slices.Sorted(slices.Values(numbers))
+	turn := int(now.Unix() / int64(stuckTime/time.Second))
+	if turn%2 == 0 {
+		return numbers[:1]
+	}
+	i := len(numbers) - 1 - turn/2%len(numbers)
+	return numbers[i : i+1]
 }

@@ -2,6 +2,7 @@ package podset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,14 +48,26 @@ func TestFirstBatchOfWhatMayBeRefused(t *testing.T) {
 	require.Equal(t, 1, first(40))
 }
 
-// TestABatchOfOneThatDoesNotAppear has the same number for ten minutes, and the last for ten
-// others: the first name may be taken.
+// TestABatchOfOneThatDoesNotAppear has the lowest number for ten minutes, and one from the end for
+// ten others: the first name may be taken. The numbers that were asked for stand before the
+// others, and a batch that moved with them would have another message each time.
 func TestABatchOfOneThatDoesNotAppear(t *testing.T) {
-	numbers := []int{3, 4, 9}
-	for minute, want := range []int{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 3} {
+	var pending, asked []int
+	for minute := range 60 {
 		now := time.Unix(int64(minute)*60+1, 0)
-		require.Equal(t, []int{want}, batchFrom(numbers, 1, true, now), minute)
-		require.Equal(t, []int{3}, batchFrom(numbers, 1, false, now), minute)
-		require.Equal(t, []int{3, 9}, batchFrom(numbers, 2, true, now), minute)
+		numbers := slices.Clone(pending)
+		for _, number := range []int{3, 4, 9} {
+			if !slices.Contains(pending, number) {
+				numbers = append(numbers, number)
+			}
+		}
+		require.Equal(t, numbers[:1], batchFrom(numbers, 1, false, now))
+		pending = batchFrom(numbers, 1, true, now)
+		asked = append(asked, pending...)
 	}
+	var want []int
+	for _, number := range []int{3, 9, 3, 4, 3, 3} {
+		want = append(want, slices.Repeat([]int{number}, 10)...)
+	}
+	require.Equal(t, want, asked)
 }
