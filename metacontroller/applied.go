@@ -188,7 +188,7 @@ func (f *fieldSet) addAppliedItems(applied, observed []any) {
 // mergeKeys are the names by which Metacontroller matches the items of a list,
 // the first that all items have.
 // https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go
-var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
+var mergeKeys = [...]string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
 // mergeKey returns the name of the field that identifies the items of each
 // list, or "".

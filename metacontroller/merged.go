@@ -1,25 +1,26 @@
 package metacontroller
 
-import "strconv"
-
-const (
-	// mostMerged is how many bytes Metacontroller may make of an observed child when it
-	// merges the desired one into it: an API server reads no larger request.
-	mostMerged = 3 << 20
-	// cannotMultiply is a size of an observed child of which it makes less than mostMerged:
-	// each of n entries, of some ten bytes at least, becomes as large as the last.
-	cannotMultiply = 8 << 10
+import (
+	"bytes"
+	"slices"
+	"strconv"
 )
 
+// mostMerged is how many bytes Metacontroller may make of an observed child when it merges the
+// desired one into it: an API server reads no larger request.
+const mostMerged = 3 << 20
+
 // checkMerged refuses an observed child, of a kind that is updated in place, that Metacontroller
-// would make very large: it replaces each entry of a list by the last one with the same key.
-// Anybody who may edit the child can write thousands of them, whose update takes as much memory
-// as all namespaces have for it.
-func checkMerged(observed Snapshot) error {
-	if len(observed.raw) < cannotMultiply {
+// would make very large: it replaces each entry of a list by the last one with the same key,
+// into which it has merged the desired one. Anybody who may edit the child can write thousands of
+// them, whose update takes as much memory as all namespaces have for it.
+func checkMerged(observed Snapshot, desired []byte) error {
+	// At most each entry of a list, and of one in each of them, becomes as large as both together.
+	objects := bytes.Count(observed.raw, []byte{'{'})
+	if (objects+1)/2*(objects/2)*(len(observed.raw)+len(desired)) <= mostMerged {
 		return nil
 	}
-	m := merging{}
+	m := merging{desired: desired}
 	if size := m.size(observed.raw); size > mostMerged {
 		return badRequest("it has several entries with one key in %.300s, as which Metacontroller would write %d bytes: remove all of them but one", m.list, size)
 	}
@@ -28,9 +29,50 @@ func checkMerged(observed Snapshot) error {
 
 // merging adds up how large Metacontroller makes an object at most.
 type merging struct {
-	path  []byte
-	list  string // the path of the list that grows the most
-	grown int    // by so many bytes
+	desired []byte
+	entries map[entry]int // sizes of those of desired, once they are asked for
+	path    []byte        // of the current value
+	place   []byte        // the same without indexes
+	list    string        // the path of the list that grows the most
+	grown   int           // by so many bytes
+}
+
+// entry identifies those entries of lists that have one value of a key, at a path without
+// indexes: they are told apart by no more than that.
+type entry struct{ path, key, value string }
+
+// desiredEntry returns the size of the largest desired entry.
+func (m *merging) desiredEntry(of entry) int {
+	if m.entries == nil {
+		m.entries = map[entry]int{}
+		m.readEntries("", m.desired)
+	}
+	return m.entries[of]
+}
+
+func (m *merging) readEntries(path string, value []byte) {
+	members(value, func(key, member []byte) bool {
+		m.readEntries(path+"."+string(key), member)
+		return true
+	})
+	elements(value, func(element []byte) bool {
+		for _, key := range mergeKeys {
+			if value := lookup(element, key); value != nil {
+				of := entry{path, key, string(keyText(value))}
+				m.entries[of] = max(m.entries[of], len(element))
+			}
+		}
+		m.readEntries(path+"[]", element)
+		return true
+	})
+}
+
+// keyText returns what Metacontroller compares of a key: 80 is the same as "80".
+func keyText(value []byte) []byte {
+	if value[0] == '"' {
+		return unquote(value)
+	}
+	return value
 }
 
 // size returns the size of a value once each entry of a list in it is the last one with the
@@ -43,7 +85,10 @@ func (m *merging) size(value []byte) int {
 			if len(m.path) == 0 && (string(key) == "metadata" || string(key) == "status") {
 				return true // no list of them is merged
 			}
-			size += len(key) + len(`"":,`) + m.at("."+string(key), member)
+			path, place := len(m.path), len(m.place)
+			m.path, m.place = append(append(m.path, '.'), key...), append(append(m.place, '.'), key...)
+			size += len(key) + len(`"":,`) + m.size(member)
+			m.path, m.place = m.path[:path], m.place[:place]
 			return true
 		})
 		return size
@@ -54,40 +99,44 @@ func (m *merging) size(value []byte) int {
 	}
 }
 
-// at returns the size of a value at a path below the current one.
-func (m *merging) at(below string, value []byte) int {
-	length := len(m.path)
-	m.path = append(m.path, below...)
-	size := m.size(value)
-	m.path = m.path[:length]
-	return size
-}
-
 func (m *merging) sizeOfList(list []byte) int {
 	entries := elementsOf(list)
 	sizes, plain := make([]int, len(entries)), len("[]")
+	path, place := len(m.path), len(m.place)
+	m.place = append(m.place, "[]"...)
 	for i, entry := range entries {
-		sizes[i] = m.at("["+strconv.Itoa(i)+"]", entry)
+		m.path = append(strconv.AppendInt(append(m.path[:path], '['), int64(i), 10), ']')
+		sizes[i] = m.size(entry)
 		plain += sizes[i] + len(",")
 	}
+	m.path, m.place = m.path[:path], m.place[:place]
 	most := plain
-	for _, key := range mergeKeys {
-		last := make(map[string]int, len(entries)) // sizes, by the value of the key
-		keys := make([]string, 0, len(entries))
-		for i, entry := range entries {
-			value := lookup(entry, key)
-			if value == nil {
-				break
+	if len(entries) < 2 {
+		return most
+	}
+	values := make([][len(mergeKeys)][]byte, len(entries))
+	for i, entry := range entries {
+		members(entry, func(key, value []byte) bool {
+			if k := slices.Index(mergeKeys[:], string(key)); k >= 0 {
+				values[i][k] = keyText(value)
 			}
-			keys = append(keys, string(value))
-			last[string(value)] = sizes[i]
-		}
-		if len(keys) < len(entries) || len(last) == len(entries) {
+			return true
+		})
+	}
+	for k, key := range mergeKeys {
+		if !hasSame(values, k) {
 			continue
 		}
+		last := make(map[string]int, len(entries)) // sizes, by the value of the key
+		for i, of := range values {
+			last[string(of[k])] = sizes[i]
+		}
+		for value := range last {
+			last[value] += m.desiredEntry(entry{string(m.place), key, value})
+		}
 		size := len("[]")
-		for _, key := range keys {
-			size += last[key] + len(",")
+		for _, of := range values {
+			size += last[string(of[k])] + len(",")
 		}
 		most = max(most, size)
 	}
@@ -95,4 +144,22 @@ func (m *merging) sizeOfList(list []byte) int {
 		m.grown, m.list = grown, string(m.path[min(1, len(m.path)):])
 	}
 	return most
+}
+
+// hasSame reports whether all entries have a key, and some the same value of it.
+func hasSame(values [][len(mergeKeys)][]byte, key int) bool {
+	sorted := make([][]byte, 0, len(values))
+	for _, of := range values {
+		if of[key] == nil {
+			return false
+		}
+		sorted = append(sorted, of[key])
+	}
+	slices.SortFunc(sorted, bytes.Compare)
+	for i := range sorted[1:] {
+		if bytes.Equal(sorted[i], sorted[i+1]) {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // TestEntriesWithOneKey: Metacontroller writes the last of them as often as there are some.
@@ -46,4 +47,53 @@ func TestEntriesWithOneKey(t *testing.T) {
 	child := `"ns/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"env":` + list(many, `{"name":"z"}`, `{"name":"z","value":"`+large+`"}`) + `}`
 	_, err := controller.Call(SyncHook, noon, ask(false, child, ""))
 	require.NoError(t, err, "what is never updated")
+}
+
+// TestEntriesWithTheKeyOfADesiredOne: Metacontroller merges that into the last of them first.
+func TestEntriesWithTheKeyOfADesiredOne(t *testing.T) {
+	const few, many = 10, 1000
+	large := strings.Repeat("x", 10<<10)
+	for name, c := range map[string]struct {
+		entry   string
+		n       int
+		refused bool
+	}{
+		"many":                 {`{"name":"z"}`, many, true},
+		"few":                  {`{"name":"z"}`, few, false},
+		"many of another name": {`{"name":"y"}`, many, false},
+	} {
+		controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+			desired := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"},
+				"spec": map[string]any{"containers": []any{map[string]any{"name": "main", "env": []any{map[string]any{"name": "z", "value": large}}}}},
+			}}
+			return greetingResult{Status: map[string]any{}, Children: []Object{desired}}, nil
+		})
+		controller.Children[0].Update = InPlace
+		child := `"ns/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"spec":{"containers":[{"name":"main","env":[` +
+			strings.TrimSuffix(strings.Repeat(c.entry+",", c.n), ",") + `]}]}}`
+		_, err := controller.Call(SyncHook, noon, ask(false, child, ""))
+		if c.refused {
+			require.ErrorContains(t, err, "child ConfigMap/a: it has several entries with one key in spec.containers[0].env, as which Metacontroller would write 1", name)
+			continue
+		}
+		require.NoError(t, err, name)
+	}
+}
+
+// BenchmarkCheckMerged checks a Deployment of usual size.
+func BenchmarkCheckMerged(b *testing.B) {
+	var entries strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&entries, `{"name":"A_%d","value":"some text"},{"name":"B_%d","valueFrom":{"secretKeyRef":{"name":"a","key":"b"}}},`, i, i)
+	}
+	raw := []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","managedFields":[{"fieldsV1":` + strings.Repeat(`{"f:spec":`, 200) + `{}` + strings.Repeat("}", 200) + `}]},
+		"spec":{"containers":[{"name":"main","env":[` + strings.TrimSuffix(entries.String(), ",") + `]}]}}`)
+	observed := Snapshot{raw: raw}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := checkMerged(observed, raw); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

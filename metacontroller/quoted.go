@@ -3,6 +3,7 @@ package metacontroller
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,9 @@ const (
 	// quotedPerHugePages is counted for the name of a size of huge pages: an amount that is no
 	// multiple of it is refused in the limits and in the requests, with the name twice in each.
 	quotedPerHugePages = 512
+	// quotedPerCombination is counted for a number or a word of which the API server may say in
+	// two sentences that it does not go with another: see combined.
+	quotedPerCombination = 192
 	// longestHugePages is the length of hugepages-1048576Ki, and of every other that there is.
 	longestHugePages = 19
 	// quotedPerOddByte is counted for each byte that is no printable ASCII character.
@@ -52,6 +56,19 @@ var keyProblems = map[string]func(key string) []string{
 var unquoted = map[string]bool{
 	"args": true, "command": true, "value": true, "annotations": true, "data": true, "binaryData": true, "stringData": true,
 	"secretKeyRef": true, "configMapKeyRef": true, "resourceNames": true,
+}
+
+// combined are the fields that may be wrong together with others, of which a CRD asks nothing: a
+// hostPort that another one has, or that is not the port of a Pod in the host's network, and the
+// unit of a resource that has other ones.
+var combined = map[string]bool{"hostPort": true, "divisor": true}
+
+// defaults are what the API server itself writes into Pods, which it does not refuse.
+var defaults = map[string][]string{
+	"apiVersion": {"v1"}, "defaultMode": {"420"}, "divisor": {"0"}, "dnsPolicy": {"ClusterFirst"}, "failureThreshold": {"3"},
+	"imagePullPolicy": {"Always", "IfNotPresent"}, "path": {"/"}, "periodSeconds": {"10"}, "protocol": {"TCP"}, "restartPolicy": {"Always"},
+	"schedulerName": {"default-scheduler"}, "scheme": {"HTTP"}, "successThreshold": {"1"}, "terminationGracePeriodSeconds": {"30"},
+	"terminationMessagePath": {"/dev/termination-log"}, "terminationMessagePolicy": {"File"}, "timeoutSeconds": {"1"},
 }
 
 // Limits for the keys of maps in the children of an answer that the API server is likely to
@@ -89,8 +106,11 @@ func (q quotes) check(others *quotes) error {
 
 // place is where a value of a child is.
 type place struct {
+	isList      bool
 	unvalidated bool                      // by the API server
-	isVariable  bool                      // among environment variables: of their names hardly any is refused
+	isVariable  bool                      // an environment variable, or its name, of which hardly any is refused
+	isCombined  bool                      // see combined
+	defaults    []string                  // see there
 	keyProblems func(key string) []string // of the keys there, or nil for those of names of labels
 }
 
@@ -105,15 +125,23 @@ func quotesOf(wire []byte) quotes {
 	places := []place{{}} // of the object or list, and those within
 	var next place        // of the value of the last key
 	here := func() place {
-		return place{next.unvalidated || places[len(places)-1].unvalidated, next.isVariable || places[len(places)-1].isVariable, next.keyProblems}
+		of, is := places[len(places)-1], next
+		is.unvalidated = is.unvalidated || of.unvalidated
+		if of.isList { // and next says nothing
+			is.isVariable = of.isVariable
+		}
+		return is
 	}
-	count := func(text []byte) {
+	count := func(text []byte, isWord bool) {
+		is := here()
 		switch {
-		case here().unvalidated:
+		case is.unvalidated || slices.Contains(is.defaults, string(text)):
+		case is.isCombined:
+			q.size += quotedPerCombination
 		case isHugePages(text):
 			q.size += quotedPerHugePages
-		case isPlainKey(text):
-			if !here().isVariable {
+		case isWord || isPlainKey(text):
+			if !is.isVariable {
 				q.size += perWord
 			}
 		default:
@@ -129,7 +157,7 @@ func quotesOf(wire []byte) quotes {
 		if isPlainKey(key) && !isHugePages(key) {
 			return
 		}
-		count(key)
+		count(key, false)
 		problems := places[len(places)-1].keyProblems
 		if problems == nil {
 			problems = validation.IsQualifiedName
@@ -143,9 +171,11 @@ func quotesOf(wire []byte) quotes {
 		switch wire[i] {
 		case '{', '[':
 			if after := skipSpace(wire, i+1); i > 0 && after < len(wire) && wire[after] == wire[i]+2 { // '}' or ']'
-				count([]byte("0"))
+				count(nil, true)
 			}
-			places, next = append(places, here()), place{}
+			is := here()
+			is.isList = wire[i] == '['
+			places, next = append(places, is), place{}
 		case '}', ']':
 			places = places[:len(places)-1]
 		case ',', ' ', '\n', '\r', '\t':
@@ -154,17 +184,21 @@ func quotesOf(wire []byte) quotes {
 			text := wire[i+1 : end-1]
 			if after := skipSpace(wire, end); after < len(wire) && wire[after] == ':' {
 				countKey(text)
-				next = place{unquoted[string(text)], string(text) == "env", keyProblems[string(text)]}
+				next = place{
+					unvalidated: unquoted[string(text)],
+					isVariable:  string(text) == "env" || string(text) == "name" && places[len(places)-1].isVariable,
+					isCombined:  combined[string(text)], defaults: defaults[string(text)], keyProblems: keyProblems[string(text)],
+				}
 				end = after + 1
 			} else {
-				count(text)
+				count(text, false)
 				next = place{}
 			}
 			i = end - 1
 		default:
 			end := skipValue(wire, i)
 			if wire[i] != 'n' { // a number or a Boolean
-				count([]byte("0"))
+				count(wire[i:end], true)
 			}
 			next, i = place{}, end-1
 		}

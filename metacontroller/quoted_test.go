@@ -26,11 +26,15 @@ func TestQuotedSize(t *testing.T) {
 		`{"example.com/a":1}`:             quotedPerText + len("example.com/a")*quotedTwice + quotedPerWord,
 		"{\"a\":\"\x7f\"}":                quotedPerText + quotedTwice*quotedPerOddByte,
 		`{"args":["x",{"y":"z"}],"b":1}`:  quotedPerWord,
-		`{"rules":[{"resourceNames":["a","/"],"verbs":["get"]}]}`:               quotedPerWord,
-		`{"secretKeyRef":{"name":"a","key":"/"},"b":"c"}`:                       quotedPerWord,
-		`{"env":[{"name":"A","value":"/"},{"name":"=","x":{"a":"b"}}],"a":"b"}`: quotedPerText + quotedTwice + quotedPerWord,
-		`{"value":"x","a":{"value":["x"],"b":"c"}}`:                             quotedPerWord,
-		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`:                 quotedPerText + quotedTwice*len(`x:\"y`),
+		`{"rules":[{"resourceNames":["a","/"],"verbs":["get"]}]}`:                                          quotedPerWord,
+		`{"secretKeyRef":{"name":"a","key":"/"},"b":"c"}`:                                                  quotedPerWord,
+		`{"env":[{"name":"A","value":"/"},{"name":"=","x":{"a":"b"}}],"a":"b"}`:                            quotedPerText + quotedTwice + 2*quotedPerWord,
+		`{"env":[{"name":"A","valueFrom":{"resourceFieldRef":{"resource":"limits.cpu","divisor":"1k"}}}]}`: quotedPerWord + quotedPerCombination,
+		`{"env":[{"name":"A","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"metadata.name"}}}]}`:  quotedPerWord,
+		`{"ports":[{"containerPort":80,"hostPort":80,"protocol":"TCP"}]}`:                                  quotedPerWord + quotedPerCombination,
+		`{"httpGet":{"path":"/","scheme":"HTTP"},"periodSeconds":10,"timeoutSeconds":2}`:                   quotedPerWord,
+		`{"value":"x","a":{"value":["x"],"b":"c"}}`:                                                        quotedPerWord,
+		`{"metadata":{"annotations":{"a":"b"},"name":"x:\"y"}}`:                                            quotedPerText + quotedTwice*len(`x:\"y`),
 	} {
 		require.Equal(t, want, quotesOf([]byte(wire)).size, wire)
 	}

@@ -59,3 +59,25 @@ func TestSelectorsOfWorkloads(t *testing.T) {
 		require.Equal(t, test.want, string(found))
 	}
 }
+
+// TestDefaultsAreNotWhatOthersHaveAdded: an API server writes them into each container.
+func TestDefaultsAreNotWhatOthersHaveAdded(t *testing.T) {
+	probe := func(asked, defaults string) string {
+		return `{"httpGet":{"port":80` + asked + `}` + defaults + `}`
+	}
+	deployment := func(handler, defaults, container string) []byte {
+		fields := []string{`"name":"sidecar","image":"a"` + container}
+		for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+			fields = append(fields, `"`+name+`":`+probe(handler, defaults))
+		}
+		fields = append(fields, `"lifecycle":{"preStop":`+probe(handler, "")+`,"postStart":`+probe(handler, "")+`}`)
+		containers := strings.TrimSuffix(strings.Repeat("{"+strings.Join(fields, ",")+"},", 40), ",")
+		return []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"template":{"spec":{"containers":[` + containers + `]}}}}`)
+	}
+	desired := deployment("", "", "")
+	defaulted := deployment(`,"path":"/","scheme":"HTTP"`, `,"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3`,
+		`,"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"Always"`)
+	require.False(t, isTooLargeToUpdate(defaulted, desired))
+	others := deployment(`,"path":"/a","scheme":"HTTPS"`, `,"timeoutSeconds":2,"periodSeconds":11,"successThreshold":2,"failureThreshold":4`, "")
+	require.True(t, isTooLargeToUpdate(others, desired))
+}

@@ -111,7 +111,7 @@ func (c Controller) answerChild(req *request, body []byte, object Object, others
 		err = others.unreadable.check(observed)
 	}
 	if err == nil && exists && isInPlace {
-		err = checkMerged(observed)
+		err = checkMerged(observed, body[start:])
 	}
 	// A kept child is sent unchanged, so nothing is stored. If a user has made
 	// it too large for Metacontroller, only this child cannot be applied.
