@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -41,6 +42,28 @@ func TestEveryTextAndKeyIsBounded(t *testing.T) {
 		})
 		require.Empty(t, unbounded, controller.Name())
 		require.Positive(t, texts, controller.Name())
+	}
+}
+
+// TestNoTextHasWhatYAMLDoesNotKeep: under server-side apply Metacontroller sends children as
+// YAML, which reads the end of a line as a space or as a newline and refuses DEL.
+func TestNoTextHasWhatYAMLDoesNotKeep(t *testing.T) {
+	for _, controller := range hooks.All() {
+		crd := read[apiextensionsv1.CustomResourceDefinition](t, "crds/"+controller.Name()+".yaml")
+		texts := 0
+		walkSchema("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"], func(path string, schema apiextensionsv1.JSONSchemaProps) {
+			if schema.Type != "string" && !schema.XIntOrString || len(schema.Enum) > 0 {
+				return
+			}
+			texts++
+			pattern := regexp.MustCompile(schema.Pattern)
+			for _, character := range []string{"\x7f", "\u0085", "\u2028", "\u2029"} {
+				for _, text := range []string{character, "a" + character + "b", "/a" + character, "0" + character, character + "1m"} {
+					assert.False(t, pattern.MatchString(text), "%s: %s admits %q by %q", controller.Name(), path, text, schema.Pattern)
+				}
+			}
+		})
+		require.Positive(t, texts)
 	}
 }
 

@@ -122,6 +122,29 @@ func boundTexts(schema map[string]any, name string) {
 	}
 }
 
+// notKeptByYAML are four characters that YAML does not keep, in which Metacontroller sends
+// children under server-side apply: DEL may not stand there, and each of the others, which end
+// lines there, arrives as a space or as a newline.
+const notKeptByYAML = `\x7f\x{85}\x{2028}\x{2029}`
+
+// refuseLineEnds has no string of a schema admit [notKeptByYAML].
+func refuseLineEnds(schema map[string]any) {
+	isText := schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
+	if pattern, has := schema["pattern"].(string); isText && has {
+		schema["pattern"] = strings.ReplaceAll(pattern, "[^", "[^"+notKeptByYAML)
+	} else if isText && schema["enum"] == nil && schema["format"] == nil {
+		schema["pattern"] = "^[^" + notKeptByYAML + "]*$"
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner := member(schema, keyword); inner != nil {
+			refuseLineEnds(inner)
+		}
+	}
+	for field := range member(schema, "properties") {
+		refuseLineEnds(member(member(schema, "properties"), field))
+	}
+}
+
 // annotationRules are about annotations of Pods whose values the API server validates, and
 // quotes where it refuses a Pod: ValidatePodSpecificAnnotations of Kubernetes'
 // pkg/apis/core/validation. All but the last have had fields for long.

@@ -28,7 +28,7 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.VolumeMount](): {
 		fields: map[string]keywords{
 			"name":              {"maxLength": int64(63)},
-			"mountPath":         matching(`^[^:]+$`),
+			"mountPath":         matching(`^([A-Za-z]:)?[^:]+$`), // which begins with a drive on Windows
 			"mountPropagation":  oneOf("None", "HostToContainer", "Bidirectional"),
 			"recursiveReadOnly": oneOf("Disabled", "IfPossible", "Enabled"),
 			"subPath":           subPath,
@@ -108,7 +108,7 @@ var aboutVolumes = map[reflect.Type]asked{
 		rules: []rule{{"has(self.fieldRef) != has(self.resourceFieldRef)", "a downward API file needs exactly one of fieldRef and resourceFieldRef"}},
 	},
 	reflect.TypeFor[corev1.KeyToPath]():       {fields: map[string]keywords{"key": keyOfObject, "mode": mode, "path": pathInVolume}},
-	reflect.TypeFor[corev1.NFSVolumeSource](): {fields: map[string]keywords{"server": notEmpty, "path": matching(`^/`)}},
+	reflect.TypeFor[corev1.NFSVolumeSource](): {fields: map[string]keywords{"server": notEmpty, "path": matching(`^/[^\n]*$`)}},
 	reflect.TypeFor[corev1.CSIVolumeSource](): {fields: map[string]keywords{
 		"driver": {"maxLength": int64(63), "pattern": `^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?$`},
 	}},
