@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,6 +65,20 @@ func TestNoTextHasWhatYAMLDoesNotKeep(t *testing.T) {
 			}
 		})
 		require.Positive(t, texts)
+	}
+}
+
+// TestSecondsDoNotOverflow: Kubernetes' controllers multiply a number of seconds by 1e9. A Job
+// with an activeDeadlineSeconds of 300 years fails at once.
+func TestSecondsDoNotOverflow(t *testing.T) {
+	for _, controller := range hooks.All() {
+		crd := read[apiextensionsv1.CustomResourceDefinition](t, "crds/"+controller.Name()+".yaml")
+		walkSchema("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"], func(path string, schema apiextensionsv1.JSONSchemaProps) {
+			if schema.Type == "integer" && (strings.HasSuffix(path, "Seconds") || strings.HasSuffix(path, ".seconds")) {
+				require.NotNil(t, schema.Maximum, "%s: %s", controller.Name(), path)
+				require.LessOrEqual(t, *schema.Maximum, math.MaxInt64/1e9, "%s: %s", controller.Name(), path)
+			}
+		})
 	}
 }
 

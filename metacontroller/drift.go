@@ -111,6 +111,11 @@ func driftOfList(observed, desired []byte, name string) string {
 	if key == "" && len(has) != len(wants) {
 		return "."
 	}
+	if key != "" && len(has) > len(wants) {
+		if i := repeated(has, wants, key); i >= 0 {
+			return "[" + strconv.Itoa(i) + "], which is there more than once"
+		}
+	}
 	var places map[string]int // of the entries that are observed, if one is not where it is wanted
 	last := -1
 	for i, want := range wants {
@@ -136,6 +141,19 @@ func driftOfList(observed, desired []byte, name string) string {
 		}
 	}
 	return ""
+}
+
+// repeated returns the index of a wanted entry whose key is observed more often than it is
+// wanted, or -1: of variables with one name the last one counts.
+func repeated(has, wants [][]byte, key string) int {
+	surplus := make(map[string]int, len(has))
+	for _, entry := range has {
+		surplus[string(lookup(entry, key))]++
+	}
+	for _, entry := range wants {
+		surplus[string(lookup(entry, key))]--
+	}
+	return slices.IndexFunc(wants, func(entry []byte) bool { return surplus[string(lookup(entry, key))] > 0 })
 }
 
 // placesOf returns where the first entry of each value of a key is.

@@ -36,6 +36,9 @@ func TestDrift(t *testing.T) {
 			`{"name":"A","value":"a<b"},{"name":"B","value":"$(A)"}`, `{"name":"B","value":"$(A)"},{"name":"A","value":"a<b"}`,
 			"spec.template.spec.containers[0].env, whose entries are in another order",
 		},
+		"a variable that others have repeated": {
+			`{"name":"B","value":"$(A)"}`, `{"name":"B","value":"$(A)"},{"name":"A","value":"evil"}`, "spec.template.spec.containers[0].env[0], which is there more than once",
+		},
 		"another order of init containers": {`{"name":"i"},{"name":"j"}`, `{"name":"j"},{"name":"i"}`, "spec.template.spec.initContainers, whose entries are in another order"},
 	} {
 		require.Contains(t, wanted, c.old, name)

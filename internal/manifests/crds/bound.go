@@ -206,15 +206,26 @@ func boundQuantities(schema map[string]any) {
 }
 
 // boundNumbers adds the range to each 32-bit number of a schema: a format is
-// not validated, and no hook can decode a larger number.
+// not validated, and no hook can decode a larger number. A number of seconds has it, too:
+// Kubernetes' controllers multiply it by 1e9, which overflows for some that have 64 bits.
 func boundNumbers(schema map[string]any) {
 	if schema["type"] == "integer" && schema["format"] == "int32" {
-		if schema["minimum"] == nil {
-			schema["minimum"] = int64(math.MinInt32)
-		}
-		if schema["maximum"] == nil {
-			schema["maximum"] = int64(math.MaxInt32)
+		boundNumber(schema)
+	}
+	for name := range member(schema, "properties") {
+		field := member(member(schema, "properties"), name)
+		if field["type"] == "integer" && (strings.HasSuffix(name, "Seconds") || name == "seconds") {
+			boundNumber(field)
 		}
 	}
 	below(schema, boundNumbers)
+}
+
+func boundNumber(schema map[string]any) {
+	if schema["minimum"] == nil {
+		schema["minimum"] = int64(math.MinInt32)
+	}
+	if schema["maximum"] == nil {
+		schema["maximum"] = int64(math.MaxInt32)
+	}
 }
