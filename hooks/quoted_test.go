@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/explore"
@@ -25,6 +27,10 @@ const (
 	// long the message about them may be.
 	shortEdit    = 4 << 10
 	quotedForOne = 16
+	// askedEdit is the size of many short values with which some children are only just asked
+	// for, and longestOfAsked the longest message about one: twice what is counted for it.
+	askedEdit      = 32 << 10
+	longestOfAsked = 64 << 10
 	// answerForMessage is how many times as large as its message an answer may be. It has
 	// a list of all errors, also of those that the message tells once.
 	answerForMessage = 4
@@ -47,7 +53,18 @@ func TestRefusalsAreShort(t *testing.T) {
 			require.NoError(t, err)
 			short, err := explore.Shortest(&controller, parent, shortEdit)
 			require.NoError(t, err)
-			for most, edits := range map[int][]explore.Edit{longestRefusal: large, quotedForOne * shortEdit: short} {
+			asked, err := explore.Shortest(&controller, parent, askedEdit)
+			require.NoError(t, err)
+			if host, has := inHostNetwork(s, parent); has {
+				onHost, err := explore.Shortest(&controller, host, askedEdit)
+				require.NoError(t, err)
+				asked = append(asked, onHost...)
+			}
+			for _, of := range []struct {
+				most  int
+				edits []explore.Edit
+			}{{longestRefusal, large}, {quotedForOne * shortEdit, short}, {longestOfAsked, asked}} {
+				most, edits := of.most, of.edits
 				a := &acceptance{server: server, known: map[string]*trial{}}
 				oneOf := uint32(max(1, len(edits)/(3*editsOfAKind)))
 				for i, edit := range edits {
@@ -59,6 +76,24 @@ func TestRefusalsAreShort(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inHostNetwork returns a custom resource whose Pods are in the network of their node, if its
+// kind admits that: the API server asks more of their ports.
+func inHostNetwork(s *explore.Scenario, parent simulate.Object) (simulate.Object, bool) {
+	host := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(parent.Object)}
+	for _, path := range [][]string{{"spec", "template", "spec"}, {"spec"}} {
+		inner, has, err := unstructured.NestedMap(host.Object, path...)
+		if err != nil || !has {
+			continue
+		}
+		inner["hostNetwork"] = true
+		if unstructured.SetNestedMap(host.Object, inner, path...) == nil && s.Admits(host.Object) {
+			return host, true
+		}
+		host.Object = runtime.DeepCopyJSON(parent.Object)
+	}
+	return host, false
 }
 
 // refuseShortly fails the test for each refusal of what is created that has more bytes.

@@ -2,8 +2,9 @@
 // child in full, and hooks read little of a Pod: not its managedFields, its
 // last-applied annotation or its containers.
 //
-// Values that are not read are replaced by an empty value of their type. Valid
-// JSON stays valid, and invalid JSON stays invalid. Values with a number of more than 64
+// Values that are not read are replaced by an empty value of their type. Valid JSON stays
+// valid, and invalid JSON stays invalid, unless it is only nested too deep: an API server stores
+// managed fields with which no list of their objects can be decoded. Values with a number of more than 64
 // bytes stay: for them a request may be refused.
 package compact
 
@@ -21,7 +22,7 @@ const (
 	// mostHeld is the size above which a value is kept: it has to be buffered
 	// until its end. Objects in Kubernetes are smaller.
 	mostHeld = 2 << 20
-	// mostDepth is the nesting limit of a value that is left out.
+	// mostDepth is the nesting limit of a value that stays where it is [rule.shallow].
 	mostDepth = 500
 )
 
@@ -33,12 +34,13 @@ type Reader struct {
 	out    []byte // the part of left that was not returned yet
 	failed error  // of the source, once out is empty
 
-	mode   mode
-	frames []frame
-	key    []byte // as it stands in the text, in mode inKey
-	value  *rule  // of the value that comes next
-	nested nested
-	held   []byte // in mode leavingOut
+	mode    mode
+	frames  []frame
+	key     []byte // as it stands in the text, in mode inKey
+	value   *rule  // of the value that comes next
+	nested  nested
+	held    []byte // in mode leavingOut
+	shallow bool   // in mode leavingOut: the value stays unless it is nested too deep
 }
 
 // mode is what the next byte belongs to.
@@ -198,8 +200,8 @@ func (r *Reader) begin(out []byte, c byte, i int) ([]byte, int) {
 		r.mode = verbatim
 	case isKey:
 		r.mode, r.key, r.nested = inKey, r.key[:0], nested{}
-	case value != nil && value.empty:
-		r.mode, r.nested, r.held = leavingOut, nested{}, r.held[:0]
+	case value != nil && (value.empty || value.shallow):
+		r.mode, r.nested, r.held, r.shallow = leavingOut, nested{}, r.held[:0], value.shallow
 	case value != nil && c != '"':
 		r.frames = append(r.frames, frame{rule: value, isList: c == '[', wantsKey: c == '{'})
 		return append(out, c), i + 1
@@ -257,7 +259,7 @@ func (r *Reader) takeValue(out, in []byte, i int) ([]byte, int) {
 		out = r.release(out)
 	case r.mode == leavingOut && isWhole:
 		r.mode = between
-		if r.nested.deepest > mostDepth || !json.Valid(r.held) || metacontroller.HasLongNumber(r.held) {
+		if r.shallow && r.nested.deepest <= mostDepth || !json.Valid(r.held) || metacontroller.HasLongNumber(r.held) {
 			return r.release(out), end
 		}
 		out = append(out, emptyOf(r.held[0])...)

@@ -108,7 +108,24 @@ func TestReaderMendsNothing(t *testing.T) {
 			require.Equal(t, json.Valid([]byte(damage)), json.Valid([]byte(got)), damage)
 		}
 	}
-	deep := `{"children":{"Pod.v1":{"n/a":{"spec":` + strings.Repeat("[", 9999) + strings.Repeat("]", 9999) + `}}}}`
+}
+
+// TestManagedFieldsThatAreNestedTooDeep: an API server stores them, and a request with them
+// could not be decoded.
+func TestManagedFieldsThatAreNestedTooDeep(t *testing.T) {
+	with := func(fields string) string {
+		object := `{"metadata":{"name":"a","managedFields":` + fields + `}}`
+		return `{"parent":` + object + `,"children":{"Pod.v1":{"n/a":` + object + `},"Deployment.apps/v1":{"n/a":` + object + `}},"related":{"Job.batch/v1":{"n/a":` + object + `}}}`
+	}
+	deep := with("[" + strings.Repeat(`{"f:a":`, 9996) + "{}" + strings.Repeat("}", 9996) + "]")
+	require.False(t, json.Valid([]byte(deep)))
+	require.NotContains(t, read(t, strings.NewReader(deep)), "f:a")
+	require.True(t, json.Valid([]byte(read(t, strings.NewReader(deep)))))
+	usual := with("[" + strings.Repeat(`{"f:a":`, 400) + "{}" + strings.Repeat("}", 400) + "]")
+	require.Equal(t, 2*400, strings.Count(read(t, strings.NewReader(usual)), "f:a"), "those of the parent and of the Deployment")
+
+	// What is too deep by itself is no JSON.
+	deep = with(strings.Repeat("[", 10001) + strings.Repeat("]", 10001))
 	require.Equal(t, deep, read(t, strings.NewReader(deep)))
 }
 

@@ -12,6 +12,7 @@ import (
 // rule says what is kept of a JSON value. A nil rule keeps everything.
 type rule struct {
 	empty   bool             // only the type is kept
+	shallow bool             // only the type is kept of what is nested too deep
 	members map[string]*rule // of an object, or of each object in a list
 	others  *rule            // of the members that are not among these
 }
@@ -26,6 +27,10 @@ func (r *rule) of(key string) *rule {
 
 var nothing = &rule{empty: true}
 
+// whole is for an object that is kept in full, but for managed fields that are nested deeper
+// than those of an API server: with them it could not be decoded.
+var whole = &rule{members: map[string]*rule{"metadata": {members: map[string]*rule{"managedFields": {shallow: true}}}}}
+
 // requestRule returns what a Controller's hooks read of a request. The parent
 // is kept in full, and so are children that an answer may restate.
 func requestRule(c metacontroller.Controller) *rule {
@@ -33,7 +38,7 @@ func requestRule(c metacontroller.Controller) *rule {
 	for _, child := range c.Children {
 		switch {
 		case child.Update != metacontroller.OnDelete:
-			children[child.Key()] = nil
+			children[child.Key()] = &rule{others: whole}
 		case child.Reads != nil:
 			children[child.Key()] = &rule{others: readRule(child.Reads)}
 		default:
@@ -41,6 +46,7 @@ func requestRule(c metacontroller.Controller) *rule {
 		}
 	}
 	return &rule{members: map[string]*rule{
+		"parent":   whole,
 		"children": {members: children},
 		"related":  {members: contestedRules(c), others: &rule{others: unmanaged()}},
 	}}

@@ -19,8 +19,8 @@ func Largest(controller *metacontroller.Controller, object simulate.Object, most
 	return (&largest{most: most, base: object.Object}).ofAll(controller)
 }
 
-// Shortest is Largest with as many short and different texts and keys as there may be: an
-// API server says in a sentence what is wrong with each.
+// Shortest is Largest with as many short and different texts and keys as there may be, and as
+// many numbers and words: an API server says in a sentence what is wrong with each.
 func Shortest(controller *metacontroller.Controller, object simulate.Object, most int) ([]Edit, error) {
 	return (&largest{most: most, base: object.Object, isShort: true}).ofAll(controller)
 }
@@ -46,6 +46,8 @@ func (l *largest) valuesOf(schema map[string]any) []any {
 	items, _ := schema["items"].(map[string]any)
 	values, _ := schema["additionalProperties"].(map[string]any)
 	switch {
+	case l.isShort && (schema["enum"] != nil || schema["type"] == "integer" || schema["type"] == "boolean"):
+		return valuesOf(schema, 0)
 	case schema["enum"] != nil:
 		return nil
 	case schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true:
@@ -72,7 +74,7 @@ func (l *largest) texts(schema map[string]any) []any {
 	if l.isShort {
 		length = min(length, 3)
 	}
-	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a=", "..", ",", "../", "http://", "a..b", "[]:,"} {
+	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a=", "..", ",", "../", "http://", "a..b", "[]:,", "1k"} {
 		text := strings.Repeat(form, length/len(form)+1)[:length]
 		if matches(text) {
 			list = append(list, text)
@@ -94,10 +96,14 @@ func (l *largest) times(schema map[string]any, keyword string, size int) int {
 
 func (l *largest) lists(schema, items map[string]any) []any {
 	var all []any
-	for _, text := range l.valuesOf(items) {
-		list := make([]any, l.times(schema, "maxItems", len(text.(string))+2))
+	for _, value := range l.valuesOf(items) {
+		text, isText := value.(string)
+		list := make([]any, l.times(schema, "maxItems", len(text)+2))
 		for i := range list {
-			list[i] = numbered(text.(string), i)
+			list[i] = value
+			if isText && items["enum"] == nil {
+				list[i] = numbered(text, i)
+			}
 		}
 		all = append(all, list)
 	}

@@ -122,10 +122,10 @@ func boundTexts(schema map[string]any, name string) {
 	}
 }
 
-// notKeptByYAML are four characters that YAML does not keep, in which Metacontroller sends
-// children under server-side apply: DEL may not stand there, and each of the others, which end
-// lines there, arrives as a space or as a newline.
-const notKeptByYAML = `\x7f\x{85}\x{2028}\x{2029}`
+// notKeptByYAML are the characters that YAML does not keep, in which Metacontroller sends
+// children under server-side apply: U+0085 arrives as a space or, of two, as a newline, and the
+// others may not stand there.
+const notKeptByYAML = `\x7f-\x{9f}\x{fffe}\x{ffff}`
 
 // refuseLineEnds has no string of a schema admit [notKeptByYAML].
 func refuseLineEnds(schema map[string]any) {

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestManagedFieldsStayShallow: with the component shallow-managed-fields nobody stores managed
+// fields with which a list of their objects could not be read. Those of this test can be.
+func TestManagedFieldsStayShallow(t *testing.T) {
+	const policy = "../deploy/components/shallow-managed-fields/policy.yaml"
+	ns := namespace(t, "managed-fields")
+	create := func(kind, name string, levels int) error {
+		manifest := `{"apiVersion":"v1","kind":"` + kind + `","metadata":{"name":"` + name + `","managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1",` +
+			`"time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":` + strings.Repeat(`{"f:a":`, levels) + `{}` + strings.Repeat("}", levels) + `}]}}`
+		plural := strings.ToLower(kind) + "s"
+		_, _, err := controlPlane.KubectlWithInput(manifest, "create", "--raw=/api/v1/namespaces/"+ns+"/"+plural, "--filename=-")
+		return err
+	}
+	require.NoError(t, create("ConfigMap", "before", 100))
+
+	kubectl(t, "apply", "--filename="+policy)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
+	var err error
+	require.Eventually(t, func() bool { // the API server reads policies again after some time
+		err = create("ServiceAccount", "a"+strings.ToLower(time.Now().Format("150405-000000")), 21)
+		return err != nil
+	}, time.Minute, 200*time.Millisecond)
+	require.ErrorContains(t, err, "nested more than 20 levels deep: leave them to the API server")
+	require.ErrorContains(t, create("ConfigMap", "deep", 100), "20 levels")
+	require.NoError(t, create("ConfigMap", "shallow", 19))
+
+	// What people apply, by both ways, has fewer levels.
+	ways := []string{"--server-side=false --force-conflicts=false", "--server-side=true --force-conflicts=true"}
+	for _, way := range ways {
+		kubectl(t, append(strings.Fields(way), "apply", "--filename=../deploy/samples", "--namespace="+ns)...)
+	}
+	for _, way := range ways {
+		_, _, err := controlPlane.KubectlWithInput(deepDeployment, append(strings.Fields(way), "apply", "--filename=-", "--namespace="+ns)...)
+		require.NoError(t, err)
+	}
+}
+
+const deepDeployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: deep}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: a, labelSelector: {matchExpressions: [{key: a, operator: In, values: [b]}]}}}]}}
+      containers:
+      - name: a
+        image: a
+        env: [{name: A, valueFrom: {secretKeyRef: {name: a, key: b, optional: true}}}]
+        lifecycle: {preStop: {httpGet: {port: 80, httpHeaders: [{name: a, value: b}]}}}
+      volumes:
+      - name: v
+        projected: {sources: [{downwardAPI: {items: [{path: a, fieldRef: {fieldPath: metadata.name}}]}}]}
+`
