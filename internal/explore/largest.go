@@ -76,10 +76,11 @@ func (l *largest) texts(schema map[string]any) []any {
 	}
 	for _, form := range []string{"\x7f", "a", "-", ":", "/", "a/", "a.", ".", "A", "0", "_", " ", "=", "a=", "..", ",", "../", "http://", "a..b", "[]:,", "1k"} {
 		text := strings.Repeat(form, length/len(form)+1)[:length]
-		if matches(text) {
-			list = append(list, text)
-		} else if text = strings.Trim(text, "./-"); matches(text) {
-			list = append(list, text)
+		for _, text := range []string{text, strings.Trim(text, "./-"), form} {
+			if matches(text) {
+				list = append(list, text)
+				break
+			}
 		}
 	}
 	return list

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -120,7 +121,7 @@ func objects(schema map[string]any, depth int) []any {
 		required, _ := schema["required"].([]any)
 		for _, name := range required {
 			inner, _ := properties[fmt.Sprint(name)].(map[string]any)
-			if values := valuesOf(inner, depth+1); len(values) > 0 {
+			if values := admitted(inner, valuesOf(inner, depth+1)); len(values) > 0 {
 				object[fmt.Sprint(name)] = values[min(variant, len(values)-1)]
 			}
 		}
@@ -131,6 +132,33 @@ func objects(schema map[string]any, depth int) []any {
 	}
 	return list
 }
+
+// admitted returns the values that the range or the pattern of a schema admits, or all of them if
+// it admits none.
+func admitted(schema map[string]any, values []any) []any {
+	least, hasLeast := number(schema["minimum"])
+	pattern, _ := schema["pattern"].(string)
+	if pattern != "" {
+		values = append(slices.Clone(values), patterned...)
+	}
+	matching := regexp.MustCompile(pattern)
+	kept := slices.DeleteFunc(slices.Clone(values), func(value any) bool {
+		switch value := value.(type) {
+		case int64:
+			return hasLeast && value < least
+		case string:
+			return !matching.MatchString(value)
+		}
+		return false
+	})
+	if len(kept) == 0 {
+		return values
+	}
+	return kept
+}
+
+// patterned are texts that patterns ask for.
+var patterned = []any{"limits.cpu", "/alpha", "alpha.example.com/beta"}
 
 func mapsOf(schema map[string]any, depth int) []any {
 	values := valuesOf(schema, depth+1)
