@@ -22,6 +22,9 @@ func TestGuideBuildsAndPlays(t *testing.T) {
 	if testenv.Kind() != "" {
 		t.Skipf("only %s is tested", testenv.Kind())
 	}
+	if testing.Short() {
+		t.Skip("it builds the program: make cover runs it")
+	}
 	t.Parallel()
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)

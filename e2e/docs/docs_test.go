@@ -46,6 +46,7 @@ func TestMain(m *testing.M) {
 // run on this machine, with the arguments of the Pods that the commands install, because the
 // node has no containers.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	all, err := commands.Read(root)
 	require.NoError(t, err)
 	planned, err := commands.Plan(all, commands.Rules)

@@ -25,7 +25,7 @@ func TestServeChecksCredentials(t *testing.T) {
 		return map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": clients.PEM, "accepted": []byte(tokens)}
 	}
 	files := certtest.Mount(t, contents(first))
-	p := serveInProcess(t, "--drain-delay", "0s", "--config", write(t, "config.yaml", "client-names: gateway,metacontroller\n"),
+	p := serveInProcess(t, someKinds, "--drain-delay", "0s", "--config", write(t, "config.yaml", "client-names: gateway,metacontroller\n"),
 		"--tls-cert-file", files.Path("tls.crt"), "--tls-private-key-file", files.Path("tls.key"),
 		"--client-ca-file", files.Path("ca.crt"), "--token-file", files.Path("accepted"))
 	require.Equal(t, true, p.serving["tls"])

@@ -62,7 +62,7 @@ func TestServeReadsItsLogLevelAgain(t *testing.T) {
 func TestServeLogLevelOfTheCommandLineWins(t *testing.T) {
 	t.Parallel()
 	path := write(t, "config.yaml", "log-level: error\n")
-	p := serveInProcess(t, "--config", path, "--log-level", "info")
+	p := serveInProcess(t, someKinds, "--config", path, "--log-level", "info")
 	require.NoError(t, p.Process.Signal(syscall.SIGHUP))
 	p.told(t, "configuration read", "logLevel", "INFO")
 }
@@ -70,11 +70,11 @@ func TestServeLogLevelOfTheCommandLineWins(t *testing.T) {
 // TestServeWithoutAFileOutlivesAHangUp, which ends a process that does not expect it.
 func TestServeWithoutAFileOutlivesAHangUp(t *testing.T) {
 	t.Parallel()
-	p := serveInProcess(t)
+	p := serveInProcess(t, someKinds)
 	require.NoError(t, p.Process.Signal(syscall.SIGHUP))
 	p.told(t, "nothing to read again: the server runs without --config", "level", "WARN")
 	require.Equal(t, http.StatusOK, status(t, p.health+"/metrics"))
 	require.Equal(t, http.StatusNotFound, status(t, p.health+"/debug/pprof/"))
-	profiled := serveInProcess(t, "--pprof")
+	profiled := serveInProcess(t, someKinds, "--pprof")
 	require.Equal(t, http.StatusOK, status(t, profiled.health+"/debug/pprof/"))
 }

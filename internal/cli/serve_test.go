@@ -54,6 +54,10 @@ type process struct {
 	log           *bufio.Scanner
 }
 
+// someKinds are for a server of which most kinds are of no concern: each takes processor time when it
+// starts.
+const someKinds = "--kinds=modelbox,myjob"
+
 func serveInProcess(t *testing.T, flags ...string) *process {
 	t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, flags...)
@@ -112,7 +116,7 @@ func TestSignalDrains(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			p := serveInProcess(t, "--drain-delay", "3s")
+			p := serveInProcess(t, someKinds, "--drain-delay", "3s")
 			require.Equal(t, http.StatusOK, status(t, p.health+"/readyz"))
 			signaled := time.Now()
 			require.NoError(t, p.Process.Signal(signal))
@@ -128,7 +132,7 @@ func TestSignalDrains(t *testing.T) {
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
-	p := serveInProcess(t, "--drain-delay", "1m")
+	p := serveInProcess(t, someKinds, "--drain-delay", "1m")
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	p.waitFor(t, "draining")
 	ended := make(chan error, 1)
@@ -141,7 +145,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 }
 
 func TestServeTellsATakenPort(t *testing.T) {
-	p := serveInProcess(t)
+	p := serveInProcess(t, someKinds)
 	taken := strings.TrimPrefix(p.hooks, "http://")
 	for _, flag := range []string{"--listen", "--metrics-listen"} {
 		code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", flag, taken)
@@ -278,7 +282,7 @@ func TestServeTraces(t *testing.T) {
 	defer collector.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_SERVICE_NAME", "my-operators")
-	p := serveInProcess(t, "--drain-delay", "0s")
+	p := serveInProcess(t, someKinds, "--drain-delay", "0s")
 	post, err := http.NewRequest(http.MethodPost, p.hooks+"/myjob/sync", strings.NewReader("{}"))
 	require.NoError(t, err)
 	post.Header.Set("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
