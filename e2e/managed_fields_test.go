@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +27,22 @@ func TestManagedFieldsStayShallow(t *testing.T) {
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
 	var err error
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err = create("ServiceAccount", "a"+strings.ToLower(time.Now().Format("150405-000000")), 21)
+		err = create("ServiceAccount", fmt.Sprint("a", time.Now().UnixNano()), 21)
 		return err != nil
 	}, time.Minute, 200*time.Millisecond)
 	require.ErrorContains(t, err, "nested more than 20 levels deep: leave them to the API server")
 	require.ErrorContains(t, create("ConfigMap", "deep", 100), "20 levels")
 	require.NoError(t, create("ConfigMap", "shallow", 19))
+	const fields = `managedFields: [{manager: m, operation: Update, apiVersion: v1, time: "2026-01-02T03:04:05Z", fieldsType: FieldsV1, fieldsV1: {"f:a": {}}}]`
+	for name, manifest := range map[string]string{
+		"template": strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b}, "+fields+"}", 1),
+		"a claim": `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}, ` +
+			`volumeClaimTemplates: [{metadata: {name: c, ` + fields + `}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}}`,
+	} {
+		_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--filename=-", "--namespace="+ns)
+		require.Error(t, err, name)
+		require.Contains(t, stderr, "templates have no metadata.managedFields: remove them", name)
+	}
 
 	// What people apply, by both ways, has fewer levels.
 	ways := []string{"--server-side=false --force-conflicts=false", "--server-side=true --force-conflicts=true"}

@@ -124,6 +124,18 @@ func TestManagedFieldsThatAreNestedTooDeep(t *testing.T) {
 	usual := with("[" + strings.Repeat(`{"f:a":`, 400) + "{}" + strings.Repeat("}", 400) + "]")
 	require.Equal(t, 2*400, strings.Count(read(t, strings.NewReader(usual)), "f:a"), "those of the parent and of the Deployment")
 
+	// So are those of what an object is to make.
+	fields := strings.Repeat(`{"f:a":`, 9992) + "{}" + strings.Repeat("}", 9992)
+	for _, spec := range []string{
+		`{"template":{"metadata":{"managedFields":[` + fields + `]}}}`,
+		`{"volumeClaimTemplates":[{"metadata":{"managedFields":[` + fields + `]}}]}`,
+	} {
+		object := `{"metadata":{"name":"a"},"spec":` + spec + `}`
+		request := `{"children":{"Job.batch/v1":{"n/a":` + object + `},"Deployment.apps/v1":{"n/a":` + object + `}},"related":{"Pod.v1":{"n/a":` + object + `}}}`
+		require.False(t, json.Valid([]byte(request)))
+		require.True(t, json.Valid([]byte(read(t, strings.NewReader(request)))), spec[:40])
+	}
+
 	// What is too deep by itself is no JSON.
 	deep = with(strings.Repeat("[", 10001) + strings.Repeat("]", 10001))
 	require.Equal(t, deep, read(t, strings.NewReader(deep)))

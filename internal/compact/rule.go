@@ -28,8 +28,17 @@ func (r *rule) of(key string) *rule {
 var nothing = &rule{empty: true}
 
 // whole is for an object that is kept in full, but for managed fields that are nested deeper
-// than those of an API server: with them it could not be decoded.
-var whole = &rule{members: map[string]*rule{"metadata": {members: map[string]*rule{"managedFields": {shallow: true}}}}}
+// than those of an API server, and those of what it is to make, which nobody reads: with them it
+// could not be decoded.
+var whole = &rule{members: map[string]*rule{"metadata": {members: map[string]*rule{"managedFields": {shallow: true}}}, "spec": toMake}}
+
+// toMake is for the spec of a workload with templates.
+var toMake = &rule{members: map[string]*rule{
+	"template":             {members: map[string]*rule{"metadata": unmanagedMetadata}},
+	"volumeClaimTemplates": {members: map[string]*rule{"metadata": unmanagedMetadata}},
+}}
+
+var unmanagedMetadata = &rule{members: map[string]*rule{"managedFields": nothing}}
 
 // requestRule returns what a Controller's hooks read of a request. The parent
 // is kept in full, and so are children that an answer may restate.
@@ -70,7 +79,7 @@ func contestedRules(c metacontroller.Controller) map[string]*rule {
 // unmanaged returns the rule for an object that no answer restates: everything
 // except managedFields and the like.
 func unmanaged() *rule {
-	return &rule{members: map[string]*rule{"metadata": {members: map[string]*rule{
+	return &rule{members: map[string]*rule{"spec": toMake, "metadata": {members: map[string]*rule{
 		"managedFields": nothing,
 		"annotations":   {members: map[string]*rule{metacontroller.LastAppliedAnnotation: nothing}},
 	}}}}
@@ -126,6 +135,8 @@ func typeRule(t reflect.Type, depth int) *rule {
 		name, _, _ := strings.Cut(tag, ",")
 		switch {
 		case tag == "-" || !field.IsExported() && !field.Anonymous:
+		case name == "managedFields": // of a template
+			r.members[name] = nothing
 		case field.Anonymous && name == "":
 			if embedded := typeRule(field.Type, depth+1); embedded != nil {
 				for key, member := range embedded.members {
