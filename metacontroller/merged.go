@@ -17,7 +17,7 @@ const mostMerged = 3 << 20
 func checkMerged(observed Snapshot, desired []byte) error {
 	// At most each entry of a list, and of one in each of them, becomes as large as both together.
 	objects := bytes.Count(observed.raw, []byte{'{'})
-	if (objects+1)/2*(objects/2)*(len(observed.raw)+len(desired)) <= mostMerged {
+	if (objects+1)/2*(objects/2)*(len(observed.raw)+len(desired))*mostPerByte <= mostMerged {
 		return nil
 	}
 	m := merging{desired: desired}
@@ -59,7 +59,7 @@ func (m *merging) readEntries(path string, value []byte) {
 		for _, key := range mergeKeys {
 			if value := lookup(element, key); value != nil {
 				of := entry{path, key, string(keyText(value))}
-				m.entries[of] = max(m.entries[of], len(element))
+				m.entries[of] = max(m.entries[of], encodedSize(element))
 			}
 		}
 		m.readEntries(path+"[]", element)
@@ -95,7 +95,7 @@ func (m *merging) size(value []byte) int {
 	case '[':
 		return m.sizeOfList(value)
 	default:
-		return len(value)
+		return encodedSize(value)
 	}
 }
 

@@ -43,9 +43,14 @@ func TestEntriesWithOneKey(t *testing.T) {
 			require.ErrorContains(t, err, "child ConfigMap/a: it has several entries with one key in "+c.refused+", as which Metacontroller would write ", name)
 		}
 	}
-	controller.Children[0].Update = OnDelete
-	child := `"ns/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"env":` + list(many, `{"name":"z"}`, `{"name":"z","value":"`+large+`"}`) + `}`
+	// The last one is longer as Metacontroller writes it.
+	child := `"ns/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"env":` + list(few, `{"name":"z"}`, `{"name":"z","value":"`+strings.Repeat("<", 10<<10)+`"}`) + `}`
 	_, err := controller.Call(SyncHook, noon, ask(false, child, ""))
+	require.ErrorContains(t, err, "would write 6")
+
+	controller.Children[0].Update = OnDelete
+	child = `"ns/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"env":` + list(many, `{"name":"z"}`, `{"name":"z","value":"`+large+`"}`) + `}`
+	_, err = controller.Call(SyncHook, noon, ask(false, child, ""))
 	require.NoError(t, err, "what is never updated")
 }
 
