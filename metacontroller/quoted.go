@@ -117,93 +117,109 @@ type place struct {
 // quotesOf returns what the API server could quote of a child in its wire form, or of another
 // valid JSON text.
 func quotesOf(wire []byte) quotes {
-	var q quotes
-	perWord := quotedPerWord
+	q := quoting{perWord: quotedPerWord, places: []place{{}}}
 	if bytes.Contains(wire, []byte(`"os":{"name":"windows"`)) {
-		perWord = quotedPerWordOfWindows
-	}
-	places := []place{{}} // of the object or list, and those within
-	var next place        // of the value of the last key
-	here := func() place {
-		of, is := places[len(places)-1], next
-		is.unvalidated = is.unvalidated || of.unvalidated
-		if of.isList { // and next says nothing
-			is.isVariable = of.isVariable
-		}
-		return is
-	}
-	count := func(text []byte, isWord bool) {
-		is := here()
-		switch {
-		case is.unvalidated || slices.Contains(is.defaults, string(text)):
-		case is.isCombined:
-			q.size += quotedPerCombination
-		case isHugePages(text):
-			q.size += quotedPerHugePages
-		case isWord || isPlainKey(text):
-			if !is.isVariable {
-				q.size += perWord
-			}
-		default:
-			q.size += quotedPerText + quotedTwice*len(text)
-			for _, c := range text {
-				if c < ' ' || c > '~' {
-					q.size += quotedTwice * (quotedPerOddByte - 1)
-				}
-			}
-		}
-	}
-	countKey := func(key []byte) {
-		if isPlainKey(key) && !isHugePages(key) {
-			return
-		}
-		count(key, false)
-		problems := places[len(places)-1].keyProblems
-		if problems == nil {
-			problems = validation.IsQualifiedName
-		}
-		if isHugePages(key) && len(key) > longestHugePages || len(problems(string(key))) > 0 {
-			q.size += quotedPerOddKey
-			q.odd, q.oddBytes, q.oddKey = q.odd+1, q.oddBytes+len(key), string(key)
-		}
+		q.perWord = quotedPerWordOfWindows
 	}
 	for i := 0; i < len(wire); i++ {
 		switch wire[i] {
 		case '{', '[':
 			if after := skipSpace(wire, i+1); i > 0 && after < len(wire) && wire[after] == wire[i]+2 { // '}' or ']'
-				count(nil, true)
+				q.count(nil, true)
 			}
-			is := here()
+			is := q.here()
 			is.isList = wire[i] == '['
-			places, next = append(places, is), place{}
+			q.places, q.next = append(q.places, is), place{}
 		case '}', ']':
-			places = places[:len(places)-1]
+			q.places = q.places[:len(q.places)-1]
 		case ',', ' ', '\n', '\r', '\t':
 		case '"':
 			end := skipString(wire, i)
 			text := wire[i+1 : end-1]
 			if after := skipSpace(wire, end); after < len(wire) && wire[after] == ':' {
-				countKey(text)
-				next = place{
-					unvalidated: unquoted[string(text)],
-					isVariable:  string(text) == "env" || string(text) == "name" && places[len(places)-1].isVariable,
-					isCombined:  combined[string(text)], defaults: defaults[string(text)], keyProblems: keyProblems[string(text)],
-				}
+				q.countKey(text)
+				q.next = q.valueOf(string(text))
 				end = after + 1
 			} else {
-				count(text, false)
-				next = place{}
+				q.count(text, false)
+				q.next = place{}
 			}
 			i = end - 1
 		default:
 			end := skipValue(wire, i)
 			if wire[i] != 'n' { // a number or a Boolean
-				count(wire[i:end], true)
+				q.count(wire[i:end], true)
 			}
-			next, i = place{}, end-1
+			q.next, i = place{}, end-1
 		}
 	}
-	return q
+	return q.quotes
+}
+
+// quoting adds up quotes while a JSON text is read.
+type quoting struct {
+	quotes
+
+	perWord int
+	places  []place // of the object or list, and those around it
+	next    place   // of the value of the last key
+}
+
+// here returns the place of the value that comes next.
+func (q *quoting) here() place {
+	of, is := q.places[len(q.places)-1], q.next
+	is.unvalidated = is.unvalidated || of.unvalidated
+	if of.isList { // and next says nothing
+		is.isVariable = of.isVariable
+	}
+	return is
+}
+
+// valueOf returns the place of the value of a key of the current object.
+func (q *quoting) valueOf(key string) place {
+	return place{
+		unvalidated: unquoted[key],
+		isVariable:  key == "env" || key == "name" && q.places[len(q.places)-1].isVariable,
+		isCombined:  combined[key], defaults: defaults[key], keyProblems: keyProblems[key],
+	}
+}
+
+// count counts a text, or a number, a Boolean or something empty, which are words.
+func (q *quoting) count(text []byte, isWord bool) {
+	is := q.here()
+	switch {
+	case is.unvalidated || slices.Contains(is.defaults, string(text)):
+	case is.isCombined:
+		q.size += quotedPerCombination
+	case isHugePages(text):
+		q.size += quotedPerHugePages
+	case isWord || isPlainKey(text):
+		if !is.isVariable {
+			q.size += q.perWord
+		}
+	default:
+		q.size += quotedPerText + quotedTwice*len(text)
+		for _, c := range text {
+			if c < ' ' || c > '~' {
+				q.size += quotedTwice * (quotedPerOddByte - 1)
+			}
+		}
+	}
+}
+
+func (q *quoting) countKey(key []byte) {
+	if isPlainKey(key) && !isHugePages(key) {
+		return
+	}
+	q.count(key, false)
+	problems := q.places[len(q.places)-1].keyProblems
+	if problems == nil {
+		problems = validation.IsQualifiedName
+	}
+	if isHugePages(key) && len(key) > longestHugePages || len(problems(string(key))) > 0 {
+		q.size += quotedPerOddKey
+		q.odd, q.oddBytes, q.oddKey = q.odd+1, q.oddBytes+len(key), string(key)
+	}
 }
 
 // isHugePages reports whether a key is the name of a size of huge pages.
