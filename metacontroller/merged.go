@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// mostMerged is how many bytes Metacontroller may make of an observed child when it merges the
-// desired one into it: an API server reads no larger request.
+// mostMerged is by how many bytes Metacontroller may make an observed child larger when it merges
+// the desired one into it: an API server stores no object that is half as large.
 const mostMerged = 3 << 20
 
 // checkMerged refuses an observed child, of a kind that is updated in place, that Metacontroller
@@ -21,7 +21,8 @@ func checkMerged(observed Snapshot, desired []byte) error {
 		return nil
 	}
 	m := merging{desired: desired}
-	if size := m.size(observed.raw); size > mostMerged {
+	// What is large without that is so by itself.
+	if size := m.size(observed.raw); size-encodedSize(observed.raw) > mostMerged {
 		return badRequest("it has several entries with one key in %.300s, as which Metacontroller would write %d bytes: remove all of them but one", m.list, size)
 	}
 	return nil

@@ -23,6 +23,7 @@ func TestEntriesWithOneKey(t *testing.T) {
 		refused string // the path, if it is
 	}{
 		"many, and a large one last":       {`"spec":{"containers":[{"name":"a"},{"env":` + list(many, `{"name":"z"}`, `{"name":"z","value":"`+large+`"}`) + `}]}`, "spec.containers[1].env"},
+		"few in a large child":             {`"data":{"a":"` + strings.Repeat("<", 1<<20) + `"},"spec":{"env":` + list(few, `{"name":"z"}`, `{"name":"z"}`) + `}`, ""},
 		"few":                              {`"spec":{"env":` + list(few, `{"name":"z"}`, `{"name":"z","value":"`+large+`"}`) + `}`, ""},
 		"many, and a small one last":       {`"spec":{"env":` + list(many, `{"name":"z","value":"`+strings.Repeat("x", 100)+`"}`, `{"name":"z"}`) + `}`, ""},
 		"many without a key":               {`"spec":{"env":` + list(many, `{"key":"z"}`, `{"key":"z","value":"`+large+`"}`) + `}`, ""},

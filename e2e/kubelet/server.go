@@ -129,7 +129,7 @@ func (s *Server) Mount(ctx context.Context, objects *cluster.Reader) error {
 func contents(ctx context.Context, objects *cluster.Reader, volume corev1.Volume) (missing string, files map[string][]byte, err error) {
 	var of string
 	var items []corev1.KeyToPath
-	data := map[string][]byte{}
+	var data map[string][]byte
 	switch {
 	case volume.EmptyDir != nil:
 		return "", nil, nil
