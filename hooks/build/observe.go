@@ -24,6 +24,7 @@ type observedJob struct {
 		} `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
+		Suspend  bool `json:"suspend"`
 		Template struct {
 			Spec struct {
 				InitContainers []struct {

@@ -97,6 +97,8 @@ func (s state) progress(p plan, job *observedJob) (Phase, verdict) {
 	}
 	pod := s.observed.podOf(job)
 	switch {
+	case job.Spec.Suspend:
+		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "Job/" + job.Name + " is suspended: set its spec.suspend to false, with kubectl patch"}
 	case pod == nil:
 		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "the Job has no Pod yet"}
 	case pod.Status.Phase == corev1.PodPending && !hasBegun(pod):
