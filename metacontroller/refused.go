@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -46,7 +47,7 @@ func isTooLargeToUpdate(observed, desired []byte) bool {
 		return true
 	}
 	quoted := quotedInSpec(observed)
-	return quoted > mostForeignQuoted && quoted > 2*quotesOf(desired).size+mostForeignQuoted
+	return quoted > mostForeignQuoted && quoted > 2*(quotesOf(desired).size+quotedOfSources(desired))+mostForeignQuoted
 }
 
 // quotedInSpec returns how much the API server could quote of the spec of an observed child,
@@ -56,7 +57,14 @@ func quotedInSpec(observed []byte) int {
 	if len(spec) <= noForeign {
 		return 0
 	}
-	return quotesOf(spec).size
+	return quotesOf(spec).size + quotedOfSources(spec)
+}
+
+// quotedOfSources returns how much the API server could quote of the sources of environment
+// variables, of which it says nothing where they are created with the variable: an update can
+// give a value to one to which somebody has given a source.
+func quotedOfSources(raw []byte) int {
+	return bytes.Count(raw, []byte(`"valueFrom":`)) * quotedPerText
 }
 
 // hasOtherSelector reports whether an observed workload has another selector than is wanted.

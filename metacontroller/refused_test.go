@@ -81,3 +81,17 @@ func TestDefaultsAreNotWhatOthersHaveAdded(t *testing.T) {
 	others := deployment(`,"path":"/a","scheme":"HTTPS"`, `,"timeoutSeconds":2,"periodSeconds":11,"successThreshold":2,"failureThreshold":4`, "")
 	require.True(t, isTooLargeToUpdate(others, desired))
 }
+
+// TestSourcesThatOthersGiveToVariables: an update would give them a value, too, and be refused
+// with a sentence about each.
+func TestSourcesThatOthersGiveToVariables(t *testing.T) {
+	deployment := func(variable string, n int) []byte {
+		return []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"template":{"spec":{"containers":[{"name":"a","env":[` +
+			strings.TrimSuffix(strings.Repeat(variable+",", n), ",") + `]}]}}}}`)
+	}
+	const value, source = `{"name":"A","value":"a"}`, `{"name":"A","valueFrom":{"secretKeyRef":{"name":"a","key":"b"}}}`
+	require.True(t, isTooLargeToUpdate(deployment(source, 1000), deployment(value, 1000)))
+	require.True(t, mayBeTooLarge(deployment(source, 1000)))
+	require.False(t, isTooLargeToUpdate(deployment(source, 1000), deployment(source, 1000)), "as they are asked for")
+	require.False(t, isTooLargeToUpdate(deployment(source, 100), deployment(value, 100)))
+}
