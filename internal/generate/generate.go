@@ -1,6 +1,6 @@
 // Package generate writes the files that follow from a project's operators:
 // their CRDs, CompositeControllers and permissions below deploy/, and the
-// sections of its README that list them. The sources are the list of operators
+// sections of its README and of admission policies that list them. The sources are the list of operators
 // and the Go types of their custom resources.
 package generate
 
@@ -72,9 +72,21 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 			return nil, err
 		}
 	}
-	return files, files.addReadme(p.Root,
+	for path, withParents := range policies {
+		if err := files.addSections(p.Root, path, section{"kinds", manifests.AdmissionRules(p.Controllers, withParents)}); err != nil {
+			return nil, err
+		}
+	}
+	return files, files.addSections(p.Root, "README.md",
 		section{"kinds", manifests.KindsTable(rows)},
 		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
+}
+
+// policies are admission policies that judge the children of all operators, and whether they judge
+// the custom resources, too.
+var policies = map[string]bool{
+	"deploy/components/protected-annotations/policy.yaml":  false,
+	"deploy/components/shallow-managed-fields/policy.yaml": true,
 }
 
 // page returns the path of the page about a kind that the README links, or "" if
@@ -168,36 +180,44 @@ func (t Tree) addShards(p Project) error {
 	return nil
 }
 
-// section is a part of the README that is generated. It stands between two lines.
+// section is a part of a file that is generated. It stands between two lines.
 type section struct {
 	name    string
 	content []byte
 }
 
-func (s section) begin() []byte { return []byte("<!-- " + s.name + ":begin -->\n") }
-func (s section) end() []byte   { return []byte("<!-- " + s.name + ":end -->\n") }
+// enclosed returns the two lines that enclose a section of a page or, as comments of its depth, of
+// a manifest.
+func (s section) enclosed(path string) (begin, end []byte) {
+	form := "<!-- %s:%s -->\n"
+	if filepath.Ext(path) == ".yaml" {
+		form = "    # %s:%s\n"
+	}
+	return fmt.Appendf(nil, form, s.name, "begin"), fmt.Appendf(nil, form, s.name, "end")
+}
 
-// addReadme adds the README with the sections in their places, if it has a place
+// addSections adds a file with the sections in their places, if it exists and has a place
 // for them.
-func (t Tree) addReadme(root string, sections ...section) error {
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+func (t Tree) addSections(root, path string, sections ...section) error {
+	text, err := os.ReadFile(filepath.Join(root, path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading the README: %w", err)
+		return fmt.Errorf("reading what has generated sections: %w", err)
 	}
 	for _, s := range sections {
-		before, rest, begins := bytes.Cut(text, s.begin())
-		_, after, ends := bytes.Cut(rest, s.end())
+		begin, end := s.enclosed(path)
+		before, rest, begins := bytes.Cut(text, begin)
+		_, after, ends := bytes.Cut(rest, end)
 		switch {
-		case !begins && !bytes.Contains(text, s.end()):
+		case !begins && !bytes.Contains(text, end):
 			continue
 		case !begins || !ends:
-			return fmt.Errorf("README.md has only one of the two lines that enclose the section %s, or in the wrong order", s.name)
+			return fmt.Errorf("%s has only one of the two lines that enclose the section %s, or in the wrong order", path, s.name)
 		}
-		text = bytes.Join([][]byte{before, s.begin(), s.content, s.end(), after}, nil)
-		t["README.md"] = text
+		text = bytes.Join([][]byte{before, begin, s.content, end, after}, nil)
+		t[path] = text
 	}
 	return nil
 }

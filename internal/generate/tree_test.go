@@ -85,7 +85,7 @@ func TestSectionsGoBetweenTheirTwoLines(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			files := Tree{}
-			err := files.addReadme(place(t, map[string]string{"README.md": c.readme}), sections...)
+			err := files.addSections(place(t, map[string]string{"README.md": c.readme}), "README.md", sections...)
 			if c.failure != "" {
 				require.ErrorContains(t, err, c.failure)
 				return
@@ -94,5 +94,9 @@ func TestSectionsGoBetweenTheirTwoLines(t *testing.T) {
 			require.Equal(t, c.want, string(files["README.md"]))
 		})
 	}
-	require.NoError(t, Tree{}.addReadme(t.TempDir(), sections...), "a project without a README")
+	require.NoError(t, Tree{}.addSections(t.TempDir(), "README.md", sections...), "a project without a README")
+
+	files := Tree{}
+	require.NoError(t, files.addSections(place(t, map[string]string{"a.yaml": "a:\n    # other:begin\n    # other:end\n    b: c\n"}), "a.yaml", sections...))
+	require.Equal(t, "a:\n    # other:begin\nnew\n    # other:end\n    b: c\n", string(files["a.yaml"]))
 }

@@ -1,0 +1,41 @@
+package manifests
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// AdmissionRules returns the resourceRules of a ValidatingAdmissionPolicy that judges what is
+// created and updated of the kinds of the operators' children and, if asked for, of their custom
+// resources. They are indented as they stand in the policy.
+func AdmissionRules(controllers []metacontroller.Controller, withParents bool) []byte {
+	plurals := map[string][]string{} // by group
+	add := func(resource metacontroller.Resource) {
+		if group := resource.Group(); !slices.Contains(plurals[group], resource.Plural) {
+			plurals[group] = append(plurals[group], resource.Plural)
+		}
+	}
+	for _, c := range controllers {
+		if withParents {
+			add(c.Parent)
+		}
+		for _, child := range c.Children {
+			add(child.Resource)
+		}
+	}
+	var rules bytes.Buffer
+	for _, group := range slices.Sorted(maps.Keys(plurals)) {
+		slices.Sort(plurals[group])
+		name := group
+		if name == "" {
+			name = `""`
+		}
+		fmt.Fprintf(&rules, "    - apiGroups: [%s]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [%s]\n", name, strings.Join(plurals[group], ", "))
+	}
+	return rules.Bytes()
+}
