@@ -57,6 +57,8 @@ var aboutPods = map[reflect.Type]asked{
 				"preemptionPolicy Never cannot be set without priorityClassName: set priorityClassName, and remove preemptionPolicy"},
 			{"!has(self.overhead) || size(self.overhead) == 0 || has(self.runtimeClassName)",
 				"overhead cannot be set without runtimeClassName: set runtimeClassName, and remove overhead"},
+			{"!has(self.resources) || (" + ofPods("limits") + " && " + ofPods("requests") + ")",
+				"the resources of a Pod are cpu, memory and huge pages: give the others to its containers"},
 			{"!(has(self.shareProcessNamespace) && self.shareProcessNamespace && has(self.hostPID) && self.hostPID)",
 				"shareProcessNamespace and hostPID cannot both be true: remove one of them"},
 		},
@@ -146,4 +148,10 @@ func sleepsInTime(containers string) string {
 	}
 	return "!has(self." + containers + ") || self." + containers + ".all(c, !has(c.lifecycle) || " +
 		"(" + sleeps("c.lifecycle.postStart") + " && " + sleeps("c.lifecycle.preStop") + "))"
+}
+
+// ofPods asks that the limits or requests of a Pod as a whole are of resources that may stand there:
+// https://github.com/kubernetes/component-helpers/blob/v0.36.3/resource/helpers.go
+func ofPods(field string) string {
+	return "(!has(self.resources." + field + ") || self.resources." + field + ".all(r, r in ['cpu', 'memory'] || r.startsWith('hugepages-')))"
 }
