@@ -22,11 +22,18 @@ func checkMerged(observed Snapshot, desired []byte) error {
 	}
 	m := merging{desired: desired}
 	// What is large without that is so by itself.
-	if size := m.size(observed.raw); size-encodedSize(observed.raw) > mostMerged {
+	plain := encodedSize(observed.raw)
+	for _, name := range unmerged {
+		plain -= encodedSize(lookup(observed.raw, name))
+	}
+	if size := m.size(observed.raw); size-plain > mostMerged {
 		return badRequest("it has several entries with one key in %.300s, as which Metacontroller would write %d bytes: remove all of them but one", m.list, size)
 	}
 	return nil
 }
+
+// unmerged are the parts of an object of which no list is merged.
+var unmerged = []string{"metadata", "status"}
 
 // merging adds up how large Metacontroller makes an object at most.
 type merging struct {
@@ -83,8 +90,8 @@ func (m *merging) size(value []byte) int {
 	case '{':
 		size := 2
 		members(value, func(key, member []byte) bool {
-			if len(m.path) == 0 && (string(key) == "metadata" || string(key) == "status") {
-				return true // no list of them is merged
+			if len(m.path) == 0 && slices.Contains(unmerged, string(key)) {
+				return true
 			}
 			path, place := len(m.path), len(m.place)
 			m.path, m.place = append(append(m.path, '.'), key...), append(append(m.place, '.'), key...)

@@ -44,9 +44,14 @@ func TestEntriesWithOneKey(t *testing.T) {
 			require.ErrorContains(t, err, "child ConfigMap/a: it has several entries with one key in "+c.refused+", as which Metacontroller would write ", name)
 		}
 	}
+	// What is in the metadata does not hide what is in the spec.
+	hidden := `"ns/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns","annotations":{"a":"` + strings.Repeat("<", 1<<20) + `"}},"env":` + list(600, `{"name":"z"}`, `{"name":"z","value":"`+large+`"}`) + `}`
+	_, err := controller.Call(SyncHook, noon, ask(false, hidden, ""))
+	require.ErrorContains(t, err, "would write 6")
+
 	// The last one is longer as Metacontroller writes it.
 	child := `"ns/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"env":` + list(few, `{"name":"z"}`, `{"name":"z","value":"`+strings.Repeat("<", 10<<10)+`"}`) + `}`
-	_, err := controller.Call(SyncHook, noon, ask(false, child, ""))
+	_, err = controller.Call(SyncHook, noon, ask(false, child, ""))
 	require.ErrorContains(t, err, "would write 6")
 
 	controller.Children[0].Update = OnDelete
