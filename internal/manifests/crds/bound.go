@@ -89,14 +89,25 @@ func boundEntries(schema map[string]any, name string) {
 			maps.Copy(member(schema, "additionalProperties"), labelValue)
 		}
 	}
+	belowByName(schema, name, boundEntries)
+}
+
+// belowByName calls visit with the schema of each field of an object, of each item of a list and of
+// each value of a map, and the name of the field that it belongs to.
+func belowByName(schema map[string]any, name string, visit func(schema map[string]any, name string)) {
 	for _, keyword := range []string{"items", "additionalProperties"} {
 		if inner := member(schema, keyword); inner != nil {
-			boundEntries(inner, name)
+			visit(inner, name)
 		}
 	}
 	for field := range member(schema, "properties") {
-		boundEntries(member(member(schema, "properties"), field), field)
+		visit(member(member(schema, "properties"), field), field)
 	}
+}
+
+// isText reports whether a text is a value of a schema.
+func isText(schema map[string]any) bool {
+	return schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
 }
 
 // freeTexts are the fields whose text the API server does not validate, and so does not
@@ -108,18 +119,10 @@ var freeTexts = map[string]bool{"args": true, "command": true, "value": true, "e
 // quotes what it refuses, with up to four bytes for one, and Metacontroller keeps that as
 // an event: a name of 200 KB would take it megabytes at each try.
 func boundTexts(schema map[string]any, name string) {
-	isText := schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
-	if isText && schema["maxLength"] == nil && schema["enum"] == nil && !freeTexts[name] {
+	if isText(schema) && schema["maxLength"] == nil && schema["enum"] == nil && !freeTexts[name] {
 		schema["maxLength"] = int64(longestText)
 	}
-	for _, keyword := range []string{"items", "additionalProperties"} {
-		if inner := member(schema, keyword); inner != nil {
-			boundTexts(inner, name)
-		}
-	}
-	for field := range member(schema, "properties") {
-		boundTexts(member(member(schema, "properties"), field), field)
-	}
+	belowByName(schema, name, boundTexts)
 }
 
 // notKeptByYAML are the characters that YAML does not keep, in which Metacontroller sends
@@ -128,21 +131,13 @@ func boundTexts(schema map[string]any, name string) {
 const notKeptByYAML = `\x7f-\x{9f}\x{fffe}\x{ffff}`
 
 // refuseLineEnds has no string of a schema admit [notKeptByYAML].
-func refuseLineEnds(schema map[string]any) {
-	isText := schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
-	if pattern, has := schema["pattern"].(string); isText && has {
+func refuseLineEnds(schema map[string]any, name string) {
+	if pattern, has := schema["pattern"].(string); isText(schema) && has {
 		schema["pattern"] = strings.ReplaceAll(pattern, "[^", "[^"+notKeptByYAML)
-	} else if isText && schema["enum"] == nil && schema["format"] == nil {
+	} else if isText(schema) && schema["enum"] == nil && schema["format"] == nil {
 		schema["pattern"] = "^[^" + notKeptByYAML + "]*$"
 	}
-	for _, keyword := range []string{"items", "additionalProperties"} {
-		if inner := member(schema, keyword); inner != nil {
-			refuseLineEnds(inner)
-		}
-	}
-	for field := range member(schema, "properties") {
-		refuseLineEnds(member(member(schema, "properties"), field))
-	}
+	belowByName(schema, name, refuseLineEnds)
 }
 
 // annotationRules are about annotations of Pods whose values the API server validates, and
@@ -169,14 +164,7 @@ func boundKeys(schema map[string]any, name string) {
 			fmt.Sprintf("a key has more than %d characters: shorten it", longestKey),
 		})
 	}
-	for _, keyword := range []string{"items", "additionalProperties"} {
-		if inner := member(schema, keyword); inner != nil {
-			boundKeys(inner, name)
-		}
-	}
-	for field := range member(schema, "properties") {
-		boundKeys(member(member(schema, "properties"), field), field)
-	}
+	belowByName(schema, name, boundKeys)
 }
 
 func entriesOf(name string) int {

@@ -186,7 +186,7 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	written := member(member(schema, "properties"), "spec")
 	boundEntries(written, "spec")
 	boundTexts(written, "spec")
-	refuseLineEnds(written)
+	refuseLineEnds(written, "spec")
 	boundKeys(written, "spec")
 	boundNumbers(schema)
 	boundQuantities(schema)
