@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,10 +19,27 @@ func TestChildrenAreAccepted(t *testing.T) { runInHooks(t, "different children c
 
 func TestRefusalsAreShort(t *testing.T) { runInHooks(t, "the longest refusal has") }
 
+func TestRulesRefuseWhatTheySayAndNothingElse(t *testing.T) { runInHooks(t, "rules asked for") }
+
+func TestServerKeepsChildrenAsTheyAreWritten(t *testing.T) { runInHooks(t, "children written") }
+
+// testsOfHooks builds the tests of hooks/ once, and returns the path of the program.
+var testsOfHooks = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(controlPlane.Dir, "hooks.test")
+	build := exec.Command("go", "test", "-c", "-o", path, "./hooks")
+	build.Dir = ".."
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, output)
+	}
+	return path, nil
+})
+
 // runInHooks runs the test of the same name, which has to print something.
 func runInHooks(t *testing.T, printed string) {
-	test := exec.Command("go", "test", "-count=1", "-timeout=4h", "-v", "-run=^"+t.Name()+"$", "./hooks")
-	test.Dir = ".."
+	path, err := testsOfHooks()
+	require.NoError(t, err)
+	test := exec.Command(path, "-test.timeout=4h", "-test.v", "-test.run=^"+t.Name()+"$")
+	test.Dir = filepath.Join("..", "hooks")
 	test.Env = append(os.Environ(), "OPERETTA_TEST_KUBECONFIG="+controlPlane.Kubeconfig)
 	output, err := test.CombinedOutput()
 	t.Logf("%s", output)

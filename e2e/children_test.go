@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -127,86 +125,4 @@ func requireSettles(t *testing.T, stream, ns string, flags ...string) {
 	for line := range strings.Lines(again) {
 		require.Contains(t, line, " unchanged")
 	}
-}
-
-// The API server must store every field as the hook wrote it, and may only add
-// fields: otherwise Metacontroller would find a difference at every sync.
-func TestServerKeepsChildrenAsTheyAreWritten(t *testing.T) {
-	cases, err := filepath.Glob("../testdata/*/sync/*.in.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, cases)
-	for _, path := range append(samples(t), cases...) {
-		if !hasChildren(t, path) {
-			continue
-		}
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			for _, wanted := range documents(t, children(t, path)) {
-				raw, err := yaml.Marshal(wanted)
-				require.NoError(t, err)
-				stored := parse(t, apply(t, string(raw), "--dry-run=server", "--output=yaml"))
-				if wanted["kind"] == "Pod" {
-					continue // it is never updated, and is given tokens and tolerations
-				}
-				requireKept(t, wanted, stored, fmt.Sprint(wanted["kind"]))
-			}
-		})
-	}
-}
-
-// hasChildren reports whether a file leads to children: true for a custom resource,
-// and for a case whose answer has some.
-func hasChildren(t *testing.T, path string) bool {
-	t.Helper()
-	input, isCase := strings.CutSuffix(path, ".in.yaml")
-	if !isCase {
-		return true
-	}
-	answer := parse(t, read(t, input+".out.yaml"))
-	wanted, _ := answer["children"].([]any)
-	return len(wanted) > 0
-}
-
-// mergeKeys are the members by which Metacontroller tells the entries of a list
-// apart. Any other list it compares as a whole.
-var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
-
-// requireKept fails unless stored has every field of wanted with the same value.
-func requireKept(t *testing.T, wanted, stored any, path string) {
-	t.Helper()
-	switch wanted := wanted.(type) {
-	case map[string]any:
-		members, ok := stored.(map[string]any)
-		require.True(t, ok, "%s is stored as %v", path, stored)
-		for name, value := range wanted {
-			requireKept(t, value, members[name], path+"."+name)
-		}
-	case []any:
-		entries, ok := stored.([]any)
-		require.True(t, ok, "%s is stored as %v", path, stored)
-		if !isMerged(wanted) {
-			require.Equal(t, wanted, entries, path)
-			return
-		}
-		require.Len(t, entries, len(wanted), path)
-		for i := range wanted {
-			requireKept(t, wanted[i], entries[i], path+"[]")
-		}
-	default:
-		require.True(t, reflect.DeepEqual(wanted, stored), "%s: %v is stored as %v", path, wanted, stored)
-	}
-}
-
-// isMerged reports whether all entries of a list have one of the merge keys.
-func isMerged(list []any) bool {
-	for _, key := range mergeKeys {
-		all := len(list) > 0
-		for _, entry := range list {
-			members, _ := entry.(map[string]any)
-			all = all && members[key] != nil
-		}
-		if all {
-			return true
-		}
-	}
-	return false
 }

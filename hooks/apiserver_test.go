@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -66,10 +67,11 @@ func realAPIServer(t *testing.T) *apiServer {
 	}
 }
 
-// plurals returns what paths call the kinds of children.
+// plurals returns what paths call the kinds of custom resources and children.
 func plurals() map[string]string {
 	names := map[string]string{}
 	for _, controller := range hooks.All() {
+		names[controller.Parent.APIVersion+" "+controller.Parent.Kind] = controller.Parent.Plural
 		for _, child := range controller.Children {
 			names[child.APIVersion+" "+child.Kind] = child.Plural
 		}
@@ -132,6 +134,8 @@ type refusal struct {
 	message string
 	// bytes is the size of the whole answer, which has each error once more.
 	bytes int
+	// reasons are those errors as kubectl prints them: the field, and what is wrong with it.
+	reasons []string
 }
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.code, r.message) }
@@ -165,8 +169,17 @@ func (s *apiServer) send(method, path, contentType string, object simulate.Objec
 		return nil, fmt.Errorf("%s: %s", response.Status, text)
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		message, _, _ := unstructured.NestedString(answer.Object, "message")
-		return nil, &refusal{response.StatusCode, message, len(text)}
+		var status metav1.Status
+		if err := json.Unmarshal(text, &status); err != nil {
+			return nil, fmt.Errorf("%s: %s", response.Status, text)
+		}
+		refused := &refusal{code: response.StatusCode, message: status.Message, bytes: len(text)}
+		if status.Details != nil {
+			for _, cause := range status.Details.Causes {
+				refused.reasons = append(refused.reasons, cause.Field+": "+cause.Message)
+			}
+		}
+		return nil, refused
 	}
 	return answer, nil
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -184,26 +183,13 @@ func fieldsOf(schema *crd.Schema, parent map[string]any, spec any) []string {
 	return fields
 }
 
-// rule is what a validation rule refuses, see testdata/rules.yaml of each kind.
-type rule struct {
-	Message string `json:"message"`
-	Also    string `json:"also"` // the message of another rule that refuses it, if there is one
-	Before  string `json:"before"`
-	BadName string `json:"badName"`
-	Bad     string `json:"bad"`
-	Good    string `json:"good"`
-}
-
 // TestWhatARuleRefusesIsRefused breaks every rule of every CRD, but for those
 // about a change, which no single request can break.
 func TestWhatARuleRefusesIsRefused(t *testing.T) {
 	for _, e := range peopled(t) {
 		t.Run(e.Controller.Name(), func(t *testing.T) {
 			refuse := newEdge(t).withParents(e)
-			text, err := os.ReadFile(e.Controller.Name() + "/testdata/rules.yaml")
-			require.NoError(t, err)
-			var rules map[string]rule
-			require.NoError(t, yaml.UnmarshalStrict(text, &rules))
+			rules := rulesOf(t, e.Controller)
 			messages, told := ruleMessages(t, e.Controller), map[string]bool{}
 			for name, rule := range rules {
 				if rule.Before != "" || !slices.Contains(messages, rule.Message) {

@@ -67,18 +67,20 @@ func TestRefusalsAreShort(t *testing.T) {
 			}
 			for _, of := range []struct {
 				most  int
-				edits []explore.Edit
+				edits []explore.LargeEdit
 			}{{longestRefusal, large}, {quotedForOne * shortEdit, short}, {longestOfAsked, asked}} {
-				most, edits := of.most, of.edits
 				a := &acceptance{server: server, known: map[string]*trial{}}
-				oneOf := uint32(max(1, len(edits)/(3*editsOfAKind)))
-				for i, edit := range edits {
-					isAlways := most == longestOfAsked && alwaysAsked.MatchString(edit.Path)
-					if (isAlways || testenv.Sampled(fmt.Sprint(edit.Path, i), oneOf)) && s.Admits(edit.Object) {
-						a.play(written{name: edit.Path, objects: s.WithParent(edit.Object)}, nil)
+				oneOf := uint32(max(1, len(of.edits)/(5*editsOfAKind)))
+				for i, edit := range of.edits {
+					isAlways := of.most == longestOfAsked && alwaysAsked.MatchString(edit.Path)
+					if !isAlways && !testenv.Sampled(fmt.Sprint(edit.Path, i), oneOf) {
+						continue
+					}
+					if object := edit.Make(); object != nil && s.Admits(object) {
+						a.play(written{name: edit.Path, objects: s.WithParent(object)}, nil)
 					}
 				}
-				a.refuseShortly(t, most)
+				a.refuseShortly(t, of.most)
 			}
 		})
 	}

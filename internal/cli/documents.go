@@ -144,7 +144,10 @@ func (d document) identity() (string, error) {
 			Name      string `json:"name"`
 		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(d.json, &object); err != nil || object.Metadata.Name == "" {
+	if err := json.Unmarshal(d.json, &object); err != nil {
+		return "", fmt.Errorf("%s has a metadata.name or namespace that is no string: put it in quotes, as YAML reads y, no and 1 as something else", d.source)
+	}
+	if object.Metadata.Name == "" {
 		return "", fmt.Errorf("%s has no metadata.name", d.source)
 	}
 	return strings.Join([]string{apiVersion, kind, object.Metadata.Namespace, object.Metadata.Name}, " "), nil

@@ -3,7 +3,7 @@ package explore
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,16 +12,26 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// LargeEdit is an edit of some hundred kilobytes. There are thousands of a kind, so that each
+// is only made when it is wanted.
+type LargeEdit struct {
+	// Path is the field, as in spec.ports[0].name.
+	Path string
+	// Make returns the custom resource after the edit, or nil where the field cannot be
+	// written: its list is of texts, say.
+	Make func() map[string]any
+}
+
 // Largest returns edits that write the largest texts and keys that a schema admits into
 // each field, once and as often as the lists around the field have items, up to about most
 // bytes. The texts are of the forms that Kubernetes refuses somewhere.
-func Largest(controller *metacontroller.Controller, object simulate.Object, most int) ([]Edit, error) {
+func Largest(controller *metacontroller.Controller, object simulate.Object, most int) ([]LargeEdit, error) {
 	return (&largest{most: most, base: object.Object}).ofAll(controller)
 }
 
 // Shortest is Largest with as many short and different texts and keys as there may be, and as
 // many numbers and words: an API server says in a sentence what is wrong with each.
-func Shortest(controller *metacontroller.Controller, object simulate.Object, most int) ([]Edit, error) {
+func Shortest(controller *metacontroller.Controller, object simulate.Object, most int) ([]LargeEdit, error) {
 	return (&largest{most: most, base: object.Object, isShort: true}).ofAll(controller)
 }
 
@@ -29,15 +39,15 @@ type largest struct {
 	most    int
 	isShort bool
 	base    map[string]any
-	edits   []Edit
+	edits   []LargeEdit
 }
 
-func (l *largest) ofAll(controller *metacontroller.Controller) ([]Edit, error) {
+func (l *largest) ofAll(controller *metacontroller.Controller) ([]LargeEdit, error) {
 	root, err := specSchema(controller)
 	if err != nil {
 		return nil, err
 	}
-	eachField([]step{{"spec", root}}, l.try)
+	eachField([]step{{"spec", root}}, l.add)
 	return l.edits, nil
 }
 
@@ -68,7 +78,7 @@ func (l *largest) texts(schema map[string]any) []any {
 	}
 	matches := func(string) bool { return true }
 	if pattern, ok := schema["pattern"].(string); ok {
-		matches = regexp.MustCompile(pattern).MatchString
+		matches = compiled(pattern).MatchString
 	}
 	var list []any
 	if l.isShort {
@@ -168,24 +178,28 @@ func numbered(text string, i int) string {
 	return text[:at] + number + text[len(text)-1:]
 }
 
-// try adds edits with each large value of a field: once, and in lists of as many items as
+// add adds edits with each large value of a field: once, and in lists of as many items as
 // there may be.
-func (l *largest) try(path []step) {
-	for _, value := range l.valuesOf(path[len(path)-1].schema) {
-		object := runtime.DeepCopyJSON(l.base)
-		if !put(object, path, value) {
-			continue
+func (l *largest) add(path []step) {
+	path = slices.Clone(path)
+	schema := path[len(path)-1].schema
+	for i := range l.valuesOf(schema) {
+		once := func() map[string]any {
+			object := runtime.DeepCopyJSON(l.base)
+			if !put(object, path, l.valuesOf(schema)[i]) {
+				return nil
+			}
+			return object
 		}
-		l.add(path, object)
-		many := runtime.DeepCopyJSON(object)
-		if l.repeat(many, path) {
-			l.add(path, many)
+		repeated := func() map[string]any {
+			object := once()
+			if object == nil || !l.repeat(object, path) {
+				return nil
+			}
+			return object
 		}
+		l.edits = append(l.edits, LargeEdit{pathText(path), once}, LargeEdit{pathText(path), repeated})
 	}
-}
-
-func (l *largest) add(path []step, object map[string]any) {
-	l.edits = append(l.edits, Edit{Path: pathText(path), Object: object})
 }
 
 // repeat repeats the first item of each list on a path, the innermost first, and reports

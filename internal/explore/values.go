@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // remove stands for a missing field.
@@ -141,7 +142,7 @@ func admitted(schema map[string]any, values []any) []any {
 	if pattern != "" {
 		values = append(slices.Clone(values), patterned...)
 	}
-	matching := regexp.MustCompile(pattern)
+	matching := compiled(pattern)
 	kept := slices.DeleteFunc(slices.Clone(values), func(value any) bool {
 		switch value := value.(type) {
 		case int64:
@@ -155,6 +156,20 @@ func admitted(schema map[string]any, values []any) []any {
 		return values
 	}
 	return kept
+}
+
+// expressions are compiled patterns of schemas, by their texts.
+var expressions sync.Map
+
+// compiled returns a pattern of a schema compiled. A schema has the same few patterns in
+// hundreds of places.
+func compiled(pattern string) *regexp.Regexp {
+	if known, ok := expressions.Load(pattern); ok {
+		return known.(*regexp.Regexp)
+	}
+	expression := regexp.MustCompile(pattern)
+	expressions.Store(pattern, expression)
+	return expression
 }
 
 // patterned are texts that patterns ask for.
