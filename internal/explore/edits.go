@@ -45,7 +45,7 @@ func editsOf(controller *metacontroller.Controller, object simulate.Object, e ed
 		return nil, err
 	}
 	e.base, e.seen = object.Object, map[string]bool{}
-	eachField([]step{{"spec", root}}, e.try)
+	eachField([]step{newStep("spec", root)}, e.try)
 	return e.edits, nil
 }
 
@@ -73,6 +73,12 @@ type editor struct {
 type step struct {
 	name   string
 	schema map[string]any
+	// required is an object with what the schema requires.
+	required map[string]any
+}
+
+func newStep(name string, schema map[string]any) step {
+	return step{name, schema, withRequired(schema)}
 }
 
 // eachField calls visit with a field, and then with its members.
@@ -84,11 +90,11 @@ func eachField(path []step, visit func(path []step)) {
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if inner, ok := properties[name].(map[string]any); ok {
-			eachField(append(slices.Clone(path), step{name, inner}), visit)
+			eachField(append(slices.Clone(path), newStep(name, inner)), visit)
 		}
 	}
 	if items, ok := schema["items"].(map[string]any); ok && items["type"] == "object" {
-		eachField(append(slices.Clone(path), step{"", items}), visit)
+		eachField(append(slices.Clone(path), newStep("", items)), visit)
 	}
 }
 

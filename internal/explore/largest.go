@@ -47,7 +47,7 @@ func (l *largest) ofAll(controller *metacontroller.Controller) ([]LargeEdit, err
 	if err != nil {
 		return nil, err
 	}
-	eachField([]step{{"spec", root}}, l.add)
+	eachField([]step{newStep("spec", root)}, l.add)
 	return l.edits, nil
 }
 

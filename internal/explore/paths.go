@@ -23,7 +23,7 @@ func put(object map[string]any, path []step, value any) bool {
 	if path[1].name == "" {
 		list, _ := object[name].([]any)
 		if len(list) == 0 {
-			list = []any{made(path[1].schema)}
+			list = []any{runtime.DeepCopyJSON(path[1].required)}
 			object[name] = list
 		}
 		item, ok := list[0].(map[string]any)
@@ -31,17 +31,20 @@ func put(object map[string]any, path []step, value any) bool {
 	}
 	inner, _ := object[name].(map[string]any)
 	if inner == nil {
-		inner = made(path[0].schema)
+		inner = runtime.DeepCopyJSON(path[0].required)
 		object[name] = inner
 	}
 	return put(inner, path[1:], value)
 }
 
-// made returns an object with what its schema requires.
-func made(schema map[string]any) map[string]any {
-	if list := objects(schema, 0); len(list) > 0 {
-		if object, ok := list[0].(map[string]any); ok {
-			return runtime.DeepCopyJSON(object)
+// withRequired returns an object with what its schema requires.
+func withRequired(schema map[string]any) map[string]any {
+	if schema["type"] != "object" {
+		return nil
+	}
+	for _, object := range objects(schema, 0) {
+		if object, ok := object.(map[string]any); ok {
+			return object
 		}
 	}
 	return map[string]any{}
