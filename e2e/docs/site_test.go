@@ -78,7 +78,7 @@ func (s *site) bin() string { return filepath.Join(s.home, "bin") }
 // env returns the environment of a user, who has a home without caches.
 func (s *site) env() []string {
 	s.Helper()
-	env := []string{"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + s.bin() + ":" + os.Getenv("PATH"), "GOFLAGS=-buildvcs=false"}
+	env := []string{"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + s.bin() + ":" + os.Getenv("PATH"), "GOFLAGS=-buildvcs=false -trimpath"}
 	kubectl, err := tools.Build(s.Context(), tools.Kubectl)
 	require.NoError(s, err)
 	env = append(env, tools.CacheVariable+"="+filepath.Dir(filepath.Dir(kubectl[tools.Kubectl])))

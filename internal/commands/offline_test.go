@@ -35,7 +35,7 @@ func TestOffline(t *testing.T) {
 	p := newProject(t)
 	shell, err := StartShell(p.dir, []string{
 		"HOME=" + p.home, "PATH=" + filepath.Join(p.home, "bin") + ":" + os.Getenv("PATH"), "TMPDIR=" + p.home,
-		"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"), "GOPROXY=off", "GOFLAGS=-buildvcs=false",
+		"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"), "GOPROXY=off", "GOFLAGS=-buildvcs=false -trimpath",
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, shell.Close()) })

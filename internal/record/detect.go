@@ -1,27 +1,25 @@
 package record
 
-import "regexp"
-
 // tokens matches credentials with a known format in the strings that the
 // allow-list would keep: a token may be where a name is expected. The formats
 // are those that the issuers document. This is the second line of defense:
 // nearly all strings are replaced anyway.
-var tokens = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)gh[pousr]_[a-z0-9]{16,}|github_pat_[a-z0-9_]{20,}`),                                     // GitHub
-	regexp.MustCompile(`(?i)gl(pat|dt|rt|cbt|ptt|ft|soat|oas|agent|imt)-[a-z0-9_-]{16,}`),                           // GitLab
-	regexp.MustCompile(`(?i)xox[abeprso]-[a-z0-9-]{8,}|xapp-[0-9]-[a-z0-9-]{8,}`),                                   // Slack
-	regexp.MustCompile(`(?i)[srp]k_(live|test)_[a-z0-9]{8,}|whsec_[a-z0-9]{16,}`),                                   // Stripe
-	regexp.MustCompile(`(?i)npm_[a-z0-9]{30,}|pypi-[a-z0-9_-]{30,}|rubygems_[a-f0-9]{32,}|dckr_pat_[a-z0-9_-]+`),    // registries
-	regexp.MustCompile(`(?i)(^|[^a-z0-9])(akia|asia|abia|acca)[a-z2-7]{16}([^a-z0-9]|$)`),                           // AWS
-	regexp.MustCompile(`AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]+|GOCSPX-[A-Za-z0-9_-]{20,}`),                     // Google
-	regexp.MustCompile(`(?i)hv[sbr]\.[a-z0-9_-]{20,}|dop_v1_[a-f0-9]{32,}|shp(at|ss|ca|pa)_[a-f0-9]{20,}`),          // Vault, DigitalOcean, Shopify
-	regexp.MustCompile(`(?i)sk-(ant-|proj-)?[a-z0-9_-]{20,}|hf_[a-z0-9]{20,}|SG\.[a-z0-9_-]{16,}\.[a-z0-9_-]{16,}`), // OpenAI and its like, SendGrid
-	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*`),                                                   // JSON in base64: web tokens
-	regexp.MustCompile(`(?i)AGE-SECRET-KEY-1[a-z0-9]{20,}|(^|[^a-z0-9])[0-9]{8,10}:[a-z0-9_-]{35}`),                 // age, Telegram
+var tokens = []*form{
+	newForm(`(?i)gh[pousr]_[a-z0-9]{16,}|github_pat_[a-z0-9_]{20,}`),                                     // GitHub
+	newForm(`(?i)gl(pat|dt|rt|cbt|ptt|ft|soat|oas|agent|imt)-[a-z0-9_-]{16,}`),                           // GitLab
+	newForm(`(?i)xox[abeprso]-[a-z0-9-]{8,}|xapp-[0-9]-[a-z0-9-]{8,}`),                                   // Slack
+	newForm(`(?i)[srp]k_(live|test)_[a-z0-9]{8,}|whsec_[a-z0-9]{16,}`),                                   // Stripe
+	newForm(`(?i)npm_[a-z0-9]{30,}|pypi-[a-z0-9_-]{30,}|rubygems_[a-f0-9]{32,}|dckr_pat_[a-z0-9_-]+`),    // registries
+	newForm(`(?i)(^|[^a-z0-9])(akia|asia|abia|acca)[a-z2-7]{16}([^a-z0-9]|$)`),                           // AWS
+	newForm(`AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]+|GOCSPX-[A-Za-z0-9_-]{20,}`),                     // Google
+	newForm(`(?i)hv[sbr]\.[a-z0-9_-]{20,}|dop_v1_[a-f0-9]{32,}|shp(at|ss|ca|pa)_[a-f0-9]{20,}`),          // Vault, DigitalOcean, Shopify
+	newForm(`(?i)sk-(ant-|proj-)?[a-z0-9_-]{20,}|hf_[a-z0-9]{20,}|SG\.[a-z0-9_-]{16,}\.[a-z0-9_-]{16,}`), // OpenAI and its like, SendGrid
+	newForm(`eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*`),                                                   // JSON in base64: web tokens
+	newForm(`(?i)AGE-SECRET-KEY-1[a-z0-9]{20,}|(^|[^a-z0-9])[0-9]{8,10}:[a-z0-9_-]{35}`),                 // age, Telegram
 }
 
 // longRun matches texts that are long enough to be random.
-var longRun = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
+var longRun = newForm(`[A-Za-z0-9]{16,}`)
 
 // looksSecret reports whether a string probably contains a credential: a token
 // of a known format, or a long run of lower-case letters, capitals and digits

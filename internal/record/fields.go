@@ -1,9 +1,6 @@
 package record
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // This file is the allow-list of strings that are recorded unchanged. Every
 // other string is replaced. A string is kept if its field is listed here and it
@@ -12,32 +9,32 @@ import (
 
 // The forms of values.
 var (
-	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_][-A-Za-z0-9_.]{0,252}$`)
-	wordForm  = regexp.MustCompile(`^([A-Za-z]{1,48}|IPv[46]|[a-z0-9.-]+\.io/[A-Za-z-]+)$`)
-	capForm   = regexp.MustCompile(`^[A-Z_]{1,32}$`)
-	kindForm  = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
-	groupForm = regexp.MustCompile(`^([-a-z0-9.]{1,253}/)?[a-z0-9]{1,63}$`)
-	keyForm   = regexp.MustCompile(`^([-a-z0-9.]{1,253}/)?[-A-Za-z0-9_.]{1,253}$`)
-	ruleForm  = regexp.MustCompile(`^[a-z0-9*][-a-z0-9*./]{0,252}$`)
-	imageForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]*)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
-	ipForm    = regexp.MustCompile(`^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9a-fA-F:]*:[0-9a-fA-F:]*|None)$`)
-	uidForm   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[a-z]{1,24}-uid$`)
-	countForm = regexp.MustCompile(`^-?[0-9]{1,10}$`)
-	smallForm = regexp.MustCompile(`^-?[0-9]{1,6}$`)
-	sizeForm  = regexp.MustCompile(`^[+-]?([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})(m|u|n|k|[KMGTPE]i?|[eE][+-]?[0-9]{1,2})?$`)
-	ratioForm = regexp.MustCompile(`^[0-9]{1,5}/[0-9]{1,5}$`)
-	shareForm = regexp.MustCompile(`^[0-9]{1,3}%$`)
-	spanForm  = regexp.MustCompile(`^([0-9]{1,4}(\.[0-9]{1,9})?(h|m|s|ms|µs|d))+$`)
-	timeForm  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)
-	boolForm  = regexp.MustCompile(`^(true|True|false|False)$`)
-	hashForm  = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
-	pathForm  = regexp.MustCompile(`^(metadata|spec|status)\.[A-Za-z.]{1,63}$`)
+	nameForm  = newForm(`^[A-Za-z0-9_][-A-Za-z0-9_.]{0,252}$`)
+	wordForm  = newForm(`^([A-Za-z]{1,48}|IPv[46]|[a-z0-9.-]+\.io/[A-Za-z-]+)$`)
+	capForm   = newForm(`^[A-Z_]{1,32}$`)
+	kindForm  = newForm(`^[A-Z][A-Za-z0-9]{0,62}$`)
+	groupForm = newForm(`^([-a-z0-9.]{1,253}/)?[a-z0-9]{1,63}$`)
+	keyForm   = newForm(`^([-a-z0-9.]{1,253}/)?[-A-Za-z0-9_.]{1,253}$`)
+	ruleForm  = newForm(`^[a-z0-9*][-a-z0-9*./]{0,252}$`)
+	imageForm = newForm(`^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]*)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+	ipForm    = newForm(`^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9a-fA-F:]*:[0-9a-fA-F:]*|None)$`)
+	uidForm   = newForm(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[a-z]{1,24}-uid$`)
+	countForm = newForm(`^-?[0-9]{1,10}$`)
+	smallForm = newForm(`^-?[0-9]{1,6}$`)
+	sizeForm  = newForm(`^[+-]?([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})(m|u|n|k|[KMGTPE]i?|[eE][+-]?[0-9]{1,2})?$`)
+	ratioForm = newForm(`^[0-9]{1,5}/[0-9]{1,5}$`)
+	shareForm = newForm(`^[0-9]{1,3}%$`)
+	spanForm  = newForm(`^([0-9]{1,4}(\.[0-9]{1,9})?(h|m|s|ms|µs|d))+$`)
+	timeForm  = newForm(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)
+	boolForm  = newForm(`^(true|True|false|False)$`)
+	hashForm  = newForm(`^[0-9a-f]{8,64}$`)
+	pathForm  = newForm(`^(metadata|spec|status)\.[A-Za-z.]{1,63}$`)
 )
 
 // fields are the names of fields, with the form in which their strings are
 // kept. They are those of Kubernetes' own types, and of custom resources that
 // follow its conventions.
-var fields = map[string]*regexp.Regexp{
+var fields = map[string]*form{
 	// What an object is.
 	"apiVersion": groupForm, "kind": kindForm, "namespace": nameForm, "name": nameForm, "generateName": nameForm,
 	"uid": uidForm, "failedPods": uidForm, "resourceVersion": countForm, "finalizers": keyForm, "apiGroup": groupForm,
@@ -63,7 +60,7 @@ var fields = map[string]*regexp.Regexp{
 // endings are suffixes of field names.
 var endings = []struct {
 	ending string
-	form   *regexp.Regexp
+	form   *form
 }{
 	{"Name", nameForm}, {"Image", imageForm},
 	{"Policy", wordForm}, {"Type", wordForm}, {"Mode", wordForm}, {"Kind", wordForm},
@@ -71,7 +68,7 @@ var endings = []struct {
 
 // users matches names that end like names of objects but are names of people or
 // databases.
-var users = regexp.MustCompile(`(?i)(user|login|account|display|full|first|last|database|db)name$`)
+var users = newForm(`(?i)(user|login|account|display|full|first|last|database|db)name$`)
 
 // keyed are the fields within which "key" is the key of a label, a taint or an
 // entry. Elsewhere it may be any key.
@@ -92,7 +89,7 @@ var (
 var named = setOf("env", "envs", "extraEnv", "httpHeaders")
 
 // knownAnnotations are those that Kubernetes' controllers and ours read or write.
-var knownAnnotations = map[string]*regexp.Regexp{
+var knownAnnotations = map[string]*form{
 	"controller.kubernetes.io/pod-deletion-cost": countForm,
 	"deployment.kubernetes.io/revision":          smallForm,
 	"deployment.kubernetes.io/desired-replicas":  smallForm,
@@ -109,17 +106,17 @@ var applied = setOf("metacontroller.k8s.io/last-applied-configuration", "kubectl
 
 // secretive matches names of fields and variables whose value is never
 // recorded, whatever its form.
-var secretive = regexp.MustCompile(`(?i)(pass|pwd|token|secret|credential|auth|private|key$|pin$|salt$|cert)`)
+var secretive = newForm(`(?i)(pass|pwd|token|secret|credential|auth|private|key$|pin$|salt$|cert)`)
 
 // notSecretive matches Kubernetes' fields that only look like it.
-var notSecretive = regexp.MustCompile(`^(secretName|secretNamespace|authType|topologyKey|tokenExpirationSeconds|automountServiceAccountToken|imagePullCredentialsVerificationPolicy|.*(secret|Secret)s?(Key)?Refs?|imagePullSecrets)$`)
+var notSecretive = newForm(`^(secretName|secretNamespace|authType|topologyKey|tokenExpirationSeconds|automountServiceAccountToken|imagePullCredentialsVerificationPolicy|.*(secret|Secret)s?(Key)?Refs?|imagePullSecrets)$`)
 
 func isSecretive(name string) bool {
 	return secretive.MatchString(name) && !notSecretive.MatchString(name)
 }
 
 // formOf returns the form in which a string is kept in a field, or nil.
-func formOf(field, within string) *regexp.Regexp {
+func formOf(field, within string) *form {
 	if field == "key" && keyed[within] {
 		return keyForm
 	}

@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 )
 
@@ -195,8 +194,8 @@ func (m *mask) appliedObject(at place, text string) string {
 }
 
 var (
-	memberForm = regexp.MustCompile(`^[-A-Za-z0-9_./]{1,316}$`)
-	ownedForm  = regexp.MustCompile(`^f:[-A-Za-z0-9_./]{1,316}$`)
+	memberForm = newForm(`^[-A-Za-z0-9_./]{1,316}$`)
+	ownedForm  = newForm(`^f:[-A-Za-z0-9_./]{1,316}$`)
 )
 
 // key returns the output for the name of a member.
