@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/processor"
@@ -67,11 +68,11 @@ func (g growing) of(t *testing.T, original []byte) []byte {
 			names := slices.Sorted(maps.Keys(list))
 			for i := len(list); i < g.n; i++ {
 				key := names[i%len(names)]
-				list[fmt.Sprintf("%s-%08x", key, i)] = renamed(t, list[key], i)
+				list[fmt.Sprintf("%s-%08x", key, i)] = renamed(list[key], i)
 			}
 		case []any:
 			for i := len(list); i < g.n; i++ {
-				list = append(list, renamed(t, list[i%len(list)], i))
+				list = append(list, renamed(list[i%len(list)], i))
 			}
 			holder[last] = list
 		}
@@ -82,14 +83,11 @@ func (g growing) of(t *testing.T, original []byte) []byte {
 }
 
 // renamed returns a copy of an item with a name and a UID of its own.
-func renamed(t *testing.T, item any, i int) any {
+func renamed(item any, i int) any {
 	if text, ok := item.(string); ok {
 		return fmt.Sprintf("%s-%08x", text, i)
 	}
-	text, err := json.Marshal(item)
-	require.NoError(t, err)
-	var copied any
-	require.NoError(t, json.Unmarshal(text, &copied))
+	copied := runtime.DeepCopyJSONValue(item)
 	object, _ := copied.(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, holder := range []map[string]any{object, metadata} {
