@@ -1,11 +1,13 @@
 package hooks_test
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
@@ -25,17 +27,32 @@ func TestDocumentedQuotaNamesEveryKind(t *testing.T) {
 	shown, _, _ = strings.Cut(shown, "```")
 	var quota corev1.ResourceQuota
 	require.NoError(t, yaml.UnmarshalStrict([]byte(shown), &quota))
+	requireBounded := func(plural, group string) {
+		if group != rbacv1.GroupName { // for admins only
+			name := corev1.ResourceName(strings.TrimSuffix("count/"+plural+"."+group, "."))
+			_, isBounded := quota.Spec.Hard[name]
+			require.True(t, isBounded, "the quota in docs/security.md has no %s: write how many a namespace may have", name)
+		}
+	}
+	// It has what Metacontroller caches only with TLS, or where it was installed in another way.
+	manifest, err := os.ReadFile("../deploy/components/bounded-metadata/policy.yaml")
+	require.NoError(t, err)
+	manifest, _, _ = bytes.Cut(manifest, []byte("\n---\n"))
+	var policy admissionregistrationv1.ValidatingAdmissionPolicy
+	require.NoError(t, yaml.UnmarshalStrict(manifest, &policy))
+	require.NotEmpty(t, policy.Spec.MatchConstraints.ResourceRules)
+	for _, rule := range policy.Spec.MatchConstraints.ResourceRules {
+		for _, plural := range rule.Resources {
+			requireBounded(plural, rule.APIGroups[0])
+		}
+	}
 	for _, controller := range hooks.All() {
 		cached := append([]metacontroller.Resource{controller.Parent}, controller.Related...)
 		for _, child := range controller.Children {
 			cached = append(cached, child.Resource)
 		}
 		for _, resource := range cached {
-			if resource.Group() != rbacv1.GroupName { // for admins only
-				name := corev1.ResourceName(strings.TrimSuffix("count/"+resource.Plural+"."+resource.Group(), "."))
-				_, isBounded := quota.Spec.Hard[name]
-				require.True(t, isBounded, "the quota in docs/security.md has no %s: write how many a namespace may have", name)
-			}
+			requireBounded(resource.Plural, resource.Group())
 		}
 	}
 }

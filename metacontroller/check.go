@@ -73,6 +73,9 @@ func (c Controller) mistakes() []error {
 	if len(c.Related) > 0 && c.Customize.customize == nil {
 		wrong("Related is set, and there is no Customize hook that selects any: write one, or leave Related out")
 	}
+	if c.RelatedInAllNamespaces && len(c.Related) == 0 {
+		wrong("RelatedInAllNamespaces is set, and there are no kinds that it could be about: set Related, or leave RelatedInAllNamespaces out")
+	}
 	if c.OrderedTeardown && c.Finalize.sync == nil {
 		wrong("the field OrderedTeardown is set, and there is no Finalize hook for the order: write one, or leave OrderedTeardown out")
 	}

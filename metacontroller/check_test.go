@@ -39,6 +39,7 @@ func TestCheck(t *testing.T) {
 		"part of what changes": {func(c *Controller) { c.Children[0].Reads = reflect.TypeFor[Controller]() }, `Reads is for kinds with the update method OnDelete`},
 		"contested and unseen": {func(c *Controller) { c.Customize, c.Related = Hook{}, nil }, `is Contested, and there is no Customize hook`},
 		"no customize":         {func(c *Controller) { c.Customize, c.Children[0].Contested = Hook{}, false }, `there is no Customize hook that selects any`},
+		"nothing elsewhere":    {func(c *Controller) { c.Related, c.RelatedInAllNamespaces = nil, true }, `no kinds that it could be about`},
 		"CRD of another kind":  {func(c *Controller) { c.CRD = []byte("spec:\n  names: {kind: Game, plural: games}\n") }, `CRD is that of the kind Game with the plural games: write that of Toy with the plural toys`},
 		"rc as a short name": {func(c *Controller) {
 			c.CRD = []byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty, rc]}\n")

@@ -25,6 +25,11 @@ type Controller struct {
 	Children []Child
 	// Related are the kinds that the customize hook may select.
 	Related []Resource
+	// RelatedInAllNamespaces lets the rules of the customize hook select objects outside of
+	// the parent's namespace. Leave it false where none does: only then does Metacontroller
+	// look at the namespace of a changed object before it copies its labels, once for each
+	// parent in the cluster.
+	RelatedInAllNamespaces bool
 	// Grants are permissions that Metacontroller needs only because a child (a
 	// Role, say) grants them: the API server lets nobody grant what they do not
 	// have.

@@ -275,6 +275,9 @@ func (c Controller) customize(req *request) ([]byte, error) {
 			return nil, fmt.Errorf("no rule selects %s", kind.Plural)
 		}
 	}
+	if rules, err = c.within(req.Namespace, rules); err != nil {
+		return nil, err
+	}
 	req.run.begin(EncodeStep)
 	// The encoder writes up to six bytes for one of what the rules have from the parent.
 	if err := req.run.spendTemporarily(6 * int64(len(req.parent))); err != nil {

@@ -56,11 +56,13 @@ type Rule struct {
 	Resource string `json:"resource"`
 	// LabelSelector selects by labels.
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
-	// Namespace selects one namespace. For a namespaced parent it should be
-	// the parent's own.
+	// Namespace selects one namespace. For a namespaced parent it must be the
+	// parent's own, unless [Controller.RelatedInAllNamespaces] is set; it is by
+	// default.
 	Namespace string `json:"namespace,omitempty"`
 	// Names selects by name.
 	Names []string `json:"names,omitempty"`
-	// NamespaceSelector selects namespaces by their labels.
+	// NamespaceSelector selects namespaces by their labels. For a namespaced parent
+	// it needs [Controller.RelatedInAllNamespaces].
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 }

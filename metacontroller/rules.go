@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -25,6 +26,22 @@ func validRules(rules []Rule) []Rule {
 		valid = append(valid, rule)
 	}
 	return valid
+}
+
+// within returns rules of which each selects in the parent's namespace, unless the operator
+// declares that they need not. Metacontroller does not sync the parent if one selects elsewhere.
+func (c Controller) within(parents string, rules []Rule) ([]Rule, error) {
+	if c.RelatedInAllNamespaces || parents == "" {
+		return rules, nil
+	}
+	rules = slices.Clone(rules)
+	for i, rule := range rules {
+		if rule.NamespaceSelector != nil || rule.Namespace != "" && rule.Namespace != parents {
+			return nil, fmt.Errorf("a rule of the customize hook selects %s in other namespaces than the parent's: set Controller.RelatedInAllNamespaces, or leave out Namespace and NamespaceSelector", rule.Resource)
+		}
+		rules[i].Namespace = parents
+	}
+	return rules, nil
 }
 
 func isValidSelector(selector *metav1.LabelSelector) bool {

@@ -37,3 +37,30 @@ func TestRulesAreWhatMetacontrollerTakes(t *testing.T) {
 		require.False(t, selector.Matches(set))
 	}
 }
+
+func TestRulesStayInTheNamespaceOfTheParent(t *testing.T) {
+	pods := Rule{APIVersion: "v1", Resource: "pods"}
+	inOwn, inOther, bySelector := pods, pods, pods
+	inOwn.Namespace, inOther.Namespace, bySelector.NamespaceSelector = "own", "other", &metav1.LabelSelector{}
+	within := Controller{}
+	for _, rule := range []Rule{pods, inOwn} {
+		given := []Rule{rule}
+		rules, err := within.within("own", given)
+		require.NoError(t, err)
+		require.Equal(t, []Rule{inOwn}, rules)
+		require.Equal(t, []Rule{rule}, given, "the hook's rules may be shared")
+	}
+	for _, rule := range []Rule{inOther, bySelector} {
+		_, err := within.within("own", []Rule{rule})
+		require.ErrorContains(t, err, "selects pods in other namespaces than the parent's: set Controller.RelatedInAllNamespaces")
+		for _, c := range []Controller{within, {RelatedInAllNamespaces: true}} {
+			parents := "own"
+			if !c.RelatedInAllNamespaces {
+				parents = "" // it is a cluster-scoped one, or a request that was written by hand
+			}
+			rules, err := c.within(parents, []Rule{rule})
+			require.NoError(t, err)
+			require.Equal(t, []Rule{rule}, rules)
+		}
+	}
+}

@@ -184,7 +184,8 @@ type Storage struct {
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a StorageClass must consist of lower-case letters, digits, hyphens and dots, and begin and end with a letter or digit"
 	StorageClassName *string `json:"storageClassName,omitempty"`
 	// OnDelete says what becomes of the volume when the DataService is deleted:
-	// Retain, the default, or Delete. Nothing else ever deletes it.
+	// Retain, the default, or Delete. Nothing else ever deletes it. With Delete,
+	// volumes of replicas that have no Pod any more stay, too.
 	// +optional
 	// +kubebuilder:default=Retain
 	// +kubebuilder:validation:Enum=Retain;Delete

@@ -85,8 +85,8 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 // policies are admission policies that judge the children of all operators, and whether they judge
 // the custom resources, too.
 var policies = map[string]bool{
-	"deploy/components/protected-annotations/policy.yaml":  false,
-	"deploy/components/shallow-managed-fields/policy.yaml": true,
+	"deploy/components/protected-annotations/policy.yaml": false,
+	"deploy/components/bounded-metadata/policy.yaml":      true,
 }
 
 // page returns the path of the page about a kind that the README links, or "" if

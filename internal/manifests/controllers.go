@@ -16,6 +16,11 @@ import (
 // and in which Metacontroller refuses an answer with an unknown field.
 const hookVersion = "v2"
 
+// customizeVersion is that of customize hooks whose rules stay in the parent's namespace.
+// Requests and answers are the same in both, but in v1 Metacontroller compares namespaces
+// before labels: an event of a Pod with many labels costs others nothing.
+const customizeVersion = "v1"
+
 // hookLabel begins the label that says which hooks a CompositeController has besides
 // sync. A patch of kustomize selects by it: it fails where there is nothing to patch.
 const hookLabel = "hook-"
@@ -77,7 +82,11 @@ func (in Installation) hook(c metacontroller.Controller, name metacontroller.Hoo
 		webhook.Path = path
 		webhook.Service = &service{Name: in.Service, Namespace: in.Namespace, Port: in.Port}
 	}
-	return hook{Version: hookVersion, Webhook: webhook}
+	version := hookVersion
+	if name == metacontroller.CustomizeHook && !c.RelatedInAllNamespaces {
+		version = customizeVersion
+	}
+	return hook{Version: version, Webhook: webhook}
 }
 
 func ruleFor(r metacontroller.Resource) resourceRule {

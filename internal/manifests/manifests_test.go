@@ -73,7 +73,7 @@ spec:
   generateSelector: true
   hooks:
     customize:
-      version: v2
+      version: v1
       webhook:
         timeout: 10s
         url: http://10.0.0.7:8080/tune/customize
@@ -92,6 +92,15 @@ spec:
     ignoreStatusChanges: true
     resource: tunes
 `, string(text))
+}
+
+// In v2 Metacontroller copies the labels of each changed object for each parent of the cluster.
+func TestRulesOfAllNamespacesNeedTheNewerVersion(t *testing.T) {
+	c := full()
+	c.RelatedInAllNamespaces = true
+	text, err := Operetta().CompositeController(c, "")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "    customize:\n      version: v2\n")
 }
 
 func TestAFinalizerIsForOrderedTeardownOnly(t *testing.T) {

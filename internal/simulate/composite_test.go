@@ -260,6 +260,7 @@ func TestWithoutOrderTheGarbageCollectorTakesTheChildren(t *testing.T) {
 func TestCustomizeIsAskedOncePerGenerationAndItsObjectsTrigger(t *testing.T) {
 	y := newToy(configMaps)
 	y.Related = []metacontroller.Resource{named("v1", "Secret", "secrets")}
+	y.RelatedInAllNamespaces = true
 	y.Customize = metacontroller.Customize(func(*struct{}) ([]metacontroller.Rule, error) { return nil, nil })
 	y.customize = func(r request) any {
 		require.Nil(t, r.Finalizing, "a customize request has the parent and the controller only")
@@ -287,6 +288,27 @@ func TestCustomizeIsAskedOncePerGenerationAndItsObjectsTrigger(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, asked)
+}
+
+func TestRulesStayInTheNamespaceOfTheParent(t *testing.T) {
+	y := newToy(configMaps)
+	y.Related = []metacontroller.Resource{named("v1", "Secret", "secrets")}
+	y.Customize = metacontroller.Customize(func(*struct{}) ([]metacontroller.Rule, error) { return nil, nil })
+	rule := map[string]any{"apiVersion": "v1", "resource": "secrets", "names": []any{"named"}}
+	y.customize = func(request) any { return map[string]any{"relatedResources": []any{rule}} }
+	y.sync = func(r request) any {
+		return answer(true, configMap("c", strings.Join(keysOfNested(r.Related["Secret.v1"]), " ")))
+	}
+	w := y.world(t)
+	apply(t, w, `{apiVersion: v1, kind: Secret, metadata: {name: named}}`)
+	apply(t, w, `{apiVersion: v1, kind: Secret, metadata: {name: named, namespace: elsewhere}}`)
+	require.NoError(t, w.Play())
+	require.Equal(t, `"default/named"`, text(t, w.Get(ref("v1", "ConfigMap", "c")), "data", "key"))
+
+	rule["namespace"] = "elsewhere"
+	w = y.world(t)
+	w.Step()
+	require.Contains(t, w.Outcomes()[0].Failure, "requested related object namespace elsewhere differs from parent object namespace default")
 }
 
 func keysOfNested(m map[string]map[string]any) []string {

@@ -111,12 +111,22 @@ func (m *Metacontroller) storedManifest(c *metacontroller.Controller) ([]byte, e
 	if err := yaml.Unmarshal(printed, &object); err != nil {
 		return nil, err
 	}
-	for _, hook := range object["spec"].(map[string]any)["hooks"].(map[string]any) {
-		hook.(map[string]any)["version"] = m.options.HookVersion
+	for name, hook := range object["spec"].(map[string]any)["hooks"].(map[string]any) {
+		if name != string(metacontroller.CustomizeHook) || m.options.HookVersion == "v1" {
+			hook.(map[string]any)["version"] = m.options.HookVersion
+		}
 	}
 	object["metadata"].(map[string]any)["generation"] = 1
 	object["status"] = map[string]any{}
 	return json.Marshal(object)
+}
+
+// version returns the version of a hook, as it is installed.
+func (m *Metacontroller) version(c *metacontroller.Controller, hook metacontroller.HookName) string {
+	if hook == metacontroller.CustomizeHook && !c.RelatedInAllNamespaces {
+		return "v1"
+	}
+	return m.options.HookVersion
 }
 
 func customizes(c *metacontroller.Controller) bool {
@@ -134,7 +144,7 @@ func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []by
 		return nil, fmt.Errorf("%s hook: %d: %s", hook, status, bytes.TrimSpace(answer))
 	}
 	strict, err := kjson.UnmarshalStrict(answer, into)
-	if err == nil && m.options.HookVersion != "v1" {
+	if err == nil && m.version(p.controller, hook) != "v1" {
 		err = errors.Join(strict...)
 	}
 	if err != nil {

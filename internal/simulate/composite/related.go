@@ -49,7 +49,7 @@ func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, e
 		if !known {
 			return nil, fmt.Errorf("discovery: can't find resource %s in apiVersion %s", rule.Resource, rule.APIVersion)
 		}
-		match, err := m.matcher(rule, p.Ref.Namespace)
+		match, err := m.matcher(rule, m.within(p))
 		if err != nil {
 			return nil, fmt.Errorf("customize hook: %s: %w", rule.Resource, err)
 		}
@@ -78,13 +78,27 @@ func addMatches(groups []group, k apiserver.Kind, objects []apiserver.Object, ma
 	return groups
 }
 
-// matcher returns what a rule selects.
-func (m *Metacontroller) matcher(rule *metacontroller.Rule, parentNamespace string) (func(apiserver.Object) bool, error) {
+// within returns the namespace of the parent if its rules may select in that one only, or "".
+func (m *Metacontroller) within(p *Parent) string {
+	if m.version(p.controller, metacontroller.CustomizeHook) == "v1" {
+		return p.Ref.Namespace
+	}
+	return ""
+}
+
+// matcher returns what a rule selects, in one namespace unless that is empty.
+func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func(apiserver.Object) bool, error) {
 	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
 		return nil, fmt.Errorf("related rule cannot have both names and labelSelector/namespaceSelector specified")
 	}
 	if rule.Namespace != "" && rule.NamespaceSelector != nil {
 		return nil, fmt.Errorf("related rule cannot have both namespace and namespaceSelector specified")
+	}
+	if within != "" && rule.NamespaceSelector != nil {
+		return nil, fmt.Errorf("namespaceSelector is not supported for namespaced parent in v1 hook version")
+	}
+	if within != "" && rule.Namespace != "" && rule.Namespace != within {
+		return nil, fmt.Errorf("requested related object namespace %s differs from parent object namespace %s", rule.Namespace, within)
 	}
 	selector, err := selectorOf(rule.LabelSelector)
 	if err != nil {
@@ -99,7 +113,7 @@ func (m *Metacontroller) matcher(rule *metacontroller.Rule, parentNamespace stri
 		switch {
 		case rule.Namespace != "" && namespace != "" && namespace != rule.Namespace,
 			namespaces != nil && !namespaces[namespace],
-			m.options.HookVersion == "v1" && namespace != parentNamespace,
+			within != "" && namespace != "" && namespace != within,
 			len(rule.Names) > 0 && !slices.Contains(rule.Names, object.GetName()):
 			return false
 		}
@@ -147,7 +161,7 @@ func (m *Metacontroller) selects(p *Parent, object apiserver.Object) bool {
 		if !known || k.Kind != object.GetKind() {
 			continue
 		}
-		if match, err := m.matcher(rule, p.Ref.Namespace); err == nil && match(object) {
+		if match, err := m.matcher(rule, m.within(p)); err == nil && match(object) {
 			return true
 		}
 	}

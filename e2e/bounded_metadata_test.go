@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestManagedFieldsStayShallow: with the component shallow-managed-fields nobody stores managed
-// fields with which a list of their objects could not be read. Those of this test can be.
-func TestManagedFieldsStayShallow(t *testing.T) {
-	const policy = "../deploy/components/shallow-managed-fields/policy.yaml"
+// TestMetadataIsBounded: with the component bounded-metadata nobody stores managed
+// fields with which a list of their objects could not be read, nor thousands of labels. The
+// managed fields of this test can be read.
+func TestMetadataIsBounded(t *testing.T) {
+	const policy = "../deploy/components/bounded-metadata/policy.yaml"
 	ns := namespace(t, "managed-fields")
 	create := func(kind, name string, levels int) error {
 		manifest := `{"apiVersion":"v1","kind":"` + kind + `","metadata":{"name":"` + name + `","managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1",` +
@@ -35,13 +36,34 @@ func TestManagedFieldsStayShallow(t *testing.T) {
 	require.NoError(t, create("ConfigMap", "shallow", 19))
 	const fields = `managedFields: [{manager: m, operation: Update, apiVersion: v1, time: "2026-01-02T03:04:05Z", fieldsType: FieldsV1, fieldsV1: {"f:a": {}}}]`
 	for name, manifest := range map[string]string{
-		"template": strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b}, "+fields+"}", 1),
+		"template":             strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b}, "+fields+"}", 1),
+		"owners in a template": strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b}, ownerReferences: [{apiVersion: v1, kind: Pod, name: a, uid: a}]}", 1),
 		"a claim": `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}, ` +
 			`volumeClaimTemplates: [{metadata: {name: c, ` + fields + `}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}}`,
 	} {
 		_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--filename=-", "--namespace="+ns)
 		require.Error(t, err, name)
-		require.Contains(t, stderr, "templates have no metadata.managedFields: remove them", name)
+		require.Contains(t, stderr, "templates have no metadata.managedFields and no metadata.ownerReferences: remove them", name)
+	}
+	labels := func(count int) string {
+		var all strings.Builder
+		for i := range count {
+			fmt.Fprintf(&all, "l%d: '',", i)
+		}
+		return all.String()
+	}
+	for count, allowed := range map[int]bool{200: true, 201: false} {
+		pod := `{apiVersion: v1, kind: Pod, metadata: {generateName: many-, labels: {` + labels(count) + `}}, spec: {containers: [{name: a, image: a}]}}`
+		template := strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b, "+labels(count-1)+"}}", 1)
+		for what, manifest := range map[string]string{"Pod": pod, "template": strings.Replace(template, "{name: deep}", "{generateName: many-}", 1)} {
+			_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--dry-run=server", "--filename=-", "--namespace="+ns)
+			if allowed {
+				require.NoError(t, err, what)
+			} else {
+				require.Error(t, err, what)
+				require.Contains(t, stderr, "have at most 200 labels", what)
+			}
+		}
 	}
 
 	// What people apply, by both ways, has fewer levels.
