@@ -107,7 +107,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 }
 
 func (c *Cluster) start(ctx context.Context) error {
-	address, err := freeAddress()
+	address, err := FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -260,11 +260,11 @@ func (c *Cluster) path(name string) string {
 	return filepath.Join(c.Dir, name)
 }
 
-// freeAddress returns a loopback address on which nothing listens. The API
+// FreeAddress returns a loopback address on which nothing listens. The API
 // server cannot choose a port by itself. That another program takes the port in
 // the moment before the API server does is possible, but unlikely: the kernel
 // picks ports at random, and Start then reports it.
-func freeAddress() (string, error) {
+func FreeAddress() (string, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)

@@ -76,7 +76,7 @@ func (c *Cluster) waitForAccount() error {
 }
 
 func (c *Cluster) controllerManager() (Program, error) {
-	address, err := freeAddress()
+	address, err := FreeAddress()
 	args := append(c.clientArgs(address),
 		"--use-service-account-credentials",
 		"--service-account-private-key-file="+c.serviceAccountKey(),
@@ -85,12 +85,12 @@ func (c *Cluster) controllerManager() (Program, error) {
 		// away, for kwok does not make Pods ready again.
 		"--node-monitor-grace-period=10m",
 	)
-	return c.program(tools.KubeControllerManager, healthy("https://"+address+"/healthz"), args...), err
+	return c.program(tools.KubeControllerManager, Healthy("https://"+address+"/healthz"), args...), err
 }
 
 func (c *Cluster) scheduler() (Program, error) {
-	address, err := freeAddress()
-	program := c.program(tools.KubeScheduler, healthy("https://"+address+"/healthz"), c.clientArgs(address)...)
+	address, err := FreeAddress()
+	program := c.program(tools.KubeScheduler, Healthy("https://"+address+"/healthz"), c.clientArgs(address)...)
 	// It ends when it finds its cache wrong ("Scheduler cache is corrupted"), which it has
 	// been seen to do after the API server was killed.
 	program.Restarts = true
@@ -113,8 +113,8 @@ func (c *Cluster) clientArgs(address string) []string {
 }
 
 func (c *Cluster) kwok() (Program, error) {
-	address, err := freeAddress()
-	return c.program(tools.Kwok, healthy("http://"+address+"/healthz"),
+	address, err := FreeAddress()
+	return c.program(tools.Kwok, Healthy("http://"+address+"/healthz"),
 		"--kubeconfig="+c.Kubeconfig,
 		"--manage-all-nodes",
 		"--node-lease-duration-seconds=40",
@@ -123,9 +123,9 @@ func (c *Cluster) kwok() (Program, error) {
 	), err
 }
 
-// healthy returns a check of a health endpoint. The certificate is not verified: each
+// Healthy returns a check of a health endpoint. The certificate is not verified: each
 // program creates its own, and the request contains no secret.
-func healthy(url string) func(context.Context) error {
+func Healthy(url string) func(context.Context) error {
 	client := &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{

@@ -50,10 +50,13 @@ const discoveryTimeout = 5 * time.Second
 // builds.ci.zt.vapi.cc.
 func (r *Reader) resource(kind, namespace string) (dynamic.ResourceInterface, error) {
 	name, group, _ := strings.Cut(kind, ".")
-	resource, err := r.mapper.ResourceFor(schema.GroupVersionResource{Group: group, Resource: name})
+	find := func() (schema.GroupVersionResource, error) {
+		return r.mapper.ResourceFor(schema.GroupVersionResource{Group: group, Resource: name})
+	}
+	resource, err := find()
 	for deadline := time.Now().Add(discoveryTimeout); meta.IsNoMatchError(err) && time.Now().Before(deadline); time.Sleep(pollInterval) {
 		r.mapper.Reset()
-		resource, err = r.mapper.ResourceFor(schema.GroupVersionResource{Group: group, Resource: name})
+		resource, err = find()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the kind %s: %w", kind, err)

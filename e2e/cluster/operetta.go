@@ -11,6 +11,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/e2e/lockfile"
@@ -86,11 +87,11 @@ func Build(ctx context.Context, root string) error {
 // Beside returns the installation of a project's folder before anything of it is installed
 // and its server runs.
 func (c *Cluster) Beside(root string) (*Operetta, error) {
-	listen, err := freeAddress()
+	listen, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	health, err := freeAddress()
+	health, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (o *Operetta) startServer(ctx context.Context, name string, drainDelay time
 	}
 	return o.Run(ctx, Program{
 		Name: name, Path: o.file("bin/operetta"), Args: args, Env: env,
-		Ready: healthy("http://" + o.health + "/readyz"),
+		Ready: Healthy("http://" + o.health + "/readyz"),
 	})
 }
 
@@ -203,12 +204,17 @@ func (o *Operetta) shippedServer() (args, env []string, err error) {
 	if len(containers) != 1 {
 		return nil, nil, fmt.Errorf("the server's Deployment has %d containers", len(containers))
 	}
-	for _, variable := range containers[0].Env {
+	return containers[0].Args, Environment(containers[0]), nil
+}
+
+// Environment returns the variables of a container that have a value, as NAME=value.
+func Environment(container corev1.Container) (env []string) {
+	for _, variable := range container.Env {
 		if variable.ValueFrom == nil {
 			env = append(env, variable.Name+"="+variable.Value)
 		}
 	}
-	return containers[0].Args, env, nil
+	return env
 }
 
 // Connect applies the CompositeControllers with the URL of the hooks and the hook version,
@@ -237,11 +243,11 @@ func (c *Cluster) StartMetacontrollerAs(ctx context.Context, name, path string, 
 	if err := c.WriteKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
 		return err
 	}
-	metrics, err := freeAddress()
+	metrics, err := FreeAddress()
 	if err != nil {
 		return err
 	}
-	health, err := freeAddress()
+	health, err := FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -253,7 +259,7 @@ func (c *Cluster) StartMetacontrollerAs(ctx context.Context, name, path string, 
 			// few failures on a slow machine.
 			"--events-burst=1000",
 		}, args...),
-		Ready: healthy("http://" + health + "/healthz"),
+		Ready: Healthy("http://" + health + "/healthz"),
 	})
 }
 

@@ -249,7 +249,7 @@ func (k *Kubelet) runMetacontrollers(ctx context.Context) error {
 		}
 		container := spec.Template.Spec.Containers[0]
 		args := append(slices.Clone(container.Args), "--leader-election-namespace=metacontroller")
-		if err := k.cluster.StartMetacontrollerAs(ctx, name, k.metacontroller, append(k.names.Env(), environment(container)...), args...); err != nil {
+		if err := k.cluster.StartMetacontrollerAs(ctx, name, k.metacontroller, append(k.names.Env(), cluster.Environment(container)...), args...); err != nil {
 			_ = k.cluster.Kill(name) // which may have ended
 			return err
 		}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,14 +29,11 @@ type Server struct {
 func StartServer(ctx context.Context, c *cluster.Cluster, objects *cluster.Reader, path, name string, pod corev1.PodSpec, more ...string) (*Server, error) {
 	s := &Server{Name: name, mounts: map[string]corev1.Volume{}}
 	for _, address := range []*string{&s.Hooks, &s.Metrics} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		free, err := cluster.FreeAddress()
 		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
-		}
-		*address = listener.Addr().String()
-		if err := listener.Close(); err != nil {
 			return nil, err
 		}
+		*address = free
 	}
 	container := pod.Containers[0]
 	args := slices.Clone(container.Args)
@@ -63,41 +58,15 @@ func StartServer(ctx context.Context, c *cluster.Cluster, objects *cluster.Reade
 		return nil, err
 	}
 	program := cluster.Program{
-		Name: name, Path: path, Env: environment(container),
+		Name: name, Path: path, Env: cluster.Environment(container),
 		Args:  append(append(args, "--listen="+s.Hooks, "--metrics-listen="+s.Metrics), more...),
-		Ready: s.ready,
+		Ready: cluster.Healthy("http://" + s.Metrics + "/readyz"),
 	}
 	if err := c.Run(ctx, program); err != nil {
 		_ = c.Kill(name) // which may have ended
 		return nil, err
 	}
 	return s, nil
-}
-
-// environment returns the variables of a container that are not made of something else.
-func environment(container corev1.Container) (env []string) {
-	for _, variable := range container.Env {
-		if variable.ValueFrom == nil {
-			env = append(env, variable.Name+"="+variable.Value)
-		}
-	}
-	return env
-}
-
-func (s *Server) ready(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Metrics+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s", response.Status)
-	}
-	return nil
 }
 
 // Mount writes what Secrets and ConfigMaps have to the folders: a file is replaced at once, and
