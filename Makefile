@@ -201,22 +201,19 @@ lint: ## Lint, with the rules that keep hooks pure
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: e2e
-# The tests of ./live take longest, and wait most of the time: they run beside all others, on
-# two control planes. One with load takes minutes and comes at the end of those of the second.
-SECOND        := ^(TestShards|TestUpgradeAndRollback)$$
+# The tests of ./live take longest, and wait most of the time: they run beside all others, but
+# for one that takes minutes and comes at the end of those.
 AFTERWARDS    := ^TestRotation$$
 E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
-TEST_LIVE      = (cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) $(1) ./live)
 e2e: ## Test against a real API server; the first time it is built, for minutes
-	@failed=; printed=$$(mktemp -d); \
+	@failed=; printed=$$(mktemp); \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
 	(cd e2e && $(GO) run ./cmd/prebuild) || failed=1; \
-	$(call TEST_LIVE,-skip '$(SECOND)|$(AFTERWARDS)') > $$printed/first 2>&1 & first=$$!; \
-	{ $(call TEST_LIVE,-run '$(SECOND)'); of_second=$$?; $(call TEST_LIVE,-run '$(AFTERWARDS)') && exit $$of_second; } > $$printed/second 2>&1 & second=$$!; \
+	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -skip '$(AFTERWARDS)' ./live) > $$printed 2>&1 & live=$$!; \
 	(cd e2e && $(GOTEST) -count=1 -p=1 -timeout $(E2E_TIMEOUT) $$($(GO) list ./... | grep -v '/live$$')) || failed=1; \
-	wait $$first || failed=1; \
-	wait $$second || failed=1; \
-	cat $$printed/first $$printed/second; rm -rf $$printed; \
+	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -run '$(AFTERWARDS)' ./live) || failed=1; \
+	wait $$live || failed=1; \
+	cat $$printed; rm -f $$printed; \
 	test -z "$$failed"
 
 .PHONY: explore
