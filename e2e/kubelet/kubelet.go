@@ -17,6 +17,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
 )
@@ -46,7 +47,7 @@ type Kubelet struct {
 	names     *Names
 	listeners []net.Listener
 	issuer    Issuer
-	jobs      map[string]bool // that have run, by UID
+	jobs      Jobs
 
 	deployment      appsv1.DeploymentSpec // what the server runs by
 	started         int
@@ -68,7 +69,7 @@ func New(c *cluster.Cluster, server, metacontroller string, log func(text string
 	}
 	k := &Kubelet{
 		cluster: c, objects: objects, server: server, metacontroller: metacontroller, log: log, names: names,
-		issuer: Issuer{Cluster: c, Objects: objects}, jobs: map[string]bool{}, metacontrollers: map[string]appsv1.StatefulSetSpec{},
+		issuer: Issuer{Cluster: c, Objects: objects}, metacontrollers: map[string]appsv1.StatefulSetSpec{},
 	}
 	names.Set(serviceName, k.hooks)
 	for address, to := range map[*string]func() (string, error){&k.Hooks: k.hooks, &k.Metrics: k.metrics} {
@@ -138,21 +139,34 @@ func (k *Kubelet) look(ctx context.Context) error {
 }
 
 func (k *Kubelet) runJobs(ctx context.Context) error {
-	list, err := k.objects.List(ctx, "jobs.batch", Namespace, "")
+	return k.jobs.Run(ctx, k.objects, func(job batchv1.Job) error {
+		k.tell("running the Job " + job.Name)
+		return RunJob(k.cluster, job.Spec.Template.Spec)
+	})
+}
+
+// Jobs remembers which Jobs of [Namespace] it has run.
+type Jobs struct{ run map[types.UID]bool }
+
+// Run runs those that it has not run before, and ends at the first error.
+func (j *Jobs) Run(ctx context.Context, objects *cluster.Reader, run func(batchv1.Job) error) error {
+	list, err := objects.List(ctx, "jobs.batch", Namespace, "")
 	if err != nil {
 		return err
+	}
+	if j.run == nil {
+		j.run = map[types.UID]bool{}
 	}
 	for _, object := range list {
 		var job batchv1.Job
 		if err := convert(object, &job); err != nil {
 			return err
 		}
-		if k.jobs[string(job.UID)] {
+		if j.run[job.UID] {
 			continue
 		}
-		k.jobs[string(job.UID)] = true
-		k.tell("running the Job " + job.Name)
-		if err := RunJob(k.cluster, job.Spec.Template.Spec); err != nil {
+		j.run[job.UID] = true
+		if err := run(job); err != nil {
 			return fmt.Errorf("run the Job %s: %w", job.Name, err)
 		}
 	}

@@ -108,7 +108,7 @@ type rotation struct {
 	names  *kubelet.Names
 	world  *world
 	load   *load
-	jobs   map[string]bool // that have run
+	jobs   kubelet.Jobs
 
 	program    string             // the name of Metacontroller, whose log nobody else writes
 	set        appsv1.StatefulSet // what it runs by
@@ -124,7 +124,7 @@ type rotation struct {
 func newRotation(t *testing.T, components ...string) *rotation {
 	t.Helper()
 	r := &rotation{
-		T: t, folder: t.TempDir(), issuer: kubelet.Issuer{Cluster: operetta.Cluster, Objects: objects}, jobs: map[string]bool{},
+		T: t, folder: t.TempDir(), issuer: kubelet.Issuer{Cluster: operetta.Cluster, Objects: objects},
 		program: "metacontroller-" + components[0], server: "operetta-" + components[0],
 	}
 	r.startCertManager()
@@ -320,18 +320,10 @@ func (r *rotation) settle() {
 // certificate, with the permissions of the Job's ServiceAccount.
 func (r *rotation) runJobs() {
 	r.Helper()
-	list, err := objects.List(context.Background(), "jobs.batch", "operetta-system", "")
-	require.NoError(r, err)
-	for _, object := range list {
-		name, uid := at(object, "metadata", "name").(string), at(object, "metadata", "uid").(string)
-		if r.jobs[uid] {
-			continue
-		}
-		r.jobs[uid] = true
-		var job batchv1.Job
-		r.get(&job, "job/"+name, "--namespace=operetta-system")
+	require.NoError(r, r.jobs.Run(context.Background(), objects, func(job batchv1.Job) error {
 		r.runJob(job.Spec.Template.Spec)
-	}
+		return nil
+	}))
 }
 
 func (r *rotation) runJob(pod corev1.PodSpec) {
