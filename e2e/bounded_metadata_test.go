@@ -53,9 +53,18 @@ func TestMetadataIsBounded(t *testing.T) {
 		return all.String()
 	}
 	for count, allowed := range map[int]bool{200: true, 201: false} {
+		owner := `{apiVersion: v1, kind: ConfigMap, name: a, uid: `
+		owned := `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: many-, ownerReferences: [`
+		finalized := `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: many-, finalizers: [`
+		for i := range count {
+			owned += fmt.Sprint(owner, i, "x}, ")
+			finalized += fmt.Sprint("example.com/", i, ", ")
+		}
 		pod := `{apiVersion: v1, kind: Pod, metadata: {generateName: many-, labels: {` + labels(count) + `}}, spec: {containers: [{name: a, image: a}]}}`
 		template := strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b, "+labels(count-1)+"}}", 1)
-		for what, manifest := range map[string]string{"Pod": pod, "template": strings.Replace(template, "{name: deep}", "{generateName: many-}", 1)} {
+		for what, manifest := range map[string]string{
+			"Pod": pod, "template": strings.Replace(template, "{name: deep}", "{generateName: many-}", 1), "owners": owned + "]}}", "finalizers": finalized + "]}}",
+		} {
 			_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--dry-run=server", "--filename=-", "--namespace="+ns)
 			if allowed {
 				require.NoError(t, err, what)
