@@ -202,8 +202,8 @@ lint: ## Lint, with the rules that keep hooks pure
 
 .PHONY: e2e
 # The tests of ./live take longest, and wait most of the time: they run beside all others, but
-# for one that takes minutes and comes at the end of those.
-AFTERWARDS    := ^TestRotation$$
+# for as many as those leave time for, which come at the end of those.
+AFTERWARDS    := ^(TestRotation|TestUninstall|TestCredentials|TestANodeDrainLeavesOneReplica)$$
 E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
 e2e: ## Test against a real API server; the first time it is built, for minutes
 	@failed=; printed=$$(mktemp); \
