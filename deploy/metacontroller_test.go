@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -114,4 +115,28 @@ func TestAggregatedRolesGiveTheKindsOnly(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2*len(hooks.All()), count)
+}
+
+// Metacontroller has places of its own in the API server, which lends them to nobody: a request
+// that has borrowed one keeps it for as long as it takes.
+func TestMetacontrollerHasPlacesOfItsOwn(t *testing.T) {
+	require.Contains(t, read[kustomization](t, "metacontroller/kustomization.yaml").Resources, "priority.yaml")
+	text, err := os.ReadFile("metacontroller/priority.yaml")
+	require.NoError(t, err)
+	first, second, found := strings.Cut(string(text), "\n---\n")
+	require.True(t, found)
+	var level flowcontrolv1.PriorityLevelConfiguration
+	require.NoError(t, yaml.UnmarshalStrict([]byte(first), &level))
+	require.Positive(t, *level.Spec.Limited.NominalConcurrencyShares)
+	require.Zero(t, *level.Spec.Limited.LendablePercent)
+	var schema flowcontrolv1.FlowSchema
+	require.NoError(t, yaml.UnmarshalStrict([]byte(second), &schema))
+	require.Equal(t, level.Name, schema.Spec.PriorityLevelConfiguration.Name)
+	require.Less(t, schema.Spec.MatchingPrecedence, int32(9000), "what matches all ServiceAccounts")
+	require.Len(t, schema.Spec.Rules, 1)
+	require.Len(t, schema.Spec.Rules[0].Subjects, 1)
+	account := schema.Spec.Rules[0].Subjects[0].ServiceAccount
+	in := manifests.Operetta()
+	require.Equal(t, in.Metacontroller, account.Namespace)
+	require.Equal(t, in.Metacontroller, account.Name)
 }

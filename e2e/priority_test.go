@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// slowRequests are more than all that an API server works on at a time for ServiceAccounts, with
+// those that it borrows from other priority levels.
+const slowRequests = 450
+
+// TestMetacontrollerHasPlacesOfItsOwn: ServiceAccounts without any rights send requests whose
+// bodies do not come. Other ServiceAccounts wait then, and Metacontroller does not.
+func TestMetacontrollerHasPlacesOfItsOwn(t *testing.T) {
+	kubectl(t, "create", "namespace", "metacontroller")
+	kubectl(t, "create", "serviceaccount", "metacontroller", "--namespace=metacontroller")
+	const priority = "../deploy/metacontroller/priority.yaml"
+	kubectl(t, "apply", "--filename="+priority)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+priority) })
+	schema := kubectl(t, "get", "flowschema/operetta-metacontroller", "--output=jsonpath={.metadata.uid}")
+	theirs := client{t, token(t, "metacontroller", "metacontroller")}
+	require.Eventually(t, func() bool {
+		response, err := theirs.get()
+		return err == nil && response.Header.Get("X-Kubernetes-Pf-Flowschema-Uid") == schema
+	}, time.Minute, 200*time.Millisecond, "the API server knows the FlowSchema")
+
+	ns := namespace(t, "slow")
+	var tokens []string
+	for i := range 15 { // one alone has some of the queues
+		name := fmt.Sprint("slow-", i)
+		kubectl(t, "create", "serviceaccount", name, "--namespace="+ns)
+		tokens = append(tokens, token(t, ns, name))
+	}
+	other := client{t, token(t, ns, "default")}
+	_, err := other.get()
+	require.NoError(t, err)
+	for i := range slowRequests {
+		hold(t, tokens[i%len(tokens)])
+	}
+	require.Eventually(t, func() bool {
+		_, err := other.get()
+		return err != nil
+	}, 30*time.Second, 100*time.Millisecond, "other ServiceAccounts wait")
+	for range 20 {
+		response, err := theirs.get()
+		if assert.NoError(t, err) {
+			assert.Equal(t, http.StatusOK, response.StatusCode)
+		}
+	}
+}
+
+func token(t *testing.T, ns, account string) string {
+	t.Helper()
+	return strings.TrimSpace(kubectl(t, "create", "token", account, "--namespace="+ns))
+}
+
+// insecure is the configuration of connections to the API server of the tests.
+var insecure = &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}
+
+// client sends requests as the user of a token.
+type client struct {
+	*testing.T
+
+	token string
+}
+
+// get asks for the kinds of the core API, which everybody may, for two seconds.
+func (c client) get() (*http.Response, error) {
+	request, err := http.NewRequestWithContext(c.Context(), http.MethodGet, controlPlane.URL+"/api/v1", nil)
+	require.NoError(c, err)
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	transport := &http.Transport{TLSClientConfig: insecure.Clone()}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport, Timeout: 2 * time.Second}).Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var body struct{ Kind string }
+	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
+		return nil, err
+	}
+	require.Contains(c, []string{"APIResourceList", "Status"}, body.Kind)
+	if response.StatusCode != http.StatusOK {
+		return response, fmt.Errorf("it answers %s", response.Status)
+	}
+	return response, nil
+}
+
+// hold sends a request without its body, which everybody may send, until the test ends.
+func hold(t *testing.T, token string) {
+	t.Helper()
+	connection, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", strings.TrimPrefix(controlPlane.URL, "https://"), insecure)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = connection.Close() })
+	_, err = io.WriteString(connection, "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer "+token+
+		"\r\nContent-Type: application/json\r\nContent-Length: 2000\r\n\r\n{")
+	require.NoError(t, err)
+}
