@@ -25,6 +25,7 @@ func TestDocumentedQuotaNamesEveryKind(t *testing.T) {
 	_, shown, found := strings.Cut(string(page), "<!-- quota:begin -->\n```yaml\n")
 	require.True(t, found)
 	shown, _, _ = strings.Cut(shown, "```")
+	shown, _, _ = strings.Cut(shown, "---\n") // another about PriorityClasses
 	var quota corev1.ResourceQuota
 	require.NoError(t, yaml.UnmarshalStrict([]byte(shown), &quota))
 	requireBounded := func(plural, group string) {

@@ -1,0 +1,33 @@
+package live
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestQuotaOfTheDocumentation: with the quota of docs/security.md nobody creates Pods before
+// which Metacontroller's have to give way, nor more objects than it says.
+func TestQuotaOfTheDocumentation(t *testing.T) {
+	_, quota, found := strings.Cut(read(t, root+"/docs/security.md"), "<!-- quota:begin -->\n```yaml\n")
+	require.True(t, found)
+	quota, _, _ = strings.Cut(quota, "```")
+	const ns = "quota"
+	kubectl(t, "", "create", "namespace", ns)
+	t.Cleanup(func() { kubectl(t, "", "delete", "namespace", ns, "--wait=false") })
+	kubectl(t, "", "wait", "--for=create", "serviceaccount/default", "--namespace="+ns, "--timeout="+patience.String())
+	kubectl(t, quota, "apply", "--namespace="+ns, "--filename=-")
+	for _, name := range []string{"operetta", "operetta-no-system-priority"} {
+		kubectl(t, "", "wait", "quota/"+name, "--for=jsonpath={.status.hard}", "--namespace="+ns, "--timeout="+patience.String())
+	}
+	create := func(name, more string) error {
+		_, _, err := operetta.KubectlWithInput("{apiVersion: v1, kind: Pod, metadata: {name: "+name+"}, spec: {containers: [{name: a, image: a}]"+more+"}}",
+			"create", "--namespace="+ns, "--filename=-")
+		return err
+	}
+	require.NoError(t, create("usual", ""))
+	for _, class := range []string{"system-node-critical", "system-cluster-critical"} {
+		require.ErrorContains(t, create(class, ", priorityClassName: "+class), "exceeded quota: operetta-no-system-priority", class)
+	}
+}
