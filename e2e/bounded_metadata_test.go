@@ -75,6 +75,23 @@ func TestMetadataIsBounded(t *testing.T) {
 		}
 	}
 
+	// Metacontroller may still adopt an object that has as many owners as are allowed.
+	kubectl(t, "create", "role", "writer", "--verb=get,patch", "--resource=configmaps", "--namespace="+ns)
+	kubectl(t, "create", "rolebinding", "writer", "--role=writer", "--serviceaccount=metacontroller:metacontroller", "--namespace="+ns)
+	owner := func(i int) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"%dx"}`, i)
+	}
+	owners := owner(0)
+	for i := range 199 {
+		owners += "," + owner(i+1)
+	}
+	apply(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"owned","ownerReferences":[`+owners+`]}}`, "--namespace="+ns)
+	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(200) + `}]`, "--namespace=" + ns}
+	_, stderr, err := controlPlane.Kubectl(oneMore...)
+	require.Error(t, err)
+	require.Contains(t, stderr, "have at most 200 labels, owners and finalizers")
+	kubectl(t, append(oneMore, "--as=system:serviceaccount:metacontroller:metacontroller")...)
+
 	// What people apply, by both ways, has fewer levels.
 	ways := []string{"--server-side=false --force-conflicts=false", "--server-side=true --force-conflicts=true"}
 	for _, way := range ways {
