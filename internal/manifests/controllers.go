@@ -82,11 +82,15 @@ func (in Installation) hook(c metacontroller.Controller, name metacontroller.Hoo
 		webhook.Path = path
 		webhook.Service = &service{Name: in.Service, Namespace: in.Namespace, Port: in.Port}
 	}
-	version := hookVersion
+	return hook{Version: HookVersion(c, name), Webhook: webhook}
+}
+
+// HookVersion returns the version in which Metacontroller calls a hook, v1 or v2.
+func HookVersion(c metacontroller.Controller, name metacontroller.HookName) string {
 	if name == metacontroller.CustomizeHook && !c.RelatedInAllNamespaces {
-		version = customizeVersion
+		return customizeVersion
 	}
-	return hook{Version: version, Webhook: webhook}
+	return hookVersion
 }
 
 func ruleFor(r metacontroller.Resource) resourceRule {

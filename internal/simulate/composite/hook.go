@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -112,21 +113,19 @@ func (m *Metacontroller) storedManifest(c *metacontroller.Controller) ([]byte, e
 		return nil, err
 	}
 	for name, hook := range object["spec"].(map[string]any)["hooks"].(map[string]any) {
-		if name != string(metacontroller.CustomizeHook) || m.options.HookVersion == "v1" {
-			hook.(map[string]any)["version"] = m.options.HookVersion
-		}
+		hook.(map[string]any)["version"] = m.version(c, metacontroller.HookName(name))
 	}
 	object["metadata"].(map[string]any)["generation"] = 1
 	object["status"] = map[string]any{}
 	return json.Marshal(object)
 }
 
-// version returns the version of a hook, as it is installed.
+// version returns the version in which a hook is called: v1 if all are, or as it is installed.
 func (m *Metacontroller) version(c *metacontroller.Controller, hook metacontroller.HookName) string {
-	if hook == metacontroller.CustomizeHook && !c.RelatedInAllNamespaces {
+	if m.options.HookVersion == "v1" {
 		return "v1"
 	}
-	return m.options.HookVersion
+	return manifests.HookVersion(*c, hook)
 }
 
 func customizes(c *metacontroller.Controller) bool {
