@@ -45,6 +45,17 @@ func TestSimulateTellsWhatIsNotReady(t *testing.T) {
 	require.Equal(t, 1, strings.Count(stderr, "\n"), "one line says it all")
 }
 
+// YAML reads some names as something else, which must not be called missing.
+func TestSimulateTellsThatANameIsNoString(t *testing.T) {
+	for name, says := range map[string]string{
+		"y": "is no string: put it in quotes", "no": "is no string: put it in quotes", "7": "is no string: put it in quotes", `""`: "has no metadata.name",
+	} {
+		code, _, stderr := runSimulate(t, strings.Replace(modelBox, "name: web", "name: "+name, 1))
+		require.Equal(t, exitFailed, code, name)
+		require.Contains(t, stderr, says, name)
+	}
+}
+
 func TestSimulateWithAFaultNeedsNoReady(t *testing.T) {
 	code, stdout, stderr := runSimulate(t, modelBox, "--fail", "Deployment/web")
 	require.Equal(t, exitDone, code, stderr)
