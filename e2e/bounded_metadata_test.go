@@ -52,18 +52,26 @@ func TestMetadataIsBounded(t *testing.T) {
 		}
 		return all.String()
 	}
+	owner := func(i int) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"%dx"}`, i)
+	}
+	owned := func(name string, count int) string {
+		var owners []string
+		for i := range count {
+			owners = append(owners, owner(i))
+		}
+		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{` + name + `,"ownerReferences":[` + strings.Join(owners, ",") + `]}}`
+	}
 	for count, allowed := range map[int]bool{200: true, 201: false} {
-		owner := `{apiVersion: v1, kind: ConfigMap, name: a, uid: `
-		owned := `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: many-, ownerReferences: [`
 		finalized := `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: many-, finalizers: [`
 		for i := range count {
-			owned += fmt.Sprint(owner, i, "x}, ")
 			finalized += fmt.Sprint("example.com/", i, ", ")
 		}
 		pod := `{apiVersion: v1, kind: Pod, metadata: {generateName: many-, labels: {` + labels(count) + `}}, spec: {containers: [{name: a, image: a}]}}`
 		template := strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b, "+labels(count-1)+"}}", 1)
 		for what, manifest := range map[string]string{
-			"Pod": pod, "template": strings.Replace(template, "{name: deep}", "{generateName: many-}", 1), "owners": owned + "]}}", "finalizers": finalized + "]}}",
+			"Pod": pod, "template": strings.Replace(template, "{name: deep}", "{generateName: many-}", 1),
+			"owners": owned(`"generateName":"many-"`, count), "finalizers": finalized + "]}}",
 		} {
 			_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--dry-run=server", "--filename=-", "--namespace="+ns)
 			if allowed {
@@ -78,14 +86,7 @@ func TestMetadataIsBounded(t *testing.T) {
 	// Metacontroller may still adopt an object that has as many owners as are allowed.
 	kubectl(t, "create", "role", "writer", "--verb=get,patch", "--resource=configmaps", "--namespace="+ns)
 	kubectl(t, "create", "rolebinding", "writer", "--role=writer", "--serviceaccount=metacontroller:metacontroller", "--namespace="+ns)
-	owner := func(i int) string {
-		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"%dx"}`, i)
-	}
-	owners := owner(0)
-	for i := range 199 {
-		owners += "," + owner(i+1)
-	}
-	apply(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"owned","ownerReferences":[`+owners+`]}}`, "--namespace="+ns)
+	apply(t, owned(`"name":"owned"`, 200), "--namespace="+ns)
 	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(200) + `}]`, "--namespace=" + ns}
 	_, stderr, err := controlPlane.Kubectl(oneMore...)
 	require.Error(t, err)

@@ -83,6 +83,8 @@ func plurals() map[string]string {
 const (
 	dryRun  = "?dryRun=All&fieldManager=metacontroller"
 	forReal = "?fieldManager=metacontroller"
+	// strictly is how kubectl asks: a field that is not in the schema is refused.
+	strictly = dryRun + "&fieldValidation=Strict"
 )
 
 // collection returns the path of the objects of a kind.

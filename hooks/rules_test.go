@@ -111,8 +111,6 @@ func (t ruleTest) object(name, spec string) simulate.Object {
 	return object
 }
 
-const strictly = dryRun + "&fieldValidation=Strict"
-
 func (t ruleTest) requireRule(rule rule, messages []string) {
 	before := t.object("rule", rule.Before)
 	write := func(name, spec string) error { return t.server.create(t.object(name, spec), strictly) }

@@ -51,16 +51,14 @@ func TestRulesStayInTheNamespaceOfTheParent(t *testing.T) {
 		require.Equal(t, []Rule{rule}, given, "the hook's rules may be shared")
 	}
 	for _, rule := range []Rule{inOther, bySelector} {
-		_, err := within.within("own", []Rule{rule})
+		given := []Rule{rule}
+		_, err := within.within("own", given)
 		require.ErrorContains(t, err, "selects pods in other namespaces than the parent's: set Controller.RelatedInAllNamespaces")
-		for _, c := range []Controller{within, {RelatedInAllNamespaces: true}} {
-			parents := "own"
-			if !c.RelatedInAllNamespaces {
-				parents = "" // it is a cluster-scoped one, or a request that was written by hand
-			}
-			rules, err := c.within(parents, []Rule{rule})
-			require.NoError(t, err)
-			require.Equal(t, []Rule{rule}, rules)
-		}
+		rules, err := Controller{RelatedInAllNamespaces: true}.within("own", given)
+		require.NoError(t, err)
+		require.Equal(t, given, rules)
+		rules, err = within.within("", given) // the parent is cluster-scoped, or the request was written by hand
+		require.NoError(t, err)
+		require.Equal(t, given, rules)
 	}
 }

@@ -3,7 +3,6 @@ package explore
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -181,7 +180,6 @@ func numbered(text string, i int) string {
 // add adds edits with each large value of a field: once, and in lists of as many items as
 // there may be.
 func (l *largest) add(path []step) {
-	path = slices.Clone(path)
 	schema := path[len(path)-1].schema
 	for i := range l.valuesOf(schema) {
 		once := func() map[string]any {
