@@ -20,19 +20,26 @@ import (
 const slowRequests = 450
 
 // TestMetacontrollerHasPlacesOfItsOwn: ServiceAccounts without any rights send requests whose
-// bodies do not come. Other ServiceAccounts wait then, and Metacontroller does not.
+// bodies do not come. Other ServiceAccounts wait then, and Metacontroller does not. The requests for
+// its lease wait behind none of its others.
 func TestMetacontrollerHasPlacesOfItsOwn(t *testing.T) {
 	kubectl(t, "create", "namespace", "metacontroller")
 	kubectl(t, "create", "serviceaccount", "metacontroller", "--namespace=metacontroller")
 	const priority = "../deploy/metacontroller/priority.yaml"
 	kubectl(t, "apply", "--filename="+priority)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+priority) })
-	schema := kubectl(t, "get", "flowschema/operetta-metacontroller", "--output=jsonpath={.metadata.uid}")
 	theirs := client{t, token(t, "metacontroller", "metacontroller")}
-	require.Eventually(t, func() bool {
-		matched, err := theirs.get()
-		return err == nil && matched == schema
-	}, time.Minute, 200*time.Millisecond, "the API server knows the FlowSchema")
+	for path, schema := range map[string]string{
+		"/api/v1":                         "operetta-metacontroller",
+		"/api/v1/namespaces/default/pods": "operetta-metacontroller",
+		// Of its own namespace, and no other: that is where it has its lease.
+		"/apis/coordination.k8s.io/v1/namespaces/metacontroller/leases/metacontroller": "operetta-metacontroller-lease",
+		"/apis/coordination.k8s.io/v1/namespaces/default/leases/metacontroller":        "operetta-metacontroller",
+	} {
+		schema = kubectl(t, "get", "flowschema/"+schema, "--output=jsonpath={.metadata.uid}")
+		require.Eventually(t, func() bool { return theirs.schema(path) == schema }, time.Minute, 200*time.Millisecond,
+			"the FlowSchema of GET %s", path)
+	}
 
 	ns := namespace(t, "slow")
 	var tokens []string
@@ -42,18 +49,15 @@ func TestMetacontrollerHasPlacesOfItsOwn(t *testing.T) {
 		tokens = append(tokens, token(t, ns, name))
 	}
 	other := client{t, token(t, ns, "default")}
-	_, err := other.get()
-	require.NoError(t, err)
+	require.NoError(t, other.get())
 	for i := range slowRequests {
 		hold(t, tokens[i%len(tokens)])
 	}
 	require.Eventually(t, func() bool {
-		_, err := other.get()
-		return err != nil
+		return other.get() != nil
 	}, 30*time.Second, 100*time.Millisecond, "other ServiceAccounts wait")
 	for range 20 {
-		_, err := theirs.get()
-		assert.NoError(t, err)
+		assert.NoError(t, theirs.get())
 	}
 }
 
@@ -72,27 +76,45 @@ type client struct {
 	token string
 }
 
-// get asks for the kinds of the core API, which everybody may, for two seconds. It returns the
-// UID of the FlowSchema that the request matches.
-func (c client) get() (schema string, err error) {
-	request, err := http.NewRequestWithContext(c.Context(), http.MethodGet, controlPlane.URL+"/api/v1", nil)
+// get asks for the kinds of the core API, which everybody may, for two seconds.
+func (c client) get() error {
+	response, kind, err := c.ask("/api/v1")
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK || kind != "APIResourceList" {
+		return fmt.Errorf("it answers %s with a %s", response.Status, kind)
+	}
+	return nil
+}
+
+// schema returns the UID of the FlowSchema that a request for a path matches, which the API
+// server says whether or not the user may send it.
+func (c client) schema(path string) string {
+	response, _, err := c.ask(path)
+	if err != nil {
+		return ""
+	}
+	return response.Header.Get("X-Kubernetes-Pf-Flowschema-Uid")
+}
+
+// ask sends a request for a path, for two seconds, and returns the kind of what it gets.
+func (c client) ask(path string) (response *http.Response, kind string, err error) {
+	request, err := http.NewRequestWithContext(c.Context(), http.MethodGet, controlPlane.URL+path, nil)
 	require.NoError(c, err)
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	transport := &http.Transport{TLSClientConfig: insecure.Clone()}
 	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport, Timeout: 2 * time.Second}).Do(request)
+	response, err = (&http.Client{Transport: transport, Timeout: 2 * time.Second}).Do(request)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	defer func() { _ = response.Body.Close() }()
 	var body struct{ Kind string }
 	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
-		return "", err
+		return nil, "", err
 	}
-	if response.StatusCode != http.StatusOK || body.Kind != "APIResourceList" {
-		return "", fmt.Errorf("it answers %s with a %s", response.Status, body.Kind)
-	}
-	return response.Header.Get("X-Kubernetes-Pf-Flowschema-Uid"), nil
+	return response, body.Kind, nil
 }
 
 // hold sends a request without its body, which everybody may send, until the test ends.
