@@ -23,6 +23,15 @@ func TestMetadataIsBounded(t *testing.T) {
 		return err
 	}
 	require.NoError(t, create("ConfigMap", "before", 100))
+	var finalizers []string
+	for i := range 250 {
+		finalizers = append(finalizers, fmt.Sprintf(`"example.com/%d"`, i))
+	}
+	withFinalizers := func(count int) []string {
+		return []string{"patch", "configmap", "finalized", "--type=merge", "--patch=" + `{"metadata":{"finalizers":[` + strings.Join(finalizers[:count], ",") + `]}}`, "--namespace=" + ns}
+	}
+	kubectl(t, "create", "configmap", "finalized", "--namespace="+ns)
+	kubectl(t, withFinalizers(240)...)
 
 	kubectl(t, "apply", "--filename="+policy)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
@@ -92,6 +101,20 @@ func TestMetadataIsBounded(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, stderr, "have at most 200 labels, owners and finalizers")
 	kubectl(t, append(oneMore, "--as=system:serviceaccount:metacontroller:metacontroller")...)
+
+	// What has too many already is still written, and loses some, but gets no more.
+	kubectl(t, "annotate", "configmap", "owned", "a=b", "--namespace="+ns)
+	kubectl(t, "annotate", "configmap", "finalized", "a=b", "--namespace="+ns)
+	for _, more := range [][]string{
+		{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(201) + `}]`, "--namespace=" + ns},
+		withFinalizers(241),
+	} {
+		_, stderr, err = controlPlane.Kubectl(more...)
+		require.Error(t, err)
+		require.Contains(t, stderr, "have at most 200 labels, owners and finalizers")
+	}
+	kubectl(t, withFinalizers(239)...)
+	kubectl(t, withFinalizers(0)...)
 
 	// What people apply, by both ways, has fewer levels.
 	ways := []string{"--server-side=false --force-conflicts=false", "--server-side=true --force-conflicts=true"}
