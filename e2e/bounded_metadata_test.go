@@ -30,12 +30,22 @@ func TestMetadataIsBounded(t *testing.T) {
 	withFinalizers := func(count int) []string {
 		return []string{"patch", "configmap", "finalized", "--type=merge", "--patch=" + `{"metadata":{"finalizers":[` + strings.Join(finalizers[:count], ",") + `]}}`, "--namespace=" + ns}
 	}
+	labels := func(count int) string {
+		var all strings.Builder
+		for i := range count {
+			fmt.Fprintf(&all, "l%d: '',", i)
+		}
+		return all.String()
+	}
+	template := "metadata: {labels: {a: b, " + labels(240) + "}, finalizers: [" + strings.Join(finalizers[:240], ",") + "]}"
+	former := strings.Replace(strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", template, 1), "{name: deep}", "{name: former, labels: {"+labels(240)+"}}", 1)
+	_, _, err := controlPlane.KubectlWithInput(former, "create", "--filename=-", "--namespace="+ns)
+	require.NoError(t, err)
 	kubectl(t, "create", "configmap", "finalized", "--namespace="+ns)
 	kubectl(t, withFinalizers(240)...)
 
 	kubectl(t, "apply", "--filename="+policy)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
-	var err error
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
 		err = create("ServiceAccount", fmt.Sprint("a", time.Now().UnixNano()), 21)
 		return err != nil
@@ -53,13 +63,6 @@ func TestMetadataIsBounded(t *testing.T) {
 		_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--filename=-", "--namespace="+ns)
 		require.Error(t, err, name)
 		require.Contains(t, stderr, "templates have no metadata.managedFields and no metadata.ownerReferences: remove them", name)
-	}
-	labels := func(count int) string {
-		var all strings.Builder
-		for i := range count {
-			fmt.Fprintf(&all, "l%d: '',", i)
-		}
-		return all.String()
 	}
 	owner := func(i int) string {
 		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"%dx"}`, i)
@@ -105,14 +108,22 @@ func TestMetadataIsBounded(t *testing.T) {
 	// What has too many already is still written, and loses some, but gets no more.
 	kubectl(t, "annotate", "configmap", "owned", "a=b", "--namespace="+ns)
 	kubectl(t, "annotate", "configmap", "finalized", "a=b", "--namespace="+ns)
+	kubectl(t, "annotate", "deployment", "former", "a=b", "--namespace="+ns)
+	patch := func(fields string) []string {
+		return []string{"patch", "deployment", "former", "--type=merge", "--patch=" + fields, "--namespace=" + ns}
+	}
 	for _, more := range [][]string{
+		patch(`{"metadata":{"labels":{"one-more":""}}}`),
+		patch(`{"spec":{"template":{"metadata":{"labels":{"one-more":""}}}}}`),
+		patch(`{"spec":{"template":{"metadata":{"finalizers":[` + strings.Join(finalizers, ",") + `]}}}}`),
 		{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(201) + `}]`, "--namespace=" + ns},
 		withFinalizers(241),
 	} {
 		_, stderr, err = controlPlane.Kubectl(more...)
-		require.Error(t, err)
-		require.Contains(t, stderr, "have at most 200 labels, owners and finalizers")
+		require.Error(t, err, more)
+		require.Contains(t, stderr, "have at most 200 labels, owners and finalizers", more)
 	}
+	kubectl(t, patch(`{"metadata":{"labels":{"l0":null}},"spec":{"template":{"metadata":{"labels":{"l0":null}}}}}`)...)
 	kubectl(t, withFinalizers(239)...)
 	kubectl(t, withFinalizers(0)...)
 
