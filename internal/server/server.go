@@ -100,7 +100,7 @@ type Options struct {
 // Server serves the hooks on one listener, and health checks and metrics on another.
 type Server struct {
 	options  Options
-	serving  atomic.Bool // the hook listener accepts
+	serving  atomic.Bool // the hook listener takes connections
 	draining atomic.Bool // readiness fails, requests are still answered
 	gate     gate        // shut when new requests are refused
 	budget   *budget
@@ -142,6 +142,9 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	failed := make(chan error, 2)
 	acceptLittle(hooks)
 	acceptLittle(health)
+	// Before readiness is served: the hook listener queues connections already, so that
+	// a probe that comes between the two need not fail.
+	s.serving.Store(true)
 	for _, part := range []struct {
 		server   *http.Server
 		listener net.Listener
@@ -152,7 +155,6 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 			}
 		}()
 	}
-	s.serving.Store(true)
 	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String(),
 		"tls", s.options.Credentials.isEncrypted(), "memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.options.MaxBodyBytes, "maxInFlight", s.options.MaxInFlight)
 	select {
