@@ -73,24 +73,24 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 
 // dispensable returns the connection to close in favor of a new one: one of the
 // address with the most, so that one address cannot take all. If that is the
-// address of the new connection, several clients may share it, as behind NAT:
-// then it is a silent or slow connection, or else the new one itself.
+// address of the new connection, several clients may share it, as behind NAT, or
+// many addresses may have as many, one each: then it is a silent or slow connection
+// of those, or else the new one itself.
 func (c *connections) dispensable(newest net.Conn) net.Conn {
 	own := addressOf(newest)
-	most, counts := own, map[string]int{own: 1}
+	most, counts := 1, map[string]int{own: 1}
 	for conn := range c.states {
 		address := addressOf(conn)
-		if counts[address]++; counts[address] > counts[most] {
-			most = address
-		}
+		counts[address]++
+		most = max(most, counts[address])
 	}
 	now := time.Now()
 	chosen, best, since := newest, 0, now // if no other qualifies
 	for conn, is := range c.states {
-		if addressOf(conn) != most {
+		if counts[addressOf(conn)] != most {
 			continue
 		}
-		rank := is.rank(now, most == own)
+		rank := is.rank(now, counts[own] == most)
 		if rank > best || rank == best && rank > 0 && is.since.Before(since) {
 			chosen, best, since = conn, rank, is.since
 		}
@@ -100,7 +100,7 @@ func (c *connections) dispensable(newest net.Conn) net.Conn {
 }
 
 // rank says how dispensable a connection is; zero means not at all. If the new
-// connection has the same address, other clients of that address are spared.
+// connection has as many of its address, those that may be of other clients are spared.
 func (d doing) rank(now time.Time, isShared bool) int {
 	age := now.Sub(d.since)
 	switch {

@@ -127,3 +127,53 @@ func TestNobodyTakesAllConnections(t *testing.T) {
 		require.Len(t, c.states, maxConnections, "where all have one, one of them goes")
 	})
 }
+
+// TestManyAddressesTakeNoConnections: where each of very many addresses has one
+// connection, those that say nothing and those that take long make room.
+func TestManyAddressesTakeNoConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := connections{most: maxHealthConnections}
+		var all []*from
+		fill := func(state http.ConnState) {
+			for i := range maxHealthConnections {
+				conn := &from{address: net.IPv4(10, 0, 1, byte(i)).String()}
+				c.note(conn, http.StateNew)
+				if state != http.StateNew {
+					c.note(conn, state)
+				}
+				all = append(all, conn)
+			}
+		}
+		probe := func() bool {
+			conn := &from{address: "10.0.0.1"}
+			c.note(conn, http.StateNew)
+			if !conn.closed {
+				c.note(conn, http.StateActive)
+				c.note(conn, http.StateClosed)
+			}
+			return !conn.closed
+		}
+		fill(http.StateNew)
+		require.False(t, probe(), "they may still send something")
+		time.Sleep(silence)
+		require.True(t, probe())
+		closed := 0
+		for _, conn := range all {
+			if conn.closed {
+				closed++
+			}
+		}
+		require.Equal(t, 1, closed)
+
+		clear(c.states)
+		fill(http.StateActive)
+		require.False(t, probe())
+		time.Sleep(slowness)
+		require.True(t, probe())
+
+		clear(c.states)
+		fill(http.StateIdle)
+		time.Sleep(time.Minute)
+		require.False(t, probe(), "each has one that it may use again")
+	})
+}
