@@ -86,7 +86,7 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 // the custom resources, too.
 var policies = map[string]bool{
 	"deploy/components/protected-annotations/policy.yaml": false,
-	"deploy/components/bounded-metadata/policy.yaml":      true,
+	"deploy/components/bounded-objects/policy.yaml":       true,
 }
 
 // page returns the path of the page about a kind that the README links, or "" if
