@@ -78,7 +78,7 @@ func fullest() map[string]map[string]string {
 	}
 	specs["dataservice"]["ports"] = fmt.Sprintf(`{"eureka":{"image":"x","port":1,"ports":%s}}`, many(20, `{"port":1#,"name":"p-#","nodePort":305#}`))
 	specs["podbuggertool"]["selectors"] = fmt.Sprintf(`{"image":"x","selector":{"matchExpressions":%s}}`,
-		many(20, `{"key":"k-#","operator":"In","values":`+many(20, `"v"`)+`}`))
+		many(16, `{"key":"k-#","operator":"In","values":`+many(5, `"v"`)+`}`))
 	return specs
 }
 
