@@ -24,7 +24,6 @@ func (s *site) pages() []page {
 	return []page{
 		{file: "README.md", headings: []string{"Install"}, steps: []commands.Step{
 			{After: "kubectl apply -k deploy/", Do: s.startMetacontrollers},
-			{After: "kubectl apply -f deploy/samples/modelbox.yaml", Do: s.prepareRunbooks},
 		}},
 		{file: "README.md", headings: []string{"Preview without a cluster"}},
 		{file: "docs/modelbox.md"},
@@ -104,8 +103,9 @@ func (s *site) operations() []commands.Step {
 	}
 }
 
-// prepareRunbooks brings about what takes half a minute to show: a Pod that is in the way.
-func (s *site) prepareRunbooks(string) error {
+// blockPodSet brings about what takes half a minute to show: a Pod that is in the way. The longer it
+// is, the longer it takes after it has gone.
+func (s *site) blockPodSet() error {
 	if err := run("create namespace r1\nwait --for=create serviceaccount/default --namespace=r1 --timeout=60s"); err != nil {
 		return err
 	}
@@ -125,6 +125,9 @@ func (s *site) runbooks() []commands.Step {
 	isReady := `-o=jsonpath={.status.conditions[?(@.type=="Ready")].message}`
 	return []commands.Step{
 		{Before: "kubectl --namespace r1 get podsets", Do: func(string) error {
+			if err := s.blockPodSet(); err != nil {
+				return err
+			}
 			return until("not created after 30s", "--namespace=r1", "get", "podsets.apps.jicki.cn/cache", isReady)
 		}},
 		{Before: "kubectl events --namespace r1 --for podsets.apps.jicki.cn/big", Do: func(string) error {
