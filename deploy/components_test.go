@@ -349,7 +349,7 @@ func TestPoliciesJudgeAllKinds(t *testing.T) {
 			}
 		}
 	}
-	for component, parents := range map[string]bool{"protected-annotations": false, "bounded-metadata": true} {
+	for component, parents := range map[string]bool{"protected-annotations": false, "bounded-objects": true} {
 		manifests, err := os.ReadFile("components/" + component + "/policy.yaml")
 		require.NoError(t, err)
 		first, _, _ := strings.Cut(string(manifests), "\n---\n")
