@@ -16,12 +16,12 @@ var module = map[string]string{
 	"go.mod":         "module example.com/m\n\ngo 1.24\n",
 	"fine/x_test.go": "package x\nimport \"testing\"\nfunc TestFine(t *testing.T) {}\n",
 	"fails/x_test.go": `package x
-import "testing"
+import ("os"; "testing")
 func TestFails(t *testing.T) {
 	t.Run("good", func(t *testing.T) {})
 	t.Run("bad", func(t *testing.T) { t.Run("worse", func(t *testing.T) { t.Error("why") }) })
 }
-func TestFailsToo(t *testing.T) { t.Error("why") }
+func TestFailsToo(t *testing.T) { t.Error("why"); os.Stderr.WriteString("a program's line\n"); t.Error("more\nsecond line") }
 `,
 	"panics/x_test.go":   "package x\nimport \"testing\"\nfunc TestPanics(t *testing.T) { panic(1) }\n",
 	"compiles/x_test.go": "package x\nfunc none() { return 1 }\n",
@@ -54,6 +54,21 @@ func TestFailedTestsAreNamedAtTheEnd(t *testing.T) {
 	output, code := run(t, "-timeout=2s", "./...")
 	require.Equal(t, 1, code)
 	require.Regexp(t, `
+What they said:
+# example.com/m/compiles( \[[^\n]*)?
+compiles/x_test.go:2:22: [^\n]*
+--- FAIL: TestFails \([0-9.s]*\)
+    --- FAIL: TestFails/bad \([0-9.s]*\)
+        --- FAIL: TestFails/bad/worse \([0-9.s]*\)
+            x_test.go:5: why
+--- FAIL: TestFailsToo \([0-9.s]*\)
+    x_test.go:7: why
+    x_test.go:7: more
+        second line
+panic: test timed out after 2s
+--- FAIL: TestPanics \([0-9.s]*\)
+panic: 1[^\n]*
+
 Failed tests:
   example.com/m/compiles \[build failed\]
   example.com/m/exits \(no test failed: see its output above\)
