@@ -1,8 +1,11 @@
 package server_test
 
 import (
+	"bufio"
 	"crypto/tls"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -169,6 +172,29 @@ func TestWhoMayCall(t *testing.T) {
 	defer s.log.mu.Unlock()
 	for _, token := range []string{oldToken, newToken} {
 		require.NotContains(t, s.log.text.String(), token)
+	}
+}
+
+// TestRequestsWithoutAPath: those that name no path, which net/http can answer by itself,
+// are refused and logged like others.
+func TestRequestsWithoutAPath(t *testing.T) {
+	s := startSecured(t, func(files *server.CredentialFiles) { *files = server.CredentialFiles{Tokens: files.Tokens} }, nil)
+	e := start(t, nil)
+	for i, target := range []string{"OPTIONS *", "GET *", "POST *", "CONNECT example.com:80", "CONNECT *"} {
+		for address, code := range map[string]int{s.hooks: http.StatusUnauthorized, e.hooks: http.StatusNotFound, e.health: http.StatusNotFound} {
+			conn, err := net.Dial("tcp", address)
+			require.NoError(t, err)
+			_, err = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: operetta\r\n\r\n", target)
+			require.NoError(t, err)
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			require.NoError(t, conn.Close())
+			require.Equal(t, code, response.StatusCode, target)
+			require.Equal(t, address != e.hooks, response.Close, "%s: the connection is kept by who may use it", target)
+		}
+		require.Len(t, s.log.requests(t, i+1), i+1, target)
+		require.Len(t, e.log.requests(t, i+1), i+1, target)
 	}
 }
 

@@ -178,6 +178,9 @@ func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Serv
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		Protocols:         http1,
-		ErrorLog:          slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
+		// Or net/http answers "OPTIONS *" itself, without credentials and without a line in
+		// the log.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
 	}
 }
