@@ -52,6 +52,8 @@ func TestObjectsAreBounded(t *testing.T) {
 	}
 	_, _, err = controlPlane.KubectlWithInput(manyVariables("large", 2000), "create", "--filename=-", "--namespace="+ns)
 	require.NoError(t, err)
+	_, _, err = controlPlane.KubectlWithInput(withContainers("containers", 2, strings.Repeat("a", 2000), "a"), "create", "--filename=-", "--namespace="+ns)
+	require.NoError(t, err)
 	kubectl(t, withFinalizers(240)...)
 
 	kubectl(t, "apply", "--filename="+policy)
@@ -79,6 +81,11 @@ func TestObjectsAreBounded(t *testing.T) {
 		"keys of data":        {`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"keys"},"data":` + manyKeys(2001) + `}`, "at most 2000 keys of data"},
 		"keys of binary data": {`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"keys"},"binaryData":` + manyKeys(2001) + `}`, "at most 2000 keys of data"},
 		"annotations":         {`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"keys","annotations":` + manyKeys(201) + `}}`, "at most 200 labels, annotations"},
+		"containers":          {podOf("containers", withContainers("containers", 65, "a", "a")), "at most 64 containers"},
+		"init containers":     {withContainers("initContainers", 65, "a", "a"), "at most 64 containers"},
+		"an image":            {podOf("image", withContainers("containers", 1, strings.Repeat("a", 1025), "a")), "images of at most 1024"},
+		"image of a template": {withContainers("initContainers", 2, strings.Repeat("a", 1025), "a"), "images of at most 1024"},
+		"a program":           {withContainers("containers", 2, "a", strings.Repeat("a", 4097)), "move long commands to args"},
 	} {
 		_, stderr, err := controlPlane.KubectlWithInput(large.manifest, "create", "--filename=-", "--namespace="+ns)
 		require.Error(t, err, what)
@@ -93,6 +100,8 @@ func TestObjectsAreBounded(t *testing.T) {
 		"text to escape":      withText("escaped", ">", 16_000),
 		"all data":            withData("a", 1<<20-1, "é", 100_000),
 		"data to escape":      withData("<", 200_000, "a", 200_000),
+		"64 containers":       withContainers("containers", 64, strings.Repeat("a", 1024), strings.Repeat("a", 100)),
+		"a long program":      withContainers("initContainers", 1, "a", strings.Repeat("a", 4096)),
 		"a full Secret":       `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"full"},"data":{"a":"` + strings.Repeat("/+8A", (1<<20)/3) + `"}}`,
 	} {
 		_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--filename=-", "--namespace="+ns)
@@ -196,6 +205,17 @@ func TestObjectsAreBounded(t *testing.T) {
 		kubectl(t, "label", "pod", name, "a=b", "--namespace="+ns, "--as=system:serviceaccount:kube-system:job-controller", "--as-group=system:masters")
 	}
 
+	// A ReplicaSet is not judged: its Pods do not have many times as much as those of other templates.
+	for name, made := range map[string]struct{ manifest, message string }{
+		"memory":     {manyVariables("", 1100), "for its managed fields: shorten"},
+		"request":    {strings.ReplaceAll(manyVariables("", 700), "VARIABLE", strings.Repeat("A", 100)), "of managed fields: move"},
+		"containers": {withContainers("containers", 65, "a", "a"), "at most 64 containers"},
+	} {
+		_, stderr, err := controlPlane.KubectlWithInput(podOf(name, made.manifest), "create", "--filename=-", "--as=system:serviceaccount:kube-system:replicaset-controller", "--namespace="+ns)
+		require.Error(t, err, name)
+		require.Contains(t, stderr, made.message, name)
+	}
+
 	// Metacontroller's copy of what it applied makes a child no larger than what it was made from.
 	copied := strings.Replace(withAnnotation("ServiceAccount", "a", 90_000), `"generateName":"annotated-","annotations":{`,
 		`"name":"copied","annotations":{"metacontroller.k8s.io/last-applied-configuration":"`+strings.Repeat("a", 160_000)+`",`, 1)
@@ -227,6 +247,9 @@ func TestObjectsAreBounded(t *testing.T) {
 		moreFields += fmt.Sprintf(`{manager: m%d, operation: Update, apiVersion: apps/v1, time: "2026-01-02T03:04:05Z", fieldsType: FieldsV1, fieldsV1: %s}, `,
 			i, strings.ReplaceAll(manyFields(2000), "{}", `{"f:a":{}}`))
 	}
+	longImage := strings.Replace(withContainers("containers", 2, strings.Repeat("a", 2000), "a"), "replicas: 0", "replicas: 1", 1)
+	require.NoError(t, replace(longImage))
+	require.ErrorContains(t, replace(strings.Replace(longImage, "containers-1", "containers-2", 1)), "images of at most 1024")
 	require.NoError(t, replace(strings.Replace(manyVariables("large", 2000), "replicas: 0", "replicas: 1", 1)))
 	require.ErrorContains(t, replace(manyVariables("large", 2001)), "at most 500000 bytes of memory")
 	_, stderr, err = controlPlane.KubectlWithInput(strings.Replace(manyVariables("large", 2000), "{name: large}", "{name: large, managedFields: ["+moreFields+"]}", 1), "replace", "--filename=-", "--namespace="+ns)
@@ -291,6 +314,21 @@ func manyVariables(name string, count int) string {
 	}
 	return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: ` + name + `}, spec: {replicas: 0, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, ` +
 		`spec: {containers: [{name: a, image: a, env: [` + variables.String() + `]}]}}}}`
+}
+
+// withContainers is a Deployment without replicas that has count of these containers.
+func withContainers(list string, count int, image, program string) string {
+	var containers strings.Builder
+	for i := range count {
+		fmt.Fprintf(&containers, `{name: %s-%d, image: %s, command: [%s]}, `, strings.ToLower(list), i, image, program)
+	}
+	one := "containers: [{name: a, image: a}]"
+	all := list + ": [" + containers.String() + "]"
+	if list != "containers" {
+		all = one + ", " + all
+	}
+	name := fmt.Sprintf("%s-%d-%d", strings.ToLower(list), len(image), len(program))
+	return strings.Replace(strings.Replace(manyVariables(name, 0), ", env: []", "", 1), one, all, 1)
 }
 
 // podOf is a Pod with the spec of a Deployment's Pods.
