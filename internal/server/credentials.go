@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
@@ -110,7 +112,9 @@ func (c *Credentials) loadCertificate(files CredentialFiles, log *slog.Logger) e
 		return fmt.Errorf("--tls-cert-file %s: %w: %s", files.Certificate, err, want)
 	}
 	c.certificate.AddListener(c.serving)
-	c.certificate.AddListener(reloaded{log, "certificate", files.Certificate})
+	reload := reloaded{log: log, what: "certificate", file: files.Certificate, serves: c.certificate}
+	reload.warn(reload.attributes()...)
+	c.certificate.AddListener(reload)
 	return nil
 }
 
@@ -119,7 +123,7 @@ func (c *Credentials) loadClientCA(file string, log *slog.Logger) error {
 	if c.clientCA, err = dynamiccertificates.NewDynamicCAContentFromFile("clients", file); err != nil {
 		return fmt.Errorf("--client-ca-file %s: %w: write the certificates of those who sign callers' certificates, in PEM", file, err)
 	}
-	c.clientCA.AddListener(reloaded{log, "client CA", file})
+	c.clientCA.AddListener(reloaded{log: log, what: "client CA", file: file})
 	return nil
 }
 
@@ -127,10 +131,47 @@ func (c *Credentials) loadClientCA(file string, log *slog.Logger) error {
 type reloaded struct {
 	log        *slog.Logger
 	what, file string
+	serves     *dynamiccertificates.DynamicCertKeyPairContent // the server's certificate, or nil
 }
 
 // Enqueue implements [dynamiccertificates.Listener].
-func (r reloaded) Enqueue() { r.log.Info("reloaded", "what", r.what, "file", r.file) }
+func (r reloaded) Enqueue() {
+	attributes := r.attributes()
+	r.log.Info("reloaded", attributes...)
+	r.warn(attributes...)
+}
+
+func (r reloaded) attributes() []any {
+	attributes := []any{slog.String("what", r.what), slog.String("file", r.file)}
+	if leaf := r.leaf(); leaf != nil {
+		attributes = append(attributes, slog.Any("names", leaf.DNSNames), slog.Time("notBefore", leaf.NotBefore), slog.Time("notAfter", leaf.NotAfter))
+	}
+	return attributes
+}
+
+// warn logs that the server's certificate is not valid now, if so. It is used all the same,
+// as the one before may be worth no more to callers.
+func (r reloaded) warn(attributes ...any) {
+	leaf := r.leaf()
+	if leaf == nil {
+		return
+	}
+	if now := time.Now(); now.After(leaf.NotAfter) || now.Before(leaf.NotBefore) {
+		r.log.Warn("the server's certificate has expired or is not valid yet: callers refuse it until it is replaced", attributes...)
+	}
+}
+
+// leaf returns the certificate that the server shows, or nil.
+func (r reloaded) leaf() *x509.Certificate {
+	if r.serves == nil {
+		return nil
+	}
+	pair, err := tls.X509KeyPair(r.serves.CurrentCertKeyContent())
+	if err != nil {
+		return nil // what cannot be used is not reloaded
+	}
+	return pair.Leaf
+}
 
 // isEncrypted reports whether hooks are served over TLS.
 func (c *Credentials) isEncrypted() bool { return c != nil && c.certificate != nil }

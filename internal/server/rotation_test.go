@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"bytes"
 	"crypto/tls"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -175,6 +177,30 @@ func TestBrokenFilesChangeNothing(t *testing.T) {
 			require.Equal(t, http.StatusOK, c.sync(t, "hi").code)
 		})
 	}
+}
+
+// TestCertificateThatCallersRefuse: an expired certificate is served, for nobody knows
+// whether the one before would be better, and the log says so.
+func TestCertificateThatCallersRefuse(t *testing.T) {
+	t.Parallel()
+	const warning = `"the server's certificate has expired or is not valid yet: callers refuse it until it is replaced"`
+	s := startSecured(t, withTLS, nil)
+	said := func() string {
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		return s.log.text.String()
+	}
+	require.NotContains(t, said(), warning)
+	expired := s.authority.Client(t, -time.Minute, "server", "operetta.operetta-system")
+	s.files.Replace(t, map[string][]byte{"tls.crt": expired.Certificate, "tls.key": expired.Key})
+	require.Eventually(t, func() bool { return strings.Contains(said(), warning) }, rotated, 50*time.Millisecond)
+	require.Contains(t, said(), `"msg":"reloaded","what":"certificate","file":"`+s.files.Path("tls.crt")+`","names":["operetta.operetta-system"],"notBefore":"`)
+
+	var atStart bytes.Buffer
+	files := server.CredentialFiles{Certificate: s.files.Path("tls.crt"), PrivateKey: s.files.Path("tls.key")}
+	_, err := server.LoadCredentials(files, slog.New(slog.NewJSONHandler(&atStart, nil)))
+	require.NoError(t, err)
+	require.Contains(t, atStart.String(), warning)
 }
 
 // TestCredentialsThatCannotBeUsed: the error names the flag and says what to write.
