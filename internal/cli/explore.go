@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
@@ -109,11 +110,11 @@ func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, fl
 	if err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(p.Out, "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
+	fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
 	for _, finding := range findings {
-		fmt.Fprintf(p.Out, "\n! %s", finding.Text())
+		fmt.Fprintf(printable.NewWriter(p.Out), "\n! %s", finding.Text())
 		if finding.Seed != 0 {
-			fmt.Fprintf(p.Out, "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
+			fmt.Fprintf(printable.NewWriter(p.Out), "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
 		}
 	}
 	return len(findings), nil
@@ -121,7 +122,7 @@ func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, fl
 
 // playSchedule plays a schedule of a file.
 func (p *program) playSchedule(scenario *explore.Scenario, path string) (int, error) {
-	text, err := os.ReadFile(path)
+	text, err := documents.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("--schedule: %w", err)
 	}
@@ -132,11 +133,11 @@ func (p *program) playSchedule(scenario *explore.Scenario, path string) (int, er
 	run := scenario.Play(schedule)
 	finding := explore.Finding{Schedule: schedule, Run: run}
 	if run.Broken == nil {
-		fmt.Fprintf(p.Out, "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
+		fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
 		return 0, nil
 	}
 	finding.Violation = *run.Broken
-	fmt.Fprintf(p.Out, "= %s, %s\n\n! %s", scenario.Name, scenario.Apply, finding.Text())
+	fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s\n\n! %s", scenario.Name, scenario.Apply, finding.Text())
 	return 1, nil
 }
 

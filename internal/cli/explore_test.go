@@ -29,6 +29,9 @@ delete DataService/shop`), 0o600))
 }
 
 func TestExploreTellsMistakes(t *testing.T) {
+	code, _, says := operetta(t, "", "explore", explored+"myjob.yaml", "--schedule", "/dev/zero")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, says, "--schedule: /dev/zero has more than 64 MiB: split it")
 	for _, c := range []struct {
 		args []string
 		says string

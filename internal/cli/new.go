@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/internal/scaffold"
 )
 
@@ -109,10 +110,10 @@ func (p *program) newModule(dir string, flags newFlags) error {
 func (p *program) writePlan(plan scaffold.Plan) error {
 	created, changed, err := plan.Write()
 	for _, path := range created {
-		fmt.Fprintf(p.Out, "created %s\n", path)
+		fmt.Fprintf(printable.NewWriter(p.Out), "created %s\n", path)
 	}
 	for _, path := range changed {
-		fmt.Fprintf(p.Out, "changed %s\n", path)
+		fmt.Fprintf(printable.NewWriter(p.Out), "changed %s\n", path)
 	}
 	return err
 }
@@ -121,10 +122,10 @@ func (p *program) writePlan(plan scaffold.Plan) error {
 func (p *program) next(dir string, commands ...string) {
 	fmt.Fprint(p.Out, "\nNext:\n")
 	if dir = filepath.Clean(dir); dir != "." {
-		fmt.Fprintf(p.Out, "  cd %s\n", dir)
+		fmt.Fprintf(printable.NewWriter(p.Out), "  cd %s\n", dir)
 	}
 	for _, command := range commands {
-		fmt.Fprintf(p.Out, "  %s\n", command)
+		fmt.Fprintf(printable.NewWriter(p.Out), "  %s\n", command)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/printable"
 )
 
 func newReplayCommand(p *program) *cobra.Command {
@@ -106,6 +107,7 @@ func (r replayReport) print(w io.Writer, output string) error {
 	if output != "text" {
 		return printData(w, output, r)
 	}
+	w = printable.NewWriter(w) // names and keys are as they were recorded
 	hook := ""
 	for _, change := range r.Changes {
 		if change.Hook != hook {
@@ -120,7 +122,7 @@ func (r replayReport) print(w io.Writer, output string) error {
 
 // changesOf returns how the answer to a case has changed, each change once.
 func changesOf(dir string, c corpus.Case) ([]string, error) {
-	text, err := documents.ReadFile(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
+	text, err := documents.ReadRegular(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
 	if err != nil {
 		return nil, err
 	}

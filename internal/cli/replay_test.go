@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 )
@@ -71,4 +72,21 @@ func TestReplayOfNothingIsAnError(t *testing.T) {
 	require.Contains(t, errOut, "operetta serve --record writes them")
 	code, _, _ = operetta(t, "", "replay")
 	require.Equal(t, 2, code)
+}
+
+// TestReplayOfAHostileFolder: whoever writes recordings into a folder does not control the
+// terminal of who replays them. The folder may have any name.
+func TestReplayOfAHostileFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "recordings [1")
+	require.NoError(t, os.Rename(copied(t, "modelbox/sync"), dir))
+	hooks := filepath.Join(dir, "modelbox/sync")
+	require.NoError(t, os.WriteFile(filepath.Join(hooks, "no-replicas-is-ready.out.yaml"),
+		[]byte(`{children: [{apiVersion: v1, kind: "A\e[2J", metadata: {name: x, "\u202e\e]0;": "\x9b"}}], status: {"\e[2J": 1}}`), 0o600))
+	for _, end := range []string{".in.yaml", ".out.yaml"} {
+		require.NoError(t, os.Rename(filepath.Join(hooks, "no-replicas-is-ready"+end), filepath.Join(hooks, "\x1b[2J"+end)))
+	}
+	code, out, errOut := operetta(t, "", "replay", dir)
+	require.Equal(t, 1, code, errOut)
+	require.Contains(t, out, `A\u001b[2J goes  (\u001b[2J)`)
+	require.Negative(t, strings.IndexFunc(out, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' }), "%q", out)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,12 +25,12 @@ type caseRecorder struct {
 // recording wraps calls so that they are written as cases below a folder. It
 // fails if the folder has recorded cases, which somebody may have edited.
 func recording(dir string, call simulate.Call) (simulate.Call, error) {
-	there, err := filepath.Glob(filepath.Join(dir, "*", "*", "step-[0-9]*.yaml"))
+	there, err := fs.Glob(os.DirFS(dir), "*/*/step-[0-9]*.yaml") // the name of dir is no pattern
 	if err != nil {
 		return nil, usagef("--record: %w", err)
 	}
 	if len(there) > 0 {
-		return nil, fmt.Errorf("--record: %s has been recorded before: give it a name that says what it shows, or delete it", there[0])
+		return nil, fmt.Errorf("--record: %s has been recorded before: give it a name that says what it shows, or delete it", filepath.Join(dir, filepath.FromSlash(there[0])))
 	}
 	r := &caseRecorder{dir: dir, written: map[string]bool{}, count: map[string]int{}}
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {

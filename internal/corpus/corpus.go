@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,11 +84,12 @@ func read(dir, kind string, controllers []metacontroller.Controller) (cases []Ca
 
 // each is [Each] for a folder of one name, or for all of them: "*".
 func each(dir, kind string, controllers []metacontroller.Controller, do func(Case) error) error {
-	paths, err := filepath.Glob(filepath.Join(dir, kind, "*", "*.in.yaml"))
+	found, err := fs.Glob(os.DirFS(dir), kind+"/*/*.in.yaml") // the name of dir is no pattern
 	if err != nil {
 		return fmt.Errorf("look for cases: %w", err)
 	}
-	for _, path := range paths {
+	for _, name := range found {
+		path := filepath.Join(dir, filepath.FromSlash(name))
 		c, err := ReadCase(dir, path, controllers)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -115,7 +118,7 @@ func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if c.Controller = controllers[i]; !slices.Contains(c.Controller.Hooks(), c.Hook) {
 		return c, fmt.Errorf("%s has no hook %s", kind, hook)
 	}
-	text, err := documents.ReadFile(path)
+	text, err := documents.ReadRegular(path)
 	if err != nil {
 		return c, err
 	}

@@ -67,6 +67,19 @@ func ReadFile(path string) ([]byte, error) {
 	return text, nil
 }
 
+// ReadRegular is [ReadFile] for a file that was found in a folder: from a pipe nobody may
+// ever write anything.
+func ReadRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: remove it", path)
+	}
+	return ReadFile(path)
+}
+
 // Split returns the documents of a YAML stream, empty ones included, or the one
 // document that JSON is. An error is about the document behind those that are
 // returned.

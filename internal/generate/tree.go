@@ -82,13 +82,11 @@ func (t Tree) changes(root string) ([]string, error) {
 	searched := folders[:]
 	if _, divided := t[shardsFolder+"/kustomization.yaml"]; divided {
 		// A number of shards that has become smaller leaves folders.
-		shards, err := filepath.Glob(filepath.Join(root, shardsFolder, "shard-*"))
+		shards, err := fs.Glob(os.DirFS(root), shardsFolder+"/shard-*") // the name of root is no pattern
 		if err != nil {
 			return nil, fmt.Errorf("listing what was generated: %w", err)
 		}
-		for _, full := range shards {
-			searched = append(searched, shardsFolder+"/"+filepath.Base(full))
-		}
+		searched = append(searched, shards...)
 	}
 	for _, folder := range searched {
 		stale, err := t.stale(root, folder)

@@ -50,12 +50,12 @@ func openFolder(dir string) (*folder, error) {
 	}
 	f := &folder{dir: dir, keys: map[string]bool{}}
 	f.create = func(dir string) (file, error) { return os.CreateTemp(dir, unfinished) }
-	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+	found, err := fs.Glob(os.DirFS(dir), "*/*/*") // the name of dir is no pattern
 	if err != nil {
 		return nil, fmt.Errorf("look for earlier recordings: %w", err)
 	}
-	for _, path := range paths {
-		if err := f.take(path); err != nil {
+	for _, name := range found {
+		if err := f.take(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return nil, fmt.Errorf("look at an earlier recording: %w", err)
 		}
 	}

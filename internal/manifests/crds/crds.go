@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -103,13 +104,13 @@ func run(ctx context.Context, dir string, packages []string) (map[string][]byte,
 	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("controller-gen: %w\n%s", err, bytes.TrimSpace(output))
 	}
-	files, err := filepath.Glob(filepath.Join(out, "*.yaml"))
+	files, err := fs.Glob(os.DirFS(out), "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("listing what controller-gen printed: %w", err)
 	}
 	printed := map[string][]byte{}
 	for _, file := range files {
-		if printed[filepath.Base(file)], err = os.ReadFile(file); err != nil {
+		if printed[file], err = os.ReadFile(filepath.Join(out, file)); err != nil {
 			return nil, fmt.Errorf("reading what controller-gen printed: %w", err)
 		}
 	}
