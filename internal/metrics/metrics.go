@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,9 +16,13 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// mostScrapes is the maximum number of concurrent scrapes. Each holds some 200 KB of text
-// outside of the memory budget.
-const mostScrapes = 4
+const (
+	// mostScrapes is the maximum number of scrapes that gather at once. Each holds some
+	// 200 KB of text outside of the memory budget, until its client has read it.
+	mostScrapes = 4
+	// scrapeTimeout is the longest that one gathers: Prometheus gives up after 10 s.
+	scrapeTimeout = 10 * time.Second
+)
 
 // Options are what [New] needs.
 type Options struct {
@@ -62,10 +67,13 @@ func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 // Handler answers GET /metrics in the text format, OpenMetrics or Protocol Buffers. Only
 // the last supports native histograms.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+	gather := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: mostScrapes,
 		EnableOpenMetrics:   true,
 		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
 		ErrorHandling:       promhttp.ContinueOnError,
 	})
+	// It keeps the text until the other handler has returned: a client that reads slowly does
+	// not take the place of one that is gathered for.
+	return http.TimeoutHandler(gather, scrapeTimeout, "gathering the metrics took too long\n")
 }
