@@ -17,7 +17,8 @@ type folder struct {
 	dir string
 	// keys are those of the cases, as <kind>/<hook>/<key>.
 	keys  map[string]bool
-	bytes int64 // of all files at the start
+	bytes int64    // of all files at the start
+	rests []string // the unfinished files that were removed at the start
 
 	stopped atomic.Bool
 	create  func(dir string) (file, error) // a file with a unique name
@@ -43,7 +44,8 @@ var caseForm = regexp.MustCompile(`-g-?[0-9]+-([0-9a-f]{8,16})$`)
 var errStopped = errors.New("the recording has ended")
 
 // openFolder creates the folder if it is missing, counts the files in it, and
-// removes those that a killed process has left unfinished. Other files stay.
+// removes those that a killed process has left unfinished. Other files stay, and so does
+// what is below a linked folder.
 func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder for recordings: %w", err)
@@ -64,6 +66,11 @@ func openFolder(dir string) (*folder, error) {
 
 // take counts a file, or removes it if it is unfinished.
 func (f *folder) take(path string) error {
+	for _, above := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+		if info, err := os.Lstat(above); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return err
+		}
+	}
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return err
@@ -75,6 +82,7 @@ func (f *folder) take(path string) error {
 	isRest := strings.HasPrefix(name, unfinished) ||
 		isInput && match != nil && !exists(input+answerEnding) || isAnswer && match != nil && !exists(answer+inputEnding)
 	if isRest {
+		f.rests = append(f.rests, path)
 		return os.Remove(path)
 	}
 	f.bytes += info.Size()

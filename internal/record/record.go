@@ -88,6 +88,9 @@ func New(dir string, log *slog.Logger) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, path := range files.rests {
+		log.Warn("removed a file of a recording that a killed process has not finished", "file", path)
+	}
 	r := &Recorder{
 		log: log, files: files, queue: make(chan Exchange, maxQueued), closing: make(chan struct{}), done: make(chan struct{}),
 		repeated: map[string]bool{}, dropped: map[reason]int{}, cases: len(files.keys), bytes: files.bytes,
