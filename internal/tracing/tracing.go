@@ -47,7 +47,7 @@ func FromEnvironment(ctx context.Context, log *slog.Logger, version string) *Exp
 	}
 	failures := &failures{log: log, now: time.Now}
 	otel.SetErrorHandler(failures)
-	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
+	otel.SetLogger(logr.FromSlogHandler(withoutValues{log.Handler()}))
 	sender, err := otlptracehttp.New(ctx)
 	if err != nil {
 		log.Warn("requests are not traced", "error", printable.Line(err.Error(), mostError))
@@ -96,6 +96,25 @@ func wanted() (bool, error) {
 	}
 	return true, nil
 }
+
+// withoutValues passes on what the OpenTelemetry library logs without the values: it quotes
+// what it cannot read in the environment, and a header or a URL can have a credential.
+type withoutValues struct{ slog.Handler }
+
+// Handle logs the message alone.
+func (h withoutValues) Handle(ctx context.Context, said slog.Record) error {
+	message := "OpenTelemetry: " + said.Message
+	if said.Level >= slog.LevelError {
+		message += ": correct the variables OTEL_EXPORTER_OTLP_..., of which it does not use this one"
+	}
+	return h.Handler.Handle(ctx, slog.NewRecord(said.Time, said.Level, message, said.PC))
+}
+
+// WithAttrs leaves the attributes out.
+func (h withoutValues) WithAttrs([]slog.Attr) slog.Handler { return h }
+
+// WithGroup leaves the group out.
+func (h withoutValues) WithGroup(string) slog.Handler { return h }
 
 // Tracer returns what makes spans, or nil for no exporter.
 func (e *Exporter) Tracer() trace.Tracer {

@@ -141,6 +141,21 @@ func TestTheEnvironmentSaysWhetherRequestsAreTraced(t *testing.T) {
 	}
 }
 
+// TestVariablesThatCannotBeReadAreNotQuoted: they can have credentials.
+func TestVariablesThatCannotBeReadAreNotQuoted(t *testing.T) {
+	for name, value := range map[string]string{
+		"OTEL_EXPORTER_OTLP_HEADERS":         "authorization=Bearer%zz-s3cret,s3cret",
+		"OTEL_EXPORTER_OTLP_TRACES_HEADERS":  "s3cret s3cret=a",
+		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://user:s3cret@%zz",
+		"OTEL_EXPORTER_OTLP_TIMEOUT":         "s3cret",
+	} {
+		book, log := setting(t, map[string]string{"OTEL_TRACES_EXPORTER": "otlp", name: value})
+		FromEnvironment(t.Context(), log, "v1").Shutdown(t.Context())
+		require.Regexp(t, "OpenTelemetry: |not traced", book.text.String(), name)
+		require.NotContains(t, book.text.String(), "s3cret", name)
+	}
+}
+
 func TestSpansAreSent(t *testing.T) {
 	c := newCollector(t, ok)
 	book, log := setting(t, map[string]string{
