@@ -95,7 +95,7 @@ func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
 		"a device without an end":         {nil, "render /dev/zero", "/dev/zero has more than 64 MiB: split it"},
 		"the same for simulate":           {nil, "simulate /dev/zero", "/dev/zero has more than 64 MiB: split it"},
 		"the same for serve":              {nil, "serve --config /dev/zero", "--config: /dev/zero has more than 64 MiB: split it"},
-		"the same in a recording":         {nil, "replay " + recordings, "replay: " + recordings + "/podset/sync/zero.in.yaml: " + recordings + "/podset/sync/zero.in.yaml has more than 64 MiB"},
+		"the same in a recording":         {nil, "replay " + recordings, "replay: " + recordings + "/podset/sync/zero.in.yaml: " + recordings + "/podset/sync/zero.in.yaml is no regular file: remove it"},
 		"a bomb in a recording":           {nil, "replay " + bombs, "replay: " + bombs + "/modelbox/sync/bomb.in.yaml: the file has aliases that stand for more"},
 		"a standard input without an end": {endless("a: b\n"), "render -", "standard input has more than 64 MiB: split it"},
 		"a folder":                        {nil, "render " + recordings, recordings + " is a folder: write the path of a file"},
