@@ -7,16 +7,24 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// batchOf returns how many Pods a sync may create, and whether none of those
-// that were asked for has appeared. The batch grows by one with each Pod that
+// limits bound how many Pods a sync may create.
+type limits struct {
+	batch int // of all
+	// again is how many of those that were asked for before and have not appeared: they may
+	// have been created, and deleted before they were observed.
+	again int
+	stuck bool // none of the Pods that were asked for before has appeared
+}
+
+// limitsOf returns the limits of a sync. The batch grows by one with each Pod that
 // appears, so that it doubles if all do. A Pod that is deleted at once counts
 // as missing. A hook is not told of refusals: missing Pods are the only sign.
 // The first batch is smaller for a large template: what the API server refuses it may
 // quote, and Metacontroller keeps that for a while.
-func batchOf(set *PodSet, observed observed, bounds bounds) (batch int, isStuck bool) {
+func limitsOf(set *PodSet, observed observed, bounds bounds) limits {
 	status := &set.Status
 	if len(status.Pending) == 0 {
-		return bounds.first, false
+		return limits{batch: bounds.first, again: bounds.first}
 	}
 	appeared := 0
 	for _, number := range status.Pending {
@@ -25,13 +33,35 @@ func batchOf(set *PodSet, observed observed, bounds bounds) (batch int, isStuck 
 		}
 	}
 	if appeared == 0 {
-		return min(operator.StuckBurst, bounds.first), true
+		stuck := min(operator.StuckBurst, bounds.first)
+		return limits{batch: stuck, again: stuck, stuck: true}
 	}
 	last := bounds.first
 	if status.Batch > 0 {
 		last = int(status.Batch)
 	}
-	return min(last, operator.MaxBurst) + appeared, false
+	return limits{batch: min(last, operator.MaxBurst) + appeared, again: max(operator.StuckBurst, 2*appeared)}
+}
+
+// askedBefore returns the numbers of the Pods that the last sync has asked for.
+func askedBefore(set *PodSet) map[int]bool {
+	before := make(map[int]bool, len(set.Status.Pending))
+	for _, number := range set.Status.Pending {
+		if n := int(number); n >= 0 && n <= highestNumber {
+			before[n] = true
+		}
+	}
+	return before
+}
+
+// atMost returns the numbers without those of a group that come after its first count.
+func atMost(count int, group map[int]bool, numbers []int) []int {
+	return slices.DeleteFunc(slices.Clone(numbers), func(n int) bool {
+		if group[n] {
+			count--
+		}
+		return group[n] && count < 0
+	})
 }
 
 // stuckTime is how long a batch of one has the same number while none appears: the API

@@ -23,16 +23,24 @@ const (
 
 // countLost returns how many Pods something else than the PodSet has deleted
 // lately: the count of the last status, plus the Pods of the last status that
-// are gone or being deleted, minus those that the PodSet deleted itself. It
-// returns nil for zero. An edit of the spec resets it.
+// are gone or being deleted, minus those that the PodSet deleted itself. Failed
+// Pods count like others, and so do those that are being deleted when they are
+// first observed. It returns nil for zero. An edit of the spec resets it.
 func countLost(set *PodSet, observed observed, now time.Time) *Lost {
 	status := &set.Status
 	if status.ObservedGeneration != set.Generation {
 		return nil
 	}
 	count := -status.Released
-	for _, name := range status.Nodes {
-		if !observed.alive[name] {
+	for _, names := range [][]string{status.Nodes, status.FailedPods} {
+		for _, name := range names {
+			if !observed.alive[name] {
+				count++
+			}
+		}
+	}
+	for number := range askedBefore(set) {
+		if observed.taken[number] && !observed.alive[podName(set, number)] {
 			count++
 		}
 	}

@@ -1,6 +1,9 @@
 package podset_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -138,4 +141,139 @@ func TestPodsThatDoNotEndBoundTheOthers(t *testing.T) {
 func TestPodsThatAreBeingDeletedHaveNotAppeared(t *testing.T) {
 	a := askWithStatus(t, `{"size":100}`, `{"pending":[0,1,2,3]}`, terminatingPodsOf(0, 1, 2, 3))
 	require.Len(t, a.fresh, 2)
+}
+
+// failedPodsOf returns Pods that have failed.
+func failedPodsOf(numbers ...int) string {
+	return strings.ReplaceAll(strings.ReplaceAll(podsOf(numbers...), `"Running"`, `"Failed"`), `"status":"True"`, `"status":"False"`)
+}
+
+// annotations returns those of the Pods that an answer creates, by their names, in JSON.
+func (a answer) annotations(t *testing.T) map[string]string {
+	t.Helper()
+	var got struct {
+		Children []struct {
+			Metadata struct {
+				Name        string          `json:"name"`
+				Annotations json.RawMessage `json:"annotations"`
+			} `json:"metadata"`
+		} `json:"children"`
+	}
+	require.NoError(t, json.Unmarshal(a.body, &got))
+	of := map[string]string{}
+	for _, child := range got.Children {
+		of[child.Metadata.Name] = cmp.Or(string(child.Metadata.Annotations), "{}")
+	}
+	return of
+}
+
+// TestFailedPodsThatAreDeletedAreNotMadeForEver: each Pod fails, and something deletes it as
+// soon as it has been observed, and with it the count of failures that its replacement waits for.
+func TestFailedPodsThatAreDeletedAreNotMadeForEver(t *testing.T) {
+	for name, pods := range map[string]func(numbers ...int) string{
+		"failed when first seen":  failedPodsOf,
+		"running when first seen": podsOf,
+	} {
+		t.Run(name, func(t *testing.T) {
+			const size = 200
+			began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+			status, made, there := "{}", 0, map[string]string{} // annotations and time of creation
+			var last answer
+			for round := range 10 * 60 * 3 {
+				observe := failedPodsOf
+				if round%3 == 1 {
+					observe = pods
+				}
+				var seen []string
+				for name, created := range there {
+					number, err := strconv.Atoi(strings.TrimPrefix(name, "web-"))
+					require.NoError(t, err)
+					pod := observe(number)
+					seen = append(seen, strings.NewReplacer(`"creationTimestamp":"2026-01-02T03:00:00Z"`, created, `"2026-01-02T03:00:03Z"`, "null").Replace(pod[1:len(pod)-1]))
+				}
+				now := began.Add(time.Duration(round) * time.Second / 3)
+				last = askAt(t, now, `{"size":200}`, status, "{"+strings.Join(seen, ",")+"}")
+				status = last.status(t)
+				made += len(last.fresh)
+				if round%3 == 0 {
+					there = map[string]string{}
+				}
+				annotations := last.annotations(t)
+				for _, name := range last.fresh {
+					there[name] = fmt.Sprintf(`"annotations":%s,"creationTimestamp":%q`, annotations[name], now.Format(time.RFC3339))
+				}
+			}
+			// Each is replaced once without a pause, and the PodSet lets one of the two go.
+			require.LessOrEqual(t, made, 7*size+100)
+			require.GreaterOrEqual(t, made, 2*size)
+			require.Equal(t, "PodsDeleted", last.condition("Ready").Reason)
+		})
+	}
+}
+
+// TestReplacedPodsAreNotLost: failed Pods that the PodSet lets go, because their replacement
+// is there, count for nothing.
+func TestReplacedPodsAreNotLost(t *testing.T) {
+	waits := askWithStatus(t, `{"size":3}`, "{}", both(podsOf(0, 1), failedPodsOf(2)))
+	require.Equal(t, []string{"web-3"}, waits.fresh)
+	require.Equal(t, []string{"web-2"}, waits.Status.FailedPods)
+	replaced := askWithStatus(t, `{"size":3}`, waits.status(t), both(podsOf(0, 1, 3), failedPodsOf(2)))
+	require.Equal(t, 3, replaced.kept)
+	require.Empty(t, replaced.Status.FailedPods)
+	after := askWithStatus(t, `{"size":3}`, replaced.status(t), podsOf(0, 1, 3))
+	require.Nil(t, after.Status.Lost)
+	deleted := askWithStatus(t, `{"size":3}`, waits.status(t), podsOf(0, 1))
+	require.EqualValues(t, 1, deleted.Status.Lost.Count, "somebody has deleted web-2")
+}
+
+// TestPodsOfWhichFewAreSeenAreNotMadeForEver: something deletes most Pods before they are
+// observed or while they end, and the others when they have been.
+func TestPodsOfWhichFewAreSeenAreNotMadeForEver(t *testing.T) {
+	const (
+		size  = 200
+		calls = 10 * 60 * 2 // in ten minutes
+	)
+	tests := map[string]struct {
+		going func(numbers ...int) string
+		most  int // in ten minutes
+	}{
+		// Nobody can tell those from refused ones: two at each call.
+		"gone":          {func(...int) string { return "{}" }, 2*calls + 2*size},
+		"being deleted": {terminatingPodsOf, 4*size + 100},
+	}
+	for name, test := range tests {
+		for _, share := range []int{2, 3, 8, 100} {
+			t.Run(fmt.Sprintf("%s/one of %d", name, share), func(t *testing.T) {
+				began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+				status, asked := "{}", []string(nil)
+				var made []int // in each ten minutes
+				for call := range 4 * calls {
+					seen, others := numberedPods{}, numberedPods{}
+					for i, name := range asked {
+						if (i+call)%share == 0 {
+							seen.add([]string{name})
+						} else {
+							others.add([]string{name})
+						}
+					}
+					pods := podsOf(seen.list()...)
+					if gone := test.going(others.list()...); len(seen) == 0 {
+						pods = gone
+					} else if gone != "{}" {
+						pods = both(pods, gone)
+					}
+					a := askAt(t, began.Add(time.Duration(call)*time.Second/2), `{"size":200}`, status, pods)
+					status, asked = a.status(t), a.fresh
+					if call%calls == 0 {
+						made = append(made, 0)
+					}
+					made[len(made)-1] += len(a.fresh)
+				}
+				for _, n := range made {
+					require.LessOrEqual(t, n, test.most, made)
+					require.Positive(t, n, "the PodSet goes on: %v", made)
+				}
+			})
+		}
+	}
 }

@@ -22,8 +22,7 @@ type plan struct {
 	// pending are the numbers to create, and those that were asked for before
 	// and may yet appear, which the batch excludes.
 	pending   []int
-	batch     int       // how many may be made in this sync
-	stuck     bool      // none of the Pods that were asked for before has appeared
+	limits              // of this sync
 	remaining int       // Pods that are also missing, to be created in a later sync
 	excess    int       // Pods that are deleted because there are too many
 	rolled    int       // Pods that are deleted because their template is outdated
@@ -61,7 +60,7 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	replacements := p.replaceFailed(observed.failed, missing, now)
 	rest := missing - len(p.failed)
 	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return observed.taken[int(n)] })
-	p.batch, p.stuck = batchOf(set, observed, bounds)
+	p.limits = limitsOf(set, observed, bounds)
 	p.batch = min(p.batch, bounds.burst, max(room, len(pending)))
 	if missing > 0 {
 		p.wait(observed, size, room, again)
@@ -69,7 +68,7 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	if p.waits != "" || set.DeletionTimestamp != nil {
 		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
 	}
-	p.makeFresh(replacements, rest, bounds.burst, observed, pending, now)
+	p.makeFresh(replacements, rest, bounds.burst, observed, pending, askedBefore(set), now)
 	if p.stuck && len(p.fresh) > 0 {
 		p.hold(set, now)
 	}
@@ -103,7 +102,7 @@ func (p *plan) wait(observed observed, size, room int, until time.Time) {
 // observed yet, then under the lowest free numbers. A lower number may have
 // become free while those Pods are not in the cache yet, and under another name
 // they would be created twice.
-func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed observed, pending []int32, now time.Time) {
+func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed observed, pending []int32, before map[int]bool, now time.Time) {
 	missing := len(replacements) + rest
 	count := min(missing, burst)
 	numbers := make([]int, 0, count)
@@ -119,7 +118,7 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed obse
 			numbers = append(numbers, number)
 		}
 	}
-	chosen := batchFrom(numbers, p.batch, p.stuck, now)
+	chosen := atMost(p.again, before, batchFrom(numbers, p.batch, p.stuck, now))
 	slices.Sort(chosen)
 	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
 	copy(p.fresh, replacements)
@@ -127,7 +126,7 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed obse
 		p.fresh[i].number = chosen[i]
 		asked[chosen[i]] = true
 	}
-	p.pending = slices.DeleteFunc(numbers, func(n int) bool { return !asked[n] })
+	p.pending = slices.DeleteFunc(numbers, func(n int) bool { return !asked[n] && !before[n] })
 	slices.Sort(p.pending)
 }
 

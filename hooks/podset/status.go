@@ -50,6 +50,9 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	for _, pod := range observed.live {
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
+	for _, pod := range plan.failed {
+		status.FailedPods = append(status.FailedPods, pod.Name)
+	}
 	for _, number := range plan.pending {
 		status.Pending = append(status.Pending, int32(number))
 	}

@@ -111,6 +111,11 @@ type Status struct {
 	// their template is outdated.
 	// +optional
 	Released int32 `json:"released,omitempty"`
+	// FailedPods are the names of the Pods that have failed and are kept until their
+	// replacement is observed.
+	// +optional
+	// +listType=atomic
+	FailedPods []string `json:"failedPods,omitempty"`
 	// Lost counts the Pods that something else than the PodSet has deleted lately. Those
 	// are replaced at once, unless all Pods have been lost several times.
 	// +optional
