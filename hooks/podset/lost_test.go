@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // numberedPods are Pods by their numbers.
@@ -58,16 +60,20 @@ func TestPodsThatAreDeletedAtOnceAreNotMadeForEver(t *testing.T) {
 // TestARollingUpdateIsNoExcuse: half of the Pods are of the template before, are ready and
 // stay, and those of the newest are deleted as soon as they have been observed.
 func TestARollingUpdateIsNoExcuse(t *testing.T) {
-	const size = 200
+	size := 200
+	if testenv.Inner() {
+		size = 40
+	}
+	spec := fmt.Sprintf(`{"size":%d,"maxUnavailable":"50%%"}`, size)
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	status, made, there := "{}", 0, numberedPods{}
-	old := strings.ReplaceAll(podsOf(numbers(100, size)...), "44136fa355b3678a", "x")
+	old := strings.ReplaceAll(podsOf(numbers(size/2, size)...), "44136fa355b3678a", "x")
 	for round := range 10 * 60 * 2 {
 		pods := old
 		if len(there) > 0 {
 			pods = both(strings.ReplaceAll(podsOf(there.list()...), `"status":"True"`, `"status":"False"`), old)
 		}
-		a := askAt(t, began.Add(time.Duration(round)*time.Second/2), `{"size":200,"maxUnavailable":"50%"}`, status, pods)
+		a := askAt(t, began.Add(time.Duration(round)*time.Second/2), spec, status, pods)
 		status = a.status(t)
 		made += len(a.fresh)
 		if round%2 == 0 {
@@ -233,6 +239,10 @@ func TestPodsOfWhichFewAreSeenAreNotMadeForEver(t *testing.T) {
 		size  = 200
 		calls = 10 * 60 * 2 // in ten minutes
 	)
+	shares, times := []int{2, 3, 8, 100}, 4
+	if testenv.Inner() {
+		shares, times = []int{8}, 1
+	}
 	tests := map[string]struct {
 		going func(numbers ...int) string
 		most  int // in ten minutes
@@ -242,12 +252,12 @@ func TestPodsOfWhichFewAreSeenAreNotMadeForEver(t *testing.T) {
 		"being deleted": {terminatingPodsOf, 4*size + 100},
 	}
 	for name, test := range tests {
-		for _, share := range []int{2, 3, 8, 100} {
+		for _, share := range shares {
 			t.Run(fmt.Sprintf("%s/one of %d", name, share), func(t *testing.T) {
 				began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 				status, asked := "{}", []string(nil)
 				var made []int // in each ten minutes
-				for call := range 4 * calls {
+				for call := range times * calls {
 					seen, others := numberedPods{}, numberedPods{}
 					for i, name := range asked {
 						if (i+call)%share == 0 {

@@ -169,6 +169,9 @@ func TestALargeRequestLeavesMemoryToOthers(t *testing.T) {
 // TestMuchMemoryIsWaitedFor: what a hook needs beyond the memory that large requests leave
 // to others it waits for, in turn, while large ones follow one another.
 func TestMuchMemoryIsWaitedFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("80 MB of bodies, in make cover")
+	}
 	t.Parallel()
 	e := start(t, func(o *server.Options) {
 		o.MaxInFlight, o.AnswerTimeout, o.MemoryBudget = 4, 20*time.Second, 64<<20
