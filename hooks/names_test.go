@@ -163,6 +163,9 @@ func TestTheftNeverEnds(t *testing.T) {
 	if !testenv.Selected("dataservice") && !testenv.Selected("modelbox") {
 		t.Skip("it is about other kinds")
 	}
+	if testenv.Inner() {
+		t.Skip("it is about the tests beside it, in make cover")
+	}
 	t.Parallel()
 	controllers := hooks.All()
 	for i := range controllers {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/podset"
-	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operettatest"
 )
@@ -111,7 +110,7 @@ func TestRefusedPodsCostLittle(t *testing.T) {
 // the inner loop).
 func TestPodsThatAreGoneBeforeTheyAreSeenAreNotMadeForEver(t *testing.T) {
 	often := time.Second / 4
-	if testenv.Inner() {
+	if testing.Short() {
 		often = time.Second
 	}
 	for name, seen := range map[string]string{"gone": "{}", "being deleted": terminatingPodsOf(numbers(1000, 1010)...)} {

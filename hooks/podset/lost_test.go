@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // numberedPods are Pods by their numbers.
@@ -61,7 +59,7 @@ func TestPodsThatAreDeletedAtOnceAreNotMadeForEver(t *testing.T) {
 // stay, and those of the newest are deleted as soon as they have been observed.
 func TestARollingUpdateIsNoExcuse(t *testing.T) {
 	size := 200
-	if testenv.Inner() {
+	if testing.Short() {
 		size = 40
 	}
 	spec := fmt.Sprintf(`{"size":%d,"maxUnavailable":"50%%"}`, size)
@@ -240,7 +238,7 @@ func TestPodsOfWhichFewAreSeenAreNotMadeForEver(t *testing.T) {
 		calls = 10 * 60 * 2 // in ten minutes
 	)
 	shares, times := []int{2, 3, 8, 100}, 4
-	if testenv.Inner() {
+	if testing.Short() {
 		shares, times = []int{8}, 1
 	}
 	tests := map[string]struct {

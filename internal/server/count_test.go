@@ -27,6 +27,9 @@ func counting(t testing.TB) (call, count func()) {
 
 // TestCountingCostsNoMemory to speak of beside the answer that is counted.
 func TestCountingCostsNoMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory, in make cover")
+	}
 	call, count := counting(t)
 	calling, extra := testing.AllocsPerRun(10, call), testing.AllocsPerRun(100, count)
 	require.LessOrEqual(t, extra, calling/100)

@@ -91,6 +91,9 @@ func TestEachNamespaceHasItsTurn(t *testing.T) {
 	t.Parallel()
 	for size, padding := range map[string]int{"small": 100_000, "large": 1_100_000} {
 		t.Run(size, func(t *testing.T) {
+			if testing.Short() && size == "large" {
+				t.Skip("large bodies, in make cover")
+			}
 			t.Parallel()
 			e := start(t, func(o *server.Options) {
 				o.MemoryBudget, o.MaxInFlight, o.AnswerTimeout = server.LeastMemoryBudget, 1, time.Minute
