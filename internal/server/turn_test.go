@@ -150,6 +150,9 @@ func TestALargeBodyOfWhichLittleIsReadIsSmall(t *testing.T) {
 // budget takes all of that, for as long as the hook runs. What hooks of others need
 // beyond what they have prepaid is there nevertheless.
 func TestALargeRequestLeavesMemoryToOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("20 MB of body, in make cover")
+	}
 	t.Parallel()
 	e := start(t, func(o *server.Options) {
 		o.MaxInFlight, o.AnswerTimeout, o.MemoryBudget = 4, 20*time.Second, 64<<20
