@@ -179,6 +179,14 @@ func TestOrphansAreAdoptedAndStraysReleased(t *testing.T) {
 	require.NoError(t, w.Play())
 	require.True(t, w.IsChild(w.Get(ref("v1", "ConfigMap", "orphan"))))
 
+	apply(t, w, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: owned, labels: {controller-uid: %q},
+		ownerReferences: [{apiVersion: %s, kind: %s, name: %s, uid: %q}]}}`, uid, toyRef.APIVersion, toyRef.Kind, toyRef.Name, uid))
+	y.sync = func(request) any {
+		return answer(true, configMap("c", "1"), configMap("orphan", "1"), configMap("owned", "1"))
+	}
+	require.NoError(t, w.Play())
+	require.True(t, w.IsChild(w.Get(ref("v1", "ConfigMap", "owned"))), "it was owned, and not controlled")
+
 	stray := w.Get(ref("v1", "ConfigMap", "c")).DeepCopy()
 	stray.SetLabels(nil)
 	_, err := w.server.Update(apiserver.ByUser, stray)

@@ -79,7 +79,8 @@ func (m *Metacontroller) adopt(orphan, object apiserver.Object) error {
 	if err != nil {
 		return err
 	}
-	adopted := live.DeepCopy()
+	// An owner reference to the parent that names it no controller is replaced.
+	adopted := apiserver.KeepOwners(live, func(owner metav1.OwnerReference) bool { return owner.UID != object.GetUID() })
 	claim(adopted, object)
 	_, err = m.sendUpdate(adopted)
 	return err
