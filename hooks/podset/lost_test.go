@@ -216,18 +216,22 @@ func TestFailedPodsThatAreDeletedAreNotMadeForEver(t *testing.T) {
 }
 
 // TestReplacedPodsAreNotLost: failed Pods that the PodSet lets go, because their replacement
-// is there, count for nothing.
+// is there, count for nothing, also where the status in the request is one behind.
 func TestReplacedPodsAreNotLost(t *testing.T) {
-	waits := askWithStatus(t, `{"size":3}`, "{}", both(podsOf(0, 1), failedPodsOf(2)))
-	require.Equal(t, []string{"web-3"}, waits.fresh)
-	require.Equal(t, []string{"web-2"}, waits.Status.FailedPods)
-	replaced := askWithStatus(t, `{"size":3}`, waits.status(t), both(podsOf(0, 1, 3), failedPodsOf(2)))
+	first := askWithStatus(t, `{"size":3}`, "{}", both(podsOf(0, 1), failedPodsOf(2)))
+	require.Equal(t, []string{"web-3"}, first.fresh)
+	require.Empty(t, first.Status.FailedPods, "its replacement is asked for")
+	replaced := askWithStatus(t, `{"size":3}`, first.status(t), both(podsOf(0, 1, 3), failedPodsOf(2)))
 	require.Equal(t, 3, replaced.kept)
-	require.Empty(t, replaced.Status.FailedPods)
-	after := askWithStatus(t, `{"size":3}`, replaced.status(t), podsOf(0, 1, 3))
-	require.Nil(t, after.Status.Lost)
+	require.Nil(t, askWithStatus(t, `{"size":3}`, replaced.status(t), podsOf(0, 1, 3)).Status.Lost)
+	require.Nil(t, askWithStatus(t, `{"size":3}`, first.status(t), podsOf(0, 1, 3)).Status.Lost)
+
+	again := strings.NewReplacer(`"labels":`, `"annotations":{"podset.apps.jicki.cn/failures":"9"},"labels":`, "03:00:0", "03:04:0").Replace(failedPodsOf(2))
+	waits := askWithStatus(t, `{"size":3}`, "{}", both(podsOf(0, 1), again))
+	require.Empty(t, waits.fresh, "it has failed before, so there is a pause")
+	require.Equal(t, []string{"web-2"}, waits.Status.FailedPods)
 	deleted := askWithStatus(t, `{"size":3}`, waits.status(t), podsOf(0, 1))
-	require.EqualValues(t, 1, deleted.Status.Lost.Count, "somebody has deleted web-2")
+	require.EqualValues(t, 1, deleted.Status.Lost.Count, "somebody has deleted it")
 }
 
 // TestPodsOfWhichFewAreSeenAreNotMadeForEver: something deletes most Pods before they are

@@ -19,6 +19,8 @@ type plan struct {
 	stay   []*observedPod // live ones, by number
 	failed []*observedPod // failed ones that wait for their replacement
 	fresh  []freshPod
+	// replaced is how many of the failed ones the first fresh Pods replace.
+	replaced int
 	// pending are the numbers to create, and those that were asked for before
 	// and may yet appear, which the batch excludes.
 	pending   []int
@@ -121,7 +123,7 @@ func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed obse
 	chosen := atMost(p.again, before, batchFrom(numbers, p.batch, p.stuck, now))
 	slices.Sort(chosen)
 	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
-	copy(p.fresh, replacements)
+	p.replaced = copy(p.fresh, replacements)
 	for i := range p.fresh {
 		p.fresh[i].number = chosen[i]
 		asked[chosen[i]] = true
@@ -252,6 +254,16 @@ func maxUnavailable(set *PodSet) int {
 		return 1 // the schema allows nothing else
 	}
 	return max(1, count)
+}
+
+// notReplaced returns the failed Pods whose replacement is not asked for in this
+// sync. The others go in the next one, and Metacontroller may show it this status
+// after that: what goes then must not look as if something else had deleted it.
+func (p plan) notReplaced() []*observedPod {
+	if p.held {
+		return p.failed
+	}
+	return p.failed[min(p.replaced, len(p.failed)):]
 }
 
 // isIdle reports whether there is nothing to do but wait.

@@ -50,7 +50,7 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	for _, pod := range observed.live {
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
-	for _, pod := range plan.failed {
+	for _, pod := range plan.notReplaced() {
 		status.FailedPods = append(status.FailedPods, pod.Name)
 	}
 	for _, number := range plan.pending {

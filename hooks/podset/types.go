@@ -111,8 +111,8 @@ type Status struct {
 	// their template is outdated.
 	// +optional
 	Released int32 `json:"released,omitempty"`
-	// FailedPods are the names of the Pods that have failed and are kept until their
-	// replacement is observed.
+	// FailedPods are the names of the Pods that have failed and whose replacement has
+	// not been asked for yet.
 	// +optional
 	// +listType=atomic
 	FailedPods []string `json:"failedPods,omitempty"`
