@@ -29,14 +29,18 @@ func (p numberedPods) list() []int { return slices.Sorted(maps.Keys(p)) }
 // TestPodsThatAreDeletedAtOnceAreNotMadeForEver: something deletes all Pods as soon as
 // they have been observed, and calls the hook again each time.
 func TestPodsThatAreDeletedAtOnceAreNotMadeForEver(t *testing.T) {
-	const size = 200
+	size, minutes := 200, 40
+	if testing.Short() {
+		size, minutes = 100, 20
+	}
+	spec := fmt.Sprintf(`{"size":%d}`, size)
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	status, made := "{}", make([]int, 40) // per minute
+	status, made := "{}", make([]int, minutes) // per minute
 	there := numberedPods{}
 	var last answer
-	for round := 0; round < 40*60*2; round++ {
+	for round := range minutes * 60 * 2 {
 		now := began.Add(time.Duration(round) * time.Second / 2)
-		last = askAt(t, now, `{"size":200}`, status, podsOf(there.list()...))
+		last = askAt(t, now, spec, status, podsOf(there.list()...))
 		status = last.status(t)
 		made[int(now.Sub(began)/time.Minute)] += len(last.fresh)
 		if round%2 == 0 {
