@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -57,9 +58,13 @@ func (c *Credentials) verifyCertificate(connection *tls.ConnectionState) error {
 	if connection == nil || len(connection.PeerCertificates) == 0 {
 		return errors.New("no client certificate: set clientTLS in the CompositeController")
 	}
+	signers := connection.PeerCertificates[1:]
+	if err := checkSigners(signers); err != nil {
+		return err
+	}
 	options, _ := c.clientCA.VerifyOptions()
 	options.Intermediates = x509.NewCertPool()
-	for _, signer := range connection.PeerCertificates[1:] {
+	for _, signer := range signers {
 		options.Intermediates.AddCert(signer)
 	}
 	certificate := connection.PeerCertificates[0]
@@ -74,6 +79,24 @@ func (c *Credentials) verifyCertificate(connection *tls.ConnectionState) error {
 		return nil
 	}
 	return fmt.Errorf("none of the names in the client certificate is in --client-names: %.200q", names)
+}
+
+// mostSigners is how many intermediate certificates a client may send with its own.
+const mostSigners = 3
+
+// checkSigners returns an error if intermediate certificates could take long to
+// verify: crypto/x509 tries each certificate with the name of an issuer, in all
+// orders, up to a hundred signatures of any client that opens a connection.
+func checkSigners(signers []*x509.Certificate) error {
+	if len(signers) > mostSigners {
+		return fmt.Errorf("the client sends %d intermediate certificates: send those between its own and the CA, at most %d", len(signers), mostSigners)
+	}
+	for i, signer := range signers {
+		if slices.ContainsFunc(signers[:i], func(other *x509.Certificate) bool { return bytes.Equal(other.RawSubject, signer.RawSubject) }) {
+			return fmt.Errorf("the client sends two intermediate certificates of the name %.200q: send one", signer.Subject)
+		}
+	}
+	return nil
 }
 
 // namesIn returns the common name and all subject alternative names of a certificate.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,34 @@ func TestWhoMayCall(t *testing.T) {
 	defer s.log.mu.Unlock()
 	for _, token := range []string{oldToken, newToken} {
 		require.NotContains(t, s.log.text.String(), token)
+	}
+}
+
+// TestIntermediateCertificates: a client may send what is between its certificate and the CA,
+// and not so much that it takes long to find the way.
+func TestIntermediateCertificates(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, func(*server.CredentialFiles) {}, nil)
+	signedBy := func(names ...string) *certtest.Pair {
+		signer, chain := s.clients, []byte(nil)
+		for _, name := range names {
+			signer = signer.Intermediate(t, name)
+			chain = append(slices.Clone(signer.PEM), chain...)
+		}
+		pair := signer.Client(t, time.Hour, "metacontroller")
+		pair.Certificate = append(pair.Certificate, chain...)
+		return &pair
+	}
+	for _, names := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c"}} {
+		require.Equal(t, http.StatusOK, s.caller(t, signedBy(names...), oldToken).sync(t, "hi").code, names)
+	}
+	for says, names := range map[string][]string{
+		"the client sends 4 intermediate certificates: send those between its own and the CA, at most 3": {"a", "b", "c", "d"},
+		`the client sends two intermediate certificates of the name "CN=a": send one`:                    {"a", "b", "a"},
+	} {
+		got := s.caller(t, signedBy(names...), oldToken).sync(t, "hi")
+		require.Equal(t, http.StatusForbidden, got.code)
+		require.Contains(t, got.body, says)
 	}
 }
 
