@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -81,8 +82,14 @@ func (c *Credentials) verifyCertificate(connection *tls.ConnectionState) error {
 	return fmt.Errorf("none of the names in the client certificate is in --client-names: %.200q", names)
 }
 
-// mostSigners is how many intermediate certificates a client may send with its own.
-const mostSigners = 3
+const (
+	// mostSigners is how many intermediate certificates a client may send with its own.
+	mostSigners = 3
+	// mostBits and mostExponent are the largest RSA key of one of them. A signature of a key
+	// of 8192 bits with an exponent of 31 bits takes 2.5 ms of a processor to check.
+	mostBits     = 4096
+	mostExponent = 65537
+)
 
 // checkSigners returns an error if intermediate certificates could take long to
 // verify: crypto/x509 tries each certificate with the name of an issuer, in all
@@ -92,6 +99,10 @@ func checkSigners(signers []*x509.Certificate) error {
 		return fmt.Errorf("the client sends %d intermediate certificates: send those between its own and the CA, at most %d", len(signers), mostSigners)
 	}
 	for i, signer := range signers {
+		if key, isRSA := signer.PublicKey.(*rsa.PublicKey); isRSA && (key.N.BitLen() > mostBits || key.E > mostExponent) {
+			return fmt.Errorf("an intermediate certificate of the client has an RSA key of %d bits and the exponent %d: use at most %d bits and %d, or ECDSA",
+				key.N.BitLen(), key.E, mostBits, mostExponent)
+		}
 		if slices.ContainsFunc(signers[:i], func(other *x509.Certificate) bool { return bytes.Equal(other.RawSubject, signer.RawSubject) }) {
 			return fmt.Errorf("the client sends two intermediate certificates of the name %.200q: send one", signer.Subject)
 		}
