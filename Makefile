@@ -34,6 +34,8 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
 # GOGC=400 stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
 
+BENCHMARKS    := $(GO) test ./hooks/... ./internal/server -run '^$$' -bench .
+
 # How many Metacontrollers deploy/overlays/sharded has.
 SHARDS        := 2
 # The types are below hooks/: to look there alone is faster.
@@ -171,6 +173,7 @@ cover-race:
 	@$(GOTEST) -short $(RACE) -run '^TestOperators$$/./^calls_share_nothing$$' ./hooks
 	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
 cover-others:
+	@printed=$$($(BENCHMARKS) -benchtime 1x 2>&1) || { echo "$$printed" | grep -v '^Benchmark.*op$$'; exit 1; }
 	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
 	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) $(ELSEWHERE))")
 
@@ -233,10 +236,10 @@ fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, what users may wri
 .PHONY: bench
 bench: ## Benchmark the hooks; BASE=<revision> compares with that one
 	@mkdir -p bin
-	$(GO) test ./hooks/... ./internal/server -run '^$$' -bench . -count $(or $(COUNT),6) | tee bin/bench.new
+	$(BENCHMARKS) -count $(or $(COUNT),6) | tee bin/bench.new
 ifdef BASE
 	@rm -rf bin/base && git worktree add --force --detach bin/base $(BASE) >/dev/null
-	@(cd bin/base && $(GO) test ./hooks/... ./internal/server -run '^$$' -bench . -count $(or $(COUNT),6)) > bin/bench.old; \
+	@(cd bin/base && $(BENCHMARKS) -count $(or $(COUNT),6)) > bin/bench.old; \
 	  status=$$?; git worktree remove --force bin/base; exit $$status
 	$(BENCHSTAT) bin/bench.old bin/bench.new
 else
