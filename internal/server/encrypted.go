@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 )
 
@@ -17,6 +18,9 @@ const (
 	// 4 KB, the headers some 300 bytes, and one record may have 16 KB. crypto/tls
 	// alone would read 256 KB from an unauthenticated client.
 	maxHandshakeBytes = 32 << 10
+	// ordinaryHandshakeBytes is more than a client with one certificate or two sends before
+	// its first request.
+	ordinaryHandshakeBytes = 8 << 10
 )
 
 var errLongHandshake = errors.New("more than 32 KiB before the first request")
@@ -27,7 +31,8 @@ var errLongHandshake = errors.New("more than 32 KiB before the first request")
 type encryptedListener struct {
 	net.Listener
 
-	config *tls.Config
+	config    *tls.Config
+	computing chan struct{}
 }
 
 // encrypted returns a listener for TLS, or the listener itself without a certificate.
@@ -35,7 +40,8 @@ func (c *Credentials) encrypted(listener net.Listener) net.Listener {
 	if !c.isEncrypted() {
 		return listener
 	}
-	return &encryptedListener{listener, &tls.Config{GetConfigForClient: c.serving.GetConfigForClient, MinVersion: tls.VersionTLS12}}
+	config := &tls.Config{GetConfigForClient: c.serving.GetConfigForClient, MinVersion: tls.VersionTLS12}
+	return &encryptedListener{listener, config, make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
 // Accept implements [net.Listener].
@@ -44,16 +50,21 @@ func (l *encryptedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tls.Server(&limitedConn{Conn: conn}, l.config), nil
+	return tls.Server(&limitedConn{Conn: conn, computing: l.computing}, l.config), nil
 }
 
 // limitedConn is a connection from which at most maxHandshakeBytes are read before its
-// first request.
+// first request. What is done with more than ordinaryHandshakeBytes, up to the next read
+// or write, is done for as many connections at once as there are processors: a
+// certificate of 30 KB takes 2 MB while it is parsed. Nobody holds a place while they
+// wait for the other side.
 type limitedConn struct {
 	net.Conn
 
 	read      atomic.Int64
 	unlimited atomic.Bool // since the first request
+	computing chan struct{}
+	computes  atomic.Bool // has a place in computing
 }
 
 // NetConn returns the wrapped connection.
@@ -61,6 +72,7 @@ func (c *limitedConn) NetConn() net.Conn { return c.Conn }
 
 // Read implements [net.Conn].
 func (c *limitedConn) Read(into []byte) (int, error) {
+	c.pause()
 	if c.unlimited.Load() {
 		return c.Conn.Read(into)
 	}
@@ -69,8 +81,30 @@ func (c *limitedConn) Read(into []byte) (int, error) {
 		return 0, errLongHandshake
 	}
 	n, err := c.Conn.Read(into[:min(int64(len(into)), left)])
-	c.read.Add(int64(n))
+	if c.read.Add(int64(n)) > ordinaryHandshakeBytes {
+		c.computing <- struct{}{}
+		c.computes.Store(true)
+	}
 	return n, err
+}
+
+// Write implements [net.Conn].
+func (c *limitedConn) Write(what []byte) (int, error) {
+	c.pause()
+	return c.Conn.Write(what)
+}
+
+// Close implements [net.Conn].
+func (c *limitedConn) Close() error {
+	c.pause()
+	return c.Conn.Close()
+}
+
+// pause leaves the place to another connection.
+func (c *limitedConn) pause() {
+	if c.computes.CompareAndSwap(true, false) {
+		<-c.computing
+	}
 }
 
 // liftLimitOnRequest removes the limit of a connection when its first request arrives.
@@ -80,6 +114,7 @@ func liftLimitOnRequest(note func(net.Conn, http.ConnState)) func(net.Conn, http
 			if encrypted, ok := conn.(*tls.Conn); ok {
 				if limited, ok := encrypted.NetConn().(*limitedConn); ok {
 					limited.unlimited.Store(true)
+					limited.pause()
 				}
 			}
 		}

@@ -1,0 +1,105 @@
+package loadtest
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/certtest"
+)
+
+// manyNames is a certificate that anybody can make: so many URIs without text, each of
+// which becomes a url.URL.
+func manyNames(t *testing.T, count int) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	uris, err := asn1.Marshal(asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: bytes.Repeat([]byte{0x86, 0}, count)})
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 17}, Value: uris}},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// TestCertificatesHoldLittle: a connection keeps what its client has sent, also where no CA
+// has signed it. 1,000 connections come with certificates of 29 KB, which take 2 MB each
+// when they are parsed, or with the largest that are taken.
+func TestCertificatesHoldLittle(t *testing.T) {
+	const connections = 1000
+	for name, uris := range map[string]int{"of 2 MB": 14_000, "as large as may be": 350} {
+		t.Run(name, func(t *testing.T) {
+			files, authority, clients := t.TempDir(), certtest.NewAuthority(t, "servers"), certtest.NewAuthority(t, "clients")
+			pair := authority.Server(t)
+			for file, text := range map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": clients.PEM} {
+				require.NoError(t, os.WriteFile(filepath.Join(files, file), text, 0o600))
+			}
+			p := start(t, "--tls-cert-file="+filepath.Join(files, "tls.crt"), "--tls-private-key-file="+filepath.Join(files, "tls.key"),
+				"--client-ca-file="+filepath.Join(files, "ca.crt"))
+			certificate := manyNames(t, uris)
+			config := &tls.Config{RootCAs: authority.Pool(), ServerName: "localhost", GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }}
+			var group sync.WaitGroup
+			var refused, answered atomic.Int32
+			for i := range connections {
+				group.Go(func() {
+					time.Sleep(time.Duration(i) * time.Second / connections)
+					dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: 10 * time.Second}, Config: config}
+					conn, err := dialer.DialContext(t.Context(), "tcp", p.hooks)
+					if err != nil {
+						return
+					}
+					defer func() { _ = conn.Close() }()
+					time.Sleep(1300 * time.Millisecond) // the headers have two seconds, and then a body does not come
+					_, _ = fmt.Fprint(conn, "POST /podset/sync HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+					_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+					answer, err := io.ReadAll(conn)
+					switch {
+					case err != nil && strings.Contains(err.Error(), "bad certificate"):
+						refused.Add(1)
+					case strings.Contains(string(answer), " 403 "):
+						answered.Add(1)
+					}
+				})
+			}
+			group.Wait()
+			t.Logf("%d handshakes failed, and %d requests were answered with 403", refused.Load(), answered.Load())
+			if uris > 1000 {
+				require.Zero(t, answered.Load())
+				require.Positive(t, refused.Load())
+			} else {
+				require.Zero(t, refused.Load())
+				require.Positive(t, answered.Load())
+			}
+
+			honest := clients.Client(t, time.Hour, "metacontroller").TLS(t)
+			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool(), ServerName: "localhost", Certificates: []tls.Certificate{honest}}}
+			t.Cleanup(transport.CloseIdleConnections)
+			got, err := post(t.Context(), &http.Client{Transport: transport, Timeout: 10 * time.Second}, "https://"+p.hooks+"/podset/sync", podSet(3, 0, template(100)))
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, got.code, got.text)
+			p.requireAlive(t)
+		})
+	}
+}
