@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,28 @@ func TestNoTextHasWhatYAMLDoesNotKeep(t *testing.T) {
 			}
 		})
 		require.Positive(t, texts)
+	}
+}
+
+// TestNoImageHasSpaceAround: the API server refuses a Pod with an image or an AppArmor profile
+// that begins or ends with what Go calls a space (not the name of an RBD image), which is more than the \s of a pattern.
+func TestNoImageHasSpaceAround(t *testing.T) {
+	for _, controller := range hooks.All() {
+		crd := read[apiextensionsv1.CustomResourceDefinition](t, "crds/"+controller.Name()+".yaml")
+		walkSchema("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"], func(path string, schema apiextensionsv1.JSONSchemaProps) {
+			if name := strings.ToLower(path[strings.LastIndex(path, ".")+1:]); schema.Type != "string" || strings.HasSuffix(path, "rbd.image") || strings.Contains(path, "ephemeralContainers[]") || !strings.HasSuffix(name, "image") && name != "localhostprofile" {
+				return
+			}
+			pattern := regexp.MustCompile(schema.Pattern)
+			assert.True(t, pattern.MatchString("a"), "%s: %s", controller.Name(), path)
+			for character := range rune(0x3001) {
+				if unicode.IsSpace(character) {
+					for _, text := range []string{string(character), "a" + string(character), string(character) + "a"} {
+						assert.False(t, pattern.MatchString(text), "%s: %s admits %q by %q", controller.Name(), path, text, schema.Pattern)
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -158,6 +158,7 @@ type Git struct {
 	// Image is the image of the container that clones, for clusters that cannot
 	// pull the default one. It has git, ssh and a POSIX shell.
 	// +optional
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 }
 
@@ -177,6 +178,7 @@ type Work struct {
 	// Image is the builder.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Command replaces the entrypoint of the image.
 	// +optional

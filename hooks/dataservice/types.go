@@ -146,6 +146,7 @@ type Middleware struct {
 	// Image is what it runs. For mysql it is mysql:8.4 where it is left out.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Port is that of the Service and of the container: 3306 for mysql and 8080
 	// for uuc where it is left out.
@@ -303,6 +304,7 @@ type Runtime struct {
 	// Image is what it runs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Replica is the number of Pods. If omitted, it starts at 1 and an
 	// autoscaler may change it.

@@ -61,6 +61,7 @@ type Spec struct {
 	// Image is the image of the main container.
 	// +required
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image"`
 	// Replicas is the number of Pods. Leave it out where an autoscaler that
 	// targets the Deployment shall rule it. When it is taken out, the number

@@ -50,6 +50,7 @@ type Spec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="an image cannot contain spaces: use name:tag or name@digest"
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image"`
 	// Command takes the place of the image's entrypoint. Choose one that keeps
 	// running, such as sleep: a debug container that ends is not started again.
@@ -102,6 +103,7 @@ type Spec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="the image of kubectl cannot contain spaces: use name:tag or name@digest"
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	KubectlImage string `json:"kubectlImage,omitempty"`
 }
 

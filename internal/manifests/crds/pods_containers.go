@@ -11,7 +11,7 @@ var aboutContainers = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.Container](): {
 		fields: map[string]keywords{
 			"name":                     {"maxLength": int64(63)},
-			"image":                    matching(`^[^\s]([^\n]*[^\s])?$|^$`),
+			"image":                    matching(`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`),
 			"imagePullPolicy":          oneOf("Always", "IfNotPresent", "Never"),
 			"terminationMessagePolicy": oneOf("File", "FallbackToLogsOnError"),
 			"restartPolicy":            oneOf("Always", "OnFailure", "Never"),
@@ -111,7 +111,7 @@ var aboutContainers = map[reflect.Type]asked{
 // profile is what is asked of a profile of the kernel.
 func profile(types ...any) asked {
 	return asked{
-		fields: map[string]keywords{"type": oneOf(types...), "localhostProfile": {"maxLength": int64(4095), "pattern": `^[^/\s]([^\n]*[^\s])?$|^$`}},
+		fields: map[string]keywords{"type": oneOf(types...), "localhostProfile": {"maxLength": int64(4095), "pattern": `^[^/\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`}},
 		rules: []rule{
 			{"self.type == 'Localhost' ? has(self.localhostProfile) && self.localhostProfile != '' : !has(self.localhostProfile)",
 				"localhostProfile and type Localhost require each other: set both, or neither"},
