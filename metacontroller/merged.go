@@ -17,7 +17,8 @@ const mostMerged = 3 << 20
 func checkMerged(observed Snapshot, desired []byte) error {
 	// At most each entry of a list, and of one in each of them, becomes as large as both together.
 	objects := bytes.Count(observed.raw, []byte{'{'})
-	if (objects+1)/2*(objects/2)*(len(observed.raw)+len(desired))*mostPerByte <= mostMerged {
+	// As a float, for where etcd stores more than 1.5 MiB an integer overflows.
+	if float64((objects+1)/2)*float64(objects/2)*float64(len(observed.raw)+len(desired))*float64(mostPerByte) <= mostMerged {
 		return nil
 	}
 	m := merging{desired: desired}
