@@ -49,6 +49,7 @@ func memoryOf(value reflect.Value, left int) int {
 		for i := 0; i < value.NumField() && left >= 0; i++ {
 			left = memoryOf(value.Field(i), left)
 		}
+	default: // numbers refer to nothing
 	}
 	return left
 }
