@@ -106,7 +106,6 @@ func (c *Credentials) loadCertificate(files CredentialFiles, log *slog.Logger) e
 		// client gets the reason in an HTTP response, and a certificate that expires
 		// on an open connection is refused.
 		base.ClientAuth = tls.RequestClientCert
-		base.VerifyConnection = checkPeerMemory
 	}
 	c.serving = dynamiccertificates.NewDynamicServingCertificateController(base, nil, c.certificate, nil, nil)
 	if err := c.serving.RunOnce(); err != nil {

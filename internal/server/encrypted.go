@@ -18,12 +18,23 @@ const (
 	// 4 KB, the headers some 300 bytes, and one record may have 16 KB. crypto/tls
 	// alone would read 256 KB from an unauthenticated client.
 	maxHandshakeBytes = 32 << 10
+	// maxHelloBytes limits what is read until the server has answered, and twice as much
+	// until it has shown its certificate, because a client may have to send its first
+	// message again. crypto/tls keeps that until the handshake has ended, and 2 bytes of it
+	// can take 24, a protocol of one letter for instance 16. Clients send some 2 KB.
+	maxHelloBytes = 4 << 10
+	// maxRetryBytes is more than the server writes to have the first message sent again,
+	// and less than a message with a certificate.
+	maxRetryBytes = 256
+	// maxCertificateBytes limits what is read until the client's certificates have been
+	// checked. Four with RSA keys of 4096 bits have 8 KB.
+	maxCertificateBytes = 16 << 10
 	// ordinaryHandshakeBytes is more than a client with one certificate or two sends before
 	// its first request.
 	ordinaryHandshakeBytes = 8 << 10
 )
 
-var errLongHandshake = errors.New("more than 32 KiB before the first request")
+var errLongHandshake = errors.New("the client sends more than a handshake and the headers of a first request have")
 
 // encryptedListener accepts TLS connections. The handshake takes place when the first
 // request is read: by then the connection is counted, and net/http applies
@@ -40,8 +51,25 @@ func (c *Credentials) encrypted(listener net.Listener) net.Listener {
 	if !c.isEncrypted() {
 		return listener
 	}
-	config := &tls.Config{GetConfigForClient: c.serving.GetConfigForClient, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{GetConfigForClient: c.configFor, MinVersion: tls.VersionTLS12}
 	return &encryptedListener{listener, config, make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+// configFor implements GetConfigForClient of [tls.Config].
+func (c *Credentials) configFor(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	config, err := c.serving.GetConfigForClient(hello) // a copy
+	conn, isLimited := hello.Conn.(*limitedConn)
+	if err != nil || !isLimited {
+		return config, err
+	}
+	config.VerifyConnection = func(connection tls.ConnectionState) error {
+		if err := checkPeerMemory(connection); err != nil {
+			return err
+		}
+		conn.checked.Store(true)
+		return nil
+	}
+	return config, nil
 }
 
 // Accept implements [net.Listener].
@@ -53,8 +81,7 @@ func (l *encryptedListener) Accept() (net.Conn, error) {
 	return tls.Server(&limitedConn{Conn: conn, computing: l.computing}, l.config), nil
 }
 
-// limitedConn is a connection from which at most maxHandshakeBytes are read before its
-// first request. What is done with more than ordinaryHandshakeBytes, up to the next read
+// limitedConn is a connection from which little is read before its first request. What is done with more than ordinaryHandshakeBytes, up to the next read
 // or write, is done for as many connections at once as there are processors: a
 // certificate of 30 KB takes 2 MB while it is parsed. Nobody holds a place while they
 // wait for the other side.
@@ -62,6 +89,8 @@ type limitedConn struct {
 	net.Conn
 
 	read      atomic.Int64
+	written   atomic.Int64
+	checked   atomic.Bool // the client's certificates, or that there are none
 	unlimited atomic.Bool // since the first request
 	computing chan struct{}
 	computes  atomic.Bool // has a place in computing
@@ -76,7 +105,7 @@ func (c *limitedConn) Read(into []byte) (int, error) {
 	if c.unlimited.Load() {
 		return c.Conn.Read(into)
 	}
-	left := maxHandshakeBytes - c.read.Load()
+	left := c.most() - c.read.Load()
 	if left <= 0 {
 		return 0, errLongHandshake
 	}
@@ -88,9 +117,24 @@ func (c *limitedConn) Read(into []byte) (int, error) {
 	return n, err
 }
 
+// most returns how many bytes may be read as far as the handshake has come.
+func (c *limitedConn) most() int64 {
+	switch written := c.written.Load(); {
+	case c.checked.Load():
+		return maxHandshakeBytes
+	case written == 0:
+		return maxHelloBytes
+	case written <= maxRetryBytes:
+		return 2 * maxHelloBytes
+	default:
+		return maxCertificateBytes
+	}
+}
+
 // Write implements [net.Conn].
 func (c *limitedConn) Write(what []byte) (int, error) {
 	c.pause()
+	c.written.Add(int64(len(what)))
 	return c.Conn.Write(what)
 }
 
