@@ -56,10 +56,15 @@ func (o observed) startTime(job *MyJob) *metav1.Time {
 const clockSkew = 10 * time.Second
 
 // isOlder reports whether the Pod was there before the MyJob, so that somebody
-// else made it.
+// else made it. One that is being deleted may be that of a MyJob of this name that
+// has just been deleted, too, which server-side apply has taken over: its clock is
+// then taken at its word, for a Pod that is made again costs less than one that never is.
 func (p *observedPod) isOlder(job *MyJob) bool {
-	created := p.Metadata.CreationTimestamp
-	return !created.IsZero() && created.Add(clockSkew).Before(job.CreationTimestamp.Time)
+	created, skew := p.Metadata.CreationTimestamp, clockSkew
+	if p.Terminating {
+		skew = 0
+	}
+	return !created.IsZero() && created.Add(skew).Before(job.CreationTimestamp.Time)
 }
 
 // isDone reports whether the Pod has finished, or is being deleted.
