@@ -37,6 +37,7 @@ type Spec struct {
 	// Image is the image of Redis.
 	// +required
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$`
 	Image string `json:"image"`
 	// ExporterImage is the image of a sidecar that serves metrics, which there is none without.
 	// +optional
