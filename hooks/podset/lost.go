@@ -26,7 +26,7 @@ const (
 // are gone or being deleted, minus those that the PodSet deleted itself. Failed
 // Pods count like others, and so do those that are being deleted when they are
 // first observed. It returns nil for zero. An edit of the spec resets it.
-func countLost(set *PodSet, observed observed, now time.Time) *Lost {
+func countLost(set *PodSet, observed observed, before map[int]bool, now time.Time) *Lost {
 	status := &set.Status
 	if status.ObservedGeneration != set.Generation {
 		return nil
@@ -39,7 +39,7 @@ func countLost(set *PodSet, observed observed, now time.Time) *Lost {
 			}
 		}
 	}
-	for number := range askedBefore(set) {
+	for number := range before {
 		if observed.taken[number] && !observed.alive[podName(set, number)] {
 			count++
 		}

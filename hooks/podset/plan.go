@@ -50,7 +50,8 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	var p plan
 	p.stay = slices.Clone(observed.live)
 	p.dropExcess(size)
-	p.lost = countLost(set, observed, now)
+	before := askedBefore(set)
+	p.lost = countLost(set, observed, before, now)
 	again := p.lost.tooMany(size, now)
 	room := max(0, size+operator.MaxBurst-observed.terminating)
 	if size <= bounds.most && room > 0 && again.IsZero() { // or what goes would not be replaced
@@ -70,7 +71,7 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	if p.waits != "" || set.DeletionTimestamp != nil {
 		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
 	}
-	p.makeFresh(replacements, rest, bounds.burst, observed, pending, askedBefore(set), now)
+	p.makeFresh(replacements, rest, bounds.burst, observed, pending, before, now)
 	if p.stuck && len(p.fresh) > 0 {
 		p.hold(set, now)
 	}

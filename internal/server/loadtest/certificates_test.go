@@ -44,6 +44,24 @@ func manyNames(t *testing.T, count int) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
+// startTLS starts the server with TLS and, if there are any, those who sign clients'
+// certificates. It returns who has signed the server's, too.
+func startTLS(t *testing.T, clients *certtest.Authority) (*process, *certtest.Authority) {
+	t.Helper()
+	files, authority := t.TempDir(), certtest.NewAuthority(t, "servers")
+	pair := authority.Server(t)
+	write := func(name string, text []byte) string {
+		path := filepath.Join(files, name)
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		return path
+	}
+	flags := []string{"--tls-cert-file=" + write("tls.crt", pair.Certificate), "--tls-private-key-file=" + write("tls.key", pair.Key)}
+	if clients != nil {
+		flags = append(flags, "--client-ca-file="+write("ca.crt", clients.PEM))
+	}
+	return start(t, flags...), authority
+}
+
 // TestCertificatesHoldLittle: a connection keeps what its client has sent, also where no CA
 // has signed it. 1,000 connections come with certificates of 29 KB, which take 2 MB each
 // when they are parsed, with the largest that are read, or with the largest that are taken.
@@ -51,13 +69,8 @@ func TestCertificatesHoldLittle(t *testing.T) {
 	const connections = 1000
 	for name, uris := range map[string]int{"of 2 MB": 14_000, "as large as is read": 6_000, "as large as may be": 350} {
 		t.Run(name, func(t *testing.T) {
-			files, authority, clients := t.TempDir(), certtest.NewAuthority(t, "servers"), certtest.NewAuthority(t, "clients")
-			pair := authority.Server(t)
-			for file, text := range map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": clients.PEM} {
-				require.NoError(t, os.WriteFile(filepath.Join(files, file), text, 0o600))
-			}
-			p := start(t, "--tls-cert-file="+filepath.Join(files, "tls.crt"), "--tls-private-key-file="+filepath.Join(files, "tls.key"),
-				"--client-ca-file="+filepath.Join(files, "ca.crt"))
+			clients := certtest.NewAuthority(t, "clients")
+			p, authority := startTLS(t, clients)
 			certificate := manyNames(t, uris)
 			config := &tls.Config{RootCAs: authority.Pool(), ServerName: "localhost", GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }}
 			var group sync.WaitGroup

@@ -4,16 +4,12 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/internal/certtest"
 )
 
 // firstFlight is a connection to which a client's first message is written, and from which
@@ -36,12 +32,7 @@ func (c *firstFlight) Read([]byte) (int, error) { return 0, io.EOF }
 // of which takes 16 bytes, and send nothing more.
 func TestHellosHoldLittle(t *testing.T) {
 	const connections, long = 1000, 5 * time.Second
-	files, authority := t.TempDir(), certtest.NewAuthority(t, "servers")
-	pair := authority.Server(t)
-	for file, text := range map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key} {
-		require.NoError(t, os.WriteFile(filepath.Join(files, file), text, 0o600))
-	}
-	p := start(t, "--tls-cert-file="+filepath.Join(files, "tls.crt"), "--tls-private-key-file="+filepath.Join(files, "tls.key"))
+	p, _ := startTLS(t, nil)
 	protocols := []string{"http/1.1"}
 	for range 15_000 {
 		protocols = append(protocols, "a")
