@@ -14,6 +14,8 @@ COVERED       := ./hooks/... ./metacontroller/... ./operator/...
 MIN_COVERAGE  := 90
 # Of the tests of one package: a machine that is busy takes several times as long.
 TIMEOUT       := 30m
+# Packages of which -short skips each test: their programs need not be linked for it.
+NEVER_SHORT   := . ./internal/server/loadtest
 # Tested by make load, and of the command line the tests that call needsLoad.
 ELSEWHERE     := ./internal/server/loadtest
 NEED_LOAD      = $(shell sed -n '/^func Test/h; /needsLoad(t)$$/{x; s/^func \(Test[A-Za-z0-9_]*\).*/\1/p;}' internal/cli/*_test.go)
@@ -149,7 +151,7 @@ endif
 unit-race:
 	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
 unit-others:
-	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)))")
+	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)) $(NEVER_SHORT))")
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets

@@ -210,7 +210,7 @@ func TestCustomizeWaitsForNoSync(t *testing.T) {
 	padded := func(text string, length int) string {
 		return strings.Replace(request(text), `"spec": {`, `"spec": {"x": "`+strings.Repeat("x", length)+`", `, 1)
 	}
-	for range 10 { // as many as Metacontroller has workers for a kind
+	for range 5 { // ten, as many as Metacontroller has workers for a kind
 		e.later("/greeting/sync", padded("block", 66_000))
 		e.later("/greeting/sync", padded("block", 1_100_000))
 	}
