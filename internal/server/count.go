@@ -10,17 +10,24 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// bodyCounter counts what is read of a body.
+// bodyCounter counts what is read of a body, and tells the connection of it.
 type bodyCounter struct {
 	io.ReadCloser
 
+	conn  *limitedConn // nil without TLS
 	bytes int64
 }
 
 // Read implements [io.Reader].
 func (c *bodyCounter) Read(into []byte) (int, error) {
+	if c.conn != nil {
+		into = into[:min(len(into), maxPiece)]
+	}
 	n, err := c.ReadCloser.Read(into)
 	c.bytes += int64(n)
+	if c.conn != nil && n > 0 {
+		c.conn.progress()
+	}
 	return n, err
 }
 

@@ -14,9 +14,10 @@ const (
 	// costs about twice as much.
 	maxEncryptedConnections = maxConnections / 2
 	// maxHandshakeBytes limits what is read from a connection until the headers of
-	// its first request have arrived. A handshake with a client certificate has some
-	// 4 KB, the headers some 300 bytes, and one record may have 16 KB. crypto/tls
-	// alone would read 256 KB from an unauthenticated client.
+	// its first request have arrived, and from then on between any two pieces of data:
+	// crypto/tls keeps up to 256 KB of a message that belongs to no request, from anybody
+	// and at any time. A handshake with a client certificate has some 4 KB, the headers some
+	// 300 bytes, and one record may have 16 KB.
 	maxHandshakeBytes = 32 << 10
 	// maxHelloBytes limits what is read until the server has answered, and twice as much
 	// until it has shown its certificate, because a client may have to send its first
@@ -34,7 +35,11 @@ const (
 	ordinaryHandshakeBytes = 8 << 10
 )
 
-var errLongHandshake = errors.New("the client sends more than a handshake and the headers of a first request have")
+// maxPiece is how much is read of a body at a time, so that two pieces are not further
+// apart than a record.
+const maxPiece = 16 << 10
+
+var errLongHandshake = errors.New("the client sends more than a handshake has, and no request")
 
 // encryptedListener accepts TLS connections. The handshake takes place when the first
 // request is read: by then the connection is counted, and net/http applies
@@ -81,17 +86,17 @@ func (l *encryptedListener) Accept() (net.Conn, error) {
 	return tls.Server(&limitedConn{Conn: conn, computing: l.computing}, l.config), nil
 }
 
-// limitedConn is a connection from which little is read before its first request. Beyond
-// ordinaryHandshakeBytes, what has been read is worked on, up to the next read or write,
+// limitedConn is a connection from which little is read while it brings no data of a
+// request. Beyond ordinaryHandshakeBytes before the first request, what has been read is worked on, up to the next read or write,
 // for as many connections at once as there are processors: a certificate of 16 KB takes
 // 1 MB while it is parsed. Nobody holds a place while they wait for the other side.
 type limitedConn struct {
 	net.Conn
 
-	read      atomic.Int64
+	read      atomic.Int64 // since the last data
 	written   atomic.Int64
 	checked   atomic.Bool // the client's certificates, or that there are none
-	unlimited atomic.Bool // since the first request
+	requested atomic.Bool // whether a request has arrived
 	computing chan struct{}
 	computes  atomic.Bool // has a place in computing
 }
@@ -102,15 +107,12 @@ func (c *limitedConn) NetConn() net.Conn { return c.Conn }
 // Read implements [net.Conn].
 func (c *limitedConn) Read(into []byte) (int, error) {
 	c.pause()
-	if c.unlimited.Load() {
-		return c.Conn.Read(into)
-	}
 	left := c.most() - c.read.Load()
 	if left <= 0 {
 		return 0, errLongHandshake
 	}
 	n, err := c.Conn.Read(into[:min(int64(len(into)), left)])
-	if c.read.Add(int64(n)) > ordinaryHandshakeBytes && n > 0 {
+	if c.read.Add(int64(n)) > ordinaryHandshakeBytes && n > 0 && !c.requested.Load() {
 		c.computing <- struct{}{}
 		c.computes.Store(true)
 	}
@@ -151,16 +153,27 @@ func (c *limitedConn) pause() {
 	}
 }
 
-// liftLimitOnRequest removes the limit of a connection when its first request arrives.
-func liftLimitOnRequest(note func(net.Conn, http.ConnState)) func(net.Conn, http.ConnState) {
+// progress is called with each piece of data.
+func (c *limitedConn) progress() {
+	c.requested.Store(true)
+	c.read.Store(0)
+	c.pause()
+}
+
+// limitedOf returns what a connection with TLS reads from, or nil.
+func limitedOf(conn net.Conn) *limitedConn {
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		limited, _ := encrypted.NetConn().(*limitedConn)
+		return limited
+	}
+	return nil
+}
+
+// progressOnRequest tells a connection that the headers of a request have arrived.
+func progressOnRequest(note func(net.Conn, http.ConnState)) func(net.Conn, http.ConnState) {
 	return func(conn net.Conn, state http.ConnState) {
-		if state == http.StateActive {
-			if encrypted, ok := conn.(*tls.Conn); ok {
-				if limited, ok := encrypted.NetConn().(*limitedConn); ok {
-					limited.unlimited.Store(true)
-					limited.pause()
-				}
-			}
+		if limited := limitedOf(conn); limited != nil && state == http.StateActive {
+			limited.progress()
 		}
 		note(conn, state)
 	}

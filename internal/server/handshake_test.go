@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/operetta-dev/operetta/internal/certtest"
 	"github.com/operetta-dev/operetta/internal/server"
 )
 
@@ -89,6 +91,61 @@ func TestHandshakesHoldLittle(t *testing.T) {
 	_, err = io.Copy(io.Discard, conn)
 	require.False(t, os.IsTimeout(err))
 	require.Less(t, time.Since(began), 1500*time.Millisecond, "a first message of over 4 KiB is refused before its end")
+}
+
+// TestMessagesBetweenData: crypto/tls keeps messages of a handshake that come after it. A
+// connection that brings more of these than a first handshake has is closed, whatever it is
+// about to do.
+func TestMessagesBetweenData(t *testing.T) {
+	t.Parallel()
+	post := func(text, headers string) string {
+		return fmt.Sprintf("POST /greeting/sync HTTP/1.1\r\nHost: x\r\n%s\r\n%s", headers, text)
+	}
+	whole := func(text string) string {
+		return post(request(text), fmt.Sprintf("Content-Length: %d\r\n", len(request(text))))
+	}
+	for name, c := range map[string]struct {
+		files func(*server.CredentialFiles)
+		sends string
+		after string // that is answered before
+	}{
+		"before a request":     {withTLS, "", ""},
+		"in its headers":       {withTLS, "POST /greeting/sync HTTP/1.1\r\n", ""},
+		"in a body":            {withTLS, post("{", "Content-Length: 100000\r\n"), ""},
+		"in a chunk":           {withTLS, post("ffff\r\n{", "Transfer-Encoding: chunked\r\n"), ""},
+		"while a hook runs":    {withTLS, whole("block"), ""},
+		"between two requests": {withTLS, whole("hi"), " 200 "},
+		"no credentials":       {withCertificates, post("", "Content-Length: 100\r\n"), " 403 "},
+		"and no hurry":         {withCertificates, post("", "Content-Length: 100\r\nExpect: 100-continue\r\n"), " 403 "},
+		"no such hook":         {withTLS, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n", " 404 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startSecured(t, c.files, nil)
+			conn, err := certtest.DialRecords(s.hooks, &tls.Config{RootCAs: s.authority.Pool(), ServerName: "localhost"})
+			require.NoError(t, err)
+			defer func() { _ = conn.Close() }()
+			if c.sends != "" {
+				require.NoError(t, conn.WriteRecord(certtest.DataRecord, []byte(c.sends)))
+			}
+			if c.after != "" {
+				line, err := bufio.NewReader(conn.TLS).ReadString('\n')
+				require.NoError(t, err)
+				require.Contains(t, line, c.after)
+			} else {
+				time.Sleep(200 * time.Millisecond) // it is read
+			}
+			began := time.Now()
+			err = conn.WriteCertificate(250 << 10)
+			close(s.release)
+			if err == nil {
+				require.NoError(t, conn.SetReadDeadline(began.Add(3*time.Second)))
+				_, err = io.Copy(io.Discard, conn)
+				require.False(t, os.IsTimeout(err), "it is still open")
+			}
+			require.Less(t, time.Since(began), time.Second)
+		})
+	}
 }
 
 // TestLargeBodyOverTLS: the limit of a handshake does not apply to a body.

@@ -43,6 +43,7 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 		wrapped := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		counted := r.WithContext(context.WithValue(r.Context(), lineKey{}, line))
 		line.received.ReadCloser, counted.Body = r.Body, &line.received
+		line.received.conn = limitedOf(connectionOf(r))
 		next.ServeHTTP(wrapped, counted)
 		status, took := wrapped.Status(), time.Since(start)
 		s.count(line, status, took, int64(wrapped.BytesWritten()))

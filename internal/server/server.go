@@ -135,7 +135,7 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	hookServer := s.httpServer(s.Hooks(), &s.conns)
 	healthServer := s.httpServer(s.Health(), &connections{most: maxHealthConnections})
 	healthServer.SetKeepAlivesEnabled(false) // there are only a few connections
-	hookServer.ConnState = liftLimitOnRequest(s.conns.note)
+	hookServer.ConnState = progressOnRequest(s.conns.note)
 	following, stop := context.WithCancel(context.WithoutCancel(ctx)) // also during the drain
 	defer stop()
 	s.options.Credentials.follow(following)

@@ -77,11 +77,17 @@ func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
+// connectionOf returns the connection of a request, or nil.
+func connectionOf(r *http.Request) net.Conn {
+	conn, _ := r.Context().Value(connectionKey{}).(net.Conn)
+	return conn
+}
+
 // expectLarge raises the receive buffer for a large body. The connection is
 // closed after the answer, because the kernel could otherwise buffer as much of
 // the next request.
 func expectLarge(w http.ResponseWriter, r *http.Request) {
-	conn, _ := r.Context().Value(connectionKey{}).(net.Conn)
+	conn := connectionOf(r)
 	if conn == nil {
 		return
 	}
