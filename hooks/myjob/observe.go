@@ -58,13 +58,18 @@ const clockSkew = 10 * time.Second
 // isOlder reports whether the Pod was there before the MyJob, so that somebody
 // else made it. One that is being deleted may be that of a MyJob of this name that
 // has just been deleted, too, which server-side apply has taken over: its clock is
-// then taken at its word, for a Pod that is made again costs less than one that never is.
+// then taken at its word, and the same second counts as before. A Pod that is made again
+// costs less than one that never is.
 func (p *observedPod) isOlder(job *MyJob) bool {
-	created, skew := p.Metadata.CreationTimestamp, clockSkew
-	if p.Terminating {
-		skew = 0
+	created := p.Metadata.CreationTimestamp
+	switch {
+	case created.IsZero():
+		return false
+	case p.Terminating:
+		return !created.After(job.CreationTimestamp.Time)
+	default:
+		return created.Add(clockSkew).Before(job.CreationTimestamp.Time)
 	}
-	return !created.IsZero() && created.Add(skew).Before(job.CreationTimestamp.Time)
 }
 
 // isDone reports whether the Pod has finished, or is being deleted.
