@@ -1,6 +1,8 @@
 package server
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/x509"
 	"math/big"
@@ -18,4 +20,13 @@ func TestLargeKeysOfSigners(t *testing.T) {
 	require.EqualError(t, checkSigners(signer(4097, 65537)),
 		"an intermediate certificate of the client has an RSA key of 4097 bits and the exponent 65537: use at most 4096 bits and 65537, or ECDSA")
 	require.ErrorContains(t, checkSigners(signer(2048, 65539)), "the exponent 65539")
+
+	for curve, isTaken := range map[elliptic.Curve]bool{elliptic.P224(): true, elliptic.P256(): true, elliptic.P384(): true, elliptic.P521(): false} {
+		err := checkSigners([]*x509.Certificate{{PublicKey: &ecdsa.PublicKey{Curve: curve}}})
+		if isTaken {
+			require.NoError(t, err, curve.Params().Name)
+		} else {
+			require.EqualError(t, err, "an intermediate certificate of the client has an ECDSA key of P-521: use P-256 or P-384")
+		}
+	}
 }
