@@ -32,12 +32,37 @@ type connections struct {
 	most   int // above this, new ones replace others
 	mu     sync.Mutex
 	states map[net.Conn]doing
+	counts map[string]int // of each address, so that a new one need not count them
 }
 
 // doing is the state of a connection.
 type doing struct {
-	state http.ConnState
-	since time.Time
+	state   http.ConnState
+	since   time.Time
+	address string // of the client, without its port
+}
+
+// put notes the state of a connection.
+func (c *connections) put(conn net.Conn, is doing) {
+	if c.states == nil {
+		c.states, c.counts = map[net.Conn]doing{}, map[string]int{}
+	}
+	if _, known := c.states[conn]; !known {
+		c.counts[is.address]++
+	}
+	c.states[conn] = is
+}
+
+// remove forgets a connection, if it is known.
+func (c *connections) remove(conn net.Conn) {
+	is, known := c.states[conn]
+	if !known {
+		return
+	}
+	delete(c.states, conn)
+	if c.counts[is.address]--; c.counts[is.address] == 0 {
+		delete(c.counts, is.address)
+	}
 }
 
 // note is called whenever a connection changes its state.
@@ -45,30 +70,31 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	if state == http.StateNew {
 		holdLittle(conn)
 	}
+	is := doing{state: state, since: time.Now()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch state {
 	case http.StateClosed, http.StateHijacked:
-		delete(c.states, conn)
+		c.remove(conn)
 		return
 	case http.StateNew:
+		is.address = addressOf(conn)
 		if len(c.states) < c.most {
 			break
 		}
-		chosen := c.dispensable(conn)
+		chosen := c.dispensable(conn, is.address)
 		drop(chosen) // net/http calls note when it is closed
 		if chosen == conn {
 			return
 		}
 	default: // a request has begun, or ended
-		if _, known := c.states[conn]; !known {
+		before, known := c.states[conn]
+		if !known {
 			return // it was dropped before
 		}
+		is.address = before.address
 	}
-	if c.states == nil {
-		c.states = map[net.Conn]doing{}
-	}
-	c.states[conn] = doing{state, time.Now()}
+	c.put(conn, is)
 }
 
 // dispensable returns the connection to close in favor of a new one: one of the
@@ -76,26 +102,29 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 // address of the new connection, several clients may share it, as behind NAT, or
 // many addresses may have as many, one each: then it is a silent or slow connection
 // of those, or else the new one itself.
-func (c *connections) dispensable(newest net.Conn) net.Conn {
-	own := addressOf(newest)
-	most, counts := 1, map[string]int{own: 1}
-	for conn := range c.states {
-		address := addressOf(conn)
-		counts[address]++
-		most = max(most, counts[address])
+func (c *connections) dispensable(newest net.Conn, own string) net.Conn {
+	most := c.counts[own] + 1
+	for _, count := range c.counts {
+		most = max(most, count)
 	}
-	now := time.Now()
+	count := func(address string) int {
+		if address == own {
+			return c.counts[own] + 1
+		}
+		return c.counts[address]
+	}
+	now, isShared := time.Now(), count(own) == most
 	chosen, best, since := newest, 0, now // if no other qualifies
 	for conn, is := range c.states {
-		if counts[addressOf(conn)] != most {
+		if count(is.address) != most {
 			continue
 		}
-		rank := is.rank(now, counts[own] == most)
+		rank := is.rank(now, isShared)
 		if rank > best || rank == best && rank > 0 && is.since.Before(since) {
 			chosen, best, since = conn, rank, is.since
 		}
 	}
-	delete(c.states, chosen) // so that it is not chosen twice
+	c.remove(chosen) // so that it is not chosen twice
 	return chosen
 }
 

@@ -26,6 +26,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			return ours
 		}
 		first := busy()
+		pipe := addressOf(first)
 		for range maxConnections - 1 {
 			busy()
 		}
@@ -45,11 +46,11 @@ func TestConnectionsAreBounded(t *testing.T) {
 		// One of the same address makes room that has sent nothing for a while, or has had
 		// no answer for long; and the one that has waited longest.
 		older := c.in(http.StateActive)[1]
-		for silent, is := range map[net.Conn]doing{again: {http.StateNew, time.Now().Add(-silence)}, older: {http.StateActive, time.Now().Add(-slowness)}} {
-			c.states[silent] = is
+		for silent, is := range map[net.Conn]doing{again: {http.StateNew, time.Now().Add(-silence), pipe}, older: {http.StateActive, time.Now().Add(-slowness), pipe}} {
+			c.put(silent, is)
 		}
-		require.True(t, again == c.dispensable(excess))
-		require.True(t, older == c.dispensable(excess))
+		require.True(t, again == c.dispensable(excess, pipe))
+		require.True(t, older == c.dispensable(excess, pipe))
 		isKnown := func(conn net.Conn) bool {
 			_, known := c.states[conn]
 			return known
@@ -165,15 +166,32 @@ func TestManyAddressesTakeNoConnections(t *testing.T) {
 		}
 		require.Equal(t, 1, closed)
 
-		clear(c.states)
+		c.states = nil
 		fill(http.StateActive)
 		require.False(t, probe())
 		time.Sleep(slowness)
 		require.True(t, probe())
 
-		clear(c.states)
+		c.states = nil
 		fill(http.StateIdle)
 		time.Sleep(time.Minute)
 		require.False(t, probe(), "each has one that it may use again")
 	})
+}
+
+// BenchmarkConnectionTooMany is a new connection where there are as many as may be, of as
+// many addresses, all of which say nothing.
+func BenchmarkConnectionTooMany(b *testing.B) {
+	c := connections{most: maxConnections}
+	for i := range maxConnections {
+		c.note(&from{address: net.IPv4(10, 0, byte(i>>8), byte(i)).String()}, http.StateNew)
+	}
+	time.Sleep(silence)
+	newest := &from{address: "10.1.0.1"}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.note(newest, http.StateNew)
+		c.note(newest, http.StateClosed)
+		c.note(&from{address: "10.0.0.0"}, http.StateNew) // there are as many again
+	}
 }
