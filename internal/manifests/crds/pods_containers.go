@@ -11,7 +11,7 @@ var aboutContainers = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.Container](): {
 		fields: map[string]keywords{
 			"name":                     {"maxLength": int64(63)},
-			"image":                    matching(`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`),
+			"image":                    imageReference,
 			"imagePullPolicy":          oneOf("Always", "IfNotPresent", "Never"),
 			"terminationMessagePolicy": oneOf("File", "FallbackToLogsOnError"),
 			"restartPolicy":            oneOf("Always", "OnFailure", "Never"),
@@ -56,7 +56,7 @@ var aboutContainers = map[reflect.Type]asked{
 		"containerPort": between(1, 65535), "hostPort": between(0, 65535),
 		"protocol": oneOf("TCP", "UDP", "SCTP"),
 		"name":     {"maxLength": int64(15), "pattern": portPattern + "|^$"},
-		"hostIP":   {"maxLength": int64(45), "pattern": addressPattern + "|^$"},
+		"hostIP":   {"maxLength": int64(39), "pattern": addressPattern + "|^$"},
 	}},
 	reflect.TypeFor[corev1.Probe](): {
 		fields: map[string]keywords{
@@ -102,11 +102,15 @@ var aboutContainers = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.WindowsSecurityContextOptions](): {fields: map[string]keywords{
 		"gmsaCredentialSpecName": subdomain,
 		"gmsaCredentialSpec":     {"minLength": int64(1), "maxLength": int64(64 << 10)},
-		"runAsUserName":          {"maxLength": int64(361), "pattern": `^([^\\[:cntrl:]]{1,256}\\)?[^\\"/\[\]:;|=,+*?<>@[:cntrl:]]{1,104}$`},
+		// The API server counts bytes, of which a character has at most four.
+		"runAsUserName": {"maxLength": int64(361), "pattern": `^(([ -\[\]-~]{1,256}|[^\\[:cntrl:]]{1,64})\\)?([ !#-)\-.0-9A-Z^-{}~]{1,104}|[^\\"/\[\]:;|=,+*?<>@[:cntrl:]]{1,26})$`},
 	}},
 	reflect.TypeFor[corev1.SeccompProfile]():  profile("RuntimeDefault", "Unconfined", "Localhost"),
 	reflect.TypeFor[corev1.AppArmorProfile](): profile("RuntimeDefault", "Unconfined", "Localhost"),
 }
+
+// imageReference has no space around it. A rule asks for one.
+var imageReference = matching(`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`)
 
 // profile is what is asked of a profile of the kernel.
 func profile(types ...any) asked {
@@ -139,6 +143,9 @@ var resourceRules = []rule{
 		"requests and limits of a device such as nvidia.com/gpu must be equal: use the same number, or remove it from requests"},
 	{"!has(self.limits) || self.limits.all(r, !" + isDevice + " || " + isWhole + ")",
 		"the limit of a device such as nvidia.com/gpu or of huge pages must be a whole number: write 1, or 1536Mi instead of 1.5Gi"},
+	{"!has(self.limits) || 'cpu' in self.limits || 'memory' in self.limits || (has(self.requests) && ('cpu' in self.requests || 'memory' in self.requests)) || " +
+		"!self.limits.exists(r, r.startsWith('hugepages-'))",
+		"huge pages cannot be all that is asked for: add cpu or memory to requests or limits"},
 	{"!has(self.limits) || self.limits.all(r, !(r in " + hugePages + ") || !" + isWhole + " || " +
 		"quantity(string(self.limits[r])).asInteger() % quantity(r.substring(10)).asInteger() == 0)",
 		"the limit of huge pages must be a multiple of their size: write 4Mi instead of 3Mi for hugepages-2Mi"},

@@ -1,8 +1,10 @@
 package crds
 
 import (
+	"fmt"
 	"math"
 	"reflect"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,11 +97,21 @@ var aboutPods = map[reflect.Type]asked{
 	},
 }
 
-// address is an IPv4 or IPv6 address; the longest has an IPv4 address at its end.
-var address = keywords{"maxLength": int64(45), "pattern": addressPattern}
+// address is an IPv4 or IPv6 address.
+var address = keywords{"maxLength": int64(39), "pattern": addressPattern}
 
-// addressPattern is that of IPv4 and, roughly, of IPv6 addresses.
-const addressPattern = `^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3}|[0-9a-f]*:[0-9a-f:]*:[0-9a-f.]*)$`
+// addressPattern is that of IPv4 addresses and of IPv6 ones that begin with a group other
+// than 0, or are short: the API server refuses those that stand for an IPv4 address, such as
+// ::ffff:1.2.3.4.
+var addressPattern = func() string {
+	const group = `[0-9a-f]{1,4}`
+	ipv6 := []string{`::(` + group + `(:` + group + `)?)?`, `FIRST(:` + group + `){7}`, `FIRST(:` + group + `){0,6}::`}
+	for before := range 6 { // groups after the first, and before ::
+		ipv6 = append(ipv6, fmt.Sprintf(`FIRST(:%s){%d}:(:%s){1,%d}`, group, before, group, 6-before))
+	}
+	return `^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3}|` +
+		strings.ReplaceAll(strings.Join(ipv6, "|"), "FIRST", `[1-9a-f][0-9a-f]{0,3}`) + `)$`
+}()
 
 // What a rule asks of an init container.
 const (

@@ -33,6 +33,8 @@ var aboutVariables = map[reflect.Type]asked{
 			"resource": {"maxLength": int64(100), "pattern": `^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMG]i)$`},
 			"divisor":  {"minimum": int64(0), "maximum": int64(1), "pattern": `^(0|1([mkMGTPE]|[KMGTPE]i)?)$`},
 		},
+		rules: []rule{{"!has(self.divisor) || string(self.divisor) in ['0', '1'] || self.resource.endsWith('.cpu') == (string(self.divisor) == '1m')",
+			"the divisor of cpu is 1 or 1m, and that of others 1 or a unit such as 1Mi: write one of these"}},
 	},
 	reflect.TypeFor[corev1.EnvFromSource](): {
 		fields: map[string]keywords{"prefix": matching(`^[ -<>-~]*$`)},

@@ -53,7 +53,10 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.HostPathVolumeSource](): {fields: map[string]keywords{
 		"path": upless, "type": oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
 	}},
-	reflect.TypeFor[corev1.ImageVolumeSource](): {fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never")}},
+	reflect.TypeFor[corev1.ImageVolumeSource](): {
+		fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never"), "reference": matching(`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$`)},
+		itself: keywords{"required": []any{"reference"}},
+	},
 	reflect.TypeFor[corev1.SecretVolumeSource](): {
 		fields: map[string]keywords{"secretName": subdomain, "defaultMode": mode, "items": onceBy("path")},
 		rules:  []rule{{"has(self.secretName)", "a Secret volume needs secretName: set secretName"}},
