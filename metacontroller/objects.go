@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -171,8 +172,10 @@ const (
 	// that are declared.
 	mostKinds = 64
 	// longestName is the length of the longest name, namespace or kind that an API server
-	// stores.
+	// stores, but for the names of roles and of what binds them, which have no limit of their
+	// own: https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/validation/validation.go
 	longestName = 253
+	rbacGroup   = "rbac.authorization.k8s.io/"
 )
 
 // objects reads the identities of all objects in a map of maps, kind by kind.
@@ -297,7 +300,7 @@ func (r reading) snapshot(raw []byte) (Snapshot, error) {
 	if !ok || s.Name == "" {
 		return s, errors.New("has no metadata.name, or one that is no string")
 	}
-	if len(s.Name) > longestName || len(s.Namespace) > longestName || len(s.Kind) > longestName || len(s.APIVersion) > 2*longestName || len(s.UID) > longestName {
+	if len(s.Name) > longestName && !strings.HasPrefix(s.APIVersion, rbacGroup) || len(s.Namespace) > longestName || len(s.Kind) > longestName || len(s.APIVersion) > 2*longestName || len(s.UID) > longestName {
 		return s, fmt.Errorf("has a name, namespace, uid, kind or apiVersion of more than %d bytes, which no API server would store", longestName)
 	}
 	return s, nil

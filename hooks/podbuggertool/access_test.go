@@ -158,6 +158,25 @@ func TestSuspendedJobDoesNotHoldItsRole(t *testing.T) {
 	})
 }
 
+// TestRoleOfALongNameStopsNothing: names of Roles have no limit at the API server. One that
+// somebody makes a child of the tool is deleted, as any other that the tool does not need.
+func TestRoleOfALongNameStopsNothing(t *testing.T) {
+	stories(t, operettatest.Options{}, func(s story) {
+		s.tool("toolbox", toolbox)
+		s.Play()
+		tool := s.Get("PodBuggerTool/toolbox")
+		for _, name := range []string{strings.Repeat("a", 300), "system:A"} {
+			s.Apply(fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: %q, labels: {controller-uid: %q},
+				ownerReferences: [{apiVersion: apps.jicki.cn/v1alpha1, kind: PodBuggerTool, name: toolbox, uid: %q, controller: true, blockOwnerDeletion: true}]}}`,
+				name, tool.GetUID(), tool.GetUID()))
+		}
+		s.pod("web", "{app: shop}")
+		s.Play()
+		s.ready("toolbox", "1/1")
+		require.Empty(s.t, s.Objects("Role"))
+	})
+}
+
 // TestJobThatCannotStartIsNotPendingForEver has a Job whose Pod waits for
 // something that never comes.
 func TestJobThatCannotStartIsNotPendingForEver(t *testing.T) {

@@ -2,9 +2,12 @@ package apiserver
 
 import (
 	"context"
+	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -114,7 +117,11 @@ func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	if old != nil {
 		return apivalidation.ValidateObjectMetaAccessorUpdate(object, old, path)
 	}
-	return apivalidation.ValidateObjectMetaAccessor(object, !k.IsCluster, apivalidation.NameIsDNSSubdomain, path)
+	isName := apivalidation.NameIsDNSSubdomain
+	if strings.HasPrefix(object.GetAPIVersion(), rbacv1.GroupName+"/") {
+		isName = pathvalidation.ValidatePathSegmentName
+	}
+	return apivalidation.ValidateObjectMetaAccessor(object, !k.IsCluster, isName, path)
 }
 
 // checkSelector checks that a workload selects the Pods of its template, and
