@@ -6,8 +6,8 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -119,7 +119,7 @@ func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	}
 	isName := apivalidation.NameIsDNSSubdomain
 	if strings.HasPrefix(object.GetAPIVersion(), rbacv1.GroupName+"/") {
-		isName = pathvalidation.ValidatePathSegmentName
+		isName = func(name string, _ bool) []string { return content.IsPathSegmentName(name) }
 	}
 	return apivalidation.ValidateObjectMetaAccessor(object, !k.IsCluster, isName, path)
 }
