@@ -24,17 +24,21 @@ var aboutVariables = map[reflect.Type]asked{
 		rules: []rule{{"!has(self.valueFrom) || !has(self.value) || self.value == ''",
 			"an environment variable cannot have both value and valueFrom: remove one of them"}},
 	},
-	reflect.TypeFor[corev1.EnvVarSource](): {fields: map[string]keywords{
-		"fieldRef.fieldPath": {"maxLength": int64(340), "pattern": `^(metadata\.(name|namespace|uid|(labels|annotations)\['` + qualifiedKey + `'\])|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$`},
-	}},
+	reflect.TypeFor[corev1.EnvVarSource](): {
+		fields: map[string]keywords{
+			"fieldRef.fieldPath": {"maxLength": int64(340), "pattern": `^(metadata\.(name|namespace|uid|(labels|annotations)\['` + qualifiedKey + `'\])|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$`},
+		},
+		// Those of files in a volume are left to the API server: they are too many for a rule.
+		rules: []rule{{"!has(self.resourceFieldRef) || !has(self.resourceFieldRef.divisor) || string(self.resourceFieldRef.divisor) in ['0', '1'] || " +
+			"self.resourceFieldRef.resource.endsWith('.cpu') == (string(self.resourceFieldRef.divisor) == '1m')",
+			"the divisor of cpu is 1 or 1m, and that of others 1 or a unit such as 1Mi: write one of these"}},
+	},
 	reflect.TypeFor[corev1.ObjectFieldSelector](): {fields: map[string]keywords{"apiVersion": oneOf("v1")}},
 	reflect.TypeFor[corev1.ResourceFieldSelector](): {
 		fields: map[string]keywords{
 			"resource": {"maxLength": int64(100), "pattern": `^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMG]i)$`},
-			"divisor":  {"minimum": int64(0), "maximum": int64(1), "pattern": `^(0|1([mkMGTPE]|[KMGTPE]i)?)$`},
+			"divisor":  {"minimum": int64(0), "maximum": int64(1), "maxLength": int64(3), "pattern": `^(0|1([mkMGTPE]|[KMGTPE]i)?)$`},
 		},
-		rules: []rule{{"!has(self.divisor) || string(self.divisor) in ['0', '1'] || self.resource.endsWith('.cpu') == (string(self.divisor) == '1m')",
-			"the divisor of cpu is 1 or 1m, and that of others 1 or a unit such as 1Mi: write one of these"}},
 	},
 	reflect.TypeFor[corev1.EnvFromSource](): {
 		fields: map[string]keywords{"prefix": matching(`^[ -<>-~]*$`)},
