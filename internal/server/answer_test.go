@@ -224,3 +224,28 @@ func TestTooLargeBodyIsNotAskedFor(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
 	require.Less(t, time.Since(asked), 5*time.Second, "the server does not wait for it either")
 }
+
+// TestRefusedKeepNoConnection: the connection of a refused request whose body does not come
+// is closed soon, also where the client waits to be asked for it.
+func TestRefusedKeepNoConnection(t *testing.T) {
+	e := start(t, nil)
+	for _, headers := range []string{
+		"Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 100\r\nExpect: 100-continue\r\n",
+		"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n", "Content-Length: 100\r\nExpect: 100-continue\r\nConnection: close\r\n",
+	} {
+		t.Run(headers, func(t *testing.T) {
+			t.Parallel()
+			connection, err := net.Dial("tcp", e.hooks)
+			require.NoError(t, err)
+			defer func() { _ = connection.Close() }()
+			began := time.Now()
+			_, err = io.WriteString(connection, "POST /nobody/sync HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
+			require.NoError(t, err)
+			require.NoError(t, connection.SetReadDeadline(began.Add(10*time.Second)))
+			all, err := io.ReadAll(connection)
+			require.NoError(t, err, "it is still open, or was reset")
+			require.Contains(t, string(all), " 404 ")
+			require.Less(t, time.Since(began), 5*time.Second)
+		})
+	}
+}

@@ -26,6 +26,9 @@ const (
 	discardBytes  = 256 << 10
 	discardUntil  = 12 * time.Second
 	mostDiscarded = 256 << 20
+	// unaskedTime is for the body of a client that asked whether to send it, and did not
+	// wait for the refusal.
+	unaskedTime = 500 * time.Millisecond
 	// wireFactor is how much larger a body may be than the part of it that is
 	// kept. Most of a Pod is read by no hook, and is dropped while it arrives.
 	wireFactor = 4
@@ -261,6 +264,8 @@ func discardRest(next http.Handler) http.Handler {
 		}
 		_ = control.Flush()
 		if r.Header.Get("Expect") != "" && !line.began {
+			// net/http reads as much as it may of a body that was not asked for.
+			_ = control.SetReadDeadline(time.Now().Add(unaskedTime))
 			return
 		}
 		patience := discardTime
