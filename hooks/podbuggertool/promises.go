@@ -3,6 +3,7 @@ package podbuggertool
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -52,7 +53,7 @@ func watch() func(metacontroller.Write) string {
 // tool's.
 func watchAccess(w metacontroller.Write) string {
 	owner := metav1.GetControllerOfNoCopy(w.After)
-	if owner == nil || owner.Kind != "PodBuggerTool" {
+	if owner == nil || owner.Kind != "PodBuggerTool" || isAdoption(w) {
 		return ""
 	}
 	account := w.Heard(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, w.After.GetNamespace(), w.After.GetName())
@@ -60,4 +61,19 @@ func watchAccess(w metacontroller.Write) string {
 		return fmt.Sprintf("%s/%s is written for a ServiceAccount that is not the tool's", w.After.GetKind(), w.After.GetName())
 	}
 	return ""
+}
+
+// isAdoption reports whether Metacontroller adds an owner to an object and writes nothing
+// else of it: it does so before it asks the hook, which has the object deleted.
+func isAdoption(w metacontroller.Write) bool {
+	if w.Before == nil || metav1.GetControllerOfNoCopy(w.Before) != nil {
+		return false
+	}
+	before, after := w.Before.DeepCopy(), w.After.DeepCopy()
+	for _, object := range []*unstructured.Unstructured{before, after} {
+		object.SetOwnerReferences(nil)
+		object.SetResourceVersion("")
+		object.SetManagedFields(nil)
+	}
+	return equality.Semantic.DeepEqual(before.Object, after.Object)
 }
