@@ -15,7 +15,7 @@ MIN_COVERAGE  := 90
 # Of the tests of one package: a machine that is busy takes several times as long.
 TIMEOUT       := 30m
 # Packages of which -short skips each test: their programs need not be linked for it.
-NEVER_SHORT   := . ./internal/server/loadtest
+NEVER_SHORT   := . ./internal/gotest ./internal/server/loadtest
 # Tested by make load, and of the command line the tests that call needsLoad.
 ELSEWHERE     := ./internal/server/loadtest
 NEED_LOAD      = $(shell sed -n '/^func Test/h; /needsLoad(t)$$/{x; s/^func \(Test[A-Za-z0-9_]*\).*/\1/p;}' internal/cli/*_test.go)
