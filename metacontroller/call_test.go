@@ -138,6 +138,33 @@ func TestCallRefusesWhatNoAPIServerStores(t *testing.T) {
 	}
 }
 
+// TestNamesOfRolesAreReserved: they have no limit at the API server.
+func TestNamesOfRolesAreReserved(t *testing.T) {
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) { return greetingResult{Status: map[string]any{}}, nil })
+	controller.Children = append(controller.Children, Child{Resource: Role, Update: OnDelete})
+	role := func(key, name string) string {
+		return fmt.Sprintf(`%q:{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":%q,"namespace":"ns"}}`, key, name)
+	}
+	call := func(roles ...string) (reserved int64, err error) {
+		body := strings.Replace(string(ask(false, "", "")), `"children":{`, `"children":{"Role.rbac.authorization.k8s.io/v1":{`+strings.Join(roles, ",")+`},`, 1)
+		_, err = controller.CallContext(t.Context(), SyncHook, noon, []byte(body), Limits{Reserve: func(n int64) error {
+			reserved += n
+			return nil
+		}})
+		return reserved, err
+	}
+	without, err := call(role("a", "a"))
+	require.NoError(t, err)
+	with, err := call(role("a", strings.Repeat("a", 1<<20)))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, with, without+1<<20)
+	_, err = call(role("a", strings.Repeat("a", longestRoleName+1)))
+	require.ErrorContains(t, err, "has a name")
+	_, err = call(role("a", strings.Repeat("a", 1<<20)), role("b", strings.Repeat("a", 1<<20)))
+	require.ErrorContains(t, err, "stands twice")
+	require.Less(t, len(err.Error()), 300)
+}
+
 func TestCallRefusesAStatusThatIsNoObject(t *testing.T) {
 	for _, status := range []any{nil, 1, "x", []string{"x"}} {
 		controller := controllerOf(nil)

@@ -172,10 +172,12 @@ const (
 	// that are declared.
 	mostKinds = 64
 	// longestName is the length of the longest name, namespace or kind that an API server
-	// stores, but for the names of roles and of what binds them, which have no limit of their
-	// own: https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/validation/validation.go
-	longestName = 253
-	rbacGroup   = "rbac.authorization.k8s.io/"
+	// stores, but for the names of roles and of what binds them: these have no limit of their
+	// own, and longestRoleName is more than etcd stores of an object.
+	// https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/validation/validation.go
+	longestName     = 253
+	longestRoleName = 3 << 19
+	rbacGroup       = "rbac.authorization.k8s.io/"
 )
 
 // objects reads the identities of all objects in a map of maps, kind by kind.
@@ -221,6 +223,9 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 			return false
 		}
 		snapshot, err := r.snapshot(value)
+		if len(snapshot.Name) > longestName && r.run.spend(int64(len(snapshot.Name))) != nil {
+			return false
+		}
 		switch {
 		case len(value) > maxObservedBytes:
 			failure = fmt.Errorf("%.100q has more than %d bytes, which no API server would store", key, maxObservedBytes)
@@ -246,7 +251,7 @@ func (r reading) group(kind string, raw []byte) ([]Snapshot, error) {
 	slices.SortFunc(list, order)
 	for i := 1; i < len(list); i++ {
 		if order(list[i-1], list[i]) == 0 {
-			return nil, fmt.Errorf("%q stands twice", list[i].Name)
+			return nil, fmt.Errorf("%.100q stands twice", list[i].Name)
 		}
 	}
 	return list, nil
@@ -300,7 +305,11 @@ func (r reading) snapshot(raw []byte) (Snapshot, error) {
 	if !ok || s.Name == "" {
 		return s, errors.New("has no metadata.name, or one that is no string")
 	}
-	if len(s.Name) > longestName && !strings.HasPrefix(s.APIVersion, rbacGroup) || len(s.Namespace) > longestName || len(s.Kind) > longestName || len(s.APIVersion) > 2*longestName || len(s.UID) > longestName {
+	longest := longestName
+	if strings.HasPrefix(s.APIVersion, rbacGroup) {
+		longest = longestRoleName
+	}
+	if len(s.Name) > longest || len(s.Namespace) > longestName || len(s.Kind) > longestName || len(s.APIVersion) > 2*longestName || len(s.UID) > longestName {
 		return s, fmt.Errorf("has a name, namespace, uid, kind or apiVersion of more than %d bytes, which no API server would store", longestName)
 	}
 	return s, nil

@@ -244,9 +244,9 @@ func (p *pacedReader) isCrowded() bool { return errors.Is(context.Cause(p.waitin
 
 // discardRest reads the rest of a body after a refusal: a client that is still
 // sending when its connection closes sees a broken pipe instead of the answer.
-// A client that sent Expect: 100-continue gets the refusal at once. A slow
-// client, or one whose request has reached Metacontroller's timeout, is not
-// waited for.
+// A client that sent Expect: 100-continue gets the refusal instead of being asked
+// for its body, which some send all the same. A slow client, or one whose request
+// has reached Metacontroller's timeout, is not waited for.
 func discardRest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -263,13 +263,10 @@ func discardRest(next http.Handler) http.Handler {
 			return
 		}
 		_ = control.Flush()
-		if r.Header.Get("Expect") != "" && !line.began {
-			// net/http reads as much as it may of a body that was not asked for.
-			_ = control.SetReadDeadline(time.Now().Add(unaskedTime))
-			return
-		}
 		patience := discardTime
-		if !errors.Is(line.err, errSlow) && !errors.Is(line.err, errUnauthenticated) {
+		if r.Header.Get("Expect") != "" && !line.began {
+			patience = unaskedTime // net/http asks for no body when it has sent an answer
+		} else if !errors.Is(line.err, errSlow) && !errors.Is(line.err, errUnauthenticated) {
 			patience = max(patience, time.Until(began.Add(discardUntil)))
 		}
 		last := time.Now().Add(patience)

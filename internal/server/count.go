@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// bodyCounter counts what is read of a body, and tells the connection of it.
+// bodyCounter counts what is read of a body, and tells a connection with TLS that its data comes.
 type bodyCounter struct {
 	io.ReadCloser
 

@@ -35,11 +35,12 @@ const (
 	ordinaryHandshakeBytes = 8 << 10
 )
 
-// maxPiece is how much is read of a body at a time, so that two pieces are not further
-// apart than a record.
-const maxPiece = 16 << 10
+// maxPiece is how much is read of a body at a time. net/http fills it from several records
+// where the body is chunked, and each of these can have 16 KiB: together with one that is
+// read ahead that is still below maxHandshakeBytes.
+const maxPiece = 8 << 10
 
-var errLongHandshake = errors.New("the client sends more than a handshake has, and no request")
+var errLongHandshake = errors.New("the client sends more TLS messages than a handshake has, and no data")
 
 // encryptedListener accepts TLS connections. The handshake takes place when the first
 // request is read: by then the connection is counted, and net/http applies

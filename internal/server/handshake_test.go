@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,6 +146,41 @@ func TestMessagesBetweenData(t *testing.T) {
 				require.False(t, os.IsTimeout(err), "it is still open")
 			}
 			require.Less(t, time.Since(began), time.Second)
+		})
+	}
+}
+
+// TestChunkedBodyOverTLS: nor does it apply to a body of which net/http reads a piece from
+// several records.
+func TestChunkedBodyOverTLS(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t, withTLS, nil)
+	for _, second := range []int{1349, 16_330, 16_370, 16_384} {
+		t.Run(strconv.Itoa(second), func(t *testing.T) {
+			t.Parallel()
+			conn, err := certtest.DialRecords(s.hooks, &tls.Config{RootCAs: s.authority.Pool(), ServerName: "localhost"})
+			require.NoError(t, err)
+			defer func() { _ = conn.Close() }()
+			body := request("hi")
+			body += strings.Repeat(" ", 600_000-len(body))
+			require.NoError(t, conn.WriteRecord(certtest.DataRecord, []byte("POST /greeting/sync HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")))
+			time.Sleep(20 * time.Millisecond)
+			text := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+			for i := 0; text != ""; i++ {
+				size := 16 << 10
+				if i == 1 {
+					size = second
+				}
+				size = min(size, len(text))
+				require.NoError(t, conn.WriteRecord(certtest.DataRecord, []byte(text[:size])))
+				text = text[size:]
+				if i < 3 {
+					time.Sleep(20 * time.Millisecond)
+				}
+			}
+			line, err := bufio.NewReader(conn.TLS).ReadString('\n')
+			require.NoError(t, err)
+			require.Contains(t, line, " 200 ")
 		})
 	}
 }
