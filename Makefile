@@ -14,7 +14,7 @@ COVERED       := ./hooks/... ./metacontroller/... ./operator/...
 MIN_COVERAGE  := 90
 # Of the tests of one package: a machine that is busy takes several times as long.
 TIMEOUT       := 30m
-# Packages of which -short skips each test: their programs need not be linked for it.
+# Packages that test nothing under -short: make unit does not link their programs.
 NEVER_SHORT   := . ./internal/gotest ./internal/server/loadtest
 # Tested by make load, and of the command line the tests that call needsLoad.
 ELSEWHERE     := ./internal/server/loadtest

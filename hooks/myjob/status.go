@@ -78,7 +78,7 @@ func judge(s state) operator.Judgement {
 	switch s.plan.stage {
 	case blocked: // although the other Pod has become a child, the hook may not delete it, nor tell its end
 		if s.observed.pod.Terminating {
-			message := "Pod/" + s.job.Name + " is older than the MyJob and is being deleted: the MyJob's own is made when it is gone"
+			message := "Pod/" + s.job.Name + " may be older than the MyJob and is being deleted: the MyJob's own is made when it is gone"
 			return operator.Judgement{State: operator.Working, Reason: operator.ReasonCreating, Message: message}
 		}
 		message := "Pod/" + s.job.Name + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"

@@ -64,9 +64,13 @@ func watchAccess(w metacontroller.Write) string {
 }
 
 // isAdoption reports whether Metacontroller adds an owner to an object and writes nothing
-// else of it: it does so before it asks the hook, which has the object deleted.
+// else of it, which it does before it asks the hook.
 func isAdoption(w metacontroller.Write) bool {
 	if w.Before == nil || metav1.GetControllerOfNoCopy(w.Before) != nil {
+		return false
+	}
+	owners := w.After.GetOwnerReferences()
+	if len(owners) == 0 || !equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), owners[:len(owners)-1]) {
 		return false
 	}
 	before, after := w.Before.DeepCopy(), w.After.DeepCopy()

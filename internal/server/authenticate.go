@@ -121,6 +121,19 @@ func checkSigners(signers []*x509.Certificate) error {
 	return nil
 }
 
+// checkPeerKey returns an error if the signature of the client's own key would take long to
+// check, which anybody can have the server do. crypto/tls refuses RSA keys of over 8192 bits.
+func checkPeerKey(connection tls.ConnectionState) error {
+	if len(connection.PeerCertificates) == 0 {
+		return nil
+	}
+	key, isRSA := connection.PeerCertificates[0].PublicKey.(*rsa.PublicKey)
+	if isRSA && key.E > mostExponent {
+		return fmt.Errorf("the client's certificate has an RSA key with the exponent %d: use %d, or ECDSA", key.E, mostExponent)
+	}
+	return nil
+}
+
 // namesIn returns the common name and all subject alternative names of a certificate.
 func namesIn(certificate *x509.Certificate) []string {
 	var names []string

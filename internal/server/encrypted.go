@@ -69,7 +69,7 @@ func (c *Credentials) configFor(hello *tls.ClientHelloInfo) (*tls.Config, error)
 		return nil, err
 	}
 	config.VerifyConnection = func(connection tls.ConnectionState) error {
-		err := checkPeerMemory(connection)
+		err := errors.Join(checkPeerMemory(connection), checkPeerKey(connection))
 		if err == nil && isLimited {
 			conn.checked.Store(true)
 		}

@@ -56,7 +56,8 @@ var aboutContainers = map[reflect.Type]asked{
 		"containerPort": between(1, 65535), "hostPort": between(0, 65535),
 		"protocol": oneOf("TCP", "UDP", "SCTP"),
 		"name":     {"maxLength": int64(15), "pattern": portPattern + "|^$"},
-		"hostIP":   {"maxLength": int64(39), "pattern": addressPattern + "|^$"},
+		// The API server does not look at it.
+		"hostIP": {"maxLength": int64(45), "pattern": "^(" + ipv4 + `|[0-9a-f]*:[0-9a-f:]*:[0-9a-f.]*)?$`},
 	}},
 	reflect.TypeFor[corev1.Probe](): {
 		fields: map[string]keywords{
@@ -103,7 +104,7 @@ var aboutContainers = map[reflect.Type]asked{
 		"gmsaCredentialSpecName": subdomain,
 		"gmsaCredentialSpec":     {"minLength": int64(1), "maxLength": int64(64 << 10)},
 		// The API server counts bytes, of which a character has at most four.
-		"runAsUserName": {"maxLength": int64(361), "pattern": `^(([ -\[\]-~]{1,256}|[^\\[:cntrl:]]{1,64})\\)?([ !#-)\-.0-9A-Z^-{}~]{1,104}|[^\\"/\[\]:;|=,+*?<>@[:cntrl:]]{1,26})$`},
+		"runAsUserName": {"maxLength": int64(361), "pattern": `^(([ -\[\]-~]{1,255}|[^\\[:cntrl:]]{1,63})\\)?([ !#-)\-.0-9A-Z^-{}~]{1,104}|[^\\"/\[\]:;|=,+*?<>@[:cntrl:]]{1,26})$`},
 	}},
 	reflect.TypeFor[corev1.SeccompProfile]():  profile("RuntimeDefault", "Unconfined", "Localhost"),
 	reflect.TypeFor[corev1.AppArmorProfile](): profile("RuntimeDefault", "Unconfined", "Localhost"),
@@ -143,9 +144,6 @@ var resourceRules = []rule{
 		"requests and limits of a device such as nvidia.com/gpu must be equal: use the same number, or remove it from requests"},
 	{"!has(self.limits) || self.limits.all(r, !" + isDevice + " || " + isWhole + ")",
 		"the limit of a device such as nvidia.com/gpu or of huge pages must be a whole number: write 1, or 1536Mi instead of 1.5Gi"},
-	{"!has(self.limits) || 'cpu' in self.limits || 'memory' in self.limits || (has(self.requests) && ('cpu' in self.requests || 'memory' in self.requests)) || " +
-		"!self.limits.exists(r, r.startsWith('hugepages-'))",
-		"huge pages cannot be all that is asked for: add cpu or memory to requests or limits"},
 	{"!has(self.limits) || self.limits.all(r, !(r in " + hugePages + ") || !" + isWhole + " || " +
 		"quantity(string(self.limits[r])).asInteger() % quantity(r.substring(10)).asInteger() == 0)",
 		"the limit of huge pages must be a multiple of their size: write 4Mi instead of 3Mi for hugepages-2Mi"},

@@ -98,19 +98,33 @@ var aboutPods = map[reflect.Type]asked{
 }
 
 // address is an IPv4 or IPv6 address.
-var address = keywords{"maxLength": int64(39), "pattern": addressPattern}
+var address = keywords{"maxLength": int64(45), "pattern": addressPattern}
 
-// addressPattern is that of IPv4 addresses and of IPv6 ones that begin with a group other
-// than 0, or are short: the API server refuses those that stand for an IPv4 address, such as
-// ::ffff:1.2.3.4.
+const ipv4 = `((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3})`
+
+// addressPattern is that of IPv4 and IPv6 addresses, but for IPv6 ones that begin with a
+// group of 0, unless they are short: the API server refuses those that stand for an IPv4
+// address, such as ::ffff:1.2.3.4.
 var addressPattern = func() string {
-	const group = `[0-9a-f]{1,4}`
-	ipv6 := []string{`::(` + group + `(:` + group + `)?)?`, `FIRST(:` + group + `){7}`, `FIRST(:` + group + `){0,6}::`}
-	for before := range 6 { // groups after the first, and before ::
-		ipv6 = append(ipv6, fmt.Sprintf(`FIRST(:%s){%d}:(:%s){1,%d}`, group, before, group, 6-before))
+	const (
+		group   = `[0-9a-fA-F]{1,4}`
+		zeros   = `(0{1,4}(:0{1,4}){0,4})?`
+		digit   = `[1-9a-fA-F]`
+		nonzero = `(0{0,3}` + digit + `|0{0,2}` + digit + `[0-9a-fA-F]|0?` + digit + `[0-9a-fA-F]{2}|` + digit + `[0-9a-fA-F]{3})`
+	)
+	all := []string{
+		ipv4,
+		zeros + `::(` + group + `(:` + group + `)?|` + ipv4 + `)?`, `(0{1,4}:){6}(` + group + `:` + group + `|` + ipv4 + `)`,
+		nonzero + `(:` + group + `){7}`, nonzero + `(:` + group + `){5}:` + ipv4,
+		nonzero + `(:` + group + `){0,6}::`, nonzero + `(:` + group + `){0,4}::` + ipv4,
 	}
-	return `^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3}|` +
-		strings.ReplaceAll(strings.Join(ipv6, "|"), "FIRST", `[1-9a-f][0-9a-f]{0,3}`) + `)$`
+	for before := range 6 { // groups after the first, and before ::
+		all = append(all, fmt.Sprintf(`%s(:%s){%d}:(:%s){1,%d}`, nonzero, group, before, group, 6-before))
+		if before < 4 {
+			all = append(all, fmt.Sprintf(`%s(:%s){%d}:(:%s){1,%d}:%s`, nonzero, group, before, group, 4-before, ipv4))
+		}
+	}
+	return `^(` + strings.Join(all, "|") + `)$`
 }()
 
 // What a rule asks of an init container.
