@@ -25,6 +25,9 @@ const (
 	// slowness is how long a request may take before its connection can be
 	// replaced.
 	slowness = 2 * time.Second
+	// idleness is how long a connection may be idle before it can be replaced where nothing
+	// else can be: otherwise very many addresses with one each would shut all others out.
+	idleness = 2 * time.Second
 )
 
 // connections are the connections of a port, with their states.
@@ -141,6 +144,8 @@ func (d doing) rank(now time.Time, isShared bool) int {
 		return 3
 	case !isShared:
 		return 2
+	case d.state == http.StateIdle && age >= idleness:
+		return 1 // its client makes another one
 	}
 	return 0
 }
