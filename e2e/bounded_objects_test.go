@@ -69,6 +69,8 @@ func TestObjectsAreBounded(t *testing.T) {
 		"fields at one level": {wideManagedFields(2101), "more than 2100 fields at one level"},
 		"very many fields":    {wideManagedFields(60_000), "more than 2100 fields at one level"},
 		"empty members":       {`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"small"},"imagePullSecrets":[` + strings.Repeat("{},", 300_000) + `{}]}`, "at most 500000 bytes of memory"},
+		"pull secrets":        {`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"pulls"},"imagePullSecrets":[` + strings.Repeat(`{"name":"a"},`, 20) + `{"name":"b"}]}`, "at most 20 imagePullSecrets"},
+		"a pull secret":       {`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"pulls"},"imagePullSecrets":[{"name":"` + strings.Repeat("a", 254) + `"}]}`, "at most 253 characters"},
 		"objects in objects":  {nestedPod(10_000), "at most 500000 bytes of memory"},
 		"managed fields":      {nestedManagedFields(20_000), "for its managed fields: shorten its lists, or reset"},
 		"variables":           {manyVariables("many", 1000), "at most 500000 bytes of memory"},
@@ -99,6 +101,7 @@ func TestObjectsAreBounded(t *testing.T) {
 		"text to escape":      withText("escaped", ">", 16_000),
 		"all data":            withData("a", 1<<20-1, "é", 100_000),
 		"data to escape":      withData("<", 200_000, "a", 200_000),
+		"20 pull secrets":     `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"pulls"},"imagePullSecrets":[` + strings.Repeat(`{"name":"a"},`, 19) + `{"name":"` + strings.Repeat("b", 253) + `"}]}`,
 		"64 containers":       withContainers("containers", 64, strings.Repeat("a", 1024), strings.Repeat("a", 100)),
 		"a full Secret":       `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"full"},"data":{"a":"` + strings.Repeat("/+8A", (1<<20)/3) + `"}}`,
 	} {
