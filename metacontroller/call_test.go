@@ -140,7 +140,9 @@ func TestCallRefusesWhatNoAPIServerStores(t *testing.T) {
 
 // TestNamesOfRolesAreReserved: they have no limit at the API server.
 func TestNamesOfRolesAreReserved(t *testing.T) {
-	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) { return greetingResult{Status: map[string]any{}}, nil })
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: map[string]any{}}, nil
+	})
 	controller.Children = append(controller.Children, Child{Resource: Role, Update: OnDelete})
 	role := func(key, name string) string {
 		return fmt.Sprintf(`%q:{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":%q,"namespace":"ns"}}`, key, name)
