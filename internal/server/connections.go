@@ -100,11 +100,11 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	c.put(conn, is)
 }
 
-// dispensable returns the connection to close in favor of a new one: one of the
-// address with the most, so that one address cannot take all. If that is the
-// address of the new connection, several clients may share it, as behind NAT, or
-// many addresses may have as many, one each: then it is a silent or slow connection
-// of those, or else the new one itself.
+// dispensable returns the connection to close in favor of a new one, of the address
+// own: one of the address with the most, so that one address cannot take all. If that
+// is the address of the new connection, several clients may share it, as behind NAT, or
+// many addresses may have as many, one each: then it is a silent, slow or idle
+// connection of those, or else the new one itself.
 func (c *connections) dispensable(newest net.Conn, own string) net.Conn {
 	most := c.counts[own] + 1
 	for _, count := range c.counts {

@@ -88,9 +88,10 @@ func (l *encryptedListener) Accept() (net.Conn, error) {
 }
 
 // limitedConn is a connection from which little is read while it brings no data of a
-// request. Beyond ordinaryHandshakeBytes before the first request, what has been read is worked on, up to the next read or write,
-// for as many connections at once as there are processors: a certificate of 16 KB takes
-// 1 MB while it is parsed. Nobody holds a place while they wait for the other side.
+// request. Before the first request, beyond ordinaryHandshakeBytes, what has been read is
+// worked on, up to the next read or write, for as many connections at once as there are
+// processors: a certificate of 16 KB takes 1 MB while it is parsed. Nobody holds a place
+// while they wait for the other side.
 type limitedConn struct {
 	net.Conn
 
