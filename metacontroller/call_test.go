@@ -160,7 +160,7 @@ func TestNamesOfRolesAreReserved(t *testing.T) {
 	with, err := call(role("a", strings.Repeat("a", 1<<20)))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, with, without+1<<20)
-	_, err = call(role("a", strings.Repeat("a", longestRoleName+1)))
+	_, err = call(role("a", strings.Repeat("a", mostStoredBytes+1)))
 	require.ErrorContains(t, err, "has a name")
 	_, err = call(role("a", strings.Repeat("a", 1<<20)), role("b", strings.Repeat("a", 1<<20)))
 	require.ErrorContains(t, err, "stands twice")

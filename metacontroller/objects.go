@@ -172,12 +172,10 @@ const (
 	// that are declared.
 	mostKinds = 64
 	// longestName is the length of the longest name, namespace or kind that an API server
-	// stores, but for the names of roles and of what binds them: these have no limit of their
-	// own, and longestRoleName is more than etcd stores of an object.
-	// https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/validation/validation.go
-	longestName     = 253
-	longestRoleName = 3 << 19
-	rbacGroup       = "rbac.authorization.k8s.io/"
+	// stores, but for the names of roles and of what binds them, which have no limit of their
+	// own: https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/validation/validation.go
+	longestName = 253
+	rbacGroup   = "rbac.authorization.k8s.io/"
 )
 
 // objects reads the identities of all objects in a map of maps, kind by kind.
@@ -307,7 +305,7 @@ func (r reading) snapshot(raw []byte) (Snapshot, error) {
 	}
 	longest := longestName
 	if strings.HasPrefix(s.APIVersion, rbacGroup) {
-		longest = longestRoleName
+		longest = mostStoredBytes
 	}
 	if len(s.Name) > longest || len(s.Namespace) > longestName || len(s.Kind) > longestName || len(s.APIVersion) > 2*longestName || len(s.UID) > longestName {
 		return s, fmt.Errorf("has a name, namespace, uid, kind or apiVersion of more than %d bytes, which no API server would store", longestName)

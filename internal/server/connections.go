@@ -79,47 +79,33 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateClosed, http.StateHijacked:
 		c.remove(conn)
-		return
 	case http.StateNew:
 		is.address = addressOf(conn)
-		if len(c.states) < c.most {
-			break
-		}
-		chosen := c.dispensable(conn, is.address)
-		drop(chosen) // net/http calls note when it is closed
-		if chosen == conn {
-			return
+		if c.put(conn, is); len(c.states) > c.most {
+			drop(c.dispensable(conn)) // net/http calls note when it is closed
 		}
 	default: // a request has begun, or ended
-		before, known := c.states[conn]
-		if !known {
-			return // it was dropped before
+		if before, known := c.states[conn]; known { // otherwise it was dropped before
+			is.address = before.address
+			c.put(conn, is)
 		}
-		is.address = before.address
 	}
-	c.put(conn, is)
 }
 
-// dispensable returns the connection to close in favor of a new one, of the address
-// own: one of the address with the most, so that one address cannot take all. If that
-// is the address of the new connection, several clients may share it, as behind NAT, or
+// dispensable returns the connection to close in favor of a new one: one of the
+// address with the most, so that one address cannot take all. If that is the
+// address of the new connection, several clients may share it, as behind NAT, or
 // many addresses may have as many, one each: then it is a silent, slow or idle
 // connection of those, or else the new one itself.
-func (c *connections) dispensable(newest net.Conn, own string) net.Conn {
-	most := c.counts[own] + 1
+func (c *connections) dispensable(newest net.Conn) net.Conn {
+	most := 0
 	for _, count := range c.counts {
 		most = max(most, count)
 	}
-	count := func(address string) int {
-		if address == own {
-			return c.counts[own] + 1
-		}
-		return c.counts[address]
-	}
-	now, isShared := time.Now(), count(own) == most
+	now, isShared := time.Now(), c.counts[c.states[newest].address] == most
 	chosen, best, since := newest, 0, now // if no other qualifies
 	for conn, is := range c.states {
-		if count(is.address) != most {
+		if c.counts[is.address] != most {
 			continue
 		}
 		rank := is.rank(now, isShared)

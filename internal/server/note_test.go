@@ -49,8 +49,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 		for silent, is := range map[net.Conn]doing{again: {http.StateNew, time.Now().Add(-silence), pipe}, older: {http.StateActive, time.Now().Add(-slowness), pipe}} {
 			c.put(silent, is)
 		}
-		require.True(t, again == c.dispensable(excess, pipe))
-		require.True(t, older == c.dispensable(excess, pipe))
+		require.True(t, again == c.dispensable(excess))
+		require.True(t, older == c.dispensable(excess))
 		isKnown := func(conn net.Conn) bool {
 			_, known := c.states[conn]
 			return known

@@ -11,7 +11,7 @@ var aboutContainers = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.Container](): {
 		fields: map[string]keywords{
 			"name":                     {"maxLength": int64(63)},
-			"image":                    imageReference,
+			"image":                    matching(trimmedPattern + `|^$`), // a rule asks for one
 			"imagePullPolicy":          oneOf("Always", "IfNotPresent", "Never"),
 			"terminationMessagePolicy": oneOf("File", "FallbackToLogsOnError"),
 			"restartPolicy":            oneOf("Always", "OnFailure", "Never"),
@@ -110,8 +110,8 @@ var aboutContainers = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.AppArmorProfile](): profile("RuntimeDefault", "Unconfined", "Localhost"),
 }
 
-// imageReference has no space around it. A rule asks for one.
-var imageReference = matching(`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`)
+// trimmedPattern is that of a line without a space of any kind around it.
+const trimmedPattern = `^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$`
 
 // profile is what is asked of a profile of the kernel.
 func profile(types ...any) asked {

@@ -54,7 +54,7 @@ var aboutVolumes = map[reflect.Type]asked{
 		"path": upless, "type": oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
 	}},
 	reflect.TypeFor[corev1.ImageVolumeSource](): {
-		fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never"), "reference": matching(`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$`)},
+		fields: map[string]keywords{"pullPolicy": oneOf("Always", "IfNotPresent", "Never"), "reference": matching(trimmedPattern)},
 		itself: keywords{"required": []any{"reference"}},
 	},
 	reflect.TypeFor[corev1.SecretVolumeSource](): {
