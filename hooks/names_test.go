@@ -107,6 +107,9 @@ func TestTwoOfOneNameComeToRest(t *testing.T) {
 		},
 	} {
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+			if !testenv.Often(name+string(apply), 3) {
+				continue
+			}
 			t.Run(name+"/"+string(apply), func(t *testing.T) {
 				t.Parallel()
 				s := share(t, apply, hooks.All()...)
@@ -145,6 +148,9 @@ func TestTwoThatComeTogetherComeToRest(t *testing.T) {
 		"a DataService and ModelBox": {modelBox("eureka"), dataService("second", "eureka", "proxy")},
 	} {
 		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+			if !testenv.Often(name+string(apply), 3) {
+				continue
+			}
 			t.Run(name+"/"+string(apply), func(t *testing.T) {
 				t.Parallel()
 				s := share(t, apply, hooks.All()...)

@@ -183,7 +183,7 @@ func TestPromisesHold(t *testing.T) {
 	lost, hidden, held := 0, 0, jobOf(t, "v0")
 	count := uint64(*schedules)
 	if testing.Short() {
-		count /= 8
+		count /= 16
 	}
 	for seed := range count {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operettatest"
 )
@@ -179,10 +179,10 @@ func annotationForgeries() map[string]func(child object) {
 }
 
 // chosen reports whether a forgery is tried: all of them with the thorough tests,
-// and one of a hundred and twenty-eight without.
+// one of a hundred and twenty-eight without, and half of those in the inner loop.
 func chosen(a *asked, what string) bool {
 	sum := sha256.Sum256([]byte(a.name + what))
-	return os.Getenv("OPERETTA_TEST_THOROUGH") != "" || sum[0] < 2
+	return testenv.Thorough() || sum[0] < 1 || sum[0] < 2 && !testenv.Inner()
 }
 
 // TestForgedLabelCostsNothing writes every value of every label that the hook

@@ -29,7 +29,7 @@ func NewWorld(all []metacontroller.Controller, apply simulate.Strategy, hookVers
 // ComesToRest plays on from a case until nothing changes.
 func ComesToRest(t *testing.T, all []metacontroller.Controller, c corpus.Case) {
 	for _, apply := range Strategies {
-		if !testenv.Often(c.Name+string(apply), 4) {
+		if !testenv.Often(c.Name+string(apply), 7) {
 			continue
 		}
 		t.Run(string(apply), func(t *testing.T) {
