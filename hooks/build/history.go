@@ -60,7 +60,7 @@ func remember(build *Build, observed observed, wanted string) history {
 	}
 	for i := range observed.jobs {
 		job := &observed.jobs[i]
-		if job.isRunning() {
+		if job.isRunning() || job.isFormer {
 			continue
 		}
 		message := ""

@@ -103,7 +103,7 @@ func (s state) unreported() (*Asked, time.Duration) {
 // running Pod, with how long to wait for the latter and the name of one.
 func (s state) active() (list []ActiveJob, left time.Duration, gone string) {
 	for i := range s.observed.jobs {
-		if job := &s.observed.jobs[i]; job.isRunning() {
+		if job := &s.observed.jobs[i]; job.isRunning() && !job.isFormer {
 			list = append(list, ActiveJob{Name: job.Name, UID: job.UID})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,8 @@ type observedJob struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		Annotations struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		Annotations       struct {
 			Revision string `json:"ci.zt.vapi.cc/revision"`
 		} `json:"annotations"`
 	} `json:"metadata"`
@@ -52,6 +54,10 @@ type observedJob struct {
 	result  Phase        // Succeeded, Failed or, while it has not ended, empty
 	reason  string       // why it failed
 	endedAt *metav1.Time // once it has ended
+	// isFormer is set for the Job of an earlier Build of the name, which server-side
+	// apply takes over where the garbage collector has not deleted it yet. It is kept,
+	// and its end is no result of this Build.
+	isFormer bool
 }
 
 // read computes fields from the decoded ones.
@@ -68,6 +74,27 @@ func (j *observedJob) read() {
 			j.result, j.reason, j.endedAt = PhaseFailed, condition.Reason, &at
 		default: // the Job may yet end in another way
 		}
+	}
+}
+
+// clockSkew is how far the clocks of two API servers may be apart.
+const clockSkew = 10 * time.Second
+
+// isOlder reports whether the Job was there before the Build, whose status does not
+// know it. One that runs may be a little older, for the clocks of two API servers
+// differ. One that has ended is taken at its word: a result that is not the Build's own
+// is worse than one that is not told.
+func (j *observedJob) isOlder(build *Build) bool {
+	created := j.Metadata.CreationTimestamp
+	isKnown := committed(build).of(j.hash) != nil ||
+		slices.ContainsFunc(build.Status.Active, func(active ActiveJob) bool { return active.UID != "" && active.UID == j.UID })
+	switch {
+	case created.IsZero() || isKnown:
+		return false
+	case j.isRunning():
+		return created.Add(clockSkew).Before(build.CreationTimestamp.Time)
+	default:
+		return created.Time.Before(build.CreationTimestamp.Time)
 	}
 }
 
@@ -178,6 +205,7 @@ func observe(build *Build, wanted string, request metacontroller.Observed) (obse
 			continue
 		}
 		job.read()
+		job.isFormer = job.isOlder(build)
 		observed.jobs = append(observed.jobs, *job)
 	}
 	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)

@@ -26,6 +26,8 @@ type plan struct {
 	kept []metacontroller.Object
 	// waits says what the wanted Job waits for.
 	waits string
+	// blocked says what has to be deleted by hand, before the wanted Job can be created.
+	blocked string
 	// asked and active go into the status.
 	asked  *Asked
 	active []ActiveJob
@@ -47,10 +49,15 @@ func decide(s state) plan {
 		p.asked = late
 		p.resyncWithin(wait)
 	}
-	if s.observed.job(s.hash) != nil || s.known.of(s.hash) != nil {
-		if job := s.observed.job(s.hash); job != nil && job.Terminating && job.isRunning() {
-			p.waits = "the Job that was deleted, " + job.Name + ", has to go first"
-		}
+	job := s.observed.job(s.hash)
+	switch {
+	case job != nil && job.Terminating && (job.isRunning() || job.isFormer):
+		p.waits = "the Job that was deleted, " + job.Name + ", has to go first"
+		return p
+	case job != nil && job.isFormer:
+		p.blocked = "Job/" + job.Name + " is older than the Build, and so not its own: delete that Job, or write another runId"
+		return p
+	case job != nil || s.known.of(s.hash) != nil:
 		return p
 	}
 	if late == nil {
@@ -105,6 +112,8 @@ func (p *plan) keepJobs(s state) {
 	for i := range s.observed.jobs {
 		job := &s.observed.jobs[i]
 		switch {
+		case job.isFormer && (job.hash == s.hash || !job.isRunning()):
+			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 		case !job.isRunning():
 			finished = append(finished, job)
 		case job.hash == s.hash || policy(s.build) != Replace:

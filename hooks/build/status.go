@@ -44,7 +44,9 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 	case ended != nil:
 		status.copyResult(ended)
 		v = s.verdictOf(ended)
-	case job != nil:
+	case p.blocked != "":
+		v = verdict{metav1.ConditionUnknown, reasonWaiting, p.blocked}
+	case job != nil && !job.isFormer:
 		status.StartTime = job.Status.StartTime
 		status.Phase, v = s.progress(p, job)
 	case p.waits != "":
@@ -52,7 +54,11 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 	}
 	conditions.Set(conditionSucceeded, v.succeeded, v.reason, v.message)
 	judgement := children.With(v.judgement())
-	if p.waits != "" { // for what is in the way, which the children do not tell
+	switch { // what is in the way, which the children do not tell
+	case p.blocked != "":
+		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Job/"+status.JobName)
+		judgement = operator.Judgement{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: p.blocked}
+	case p.waits != "":
 		judgement = v.judgement()
 	}
 	conditions.Judge(judgement)
