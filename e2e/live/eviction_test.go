@@ -80,3 +80,32 @@ func TestANodeDrainLeavesOneReplica(t *testing.T) {
 	kubectl("", "wait", "--for=delete", "pod/"+stays.pod, "--namespace="+namespace, "--timeout="+patience.String())
 	kubectl("", "rollout", "status", "deployment/operetta", "--namespace="+namespace, "--timeout="+patience.String())
 }
+
+// TestOthersLeaveTheServerANode: Pods of any namespace can leave no node for the server's,
+// by what they request and by an anti-affinity to them. Theirs are preempted then.
+func TestOthersLeaveTheServerANode(t *testing.T) {
+	const namespace, others = "operetta-system", "others"
+	t.Cleanup(func() {
+		kubectl(t, "", "delete", "namespace", namespace, others, "--ignore-not-found", "--timeout="+patience.String())
+	})
+	kubectl(t, "", "create", "namespace", others)
+	kubectl(t, "", "wait", "--for=create", "serviceaccount/default", "--namespace="+others, "--timeout="+patience.String())
+	memory, _, err := operetta.KubectlWithInput("", "get", "node", "node-1", "--output=jsonpath={.status.allocatable.memory}")
+	require.NoError(t, err)
+	for name, spec := range map[string]string{
+		"affinity": `affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
+			{topologyKey: kubernetes.io/hostname, namespaces: [` + namespace + `], labelSelector: {matchLabels: {app.kubernetes.io/name: operetta}}}]}},
+			containers: [{name: a, image: a}]`,
+		"memory": `containers: [{name: a, image: a, resources: {requests: {memory: "` + memory + `"}}}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			kubectl(t, `{apiVersion: v1, kind: Pod, metadata: {name: `+name+`}, spec: {nodeName: node-1, `+spec+`}}`, "create", "--namespace="+others, "--filename=-")
+			kubectl(t, "", "wait", "--for=condition=Ready", "pod/"+name, "--namespace="+others, "--timeout="+patience.String())
+			kubectl(t, "", "apply", "--filename="+root+"/deploy/namespace.yaml")
+			kubectl(t, "", "apply", "--kustomize="+root+"/deploy/server")
+			kubectl(t, "", "rollout", "status", "deployment/operetta", "--namespace="+namespace, "--timeout="+patience.String())
+			kubectl(t, "", "wait", "--for=delete", "pod/"+name, "--namespace="+others, "--timeout="+patience.String())
+			kubectl(t, "", "delete", "namespace", namespace, "--timeout="+patience.String())
+		})
+	}
+}

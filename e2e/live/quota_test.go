@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestQuotaOfTheDocumentation: with the quota of docs/security.md nobody creates Pods before
-// which Metacontroller's have to give way, nor more objects than it says.
+// TestQuotaOfTheDocumentation: with the quotas of docs/security.md nobody creates Pods before
+// which Metacontroller's have to give way, Pods that keep those of other namespaces from a
+// node, nor more objects than they say.
 func TestQuotaOfTheDocumentation(t *testing.T) {
 	_, quota, found := strings.Cut(read(t, root+"/docs/security.md"), "<!-- quota:begin -->\n```yaml\n")
 	require.True(t, found)
@@ -18,7 +19,7 @@ func TestQuotaOfTheDocumentation(t *testing.T) {
 	t.Cleanup(func() { kubectl(t, "", "delete", "namespace", ns, "--wait=false") })
 	kubectl(t, "", "wait", "--for=create", "serviceaccount/default", "--namespace="+ns, "--timeout="+patience.String())
 	kubectl(t, quota, "apply", "--namespace="+ns, "--filename=-")
-	for _, name := range []string{"operetta", "operetta-no-system-priority"} {
+	for _, name := range []string{"operetta", "operetta-no-system-priority", "operetta-no-affinity-across-namespaces"} {
 		kubectl(t, "", "wait", "quota/"+name, "--for=jsonpath={.status.hard}", "--namespace="+ns, "--timeout="+patience.String())
 	}
 	create := func(name, more string) error {
@@ -29,5 +30,13 @@ func TestQuotaOfTheDocumentation(t *testing.T) {
 	require.NoError(t, create("usual", ""))
 	for _, class := range []string{"system-node-critical", "system-cluster-critical"} {
 		require.ErrorContains(t, create(class, ", priorityClassName: "+class), "exceeded quota: operetta-no-system-priority", class)
+	}
+	for name, across := range map[string]string{"": "", "names": ", namespaces: [operetta-system]", "labels": ", namespaceSelector: {}"} {
+		err := create("away"+name, ", affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {is: absent}}"+across+"}]}}")
+		if across == "" {
+			require.NoError(t, err, "within the namespace")
+			continue
+		}
+		require.ErrorContains(t, err, "exceeded quota: operetta-no-affinity-across-namespaces", across)
 	}
 }
