@@ -245,6 +245,23 @@ func TestUnauthenticatedLargeBodyIsAnswered(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, got.code)
 }
 
+// TestKeyExchanges: the client chooses the curve, and large ones cost the server much.
+func TestKeyExchanges(t *testing.T) {
+	s := startSecured(t, withTLS, nil)
+	for curve, taken := range map[tls.CurveID]bool{tls.X25519MLKEM768: true, tls.X25519: true, tls.CurveP256: true, tls.CurveP384: false, tls.CurveP521: false} {
+		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			if version == tls.VersionTLS12 && curve == tls.X25519MLKEM768 {
+				continue // it has none of this
+			}
+			conn, err := tls.Dial("tcp", s.hooks, &tls.Config{RootCAs: s.authority.Pool(), MinVersion: tls.VersionTLS12, MaxVersion: version, CurvePreferences: []tls.CurveID{curve}})
+			require.Equal(t, taken, err == nil, "%s, %s: %v", curve, tls.VersionName(version), err)
+			if err == nil {
+				_ = conn.Close()
+			}
+		}
+	}
+}
+
 // TestTLSVersions: TLS 1.1 and HTTP/2 are refused.
 func TestTLSVersions(t *testing.T) {
 	s := startSecured(t, withTLS, nil)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"reflect"
 )
@@ -23,6 +24,20 @@ func checkPeerMemory(connection tls.ConnectionState) error {
 		}
 	}
 	return nil
+}
+
+// checkRawPeerMemory implements VerifyPeerCertificate of [tls.Config]: it is
+// [checkPeerMemory] for certificates that have not been parsed.
+func checkRawPeerMemory(raw [][]byte, _ [][]*x509.Certificate) error {
+	var connection tls.ConnectionState
+	for _, text := range raw {
+		certificate, err := x509.ParseCertificate(text)
+		if err != nil {
+			return err
+		}
+		connection.PeerCertificates = append(connection.PeerCertificates, certificate)
+	}
+	return checkPeerMemory(connection)
 }
 
 // memoryOf returns how many bytes are left of some after a value and all that it refers to.

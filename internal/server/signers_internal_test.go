@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"math/big"
 	"testing"
 
@@ -26,11 +27,13 @@ func TestLargeKeysOfSigners(t *testing.T) {
 	require.ErrorContains(t, checkPeerKey(tls.ConnectionState{PeerCertificates: signer(2048, 65539)}), "the exponent 65539: use 65537")
 
 	for curve, isTaken := range map[elliptic.Curve]bool{elliptic.P224(): true, elliptic.P256(): true, elliptic.P384(): true, elliptic.P521(): false} {
-		err := checkSigners([]*x509.Certificate{{PublicKey: &ecdsa.PublicKey{Curve: curve}}})
+		certificates := []*x509.Certificate{{PublicKey: &ecdsa.PublicKey{Curve: curve}}}
+		signers, own := checkSigners(certificates), checkPeerKey(tls.ConnectionState{PeerCertificates: certificates})
 		if isTaken {
-			require.NoError(t, err, curve.Params().Name)
+			require.NoError(t, errors.Join(signers, own), curve.Params().Name)
 		} else {
-			require.EqualError(t, err, "an intermediate certificate of the client has an ECDSA key of P-521: use P-256 or P-384")
+			require.EqualError(t, signers, "an intermediate certificate of the client has an ECDSA key of P-521: use P-256 or P-384")
+			require.EqualError(t, own, "the client's certificate has an ECDSA key of P-521: use P-256 or P-384")
 		}
 	}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"net/http"
 	"time"
@@ -64,8 +63,9 @@ func drop(conn net.Conn) {
 	if socket := socketOf(conn); socket != nil {
 		_ = socket.SetLinger(0)
 	}
-	if encrypted, ok := conn.(*tls.Conn); ok {
-		conn = encrypted.NetConn() // a farewell in TLS could wait for the client
+	if encrypted := limitedOf(conn); encrypted != nil {
+		_ = encrypted.drop() // a farewell in TLS could wait for the client
+		return
 	}
 	_ = conn.Close()
 }

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -115,6 +116,76 @@ func TestCertificatesHoldLittle(t *testing.T) {
 			got, err := post(t.Context(), &http.Client{Transport: transport, Timeout: 10 * time.Second}, "https://"+p.hooks+"/podset/sync", podSet(3, 0, template(100)))
 			require.NoError(t, err)
 			require.Equal(t, http.StatusOK, got.code, got.text)
+			p.requireAlive(t)
+		})
+	}
+}
+
+// certificateRecord is a record of TLS 1.2 with a client's certificate.
+func certificateRecord(der []byte) []byte {
+	withLength := func(head []byte, bytes int, text []byte) []byte { // of 2 or 3 bytes
+		length := []byte{byte(len(text) >> 16), byte(len(text) >> 8), byte(len(text))}
+		return slices.Concat(head, length[3-bytes:], text)
+	}
+	const certificate, handshake = 11, 22
+	message := withLength([]byte{certificate}, 3, withLength(nil, 3, withLength(nil, 3, der)))
+	return withLength([]byte{handshake, 3, 3}, 2, message)
+}
+
+// TestCertificatesOfThoseWhoLeaveHoldLittle: what a connection has sent is not kept after
+// the client has closed it, or another has taken its place, or its time is over. Clients
+// come as fast as they can with a certificate that takes 1 ms to parse, and leave at once
+// or stay.
+func TestCertificatesOfThoseWhoLeaveHoldLittle(t *testing.T) {
+	const clients, long = 1000, 6 * time.Second
+	for name, test := range map[string]struct {
+		uris  int
+		stays bool
+	}{"leaves": {7000, false}, "stays": {7000, true}, "leaves with less": {3500, false}} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := startTLS(t, certtest.NewAuthority(t, "clients"))
+			hello, certificate := &firstFlight{}, certificateRecord(manyNames(t, test.uris).Certificate[0])
+			require.Error(t, tls.Client(hello, &tls.Config{
+				InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}, //nolint:gosec // it sends one message and ends
+			}).HandshakeContext(t.Context()))
+			helloDone := []byte{14, 0, 0, 0}
+			var sent atomic.Int32
+			var group sync.WaitGroup
+			began := time.Now()
+			come := func() {
+				conn, err := net.DialTimeout("tcp", p.hooks, time.Second)
+				if err != nil {
+					return
+				}
+				defer func() { _ = conn.Close() }()
+				_ = conn.SetDeadline(time.Now().Add(3 * time.Second))
+				_, _ = conn.Write(hello.written)
+				var got []byte
+				for part := make([]byte, 8<<10); err == nil && !bytes.HasSuffix(got, helloDone); {
+					var n int
+					n, err = conn.Read(part)
+					got = append(got, part[:n]...)
+				}
+				if err != nil {
+					return
+				}
+				if _, err = conn.Write(certificate); err == nil {
+					sent.Add(1)
+				}
+				if test.stays {
+					_, _ = io.Copy(io.Discard, conn)
+				}
+			}
+			for range clients {
+				group.Go(func() {
+					for time.Since(began) < long && len(p.ended) == 0 {
+						come()
+					}
+				})
+			}
+			group.Wait()
+			t.Logf("%d certificates were sent", sent.Load())
+			require.Greater(t, sent.Load(), int32(clients))
 			p.requireAlive(t)
 		})
 	}
