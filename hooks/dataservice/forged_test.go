@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
-	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operettatest"
 )
@@ -182,7 +182,7 @@ func annotationForgeries() map[string]func(child object) {
 // one of a hundred and twenty-eight without, and half of those in the inner loop.
 func chosen(a *asked, what string) bool {
 	sum := sha256.Sum256([]byte(a.name + what))
-	return testenv.Thorough() || sum[0] < 1 || sum[0] < 2 && !testenv.Inner()
+	return os.Getenv("OPERETTA_TEST_THOROUGH") != "" || sum[0] < 1 || !inner() && sum[0] < 2
 }
 
 // TestForgedLabelCostsNothing writes every value of every label that the hook

@@ -165,11 +165,14 @@ func upTo(count int) []string { return slices.Sorted(slices.Values(slices.Concat
 // of them in the inner loop of all kinds, for these stories take half a minute.
 func strategies() []operettatest.Options {
 	both := []operettatest.Options{{}, {ServerSideApply: true}}
-	if testing.Short() && os.Getenv("OPERETTA_TEST_KIND") == "" {
+	if inner() {
 		return both[:1]
 	}
 	return both
 }
+
+// inner reports whether this is the inner loop of all kinds, in which less is repeated.
+func inner() bool { return testing.Short() && os.Getenv("OPERETTA_TEST_KIND") == "" }
 
 func TestStartIsOrdered(t *testing.T) {
 	t.Parallel()

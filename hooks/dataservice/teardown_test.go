@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operettatest"
 )
@@ -25,7 +24,7 @@ func TestTeardownOfWhatCannotBeDecoded(t *testing.T) {
 			{"a component that is no object", set("web", []any{"damaged"})},
 			{"a number that is a text", set("mysql.port", "damaged")},
 		} {
-			if testenv.Inner() && i > 0 {
+			if inner() && i > 0 {
 				continue
 			}
 			t.Run(damage.name, func(t *testing.T) {
@@ -110,7 +109,7 @@ func TestRefusedUpdateHoldsUpATeardownForAWhile(t *testing.T) {
 func TestLastAppliedOfAnotherTypeHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	for i, forged := range []string{`{"spec":7}`, `{"metadata":[]}`, `{"spec":{"template":"x"}}`, `null`} {
-		if testenv.Inner() && i%2 > 0 {
+		if inner() && i%2 > 0 {
 			continue
 		}
 		s := tell(t, operettatest.Options{})
