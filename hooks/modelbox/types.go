@@ -159,6 +159,7 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || !has(c.lifecycle.stopSignal))",message="a sidecar has a lifecycle.stopSignal, which needs an os.name in the Pod that a ModelBox does not set: remove stopSignal"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="a sidecar's lifecycle hook sleeps for longer than the Pod's grace period of 30 seconds: set seconds to at most 30"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="a sidecar has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
@@ -169,6 +170,7 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="an init container can have probes and a lifecycle only with restartPolicy Always: set that, or remove them"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || !has(c.lifecycle.stopSignal))",message="an init container has a lifecycle.stopSignal, which needs an os.name in the Pod that a ModelBox does not set: remove stopSignal"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="an init container's lifecycle hook sleeps for longer than the Pod's grace period of 30 seconds: set seconds to at most 30"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="an init container has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
