@@ -28,8 +28,8 @@ func permissions(names ...string) []rbacv1.PolicyRule {
 // Role and RoleBinding for the Pods of these names. Whoever may create Pods or
 // tokens in the namespace can act as any ServiceAccount: so it is deleted while
 // no Pod waits for its Job, and its tokens with it. A rule without names would
-// allow every Pod.
-func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroller.Object {
+// allow every Pod. Without hasRights a Role and a RoleBinding that are there are deleted.
+func access(tool *PodBuggerTool, names []string, hasRights bool) []metacontroller.Object {
 	if len(names) == 0 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroll
 		// Only Pods that ask for the token get it, as the Jobs' do.
 		AutomountServiceAccountToken: new(false),
 	}
-	if !hasAccount {
+	if !hasRights {
 		return []metacontroller.Object{account}
 	}
 	return []metacontroller.Object{
@@ -54,9 +54,34 @@ func access(tool *PodBuggerTool, names []string, hasAccount bool) []metacontroll
 			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.RoleBinding.APIVersion, Kind: metacontroller.RoleBinding.Kind},
 			ObjectMeta: meta,
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: metacontroller.Role.Kind, Name: meta.Name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: meta.Name, Namespace: namespace(tool)}},
+			Subjects:   []rbacv1.Subject{subject(tool)},
 		},
 	}
+}
+
+// subject returns the ServiceAccount of the Jobs as a RoleBinding names it.
+func subject(tool *PodBuggerTool) rbacv1.Subject {
+	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: accessName(tool), Namespace: namespace(tool)}
+}
+
+// bindsOthers reports whether the RoleBinding gives the rights of the Jobs to somebody
+// else, or theirs to another Role. Under dynamic-apply Metacontroller leaves a subject
+// that others have added, and somebody may add one who could not grant these rights: so
+// the RoleBinding is deleted and made anew.
+func bindsOthers(tool *PodBuggerTool, children metacontroller.Objects) (bool, error) {
+	object, found := children.Find(metacontroller.RoleBinding.APIVersion, metacontroller.RoleBinding.Kind, accessName(tool))
+	if !found {
+		return false, nil
+	}
+	var binding struct {
+		RoleRef  rbacv1.RoleRef   `json:"roleRef"`
+		Subjects []rbacv1.Subject `json:"subjects"`
+	}
+	if err := object.Decode(&binding); err != nil {
+		return true, err
+	}
+	isOther := func(other rbacv1.Subject) bool { return other != subject(tool) }
+	return slices.ContainsFunc(binding.Subjects, isOther) || binding.RoleRef.Name != "" && binding.RoleRef.Name != accessName(tool), nil
 }
 
 // observeAccount reports whether the ServiceAccount is one of the tool's

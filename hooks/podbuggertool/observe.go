@@ -79,8 +79,10 @@ type observed struct {
 	jobs    map[string]*observedJob
 	memory  memory
 
-	hasAccount bool            // whether the Jobs' ServiceAccount is a child
-	allowed    map[string]bool // names of Pods that Jobs may change
+	// hasRights is whether the Jobs' ServiceAccount is a child, and nobody else is bound to
+	// their Role.
+	hasRights bool
+	allowed   map[string]bool // names of Pods that Jobs may change
 }
 
 func observe(tool *PodBuggerTool, request metacontroller.Observed) (observed, error) {
@@ -118,7 +120,11 @@ func observe(tool *PodBuggerTool, request metacontroller.Observed) (observed, er
 	if err != nil {
 		return w, err
 	}
-	if w.hasAccount = observeAccount(tool, request.Children); w.hasAccount {
+	isShared, err := bindsOthers(tool, request.Children)
+	if err != nil {
+		return w, err
+	}
+	if w.hasRights = observeAccount(tool, request.Children) && !isShared; w.hasRights {
 		w.allowed, err = observeAccess(tool, request.Children)
 	}
 	return w, err

@@ -63,5 +63,5 @@ func (p Policy) children(tool *PodBuggerTool, o observed, plan plan, stay []*obs
 		jobs = append(jobs, metacontroller.Keep(job.Snapshot))
 	}
 	slices.Sort(names)
-	return append(access(tool, names, o.hasAccount), jobs...)
+	return append(access(tool, names, o.hasRights), jobs...)
 }
