@@ -138,7 +138,7 @@ func TestObjectsAreBounded(t *testing.T) {
 		template := strings.Replace(deepDeployment, "metadata: {labels: {a: b}}", "metadata: {labels: {a: b, "+labels(count-1)+"}}", 1)
 		for what, manifest := range map[string]string{
 			"Pod": pod, "template": strings.Replace(template, "{name: deep}", "{generateName: many-}", 1),
-			"owners": owned(`"generateName":"many-"`, count), "finalizers": finalized + "]}}",
+			"finalizers": finalized + "]}}",
 		} {
 			_, stderr, err := controlPlane.KubectlWithInput(manifest, "create", "--dry-run=server", "--filename=-", "--namespace="+ns)
 			if allowed {
@@ -153,11 +153,11 @@ func TestObjectsAreBounded(t *testing.T) {
 	// Metacontroller may still adopt an object that has as many owners as are allowed.
 	kubectl(t, "create", "role", "writer", "--verb=get,patch", "--resource=configmaps", "--namespace="+ns)
 	kubectl(t, "create", "rolebinding", "writer", "--role=writer", "--serviceaccount=metacontroller:metacontroller", "--namespace="+ns)
-	apply(t, owned(`"name":"owned"`, 200), "--namespace="+ns)
-	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(200) + `}]`, "--namespace=" + ns}
+	apply(t, owned(`"name":"owned"`, 20), "--namespace="+ns)
+	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(20) + `}]`, "--namespace=" + ns}
 	_, stderr, err := controlPlane.Kubectl(oneMore...)
 	require.Error(t, err)
-	require.Contains(t, stderr, "have at most 200 labels, annotations, owners and finalizers each")
+	require.Contains(t, stderr, "at most 20 owners")
 	kubectl(t, append(oneMore, "--as=system:serviceaccount:metacontroller:metacontroller")...)
 
 	// Controllers of Kubernetes go on with what Metacontroller has made from a large custom resource,
@@ -286,13 +286,15 @@ func TestObjectsAreBounded(t *testing.T) {
 		patch(`{"metadata":{"labels":{"one-more":""}}}`),
 		patch(`{"spec":{"template":{"metadata":{"labels":{"one-more":""}}}}}`),
 		patch(`{"spec":{"template":{"metadata":{"finalizers":[` + strings.Join(finalizers, ",") + `]}}}}`),
-		{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(201) + `}]`, "--namespace=" + ns},
 		withFinalizers(241),
 	} {
 		_, stderr, err = controlPlane.Kubectl(more...)
 		require.Error(t, err, more)
-		require.Contains(t, stderr, "have at most 200 labels, annotations, owners and finalizers each", more)
+		require.Contains(t, stderr, "have at most 200 labels, annotations and finalizers each", more)
 	}
+	_, stderr, err = controlPlane.Kubectl("patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":`+owner(21)+`}]`, "--namespace="+ns)
+	require.Error(t, err)
+	require.Contains(t, stderr, "at most 20 owners")
 	kubectl(t, patch(`{"metadata":{"labels":{"l0":null}},"spec":{"template":{"metadata":{"labels":{"l0":null}}}}}`)...)
 	kubectl(t, withFinalizers(239)...)
 	kubectl(t, withFinalizers(0)...)
