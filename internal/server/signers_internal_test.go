@@ -23,8 +23,10 @@ func TestLargeKeysOfSigners(t *testing.T) {
 		"an intermediate certificate of the client has an RSA key of 4097 bits and the exponent 65537: use at most 4096 bits and 65537, or ECDSA")
 	require.ErrorContains(t, checkSigners(signer(2048, 65539)), "the exponent 65539")
 	require.NoError(t, checkPeerKey(tls.ConnectionState{}))
-	require.NoError(t, checkPeerKey(tls.ConnectionState{PeerCertificates: signer(8192, 65537)}))
-	require.ErrorContains(t, checkPeerKey(tls.ConnectionState{PeerCertificates: signer(2048, 65539)}), "the exponent 65539: use 65537")
+	require.NoError(t, checkPeerKey(tls.ConnectionState{PeerCertificates: signer(4096, 65537)}))
+	require.EqualError(t, checkPeerKey(tls.ConnectionState{PeerCertificates: signer(4097, 65537)}),
+		"the client's certificate has an RSA key of 4097 bits and the exponent 65537: use at most 4096 bits and 65537, or ECDSA")
+	require.ErrorContains(t, checkPeerKey(tls.ConnectionState{PeerCertificates: signer(2048, 65539)}), "the exponent 65539")
 
 	for curve, isTaken := range map[elliptic.Curve]bool{elliptic.P224(): true, elliptic.P256(): true, elliptic.P384(): true, elliptic.P521(): false} {
 		certificates := []*x509.Certificate{{PublicKey: &ecdsa.PublicKey{Curve: curve}}}
