@@ -70,7 +70,7 @@ func addSeeds(f *testing.F, name string, cases []corpus.Case) {
 		if !testenv.Thorough() {
 			step = 4
 			if testenv.Inner() {
-				step = 11 // no divisor of the number of values, so that each case gets all of them
+				step = 23 // no divisor of the number of values, so that each case gets all of them
 			}
 			first = (first + 1) % step
 		}

@@ -129,7 +129,10 @@ func judgements(t *testing.T, body []byte) []string {
 func LostStatuses(t *testing.T, all []metacontroller.Controller, sample corpus.Sample) {
 	undisturbed, syncs := playLosing(t, all, sample, 0)
 	step := 1
-	if !testenv.Thorough() {
+	switch {
+	case testenv.Inner():
+		step += syncs // the first alone, in which children are made
+	case !testenv.Thorough():
 		step += syncs / 2
 	}
 	for n := 1; n <= syncs; n += step {
