@@ -80,22 +80,32 @@ func (j *observedJob) read() {
 // clockSkew is how far the clocks of two API servers may be apart.
 const clockSkew = 10 * time.Second
 
-// isOlder reports whether the Job was there before the Build, whose status does not
-// know it. One that runs may be a little older, for the clocks of two API servers
-// differ. One that has ended is taken at its word: a result that is not the Build's own
-// is worse than one that is not told.
+// isOlder reports whether the Job was there before the Build. One that runs may be a
+// little older, for the clocks of two API servers differ. One that has ended is taken at
+// its word: a result that is not the Build's own is worse than one that is not told.
 func (j *observedJob) isOlder(build *Build) bool {
 	created := j.Metadata.CreationTimestamp
-	isKnown := committed(build).of(j.hash) != nil ||
-		slices.ContainsFunc(build.Status.Active, func(active ActiveJob) bool { return active.UID != "" && active.UID == j.UID })
 	switch {
-	case created.IsZero() || isKnown:
+	case created.IsZero():
 		return false
 	case j.isRunning():
 		return created.Add(clockSkew).Before(build.CreationTimestamp.Time)
 	default:
 		return created.Time.Before(build.CreationTimestamp.Time)
 	}
+}
+
+// knownJobs returns what the status knows of Jobs: the hashes of those that have ended and
+// the UIDs of those that run.
+func knownJobs(build *Build) map[string]bool {
+	known := map[string]bool{}
+	for _, ended := range committed(build) {
+		known[ended.Hash] = true
+	}
+	for _, active := range build.Status.Active {
+		known[string(active.UID)] = true
+	}
+	return known
 }
 
 // isRunning reports whether the Job has not ended.
@@ -198,6 +208,7 @@ func observe(build *Build, wanted string, request metacontroller.Observed) (obse
 	if err != nil {
 		return observed, err
 	}
+	known := knownJobs(build)
 	for i := range jobs {
 		job := &jobs[i]
 		if job.hash = hashIn(build, wanted, job.Name); job.hash == "" {
@@ -205,7 +216,7 @@ func observe(build *Build, wanted string, request metacontroller.Observed) (obse
 			continue
 		}
 		job.read()
-		job.isFormer = job.isOlder(build)
+		job.isFormer = job.isOlder(build) && !known[job.hash] && !known[string(job.UID)]
 		observed.jobs = append(observed.jobs, *job)
 	}
 	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
