@@ -103,16 +103,8 @@ func checkSigners(signers []*x509.Certificate) error {
 		return fmt.Errorf("the client sends %d intermediate certificates: send those between its own and the CA, at most %d", len(signers), mostSigners)
 	}
 	for i, signer := range signers {
-		switch key := signer.PublicKey.(type) {
-		case *rsa.PublicKey:
-			if key.N.BitLen() > mostBits || key.E > mostExponent {
-				return fmt.Errorf("an intermediate certificate of the client has an RSA key of %d bits and the exponent %d: use at most %d bits and %d, or ECDSA",
-					key.N.BitLen(), key.E, mostBits, mostExponent)
-			}
-		case *ecdsa.PublicKey:
-			if curve := key.Params(); curve.BitSize > mostCurveBits {
-				return fmt.Errorf("an intermediate certificate of the client has an ECDSA key of %s: use P-256 or P-384", curve.Name)
-			}
+		if err := checkKey(signer); err != nil {
+			return fmt.Errorf("an intermediate certificate of the client has %w", err)
 		}
 		if slices.ContainsFunc(signers[:i], func(other *x509.Certificate) bool { return bytes.Equal(other.RawSubject, signer.RawSubject) }) {
 			return fmt.Errorf("the client sends two intermediate certificates of the name %.200q: send one", signer.Subject)
@@ -127,15 +119,23 @@ func checkPeerKey(connection tls.ConnectionState) error {
 	if len(connection.PeerCertificates) == 0 {
 		return nil
 	}
-	switch key := connection.PeerCertificates[0].PublicKey.(type) {
+	if err := checkKey(connection.PeerCertificates[0]); err != nil {
+		return fmt.Errorf("the client's certificate has %w", err)
+	}
+	return nil
+}
+
+// checkKey returns an error if a signature of the certificate's key takes long to check.
+func checkKey(certificate *x509.Certificate) error {
+	switch key := certificate.PublicKey.(type) {
 	case *rsa.PublicKey:
 		if key.N.BitLen() > mostBits || key.E > mostExponent {
-			return fmt.Errorf("the client's certificate has an RSA key of %d bits and the exponent %d: use at most %d bits and %d, or ECDSA",
+			return fmt.Errorf("an RSA key of %d bits and the exponent %d: use at most %d bits and %d, or ECDSA",
 				key.N.BitLen(), key.E, mostBits, mostExponent)
 		}
 	case *ecdsa.PublicKey:
 		if curve := key.Params(); curve.BitSize > mostCurveBits {
-			return fmt.Errorf("the client's certificate has an ECDSA key of %s: use P-256 or P-384", curve.Name)
+			return fmt.Errorf("an ECDSA key of %s: use P-256 or P-384", curve.Name)
 		}
 	}
 	return nil
