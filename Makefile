@@ -208,7 +208,7 @@ lint: ## Lint, with the rules that keep hooks pure
 .PHONY: e2e
 # The tests of ./live take longest, and wait most of the time: they run beside all others, but
 # for as many as those leave time for, which come at the end of those.
-AFTERWARDS    := ^(TestRotation|TestUninstall|TestCredentials|TestANodeDrainLeavesOneReplica|TestOthersLeaveTheServerANode)$$
+AFTERWARDS    := ^(TestRotation|TestUninstall|TestCredentials|TestANodeDrainLeavesOneReplica|TestServerPodsPreemptOthers)$$
 E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
 e2e: ## Test against a real API server; the first time it is built, for minutes
 	@failed=; printed=$$(mktemp); \

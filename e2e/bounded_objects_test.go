@@ -119,16 +119,6 @@ func TestObjectsAreBounded(t *testing.T) {
 		require.Error(t, err, name)
 		require.Contains(t, stderr, "templates have no metadata.managedFields and no metadata.ownerReferences: remove them", name)
 	}
-	owner := func(i int) string {
-		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"%dx"}`, i)
-	}
-	owned := func(name string, count int) string {
-		var owners []string
-		for i := range count {
-			owners = append(owners, owner(i))
-		}
-		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{` + name + `,"ownerReferences":[` + strings.Join(owners, ",") + `]}}`
-	}
 	for count, allowed := range map[int]bool{200: true, 201: false} {
 		finalized := `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: many-, finalizers: [`
 		for i := range count {
@@ -153,8 +143,8 @@ func TestObjectsAreBounded(t *testing.T) {
 	// Metacontroller may still adopt an object that has as many owners as are allowed.
 	kubectl(t, "create", "role", "writer", "--verb=get,patch", "--resource=configmaps", "--namespace="+ns)
 	kubectl(t, "create", "rolebinding", "writer", "--role=writer", "--serviceaccount=metacontroller:metacontroller", "--namespace="+ns)
-	apply(t, owned(`"name":"owned"`, 20), "--namespace="+ns)
-	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + owner(20) + `}]`, "--namespace=" + ns}
+	apply(t, ownedBy("ConfigMap", "v1", "owned", 20), "--namespace="+ns)
+	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + absentOwner(20) + `}]`, "--namespace=" + ns}
 	_, stderr, err := controlPlane.Kubectl(oneMore...)
 	require.Error(t, err)
 	require.Contains(t, stderr, "at most 20 owners")
@@ -292,7 +282,7 @@ func TestObjectsAreBounded(t *testing.T) {
 		require.Error(t, err, more)
 		require.Contains(t, stderr, "have at most 200 labels, annotations and finalizers each", more)
 	}
-	_, stderr, err = controlPlane.Kubectl("patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":`+owner(21)+`}]`, "--namespace="+ns)
+	_, stderr, err = controlPlane.Kubectl("patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":`+absentOwner(21)+`}]`, "--namespace="+ns)
 	require.Error(t, err)
 	require.Contains(t, stderr, "at most 20 owners")
 	kubectl(t, patch(`{"metadata":{"labels":{"l0":null}},"spec":{"template":{"metadata":{"labels":{"l0":null}}}}}`)...)

@@ -81,9 +81,9 @@ func TestANodeDrainLeavesOneReplica(t *testing.T) {
 	kubectl("", "rollout", "status", "deployment/operetta", "--namespace="+namespace, "--timeout="+patience.String())
 }
 
-// TestOthersLeaveTheServerANode: Pods of any namespace can leave no node for the server's,
+// TestServerPodsPreemptOthers: Pods of any namespace can leave no node for the server's,
 // by what they request and by an anti-affinity to them. Theirs are preempted then.
-func TestOthersLeaveTheServerANode(t *testing.T) {
+func TestServerPodsPreemptOthers(t *testing.T) {
 	const namespace, others = "operetta-system", "others"
 	t.Cleanup(func() {
 		kubectl(t, "", "delete", "namespace", namespace, others, "--ignore-not-found", "--timeout="+patience.String())

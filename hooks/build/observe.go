@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -74,24 +73,6 @@ func (j *observedJob) read() {
 			j.result, j.reason, j.endedAt = PhaseFailed, condition.Reason, &at
 		default: // the Job may yet end in another way
 		}
-	}
-}
-
-// clockSkew is how far the clocks of two API servers may be apart.
-const clockSkew = 10 * time.Second
-
-// isOlder reports whether the Job was there before the Build. One that runs may be a
-// little older, for the clocks of two API servers differ. One that has ended is taken at
-// its word: a result that is not the Build's own is worse than one that is not told.
-func (j *observedJob) isOlder(build *Build) bool {
-	created := j.Metadata.CreationTimestamp
-	switch {
-	case created.IsZero():
-		return false
-	case j.isRunning():
-		return created.Add(clockSkew).Before(build.CreationTimestamp.Time)
-	default:
-		return created.Time.Before(build.CreationTimestamp.Time)
 	}
 }
 
@@ -216,7 +197,8 @@ func observe(build *Build, wanted string, request metacontroller.Observed) (obse
 			continue
 		}
 		job.read()
-		job.isFormer = job.isOlder(build) && !known[job.hash] && !known[string(job.UID)]
+		isOlder := operator.IsOlder(job.Metadata.CreationTimestamp, build.CreationTimestamp, job.isRunning())
+		job.isFormer = isOlder && !known[job.hash] && !known[string(job.UID)]
 		observed.jobs = append(observed.jobs, *job)
 	}
 	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)

@@ -52,27 +52,15 @@ func (o observed) startTime(job *MyJob) *metav1.Time {
 	return cmp.Or(o.pod.Status.StartTime, job.Status.StartTime)
 }
 
-// clockSkew is how far the clocks of two API servers may be apart.
-const clockSkew = 10 * time.Second
-
-// isOlder reports whether the Pod was there before the MyJob, so that somebody
-// else made it, or the MyJob of this name that has just been deleted: server-side
-// apply takes over the Pod of that. One that runs may be a little older, for the
-// clocks of two API servers differ. One that has ended or is being deleted is taken at
-// its word: a result that is not the MyJob's own is worse than one that is not told,
-// and a Pod that is made again costs less than one that never is.
+// isOlder reports whether the Pod was there before the MyJob, as [operator.IsOlder] does. One
+// that is being deleted counts as older in the same second, too: a Pod that is made again
+// costs less than one that never is.
 func (p *observedPod) isOlder(job *MyJob) bool {
 	created := p.Metadata.CreationTimestamp
-	switch {
-	case created.IsZero():
-		return false
-	case p.Terminating:
-		return !created.After(job.CreationTimestamp.Time) // also of the same second
-	case p.Status.IsDone():
-		return created.Time.Before(job.CreationTimestamp.Time)
-	default:
-		return created.Add(clockSkew).Before(job.CreationTimestamp.Time)
+	if p.Terminating {
+		return !created.IsZero() && !created.After(job.CreationTimestamp.Time)
 	}
+	return operator.IsOlder(created, job.CreationTimestamp, !p.Status.IsDone())
 }
 
 // isDone reports whether the Pod has finished, or is being deleted.

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNobodyWaitsInVain: a connection waits for a place among those that compute until
+// TestComputeEndsAtDeadlineAndDrop: a connection waits for a place among those that compute until
 // its time is over or it is dropped, and one that is dropped keeps its place as long as it
 // computes.
-func TestNobodyWaitsInVain(t *testing.T) {
+func TestComputeEndsAtDeadlineAndDrop(t *testing.T) {
 	computing := make(chan struct{}, 1)
 	connection := func() *limitedConn {
 		client, server := net.Pipe()

@@ -132,11 +132,11 @@ func certificateRecord(der []byte) []byte {
 	return withLength([]byte{handshake, 3, 3}, 2, message)
 }
 
-// TestCertificatesOfThoseWhoLeaveHoldLittle: what a connection has sent is not kept after
+// TestCertificatesOfClosedConnectionsHoldLittle: what a connection has sent is not kept after
 // the client has closed it, or another has taken its place, or its time is over. Clients
 // come as fast as they can with a certificate that takes 1 ms to parse, and leave at once
 // or stay.
-func TestCertificatesOfThoseWhoLeaveHoldLittle(t *testing.T) {
+func TestCertificatesOfClosedConnectionsHoldLittle(t *testing.T) {
 	const clients, long = 500, 6 * time.Second
 	for name, test := range map[string]struct {
 		uris  int
