@@ -35,6 +35,35 @@ func TestShortNamesOfKubernetes(t *testing.T) {
 	}
 }
 
+// TestClusterKindsOfKubernetes looks for the kinds that are cluster-scoped in the list of those that cannot
+// be children of a parent in a namespace.
+func TestClusterKindsOfKubernetes(t *testing.T) {
+	text, err := os.ReadFile("../internal/crd/clusterkinds.txt")
+	require.NoError(t, err)
+	known := strings.Fields(string(text))
+	var namespaced, cluster []string
+	for line := range strings.Lines(kubectl(t, "api-resources", "--no-headers")) {
+		columns := strings.Fields(line)
+		apiVersion, isNamespaced, kind := columns[len(columns)-3], columns[len(columns)-2], columns[len(columns)-1]
+		if !isOfKubernetes(apiVersion) {
+			continue
+		}
+		if group, _, hasGroup := strings.Cut(apiVersion, "/"); hasGroup {
+			kind += "." + group
+		}
+		if isNamespaced == "true" {
+			namespaced = append(namespaced, kind)
+		} else {
+			cluster = append(cluster, kind)
+		}
+	}
+	require.Greater(t, len(cluster), 20)
+	require.Subset(t, known, cluster)
+	for _, kind := range namespaced {
+		require.NotContains(t, known, kind)
+	}
+}
+
 // isOfKubernetes reports whether an API group is one of Kubernetes: without a domain, or
 // below k8s.io.
 func isOfKubernetes(apiVersion string) bool {

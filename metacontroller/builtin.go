@@ -11,7 +11,8 @@ import (
 )
 
 // Kinds that are built into Kubernetes, in the versions that every supported
-// release serves, for [Child] and [Controller.Related].
+// release serves, for [Child] and [Controller.Related]. Those that are
+// cluster-scoped can be children of a cluster-scoped parent only: [Check] tells.
 var (
 	ConfigMap             = Resource{"v1", "ConfigMap", "configmaps"}
 	Namespace             = Resource{"v1", "Namespace", "namespaces"}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -109,6 +110,24 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 			require.Equal(t, "hi", answer.Parent.Name)
 		})
 	}
+}
+
+// TestNoClusterScopedChildOfANamespacedParent: it would outlive its parent, for the garbage
+// collector does not delete what has an owner in a namespace.
+func TestNoClusterScopedChildOfANamespacedParent(t *testing.T) {
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: map[string]any{}, Children: []Object{&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}, nil
+	})
+	controller.Children = []Child{{Resource: ClusterRole, Update: InPlace}}
+	body := func(namespace string) []byte {
+		return fmt.Appendf(nil, `{"parent":{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"name":"hi"%s,"uid":"u"},"spec":{"text":"hello"}},
+			"children":{"ClusterRole.rbac.authorization.k8s.io/v1":{}},"related":{},"finalizing":false}`, namespace)
+	}
+	_, err := controller.Call(SyncHook, noon, body(`,"namespace":"ns"`))
+	require.EqualError(t, err, "child ClusterRole/a: it is cluster-scoped and the parent is not")
+	answer, err := controller.Call(SyncHook, noon, body(""))
+	require.NoError(t, err)
+	require.Len(t, answer.Children, 1)
 }
 
 // TestCallRefusesWhatNoAPIServerStores: errors quote, and texts are copied, with several

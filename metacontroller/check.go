@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,7 +20,18 @@ import (
 func Check(controllers ...Controller) error {
 	var all []error
 	kinds, shortNames := map[string]string{}, map[string]string{}
+	isCluster := func(r Resource) bool {
+		return crd.IsClusterKind(r.Group(), r.Kind) || slices.ContainsFunc(controllers, func(c Controller) bool {
+			return c.Parent.Group() == r.Group() && c.Parent.Kind == r.Kind && crd.IsClusterIn(c.CRD)
+		})
+	}
 	for _, c := range controllers {
+		for _, child := range c.Children {
+			if isCluster(child.Resource) && !crd.IsClusterIn(c.CRD) {
+				all = append(all, fmt.Errorf("%s: child %s is cluster-scoped and the parent is not: Metacontroller would never show it to the hook, nor anything delete it. "+
+					"Write a kind that lives in a namespace, or make the parent cluster-scoped: scope: Cluster in its CRD", c.Parent.Kind, child.Kind))
+			}
+		}
 		for _, err := range c.mistakes() {
 			all = append(all, fmt.Errorf("%s: %w", c.Parent.Kind, err))
 		}

@@ -44,6 +44,13 @@ func TestCheck(t *testing.T) {
 		"rc as a short name": {func(c *Controller) {
 			c.CRD = []byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty, rc]}\n")
 		}, `CRD has the short name rc, which is that of replicationcontrollers: write another`},
+		"a cluster-scoped child": {func(c *Controller) {
+			c.Children = append(c.Children, Child{Resource: ClusterRoleBinding, Update: InPlace})
+		}, `Toy: child ClusterRoleBinding is cluster-scoped and the parent is not`},
+		"a child of a scope that stands in the schema": {func(c *Controller) {
+			c.Children = append(c.Children, Child{Resource: Namespace, Update: InPlace})
+			c.CRD = []byte("spec:\n  scope: Namespaced\n  versions:\n  - schema:\n      scope: Cluster\n")
+		}, `Toy: child Namespace is cluster-scoped`},
 		"teardown of no order": {func(c *Controller) { c.OrderedTeardown = true }, `there is no Finalize hook for the order`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +60,15 @@ func TestCheck(t *testing.T) {
 			require.NotContains(t, Check(c).Error(), "\n")
 		})
 	}
+	cluster := toys()
+	cluster.Parent = Resource{APIVersion: "example.com/v1", Kind: "Shop", Plural: "shops"}
+	cluster.CRD = []byte("spec:\n  names: {kind: Shop, plural: shops}\n  scope: Cluster\n")
+	cluster.Children = append(cluster.Children, Child{Resource: ClusterRole, Update: InPlace})
+	require.NoError(t, Check(toys(), cluster))
+	owner := toys()
+	owner.Children = append(owner.Children, Child{Resource: cluster.Parent, Update: InPlace})
+	require.ErrorContains(t, Check(owner, cluster), "Toy: child Shop is cluster-scoped and the parent is not")
+
 	other := toys()
 	other.Parent.APIVersion = "other.example.com/v1"
 	other.Sync = Hook{}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/operetta-dev/operetta/internal/crd"
 )
 
 // respond builds the response, after checking that Metacontroller watches the
@@ -173,7 +175,8 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 	if sent.APIVersion != child.APIVersion || sent.Kind != child.Kind || sent.Name != child.Name {
 		return errors.New("it is sent as another object")
 	}
-	if _, declared := c.child(child.APIVersion, child.Kind); !declared {
+	declared, found := c.child(child.APIVersion, child.Kind)
+	if !found {
 		return fmt.Errorf("%s does not declare the kind %s of apiVersion %q", c.Name(), child.Kind, child.APIVersion)
 	}
 	if problems := validation.IsDNS1123Subdomain(child.Name); len(problems) > 0 {
@@ -181,6 +184,9 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 	}
 	if sent.Namespace != "" && sent.Namespace != req.Namespace {
 		return errors.New("it is not in the parent's namespace")
+	}
+	if req.Namespace != "" && crd.IsClusterKind(declared.Group(), declared.Kind) {
+		return errors.New("it is cluster-scoped and the parent is not")
 	}
 	if lookup(wire, "status") != nil {
 		return errors.New("a hook must not set the status of a child")

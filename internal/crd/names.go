@@ -1,9 +1,13 @@
 package crd
 
 import (
-	_ "embed" // the list of names
+	"bytes"
+	_ "embed" // the lists of names and kinds
 	"strings"
+	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
 
@@ -18,39 +22,49 @@ type Names struct {
 // which is much longer. It returns empty names if the format is another, such
 // as JSON.
 func NamesIn(text []byte) Names {
-	var lines []string
+	var spec struct {
+		Names Names `json:"names"`
+	}
+	if err := yaml.Unmarshal(specMember(text, "names"), &spec); err != nil {
+		return Names{} // errors are reported when the whole definition is read
+	}
+	return spec.Names
+}
+
+// IsClusterIn reports whether spec.scope of a definition in YAML is Cluster. Like
+// [NamesIn] it does not parse the rest, and takes no other format.
+func IsClusterIn(text []byte) bool {
+	var spec struct {
+		Scope apiextensionsv1.ResourceScope `json:"scope"`
+	}
+	return yaml.Unmarshal(specMember(text, "scope"), &spec) == nil && spec.Scope == apiextensionsv1.ClusterScoped
+}
+
+// specMember returns the lines of a member of spec in a YAML document.
+func specMember(text []byte, name string) []byte {
+	var lines []byte
 	indent, isSpec := -1, false
-	for line := range strings.Lines(string(text)) {
-		bare := strings.TrimLeft(line, " ")
-		if bare == "\n" || strings.HasPrefix(bare, "#") {
+	for line := range bytes.Lines(text) {
+		bare := bytes.TrimLeft(line, " ")
+		if len(bytes.TrimSpace(bare)) == 0 || bare[0] == '#' {
 			continue
 		}
 		depth := len(line) - len(bare)
 		switch {
-		case len(lines) > 0 && depth <= indent:
-			return namesOf(lines)
-		case len(lines) > 0:
-			lines = append(lines, line)
+		case lines != nil && depth <= indent:
+			return lines
+		case lines != nil:
+			lines = append(lines, line...)
 		case depth == 0:
-			isSpec, indent = strings.HasPrefix(line, "spec:"), -1
+			isSpec, indent = bytes.HasPrefix(line, []byte("spec:")), -1
 		case isSpec && indent < 0, isSpec && depth == indent:
 			indent = depth // of the members of spec
-			if strings.HasPrefix(bare, "names:") {
-				lines = append(lines, line)
+			if bytes.HasPrefix(bare, []byte(name+":")) {
+				lines = append(lines, line...)
 			}
 		}
 	}
-	return namesOf(lines)
-}
-
-func namesOf(lines []string) Names {
-	var spec struct {
-		Names Names `json:"names"`
-	}
-	if err := yaml.Unmarshal([]byte(strings.Join(lines, "")), &spec); err != nil {
-		return Names{} // errors are reported when the whole definition is read
-	}
-	return spec.Names
+	return lines
 }
 
 // shortNamesText has a short name and the plural of its kind in each line:
@@ -69,4 +83,26 @@ func OwnerOfShortName(shortName string) (plural string, isTaken bool) {
 		}
 	}
 	return "", false
+}
+
+// clusterKindsText has a built-in kind that is cluster-scoped in each line: its name
+// and group, as `kubectl api-resources --namespaced=false` prints them, and those of
+// k8s.io/api that are marked +genclient:nonNamespaced and not served by default. The
+// end-to-end tests look for all that a real API server serves.
+//
+//go:embed clusterkinds.txt
+var clusterKindsText string
+
+var clusterKinds = sync.OnceValue(func() map[schema.GroupKind]bool {
+	kinds := map[schema.GroupKind]bool{}
+	for line := range strings.Lines(clusterKindsText) {
+		kinds[schema.ParseGroupKind(strings.TrimSpace(line))] = true
+	}
+	return kinds
+})
+
+// IsClusterKind reports whether a kind is built into Kubernetes and
+// cluster-scoped. The group of core kinds is empty.
+func IsClusterKind(group, kind string) bool {
+	return clusterKinds()[schema.GroupKind{Group: group, Kind: kind}]
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestNamesInADefinition(t *testing.T) {
@@ -17,6 +18,29 @@ func TestNamesInADefinition(t *testing.T) {
 	}
 	for _, text := range []string{"", `{"spec":{"names":{"kind":"Toy"}}}`, "spec:\n  names: [\n", "names:\n  kind: Toy\n"} {
 		require.Empty(t, NamesIn([]byte(text)), text)
+	}
+}
+
+func TestScopeInADefinition(t *testing.T) {
+	for text, want := range map[string]bool{
+		"kind: CustomResourceDefinition\nspec:\n  group: example.com\n  scope: Cluster\n  versions: []\n": true,
+		"spec:\n    scope: \"Cluster\" # of all\n":                                                        true,
+		"spec:\n  scope: Namespaced\n":                                                                    false,
+		"spec:\n  versions:\n  - schema:\n      scope: Cluster\n  scope: Namespaced\n":                    false,
+		"spec:\n  names:\n    scope: Cluster\n":                                                           false,
+		"spec: {}\nstatus:\n  scope: Cluster\n":                                                           false,
+		"":                                                                                                false,
+	} {
+		require.Equal(t, want, IsClusterIn([]byte(text)), text)
+	}
+}
+
+func TestClusterKinds(t *testing.T) {
+	for _, kind := range []schema.GroupKind{{Kind: "Node"}, {Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}, {Group: "storage.k8s.io", Kind: "StorageClass"}} {
+		require.True(t, IsClusterKind(kind.Group, kind.Kind), kind)
+	}
+	for _, kind := range []schema.GroupKind{{Kind: "Pod"}, {Group: "rbac.authorization.k8s.io", Kind: "Role"}, {Group: "example.com", Kind: "Node"}} {
+		require.False(t, IsClusterKind(kind.Group, kind.Kind), kind)
 	}
 }
 

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,4 +89,21 @@ func TestShortAnswerDeletesTheChildren(t *testing.T) {
 		require.Empty(t, w.Outcomes()[0].Failure, short)
 		require.Nil(t, w.Get(ref("v1", "ConfigMap", "c")), short)
 	}
+}
+
+// TestClusterScopedObjectsOutliveOwnersOfANamespace: the garbage collector does not delete them.
+func TestClusterScopedObjectsOutliveOwnersOfANamespace(t *testing.T) {
+	y := newToy(configMaps)
+	y.sync = func(request) any { return answer(true) }
+	w := y.world(t)
+	uid := string(w.Get(toyRef).GetUID())
+	const owned = `{apiVersion: %s, kind: %s, metadata: {name: x, ownerReferences: [{apiVersion: toys.example.com/v1, kind: Toy, name: t, uid: %s}]}}`
+	apply(t, w, fmt.Sprintf(owned, "rbac.authorization.k8s.io/v1", "ClusterRole", uid))
+	apply(t, w, fmt.Sprintf(owned, "v1", "Secret", uid))
+	require.NoError(t, w.Play())
+	w.DeleteParents()
+	require.NoError(t, w.Play())
+	require.Nil(t, w.Get(toyRef))
+	require.Nil(t, w.Get(Ref{APIVersion: "v1", Kind: "Secret", Namespace: "default", Name: "x"}))
+	require.NotNil(t, w.Get(Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "x"}))
 }

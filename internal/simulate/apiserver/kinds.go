@@ -70,18 +70,23 @@ func newCatalogue(controllers []metacontroller.Controller) *catalogue {
 	for _, controller := range controllers {
 		c.add(custom(controller))
 		for _, child := range controller.Children {
-			c.add(Kind{Resource: child.Resource, generation: true})
+			c.add(declared(child.Resource))
 		}
 		for _, related := range controller.Related {
-			c.add(Kind{Resource: related, generation: true})
+			c.add(declared(related))
 		}
 	}
 	return c
 }
 
+// declared returns a kind that an operator takes, without defaults and rules.
+func declared(r metacontroller.Resource) Kind {
+	return Kind{Resource: r, IsCluster: crd.IsClusterKind(r.Group(), r.Kind), generation: true}
+}
+
 // custom returns the kind of an operator's parent.
 func custom(c metacontroller.Controller) Kind {
-	k := Kind{Resource: c.Parent, generation: true}
+	k := Kind{Resource: c.Parent, IsCluster: crd.IsClusterIn(c.CRD), generation: true}
 	if len(c.CRD) > 0 {
 		k.definition = func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) }
 	}

@@ -31,8 +31,13 @@ func (b *Builtin) deleteUnowned(object apiserver.Object) {
 }
 
 // isAlive reports whether an owner exists: in the object's namespace, or
-// cluster-scoped.
+// cluster-scoped. An owner that lives in a namespace counts as alive for a
+// cluster-scoped object, which the garbage collector never deletes then
+// (namespacedOwnerOfClusterScopedObjectErr in k8s.io/kubernetes).
 func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) bool {
+	if object.GetNamespace() == "" && !b.server.Kind(owner.APIVersion, owner.Kind).IsCluster {
+		return true
+	}
 	for _, namespace := range []string{object.GetNamespace(), ""} {
 		found := b.server.Get(apiserver.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: namespace, Name: owner.Name})
 		if found != nil && found.GetUID() == owner.UID {
