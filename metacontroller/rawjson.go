@@ -2,7 +2,9 @@ package metacontroller
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 )
 
 // A request carries every child in full, at 5 to 10 KB each, and a hook reads a
@@ -98,18 +100,37 @@ func skipSpace(raw []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that starts at i.
+// skipString returns the index after the string that starts at i. It compares
+// eight bytes at a time: most strings are so short that a call of
+// bytes.IndexByte takes longer.
 func skipString(raw []byte, i int) int {
-	for i++; ; i++ {
-		i += bytes.IndexByte(raw[i:], '"')
-		escapes := 0
-		for raw[i-1-escapes] == '\\' {
-			escapes++
+	const quotes, backslashes = 0x0101010101010101 * '"', 0x0101010101010101 * '\\'
+	for i++; i+8 <= len(raw); {
+		word := binary.LittleEndian.Uint64(raw[i:])
+		found := zeroBytes(word^quotes) | zeroBytes(word^backslashes)
+		if found == 0 {
+			i += 8
+			continue
 		}
-		if escapes%2 == 0 {
+		i += bits.TrailingZeros64(found) / 8
+		if raw[i] == '"' {
 			return i + 1
 		}
+		i += 2 // the backslash and what it escapes
 	}
+	for raw[i] != '"' {
+		if raw[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return i + 1
+}
+
+// zeroBytes returns a word whose lowest bit that is set is the highest bit of
+// the first byte of word that is zero, or 0 if there is none.
+func zeroBytes(word uint64) uint64 {
+	return (word - 0x0101010101010101) & ^word & 0x8080808080808080
 }
 
 // skipValue returns the index behind the value that starts at i.

@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,21 @@ func TestRawJSONAgreesWithTheDecoder(t *testing.T) {
 			return true
 		}), text)
 		require.Equal(t, want, got, text)
+	}
+}
+
+// TestQuotesAndBackslashesAnywhere: strings are read eight bytes at a time.
+func TestQuotesAndBackslashesAnywhere(t *testing.T) {
+	for _, special := range []string{`\"`, `\\`, `\\\"`, `\\\\`, `\u0022`, "é", "\u00a2"} {
+		for before := range 20 {
+			for behind := range 20 {
+				quoted := `"` + strings.Repeat("a", before) + special + strings.Repeat("b", behind) + `"`
+				require.True(t, json.Valid([]byte(quoted)), quoted)
+				for _, rest := range []string{``, `,"c":"d"}`, strings.Repeat(`"`, 9)} {
+					require.Equal(t, len(quoted), skipString([]byte(quoted+rest), 0), quoted+rest)
+				}
+			}
+		}
 	}
 }
 
