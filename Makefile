@@ -2,6 +2,7 @@
 
 GO            ?= go
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+MODULE        := github.com/operetta-dev/operetta
 IMAGE         ?= ghcr.io/operetta-dev/operetta
 # The newest linter that builds with the Go of go.mod. It is no dependency of
 # the product, so it stands here and not there.
@@ -33,8 +34,9 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
                    | xargs -n1 dirname | sort -u)
 # The parallel tests of the former hardly do more than wait, so that more of them
 # run at once than there may be processors.
-# GOGC=400 stands before what runs pure functions again and again: a third of its
+# COMPUTES stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
+COMPUTES      := GOGC=off GOMEMLIMIT=1GiB
 
 BENCHMARKS    := $(GO) test ./hooks/... ./internal/server -run '^$$' -bench .
 
@@ -74,7 +76,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/operetta
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X github.com/operetta-dev/operetta/internal/cli.version=$(VERSION)" -o bin/operetta ./cmd/operetta
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/operetta ./cmd/operetta
 
 .PHONY: image
 image: ## Build the container image for this machine's platform (needs Docker)
@@ -140,7 +142,7 @@ test: verify lint cover load test-release e2e ## Everything that must pass
 ifeq ($(origin KIND),command line)
 unit:
 	$(if $(filter $(KIND),$(ALL_KINDS)),,$(error there is no kind $(KIND); KIND is one of $(ALL_KINDS)))
-	@OPERETTA_TEST_KIND=$(KIND) GOGC=400 $(GOTEST) -short ./hooks/$(KIND) ./hooks
+	@OPERETTA_TEST_KIND=$(KIND) $(COMPUTES) $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
 	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) unit-race unit-others
@@ -151,7 +153,7 @@ endif
 unit-race:
 	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
 unit-others:
-	@GOGC=400 $(GOTEST) -short $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(addprefix ./,$(CONCURRENT)) $(NEVER_SHORT))")
+	@$(COMPUTES) $(GOTEST) -short $$($(GO) list -e ./... | sed 's|^$(MODULE)|.|' | grep -vxF "$$(printf '%s\n' $(addprefix ./,$(CONCURRENT)) $(NEVER_SHORT))")
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
@@ -176,8 +178,8 @@ cover-race:
 	@$(GOTEST) -short $(RACE) -run '^(TestServe.*|TestSignal.*|TestSecondSignal.*)$$' ./internal/cli
 cover-others:
 	@printed=$$($(BENCHMARKS) -benchtime 1x 2>&1) || { echo "$$printed" | grep -v '^Benchmark.*op$$'; exit 1; }
-	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
-	@GOGC=400 $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) $(ELSEWHERE))")
+	@$(COMPUTES) $(GOTEST) -timeout $(TIMEOUT) -coverpkg=$(subst $(space),$(comma),$(COVERED)) -coverprofile=coverage.out $(COVERED)
+	@$(COMPUTES) $(GOTEST) -timeout $(TIMEOUT) $$($(GO) list -e ./... | grep -vxF "$$($(GO) list -e $(COVERED) $(addprefix ./,$(SHARING)) $(ELSEWHERE))")
 
 .PHONY: test-release
 test-release: ## Build the image twice, and compare what is released with deploy/
@@ -195,7 +197,7 @@ scale: ## Measure how long COUNT=1000 PodSets take on a real control plane, with
 thorough: ## The tests of the hooks, the protocol and the load with every repetition, for half an hour, and the alert rules by promtool
 	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
 	@OPERETTA_TEST_THOROUGH=1 OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) ./internal/server/loadtest
-	@OPERETTA_TEST_THOROUGH=1 GOGC=400 $(GOTEST) -timeout 2h $(COVERED)
+	@OPERETTA_TEST_THOROUGH=1 $(COMPUTES) $(GOTEST) -timeout 2h $(COVERED)
 
 .PHONY: lint
 lint: ## Lint, with the rules that keep hooks pure
@@ -223,7 +225,7 @@ e2e: ## Test against a real API server; the first time it is built, for minutes
 
 .PHONY: explore
 explore: build ## Play schedules with late caches, lost writes, edits and faults for TIME=10m, from SEED on
-	GOGC=400 bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
+	$(COMPUTES) bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
 
 .PHONY: fuzz
 fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, what users may write onto children, and the server's endpoints
