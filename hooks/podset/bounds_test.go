@@ -20,7 +20,8 @@ import (
 // answer is what the tests here read of an answer.
 type answer struct {
 	body   []byte
-	fresh  []string // the names of the Pods that are created
+	names  []string // those of all Pods that are answered
+	fresh  []string // and of those that are created
 	kept   int
 	Status podset.Status `json:"status"`
 	Resync int           `json:"resyncAfterSeconds"`
@@ -68,6 +69,7 @@ func askAt(t *testing.T, now time.Time, spec, status, pods string) answer {
 	a := answer{body: got.Body}
 	require.NoError(t, json.Unmarshal(got.Body, &a))
 	for _, child := range got.Children {
+		a.names = append(a.names, child.Name)
 		if child.Kept {
 			a.kept++
 		} else {

@@ -22,7 +22,15 @@ func terminatingPodsOf(numbers ...int) string {
 }
 
 // both merges two groups of Pods.
-func both(a, b string) string { return strings.TrimSuffix(a, "}") + "," + strings.TrimPrefix(b, "{") }
+func both(a, b string) string {
+	if a == "{}" {
+		return b
+	}
+	if b == "{}" {
+		return a
+	}
+	return strings.TrimSuffix(a, "}") + "," + strings.TrimPrefix(b, "{")
+}
 
 // TestALateCacheMakesNoPodTwice follows a cache that shows that a Pod has gone
 // before it shows the one that was made in its stead: the number that has become

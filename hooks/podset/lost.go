@@ -21,17 +21,20 @@ const (
 	lostTimes = 3
 )
 
-// countLost returns how many Pods something else than the PodSet has deleted
-// lately: the count of the last status, plus the Pods of the last status that
-// are gone or being deleted, minus those that the PodSet deleted itself. Failed
-// Pods count like others, and so do those that are being deleted when they are
-// first observed. It returns nil for zero. An edit of the spec resets it.
+// countLost returns how many Pods something else than the PodSet has taken away
+// lately: the count of the last status, plus the up-to-date Pods of the last status
+// that are gone, being deleted or labelled as of another template, which is as good
+// as gone, minus those that the PodSet deleted itself. Failed Pods count like
+// others, and so do those that are being deleted when they are first observed. It
+// returns nil for zero. An edit of the spec resets it.
 func countLost(set *PodSet, observed observed, before map[int]bool, now time.Time) *Lost {
 	status := &set.Status
 	if status.ObservedGeneration != set.Generation {
 		return nil
 	}
-	count := -status.Released
+	_, current := observed.readiness()
+	// A Pod that was outdated before and is gone is one less here and one more below.
+	count := int32(len(observed.live)-current) - (status.Replicas - status.UpdatedReplicas) - status.Released
 	for _, names := range [][]string{status.Nodes, status.FailedPods} {
 		for _, name := range names {
 			if !observed.alive[name] {

@@ -59,6 +59,57 @@ func TestPodsThatAreDeletedAtOnceAreNotMadeForEver(t *testing.T) {
 	require.Equal(t, "False", string(last.condition("Ready").Status))
 }
 
+// TestPodsThatAreRelabelledAtOnceAreNotMadeForEver: something writes another template hash onto
+// each Pod as soon as it has been observed, and the PodSet replaces it itself, at once or later.
+func TestPodsThatAreRelabelledAtOnceAreNotMadeForEver(t *testing.T) {
+	const size = 20
+	for name, c := range map[string]struct {
+		maxUnavailable int
+		ready          string
+	}{"one at a time": {1, "True"}, "all at once": {size, "False"}} {
+		t.Run(name, func(t *testing.T) {
+			spec := fmt.Sprintf(`{"size":%d,"maxUnavailable":%d}`, size, c.maxUnavailable)
+			began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+			status, made := "{}", 0
+			fresh, relabelled := numberedPods{}, numberedPods{}
+			for round := range 10 * 60 * 2 {
+				pods := both(podsOf(fresh.list()...), relabel(podsOf(relabelled.list()...)))
+				a := askAt(t, began.Add(time.Duration(round)*time.Second/2), spec, status, strings.ReplaceAll(pods, `"status":"True"`, `"status":"`+c.ready+`"`))
+				status = a.status(t)
+				made += len(a.fresh)
+				for number := range relabelled {
+					if !slices.Contains(a.names, fmt.Sprintf("web-%d", number)) {
+						delete(relabelled, number)
+					}
+				}
+				maps.Copy(relabelled, fresh)
+				fresh = numberedPods{}
+				fresh.add(a.fresh)
+			}
+			require.LessOrEqual(t, made, 4*size+100)
+			require.GreaterOrEqual(t, made, 2*size, "the PodSet goes on")
+		})
+	}
+}
+
+// relabel makes Pods be of another template.
+func relabel(pods string) string { return strings.ReplaceAll(pods, "44136fa355b3678a", "x") }
+
+// TestAnUpdateLosesNoPods: they are of an older template since the edit of the spec.
+func TestAnUpdateLosesNoPods(t *testing.T) {
+	const spec = `{"size":20,"maxUnavailable":5}`
+	old := relabel(podsOf(numbers(0, 20)...))
+	first := askWithStatus(t, spec, `{"observedGeneration":7,"replicas":20,"updatedReplicas":20}`, old)
+	require.Nil(t, first.Status.Lost)
+	require.Len(t, first.names, 15+5)
+	require.Zero(t, first.Status.Released)
+	require.Nil(t, askWithStatus(t, spec, first.status(t), old).Status.Lost, "by late caches")
+	second := askWithStatus(t, spec, first.status(t), both(podsOf(20, 21), relabel(podsOf(numbers(5, 20)...))))
+	require.Nil(t, second.Status.Lost)
+	require.EqualValues(t, 2, second.Status.UpdatedReplicas)
+	require.Nil(t, askWithStatus(t, spec, second.status(t), both(podsOf(20, 21, 22), relabel(podsOf(numbers(5, 20)...)))).Status.Lost)
+}
+
 // TestARollingUpdateIsNoExcuse: half of the Pods are of the template before, are ready and
 // stay, and those of the newest are deleted as soon as they have been observed.
 func TestARollingUpdateIsNoExcuse(t *testing.T) {
@@ -69,7 +120,7 @@ func TestARollingUpdateIsNoExcuse(t *testing.T) {
 	spec := fmt.Sprintf(`{"size":%d,"maxUnavailable":"50%%"}`, size)
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	status, made, there := "{}", 0, numberedPods{}
-	old := strings.ReplaceAll(podsOf(numbers(size/2, size)...), "44136fa355b3678a", "x")
+	old := relabel(podsOf(numbers(size/2, size)...))
 	for round := range 10 * 60 * 2 {
 		pods := old
 		if len(there) > 0 {

@@ -27,6 +27,7 @@ type plan struct {
 	limits              // of this sync
 	remaining int       // Pods that are also missing, to be created in a later sync
 	excess    int       // Pods that are deleted because there are too many
+	released  int       // up-to-date ones of these
 	rolled    int       // Pods that are deleted because their template is outdated
 	retry     time.Time // when Pods are created next, if not now
 	lost      *Lost     // Pods that something else has deleted
@@ -151,6 +152,11 @@ func pendingNumbers(set *PodSet, now time.Time) []int32 {
 func (p *plan) dropExcess(size int) {
 	p.excess = max(0, len(p.stay)-size)
 	sortByDeletionOrder(p.stay)
+	for _, pod := range p.stay[:p.excess] {
+		if pod.current {
+			p.released++
+		}
+	}
 	p.stay = p.stay[p.excess:]
 }
 

@@ -59,7 +59,7 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	if len(plan.pending) > 0 && plan.batch != s.bounds.first {
 		status.Batch = int32(plan.batch)
 	}
-	status.Lost, status.Released = plan.lost, int32(plan.excess+plan.rolled)
+	status.Lost, status.Released = plan.lost, int32(plan.released)
 	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
 	children := conditions.ReportChildren(differs, set.Status.PendingChildren)
 	resync := children.ResyncAfter

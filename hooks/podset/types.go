@@ -107,8 +107,8 @@ type Status struct {
 	// none does.
 	// +optional
 	Batch int32 `json:"batch,omitempty"`
-	// Released is how many Pods the last sync let go, because there were too many or
-	// their template is outdated.
+	// Released is how many up-to-date Pods the last sync let go, because there were too
+	// many.
 	// +optional
 	Released int32 `json:"released,omitempty"`
 	// FailedPods are the names of the Pods that have failed and whose replacement has
@@ -116,8 +116,9 @@ type Status struct {
 	// +optional
 	// +listType=atomic
 	FailedPods []string `json:"failedPods,omitempty"`
-	// Lost counts the Pods that something else than the PodSet has deleted lately. Those
-	// are replaced at once, unless all Pods have been lost several times.
+	// Lost counts the Pods that something else than the PodSet has deleted lately, or
+	// labelled as of another template. Those are replaced at once, unless all Pods have
+	// been lost several times.
 	// +optional
 	Lost *Lost `json:"lost,omitempty"`
 	// Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
