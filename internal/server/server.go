@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -132,12 +134,16 @@ func New(options Options) *Server {
 // finish. It closes both listeners, which are plain TCP listeners: hooks are served
 // over TLS if the options have a certificate. The error is nil after a complete drain.
 func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
-	hookServer := s.httpServer(s.Hooks(), &s.conns)
-	healthServer := s.httpServer(s.Health(), &connections{most: maxHealthConnections})
+	errorLog := newErrorLog(s.options.Log)
+	hookServer := s.httpServer(s.Hooks(), &s.conns, errorLog)
+	healthServer := s.httpServer(s.Health(), &connections{most: maxHealthConnections}, errorLog)
 	healthServer.SetKeepAlivesEnabled(false) // there are only a few connections
 	hookServer.ConnState = progressOnRequest(s.conns.note)
 	following, stop := context.WithCancel(context.WithoutCancel(ctx)) // also during the drain
+	var followers sync.WaitGroup
+	defer followers.Wait()
 	defer stop()
+	followers.Go(func() { errorLog.follow(following) })
 	s.options.Credentials.follow(following)
 	failed := make(chan error, 2)
 	acceptLittle(hooks)
@@ -165,7 +171,7 @@ func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
 	return errors.Join(s.drain(hookServer, hooks), healthServer.Close())
 }
 
-func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Server {
+func (s *Server) httpServer(handler http.Handler, conns *connections, errorLog *errorLog) *http.Server {
 	http1 := &http.Protocols{} // see the certificate's configuration in credentials.go
 	http1.SetHTTP1(true)
 	return &http.Server{
@@ -181,6 +187,6 @@ func (s *Server) httpServer(handler http.Handler, conns *connections) *http.Serv
 		// Or net/http answers "OPTIONS *" itself, without credentials and without a line in
 		// the log.
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
+		ErrorLog:                     log.New(errorLog, "", 0),
 	}
 }

@@ -32,13 +32,19 @@ import (
 // which becomes a url.URL.
 func manyNames(t *testing.T, count int) tls.Certificate {
 	t.Helper()
+	return selfSigned(t, bytes.Repeat([]byte{0x86, 0}, count))
+}
+
+// selfSigned is a certificate with alternative names in DER.
+func selfSigned(t *testing.T, names []byte) tls.Certificate {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	uris, err := asn1.Marshal(asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: bytes.Repeat([]byte{0x86, 0}, count)})
+	value, err := asn1.Marshal(asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: names})
 	require.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 17}, Value: uris}},
+		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 17}, Value: value}},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)
@@ -61,6 +67,16 @@ func startTLS(t *testing.T, clients *certtest.Authority) (*process, *certtest.Au
 		flags = append(flags, "--client-ca-file="+write("ca.crt", clients.PEM))
 	}
 	return start(t, flags...), authority
+}
+
+// unreadableName returns a certificate with a URI of control characters, in DER: crypto/x509 quotes
+// it twice in its error, with four bytes for each.
+func unreadableName(t *testing.T) []byte {
+	t.Helper()
+	plain := bytes.Repeat([]byte{'a'}, 13_000)
+	name, err := asn1.Marshal(asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 6, Bytes: plain})
+	require.NoError(t, err)
+	return bytes.ReplaceAll(selfSigned(t, name).Certificate[0], plain, bytes.Repeat([]byte{1}, len(plain)))
 }
 
 // TestCertificatesHoldLittle: a connection keeps what its client has sent, also where no CA
@@ -138,13 +154,17 @@ func certificateRecord(der []byte) []byte {
 // or stay.
 func TestCertificatesOfClosedConnectionsHoldLittle(t *testing.T) {
 	const clients, long = 500, 6 * time.Second
+	large := manyNames(t, 7000).Certificate[0]
 	for name, test := range map[string]struct {
-		uris  int
-		stays bool
-	}{"leaves": {7000, false}, "stays": {7000, true}, "leaves with less": {3500, false}} {
+		certificate []byte
+		stays       bool
+	}{
+		"leaves": {large, false}, "stays": {large, true}, "leaves with less": {manyNames(t, 3500).Certificate[0], false},
+		"has a name that is quoted at length": {unreadableName(t), true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := startTLS(t, certtest.NewAuthority(t, "clients"))
-			hello, certificate := &firstFlight{}, certificateRecord(manyNames(t, test.uris).Certificate[0])
+			hello, certificate := &firstFlight{}, certificateRecord(test.certificate)
 			require.Error(t, tls.Client(hello, &tls.Config{
 				InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}, //nolint:gosec // it sends one message and ends
 			}).HandshakeContext(t.Context()))
@@ -187,6 +207,9 @@ func TestCertificatesOfClosedConnectionsHoldLittle(t *testing.T) {
 			t.Logf("%d certificates were sent", sent.Load())
 			require.Greater(t, sent.Load(), int32(clients/2))
 			p.requireAlive(t)
+			log, err := os.Stat(p.log)
+			require.NoError(t, err)
+			require.Less(t, log.Size(), int64(1<<20), "of the log")
 		})
 	}
 }

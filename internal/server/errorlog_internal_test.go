@@ -1,0 +1,73 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"log"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// heldWriter writes when it is released.
+type heldWriter struct {
+	bytes.Buffer
+
+	release chan struct{}
+}
+
+func (w *heldWriter) Write(text []byte) (int, error) {
+	<-w.release
+	return w.Buffer.Write(text)
+}
+
+func TestErrorLogNeverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &heldWriter{release: make(chan struct{})}
+		lines := newErrorLog(slog.New(slog.NewJSONHandler(to, nil)))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); lines.follow(ctx) }()
+		logger := log.New(lines, "", 0)
+		logger.Printf("http: TLS handshake error: %s", strings.Repeat("\x01", 50_000))
+		synctest.Wait() // the log has it, and is not read
+		for range 1000 {
+			logger.Print("another")
+		}
+		close(to.release)
+		time.Sleep(time.Minute)
+		stop()
+		<-ended
+		told := strings.Split(strings.TrimSpace(to.String()), "\n")
+		require.Len(t, told, 1+mostErrorLines)
+		require.Contains(t, told[0], `"level":"WARN","msg":"http: TLS handshake error: \\u0001`)
+		require.Less(t, len(told[0]), 2*mostReason)
+		require.Contains(t, told[1], `"msg":"another","notLogged":980}`)
+		require.NotContains(t, told[2], "notLogged")
+	})
+}
+
+func TestErrorLogIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var to bytes.Buffer
+		lines := newErrorLog(slog.New(slog.NewTextHandler(&to, nil)))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); lines.follow(ctx) }()
+		logger := log.New(lines, "", 0)
+		for range 10_000 { // in ten seconds
+			logger.Print("line")
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		require.InDelta(t, 100, strings.Count(to.String(), "\n"), 5)
+		logger.Print("last")
+		stop()
+		<-ended
+		require.True(t, strings.HasSuffix(to.String(), "msg=last\n"), "what waits is logged at the end")
+	})
+}
