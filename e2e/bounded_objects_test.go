@@ -196,7 +196,29 @@ func TestObjectsAreBounded(t *testing.T) {
 		kubectl(t, "label", "pod", name, "a=b", "--namespace="+ns, "--as=system:serviceaccount:kube-system:job-controller", "--as-group=system:masters")
 	}
 
-	// A ReplicaSet is not judged: its Pods do not have many times as much as those of other templates.
+	// The controller of Deployments copies from a ReplicaSet what it says of its Pods, and its revision.
+	revision := func(size int) string {
+		return strings.Replace(replicaSetOf(manyVariables("revision", 1)), "{name: revision}", "{name: revision, annotations: {deployment.kubernetes.io/revision: "+strings.Repeat("1", size)+"}}", 1)
+	}
+	kubectl(t, "create", "role", "sets", "--verb=*", "--resource=replicasets.apps", "--namespace="+ns)
+	kubectl(t, "create", "rolebinding", "sets", "--role=sets", "--group=system:serviceaccounts", "--namespace="+ns)
+	for _, write := range []struct{ verb, manifest, user, message string }{
+		{"create", replicaSetOf(withText("profile", "<", 17_000)), "default:default", "at most 100000 bytes beside its status"},
+		{"create", replicaSetOf(withText("set", "a", 110_000)), "kube-system:deployment-controller", ""},
+		{"replace", strings.Replace(replicaSetOf(withText("set", "a", 110_000)), "replicas: 0", "replicas: 10", 1), "kube-system:deployment-controller", ""},
+		{"create", revision(90_000), "default:default", ""},
+		{"replace", revision(100_000), "default:default", "at most 100000 bytes beside its status"},
+	} {
+		_, stderr, err := controlPlane.KubectlWithInput(write.manifest, write.verb, "--filename=-", "--as=system:serviceaccount:"+write.user, "--namespace="+ns)
+		if write.message == "" {
+			require.NoError(t, err, stderr)
+		} else {
+			require.Error(t, err)
+			require.Contains(t, stderr, write.message)
+		}
+	}
+
+	// A ReplicaSet from before was not judged: its Pods do not have many times as much as those of other templates.
 	for name, made := range map[string]struct{ manifest, message string }{
 		"memory":     {manyVariables("", 1100), "for its managed fields: shorten"},
 		"request":    {strings.ReplaceAll(manyVariables("", 700), "VARIABLE", strings.Repeat("A", 100)), "of managed fields: move"},
@@ -343,6 +365,11 @@ func withContainers(list string, count int, image, program string) string {
 func podOf(name, deployment string) string {
 	_, spec, _ := strings.Cut(deployment, "metadata: {labels: {a: b}}, spec: ")
 	return `{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `}, spec: ` + strings.TrimSuffix(spec, "}}")
+}
+
+// replicaSetOf is a ReplicaSet with the spec of a Deployment.
+func replicaSetOf(deployment string) string {
+	return strings.Replace(deployment, "kind: Deployment", "kind: ReplicaSet", 1)
 }
 
 // withText is a Deployment whose container has a variable of count times text.
