@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"cmp"
+	"encoding"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -49,9 +50,6 @@ func appendStatus(b []byte, status any) ([]byte, error) {
 // did. If meant is set, it is written even when it is empty. The member named
 // without is left out.
 func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
-	if v.IsValid() && v.Type().Implements(marshalerType) {
-		return appendMarshaler(b, v, meant)
-	}
 	switch v.Kind() {
 	case reflect.Invalid:
 		return b, false, nil
@@ -60,6 +58,13 @@ func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte,
 			return b, false, nil
 		}
 		return appendValue(b, v.Elem(), true, without)
+	}
+	if v.Type().PkgPath() != "" { // others have no methods
+		if encode := encoderOf(v.Type()); encode != nil {
+			return encode(b, v, meant)
+		}
+	}
+	switch v.Kind() {
 	case reflect.Struct:
 		return appendStruct(b, v, meant, without)
 	case reflect.Map:
@@ -82,33 +87,92 @@ func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte,
 	}
 }
 
+// encoder appends a value of a type that has a form of its own in JSON.
+type encoder func(b []byte, v reflect.Value, meant bool) ([]byte, bool, error)
+
 var (
 	marshalerType   = reflect.TypeFor[json.Marshaler]()
+	textType        = reflect.TypeFor[encoding.TextMarshaler]()
+	numberType      = reflect.TypeFor[json.Number]()
 	intOrStringType = reflect.TypeFor[intstr.IntOrString]()
+
+	encoders sync.Map // of reflect.Type to encoder
 )
+
+// encoderOf returns the encoder of a type, or nil for the form of its kind. Methods
+// of the pointer count, too.
+func encoderOf(t reflect.Type) encoder {
+	if known, ok := encoders.Load(t); ok {
+		return known.(encoder)
+	}
+	var encode encoder
+	switch pointer := reflect.PointerTo(t); {
+	case t == numberType:
+		encode = appendNumber
+	case pointer.Implements(marshalerType):
+		encode = appendMarshaler
+	case pointer.Implements(textType):
+		encode = appendText
+	}
+	encoders.Store(t, encode)
+	return encode
+}
+
+// withMethods returns a value as T, which its type or the pointer implements.
+func withMethods[T any](v reflect.Value) T {
+	if v.CanAddr() {
+		return v.Addr().Interface().(T)
+	}
+	if value, ok := v.Interface().(T); ok {
+		return value
+	}
+	pointer := reflect.New(v.Type())
+	pointer.Elem().Set(v)
+	return pointer.Interface().(T)
+}
 
 // appendMarshaler appends a value with its own encoder, such as a quantity or a
 // time. The zero values are null, or 0 in the case of IntOrString.
 func appendMarshaler(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
-	if v.Kind() == reflect.Pointer && v.IsNil() || !meant && v.Type() == intOrStringType && v.IsZero() {
+	if !meant && v.Type() == intOrStringType && v.IsZero() {
 		return b, false, nil
 	}
-	text, err := v.Interface().(json.Marshaler).MarshalJSON()
+	text, err := withMethods[json.Marshaler](v).MarshalJSON()
 	if err != nil || string(text) == "null" {
 		return b, false, err
 	}
 	return append(b, text...), true, nil
 }
 
+// appendText appends a value that is written as a text, such as an address.
+func appendText(b []byte, v reflect.Value, _ bool) ([]byte, bool, error) {
+	text, err := withMethods[encoding.TextMarshaler](v).MarshalText()
+	if err != nil {
+		return b, false, err
+	}
+	return appendString(b, string(text)), true, nil
+}
+
+func appendNumber(b []byte, v reflect.Value, _ bool) ([]byte, bool, error) {
+	text, err := json.Marshal(json.Number(v.String()))
+	return append(b, text...), true, err
+}
+
 func appendStruct(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
 	start := len(b)
 	b = append(b, '{')
 	for _, f := range fieldsOf(v.Type()) {
-		value := v.FieldByIndex(f.index)
-		if f.name == without || f.omitempty && value.IsZero() {
+		value, err := v.FieldByIndexErr(f.index)
+		if err != nil || f.name == without || f.omitempty && value.IsZero() { // a pointer to the embedded struct is nil
 			continue
 		}
-		var err error
+		if f.quoted {
+			text, err := json.Marshal(value.Interface())
+			if err != nil {
+				return b, false, fmt.Errorf("%s: %w", f.name, err)
+			}
+			value = reflect.ValueOf(string(text))
+		}
 		if b, err = appendMember(b, start, f.key, value, false); err != nil {
 			return b, false, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -199,35 +263,58 @@ type field struct {
 	key       []byte // the name as a JSON string
 	index     []int
 	omitempty bool
+	quoted    bool // a number or a truth value, written as a text
 }
 
 var fieldsByType sync.Map // of reflect.Type to []field
 
-// fieldsOf returns the fields of a struct in the order of their JSON names.
+// fieldsOf returns the fields of a struct in the order of their JSON names. A field
+// hides those of its name that are embedded deeper, as in encoding/json.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := fieldsByType.Load(t); ok {
 		return known.([]field)
 	}
 	fields := map[string]field{}
+	add := func(f field) {
+		if other, taken := fields[f.name]; !taken || len(f.index) < len(other.index) {
+			fields[f.name] = f
+		}
+	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case name == "-" || !f.IsExported() && !f.Anonymous:
-		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
-			for _, inner := range fieldsOf(f.Type) {
+		if embedded, isStruct := embeddedStruct(f); isStruct && name == "" && embedded != t {
+			for _, inner := range fieldsOf(embedded) {
 				inner.index = append([]int{i}, inner.index...)
-				fields[inner.name] = inner
+				add(inner)
 			}
-		default:
-			name = cmp.Or(name, f.Name)
-			fields[name] = field{
-				name: name, key: appendString(nil, name), index: []int{i},
-				omitempty: strings.Contains(options, "omit"),
-			}
+			continue
 		}
+		if f.Tag.Get("json") == "-" || !f.IsExported() {
+			continue
+		}
+		name = cmp.Or(name, f.Name)
+		add(field{
+			name: name, key: appendString(nil, name), index: []int{i},
+			omitempty: strings.Contains(options, "omit"),
+			quoted:    slices.Contains(strings.Split(options, ","), "string") && isScalar(f.Type.Kind()),
+		})
 	}
 	sorted := slices.SortedFunc(maps.Values(fields), func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	fieldsByType.Store(t, sorted)
 	return sorted
+}
+
+// embeddedStruct returns the type of an embedded struct, or of a pointer to one.
+func embeddedStruct(f reflect.StructField) (t reflect.Type, isStruct bool) {
+	t = f.Type
+	if t.Kind() == reflect.Pointer && f.IsExported() { // encoding/json does not read others
+		t = t.Elem()
+	}
+	return t, f.Anonymous && t.Kind() == reflect.Struct
+}
+
+// isScalar reports whether a kind is that of a number or a truth value.
+func isScalar(kind reflect.Kind) bool {
+	return kind >= reflect.Bool && kind <= reflect.Float64 && kind != reflect.Uintptr
 }

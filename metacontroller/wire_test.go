@@ -1,6 +1,9 @@
 package metacontroller
 
 import (
+	"encoding/json"
+	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,6 +107,70 @@ func TestWireFormOfUnstructuredContent(t *testing.T) {
 	object.Object["list"] = []any{nil}
 	_, err := appendObject(nil, object)
 	require.ErrorContains(t, err, "[0] is null")
+}
+
+// Types of an author's status.
+type (
+	phase struct {
+		Phase string `json:"phase,omitempty"`
+	}
+	Shared     struct{ Phase, Other string }
+	outerFirst struct {
+		Phase string `json:"phase"`
+		phase
+	}
+	outerLast struct {
+		phase
+		Phase string `json:"phase"`
+	}
+	pointed struct {
+		*Shared
+		A string
+	}
+	pointedInline struct {
+		*Shared `json:",inline"`
+		A       string
+	}
+	named struct {
+		Shared `json:"shared"`
+	}
+	shout string
+	odd   struct {
+		Address   netip.Addr   `json:"address"`
+		Addresses []netip.Addr `json:"addresses"`
+		Quoted    int64        `json:"quoted,string"`
+		IsQuoted  bool         `json:"isQuoted,string"`
+		Number    json.Number  `json:"number"`
+		None      json.Number  `json:"none"`
+		Any       any          `json:"any"`
+		Dash      string       `json:"-,"`
+		Left      string       `json:"-"`
+		Shout     *shout       `json:"shout"`
+		Shouts    []*shout     `json:"shouts"`
+	}
+)
+
+// MarshalJSON is a method of the pointer.
+func (s *shout) MarshalJSON() ([]byte, error) { return json.Marshal(strings.ToUpper(string(*s))) }
+
+// TestWireFormIsThatOfEncodingJSON where nothing is empty.
+func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
+	for _, value := range []any{
+		outerFirst{"outer", phase{"inner"}}, outerLast{phase{"inner"}, "outer"},
+		pointed{&Shared{"inner", "o"}, "a"}, pointed{nil, "a"}, pointedInline{&Shared{"inner", "o"}, "a"}, named{Shared{"p", "o"}},
+		odd{
+			Address: netip.MustParseAddr("10.0.0.1"), Addresses: []netip.Addr{netip.MustParseAddr("fe80::1")}, Quoted: -5, IsQuoted: true, Number: "1.50",
+			Any: map[string]any{"n": json.Number("12345678901234567890"), "a": netip.MustParseAddr("10.0.0.2")}, Dash: "d", Left: "l", Shout: new(shout("a")), Shouts: []*shout{new(shout("b"))},
+		},
+	} {
+		want, err := json.Marshal(value)
+		require.NoError(t, err)
+		got, err := appendStatus(nil, value)
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(got), "%T", value)
+	}
+	_, err := appendStatus(nil, odd{Number: "one"})
+	require.ErrorContains(t, err, "number: ")
 }
 
 func TestWireFormRefusesWhatHasNone(t *testing.T) {
