@@ -10,6 +10,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Enabled returns the internal actions that are due in a World with late
@@ -120,7 +121,7 @@ func (w *World) doExternal(a Action) bool {
 	case "delete":
 		return w.noteRefusal(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
 	case "evict":
-		if ref.Kind != "Pod" {
+		if !ref.Is(metacontroller.Pod) {
 			return false
 		}
 		w.note("evict " + ref.String())

@@ -107,3 +107,29 @@ func TestClusterScopedObjectsOutliveOwnersOfANamespace(t *testing.T) {
 	require.Nil(t, w.Get(Ref{APIVersion: "v1", Kind: "Secret", Namespace: "default", Name: "x"}))
 	require.NotNil(t, w.Get(Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "x"}))
 }
+
+// TestAKindOfTheNameOfABuiltinOne has no controller of Kubernetes: it may have any form.
+func TestAKindOfTheNameOfABuiltinOne(t *testing.T) {
+	y := newToy(configMaps)
+	y.sync = func(request) any { return answer(true) }
+	w := y.world(t)
+	kinds := []string{"Pod", "PersistentVolumeClaim", "Service", "StatefulSet", "DaemonSet", "Deployment", "ReplicaSet", "Job"}
+	for _, kind := range kinds {
+		apply(t, w, fmt.Sprintf(`{apiVersion: serving.example.com/v1, kind: %s, metadata: {name: x}, spec: 5, status: 5}`, kind))
+	}
+	require.NoError(t, w.Play())
+	for _, kind := range kinds {
+		object := w.Get(Ref{APIVersion: "serving.example.com/v1", Kind: kind, Namespace: "default", Name: "x"})
+		require.EqualValues(t, 5, object.Object["spec"], kind)
+		require.Empty(t, Progress(object), kind)
+	}
+}
+
+// TestEmptyClusterIPs is a Service that the API server takes.
+func TestEmptyClusterIPs(t *testing.T) {
+	y := newToy(services)
+	y.sync = func(request) any { return answer(true) }
+	w := y.world(t)
+	apply(t, w, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {clusterIPs: [], ports: [{port: 80}]}}`)
+	require.Equal(t, `["10.96.1.2"]`, text(t, w.Get(Ref{APIVersion: "v1", Kind: "Service", Namespace: "default", Name: "s"}), "spec", "clusterIPs"))
+}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Progress returns the progress of a built-in kind, as in "2/4 ready". It is
@@ -13,22 +15,22 @@ func Progress(object Object) string {
 	if object == nil {
 		return ""
 	}
-	switch object.GetKind() {
-	case "Deployment", "StatefulSet":
+	switch ref := RefOf(object); {
+	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.StatefulSet):
 		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "updatedReplicas")
-	case "DaemonSet":
+	case ref.Is(metacontroller.DaemonSet):
 		want := number(object, "status", "desiredNumberScheduled")
 		return progressOf(object, want, "numberReady", "numberAvailable", "updatedNumberScheduled")
-	case "Pod":
+	case ref.Is(metacontroller.Pod):
 		return podProgress(object)
-	case "Job":
+	case ref.Is(metacontroller.Job):
 		return jobProgress(object)
-	case "Service":
+	case ref.Is(metacontroller.Service):
 		if ingress, _, _ := unstructured.NestedSlice(object.Object, "status", "loadBalancer", "ingress"); len(ingress) > 0 {
 			fields, _ := ingress[0].(map[string]any)
 			return fmt.Sprintf("load balancer at %v", fields["ip"])
 		}
-	case "PersistentVolumeClaim":
+	case ref.Is(metacontroller.PersistentVolumeClaim):
 		phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
 		return phase
 	}

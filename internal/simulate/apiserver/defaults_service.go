@@ -107,7 +107,7 @@ func inherit(service, old *corev1.Service) {
 	set(&spec.Type, corev1.ServiceTypeClusterIP)
 	if spec.Type != corev1.ServiceTypeExternalName && was.Type != corev1.ServiceTypeExternalName {
 		set(&spec.ClusterIP, was.ClusterIP)
-		if spec.ClusterIPs == nil {
+		if len(spec.ClusterIPs) == 0 {
 			spec.ClusterIPs = slices.Clone(was.ClusterIPs)
 		}
 	}
@@ -166,7 +166,7 @@ func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
 		a.server.addresses++
 		spec.ClusterIP = fmt.Sprintf("10.96.%d.%d", 1+a.server.addresses/250, 1+a.server.addresses%250)
 	}
-	if spec.ClusterIPs == nil {
+	if len(spec.ClusterIPs) == 0 {
 		spec.ClusterIPs = []string{spec.ClusterIP}
 	}
 	spec.ClusterIPs[0] = spec.ClusterIP

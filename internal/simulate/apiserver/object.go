@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Object is a Kubernetes object of any kind. Its numbers are int64 and float64.
@@ -48,6 +50,12 @@ func (r Ref) Key() string {
 func (r Ref) Compare(other Ref) int {
 	return cmp.Or(strings.Compare(r.APIVersion, other.APIVersion), strings.Compare(r.Kind, other.Kind),
 		strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
+}
+
+// Is reports whether the object is of a kind. Others may have kinds of the same name:
+// a Service of Knative is none of Kubernetes.
+func (r Ref) Is(kind metacontroller.Resource) bool {
+	return r.APIVersion == kind.APIVersion && r.Kind == kind.Kind
 }
 
 func (r Ref) groupKind() schema.GroupKind {

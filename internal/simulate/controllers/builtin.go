@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Builtin are the built-in controllers, the scheduler, the kubelets and the garbage
@@ -72,7 +73,7 @@ func New(server *apiserver.Server, options Options) *Builtin {
 
 // controller reconciles the objects of a kind.
 type controller struct {
-	kind      string
+	kind      metacontroller.Resource
 	reconcile func(apiserver.Ref)
 }
 
@@ -80,13 +81,13 @@ type controller struct {
 // first, so that their owners see the changes in the same step.
 func (b *Builtin) controllers() []controller {
 	return []controller{
-		{"Pod", b.pod},
-		{"PersistentVolumeClaim", b.claim},
-		{"Service", b.service},
-		{"StatefulSet", b.statefulSet},
-		{"DaemonSet", b.daemonSet},
-		{"Deployment", b.deployment},
-		{"Job", b.job},
+		{metacontroller.Pod, b.pod},
+		{metacontroller.PersistentVolumeClaim, b.claim},
+		{metacontroller.Service, b.service},
+		{metacontroller.StatefulSet, b.statefulSet},
+		{metacontroller.DaemonSet, b.daemonSet},
+		{metacontroller.Deployment, b.deployment},
+		{metacontroller.Job, b.job},
 	}
 }
 
@@ -126,7 +127,7 @@ func (b *Builtin) enqueueOwners(objects ...apiserver.Object) {
 
 // root returns the Deployment of a ReplicaSet, and every other owner unchanged.
 func (b *Builtin) root(owner apiserver.Ref) apiserver.Ref {
-	if owner.Kind == "ReplicaSet" {
+	if owner.Is(metacontroller.ReplicaSet) {
 		if deployment, found := apiserver.ControllerOf(b.server.Get(owner)); found {
 			return deployment
 		}
@@ -161,7 +162,7 @@ func (b *Builtin) Step() {
 		b.HearOfPods()
 		var batch []apiserver.Ref
 		for ref, first := range b.queue {
-			if ref.Kind == controller.kind && first <= b.steps {
+			if ref.Is(controller.kind) && first <= b.steps {
 				batch = append(batch, ref)
 			}
 		}
@@ -177,11 +178,11 @@ func (b *Builtin) Step() {
 	}
 	b.collect(orphans)
 	b.finishCascades()
-	maps.DeleteFunc(b.queue, func(ref apiserver.Ref, _ int) bool { return !b.isControlled(ref.Kind) })
+	maps.DeleteFunc(b.queue, func(ref apiserver.Ref, _ int) bool { return !b.isControlled(ref) })
 }
 
-func (b *Builtin) isControlled(kind string) bool {
-	return slices.ContainsFunc(b.controllers(), func(c controller) bool { return c.kind == kind })
+func (b *Builtin) isControlled(ref apiserver.Ref) bool {
+	return slices.ContainsFunc(b.controllers(), func(c controller) bool { return ref.Is(c.kind) })
 }
 
 // IsBusy reports whether the queue for the next step has objects.

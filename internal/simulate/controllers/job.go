@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // jobRun is a Job with its Pods.
@@ -186,7 +187,7 @@ func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) 
 // countLost counts a deleted Pod of a Job as failed if it had not finished.
 func (b *Builtin) countLost(object apiserver.Object) {
 	owner, found := apiserver.ControllerOf(object)
-	if !found || owner.Kind != "Job" || object.GetKind() != "Pod" || replicaOf(object).isFinished() {
+	if !found || !owner.Is(metacontroller.Job) || !apiserver.RefOf(object).Is(metacontroller.Pod) || replicaOf(object).isFinished() {
 		return
 	}
 	if job := b.server.Get(owner); job != nil && job.GetDeletionTimestamp() == nil {

@@ -10,7 +10,7 @@ import (
 // Queued returns the queued objects, in the order of kinds and names.
 func (b *Builtin) Queued() []apiserver.Ref {
 	refs := slices.SortedFunc(maps.Keys(b.queue), apiserver.Ref.Compare)
-	return slices.DeleteFunc(refs, func(ref apiserver.Ref) bool { return !b.isControlled(ref.Kind) })
+	return slices.DeleteFunc(refs, func(ref apiserver.Ref) bool { return !b.isControlled(ref) })
 }
 
 // Reconcile reconciles one object, and reports whether it was queued.
@@ -20,7 +20,7 @@ func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
 	}
 	delete(b.queue, ref)
 	for _, controller := range b.controllers() {
-		if controller.kind == ref.Kind {
+		if ref.Is(controller.kind) {
 			controller.reconcile(ref)
 		}
 	}
@@ -41,7 +41,7 @@ func (b *Builtin) Wake() {
 // CheckAll queues all objects: what was refused before may be accepted now.
 func (b *Builtin) CheckAll() {
 	for _, object := range b.server.Objects() {
-		if ref := apiserver.RefOf(object); b.isControlled(ref.Kind) {
+		if ref := apiserver.RefOf(object); b.isControlled(ref) {
 			b.enqueue(ref, b.steps)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // replica is what a controller reads of its Pod.
@@ -39,7 +40,7 @@ func (r replica) isAvailable(now time.Time, minReady int32) bool {
 func (b *Builtin) replicas(owner types.UID) []replica {
 	var list []replica
 	for _, object := range b.ownedPods(owner) {
-		if object.GetKind() == "Pod" && apiserver.ControllerUID(object) == owner {
+		if apiserver.RefOf(object).Is(metacontroller.Pod) && apiserver.ControllerUID(object) == owner {
 			list = append(list, replicaOf(object))
 		}
 	}
