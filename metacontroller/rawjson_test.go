@@ -28,8 +28,8 @@ func TestRawJSONAgreesWithTheDecoder(t *testing.T) {
 // TestQuotesAndBackslashesAnywhere: strings are read eight bytes at a time.
 func TestQuotesAndBackslashesAnywhere(t *testing.T) {
 	for _, special := range []string{`\"`, `\\`, `\\\"`, `\\\\`, `\u0022`, "é", "\u00a2"} {
-		for before := range 20 {
-			for behind := range 20 {
+		for before := range 45 {
+			for behind := range 40 {
 				quoted := `"` + strings.Repeat("a", before) + special + strings.Repeat("b", behind) + `"`
 				require.True(t, json.Valid([]byte(quoted)), quoted)
 				for _, rest := range []string{``, `,"c":"d"}`, strings.Repeat(`"`, 9)} {

@@ -63,6 +63,10 @@ func TestPodsThatAreDeletedAtOnceAreNotMadeForEver(t *testing.T) {
 // each Pod as soon as it has been observed, and the PodSet replaces it itself, at once or later.
 func TestPodsThatAreRelabelledAtOnceAreNotMadeForEver(t *testing.T) {
 	const size = 20
+	minutes := 10
+	if testing.Short() {
+		minutes = 3
+	}
 	for name, c := range map[string]struct {
 		maxUnavailable int
 		ready          string
@@ -72,7 +76,7 @@ func TestPodsThatAreRelabelledAtOnceAreNotMadeForEver(t *testing.T) {
 			began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 			status, made := "{}", 0
 			fresh, relabelled := numberedPods{}, numberedPods{}
-			for round := range 10 * 60 * 2 {
+			for round := range minutes * 60 * 2 {
 				pods := both(podsOf(fresh.list()...), relabel(podsOf(relabelled.list()...)))
 				a := askAt(t, began.Add(time.Duration(round)*time.Second/2), spec, status, strings.ReplaceAll(pods, `"status":"True"`, `"status":"`+c.ready+`"`))
 				status = a.status(t)
