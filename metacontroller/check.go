@@ -27,9 +27,14 @@ func Check(controllers ...Controller) error {
 	}
 	for _, c := range controllers {
 		for _, child := range c.Children {
-			if isCluster(child.Resource) && !crd.IsClusterIn(c.CRD) {
+			isOfCluster := crd.IsClusterIn(c.CRD)
+			switch {
+			case isCluster(child.Resource) && !isOfCluster:
 				all = append(all, fmt.Errorf("%s: child %s is cluster-scoped and the parent is not: Metacontroller would never show it to the hook, nor anything delete it. "+
 					"Write a kind that lives in a namespace, or make the parent cluster-scoped: scope: Cluster in its CRD", c.Parent.Kind, child.Kind))
+			case isOfCluster && !isCluster(child.Resource) && crd.IsKubernetesGroup(child.Group()):
+				all = append(all, fmt.Errorf("%s: child %s lives in a namespace and the parent does not: a hook asks for children in the parent's namespace only. "+
+					"Write scope: Namespaced in its CRD", c.Parent.Kind, child.Kind))
 			}
 		}
 		for _, err := range c.mistakes() {

@@ -63,8 +63,11 @@ func TestCheck(t *testing.T) {
 	cluster := toys()
 	cluster.Parent = Resource{APIVersion: "example.com/v1", Kind: "Shop", Plural: "shops"}
 	cluster.CRD = []byte("spec:\n  names: {kind: Shop, plural: shops}\n  scope: Cluster\n")
-	cluster.Children = append(cluster.Children, Child{Resource: ClusterRole, Update: InPlace})
+	cluster.Children, cluster.Related = []Child{{Resource: ClusterRole, Update: InPlace}}, []Resource{ConfigMap}
 	require.NoError(t, Check(toys(), cluster))
+	mixed := cluster
+	mixed.Children = []Child{{Resource: ConfigMap, Update: InPlace}}
+	require.ErrorContains(t, Check(mixed), "Shop: child ConfigMap lives in a namespace and the parent does not")
 	owner := toys()
 	owner.Children = append(owner.Children, Child{Resource: cluster.Parent, Update: InPlace})
 	require.ErrorContains(t, Check(owner, cluster), "Toy: child Shop is cluster-scoped and the parent is not")

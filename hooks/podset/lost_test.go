@@ -211,6 +211,23 @@ func failedPodsOf(numbers ...int) string {
 	return strings.ReplaceAll(strings.ReplaceAll(podsOf(numbers...), `"Running"`, `"Failed"`), `"status":"True"`, `"status":"False"`)
 }
 
+// TestFailedPodsWhoseReplacementIsRefused: the status says the same between two attempts and
+// during one.
+func TestFailedPodsWhoseReplacementIsRefused(t *testing.T) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	pods := both(podsOf(1), failedPodsOf(0))
+	status, asked := "{}", 0
+	for second := range 30 * 60 {
+		a := askAt(t, began.Add(time.Duration(second)*time.Second), `{"size":2}`, status, pods)
+		status = a.status(t)
+		if second > 60 {
+			require.Equal(t, []string{"web-0"}, a.Status.FailedPods, second)
+			asked += len(a.fresh)
+		}
+	}
+	require.Positive(t, asked, "it is tried again")
+}
+
 // annotations returns those of the Pods that an answer creates, by their names, in JSON.
 func (a answer) annotations(t *testing.T) map[string]string {
 	t.Helper()

@@ -266,8 +266,9 @@ func maxUnavailable(set *PodSet) int {
 // notReplaced returns the failed Pods whose replacement is not asked for in this
 // sync. The others go in the next one, and Metacontroller may show it this status
 // after that: what goes then must not look as if something else had deleted it.
+// While no Pod appears, none goes, and the status stays as it is at each attempt.
 func (p plan) notReplaced() []*observedPod {
-	if p.held {
+	if p.held || p.stuck {
 		return p.failed
 	}
 	return p.failed[min(p.replaced, len(p.failed)):]

@@ -106,3 +106,9 @@ var clusterKinds = sync.OnceValue(func() map[schema.GroupKind]bool {
 func IsClusterKind(group, kind string) bool {
 	return clusterKinds()[schema.GroupKind{Group: group, Kind: kind}]
 }
+
+// IsKubernetesGroup reports whether an API group is one of Kubernetes: without a domain,
+// or below k8s.io.
+func IsKubernetesGroup(group string) bool {
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
