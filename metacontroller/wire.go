@@ -50,6 +50,9 @@ func appendStatus(b []byte, status any) ([]byte, error) {
 // did. If meant is set, it is written even when it is empty. The member named
 // without is left out.
 func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
+	if encode := encoderOf(v); encode != nil {
+		return encode(b, v, meant)
+	}
 	switch v.Kind() {
 	case reflect.Invalid:
 		return b, false, nil
@@ -58,13 +61,6 @@ func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte,
 			return b, false, nil
 		}
 		return appendValue(b, v.Elem(), true, without)
-	}
-	if v.Type().PkgPath() != "" { // others have no methods
-		if encode := encoderOf(v.Type()); encode != nil {
-			return encode(b, v, meant)
-		}
-	}
-	switch v.Kind() {
 	case reflect.Struct:
 		return appendStruct(b, v, meant, without)
 	case reflect.Map:
@@ -99,9 +95,16 @@ var (
 	encoders sync.Map // of reflect.Type to encoder
 )
 
-// encoderOf returns the encoder of a type, or nil for the form of its kind. Methods
-// of the pointer count, too.
-func encoderOf(t reflect.Type) encoder {
+// encoderOf returns the encoder of the type of a value that is no pointer, or nil for
+// the form of its kind. Methods of the pointer count, too.
+func encoderOf(v reflect.Value) encoder {
+	if !v.IsValid() || v.Kind() == reflect.Interface {
+		return nil
+	}
+	t := v.Type()
+	if t.PkgPath() == "" { // it has no name, and no methods
+		return nil
+	}
 	if known, ok := encoders.Load(t); ok {
 		return known.(encoder)
 	}

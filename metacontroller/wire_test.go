@@ -143,7 +143,6 @@ type (
 		Number    json.Number  `json:"number"`
 		None      json.Number  `json:"none"`
 		Any       any          `json:"any"`
-		Dash      string       `json:"-,"`
 		Left      string       `json:"-"`
 		Shout     *shout       `json:"shout"`
 		Shouts    []*shout     `json:"shouts"`
@@ -160,7 +159,7 @@ func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
 		pointed{&Shared{"inner", "o"}, "a"}, pointed{nil, "a"}, pointedInline{&Shared{"inner", "o"}, "a"}, named{Shared{"p", "o"}},
 		odd{
 			Address: netip.MustParseAddr("10.0.0.1"), Addresses: []netip.Addr{netip.MustParseAddr("fe80::1")}, Quoted: -5, IsQuoted: true, Number: "1.50",
-			Any: map[string]any{"n": json.Number("12345678901234567890"), "a": netip.MustParseAddr("10.0.0.2")}, Dash: "d", Left: "l", Shout: new(shout("a")), Shouts: []*shout{new(shout("b"))},
+			Any: map[string]any{"n": json.Number("12345678901234567890"), "a": netip.MustParseAddr("10.0.0.2")}, Left: "l", Shout: new(shout("a")), Shouts: []*shout{new(shout("b"))},
 		},
 	} {
 		want, err := json.Marshal(value)
