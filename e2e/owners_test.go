@@ -28,13 +28,20 @@ func ownedBy(kind, apiVersion, name string, count int) string {
 	return `{"apiVersion":"` + apiVersion + `","kind":"` + kind + `","metadata":{"name":"` + name + `","ownerReferences":[` + strings.Join(owners, ",") + `]}}`
 }
 
-// TestOwnersAreBounded: with the component bounded-objects no object of any kind has
-// thousands of owners, with which the garbage collector is late for the whole cluster.
+// TestOwnersAreBounded: with the component bounded-objects no user of one namespace gives an object
+// of any kind thousands of owners, or many at a time, with which the garbage collector is late for
+// the whole cluster.
 func TestOwnersAreBounded(t *testing.T) {
 	const policy = "../deploy/components/bounded-objects/policy.yaml"
 	ns := namespace(t, "owners")
-	create := func(kind, apiVersion, name string, owners int) error {
-		_, stderr, err := controlPlane.KubectlWithInput(ownedBy(kind, apiVersion, name, owners), "create", "--filename=-", "--namespace="+ns)
+	kubectl(t, "create", "role", "all", "--verb=*", "--resource=configmaps,endpoints,serviceaccounts,roles.rbac.authorization.k8s.io,leases.coordination.k8s.io", "--namespace="+ns)
+	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--namespace="+ns)
+	kubectl(t, "create", "clusterrole", "owners-test", "--verb=create", "--resource=leases.coordination.k8s.io")
+	t.Cleanup(func() { kubectl(t, "delete", "clusterrole", "owners-test") })
+	kubectl(t, "create", "clusterrolebinding", "owners-test", "--clusterrole=owners-test", "--user=controller")
+	t.Cleanup(func() { kubectl(t, "delete", "clusterrolebinding", "owners-test") })
+	write := func(user, verb, manifest string) error {
+		_, stderr, err := controlPlane.KubectlWithInput(manifest, verb, "--filename=-", "--validate=ignore", "--as="+user, "--namespace="+ns)
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, stderr)
 		}
@@ -42,23 +49,49 @@ func TestOwnersAreBounded(t *testing.T) {
 	}
 	const leases = "coordination.k8s.io/v1"
 	// Another test may have had the policy just before.
-	require.Eventually(t, func() bool { return create("Lease", leases, "former", 30) == nil }, time.Minute, 200*time.Millisecond)
+	require.Eventually(t, func() bool { return write("alice", "create", ownedBy("Lease", leases, "former", 30)) == nil }, time.Minute, 200*time.Millisecond)
+	require.NoError(t, write("alice", "create", ownedBy("Lease", leases, "full", 20)))
 	kubectl(t, "apply", "--filename="+policy)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
-	const message = "at most 20 owners"
+	const inAll, atATime = "at most 20 owners", "at most 2 owners at a time"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err := create("Lease", leases, fmt.Sprint("a", time.Now().UnixNano()), 21)
-		return err != nil && strings.Contains(err.Error(), message)
+		err := write("alice", "create", ownedBy("Lease", leases, fmt.Sprint("a", time.Now().UnixNano()), 21))
+		return err != nil && strings.Contains(err.Error(), inAll)
 	}, time.Minute, 200*time.Millisecond)
 	for kind, apiVersion := range map[string]string{"ConfigMap": "v1", "Endpoints": "v1", "ServiceAccount": "v1", "Role": "rbac.authorization.k8s.io/v1"} {
-		require.ErrorContains(t, create(kind, apiVersion, "many", 21), message, kind)
+		require.ErrorContains(t, write("alice", "create", ownedBy(kind, apiVersion, "many", 21)), inAll, kind)
+		require.ErrorContains(t, write("alice", "create", ownedBy(kind, apiVersion, "many", 3)), atATime, kind)
+		require.NoError(t, write("alice", "create", ownedBy(kind, apiVersion, "few", 2)), kind)
 	}
-	require.NoError(t, create("Lease", leases, "few", 20))
-	require.NoError(t, create("ConfigMap", "v1", "few", 20))
-	_, stderr, err := controlPlane.KubectlWithInput(ownedBy("Lease", leases, "few", 21), "apply", "--server-side", "--force-conflicts", "--filename=-", "--namespace="+ns)
-	require.Error(t, err)
-	require.Contains(t, stderr, message)
-	kubectl(t, "label", "lease", "former", "a=b", "--namespace="+ns)
+	lease := func(name string, owners ...int) string {
+		var references []string
+		for _, i := range owners {
+			references = append(references, absentOwner(i))
+		}
+		return `{"apiVersion":"` + leases + `","kind":"Lease","metadata":{"name":"` + name + `","ownerReferences":[` + strings.Join(references, ",") + `]}}`
+	}
+	for _, step := range []struct{ verb, manifest, refusal string }{
+		{"create", lease("few", 1, 2), ""},
+		{"replace", lease("few", 1, 2, 3, 4), ""},
+		{"replace", lease("few", 5, 6, 3, 4), ""},
+		{"replace", lease("few", 7, 8, 9, 4), atATime},
+		{"replace", lease("few", 1, 3), ""},
+		{"replace", lease("few"), ""},
+		{"replace", ownedBy("Lease", leases, "full", 21), inAll},
+		{"replace", ownedBy("Lease", leases, "full", 18), ""},
+		{"replace", ownedBy("Lease", leases, "full", 20), ""},
+	} {
+		if err := write("alice", step.verb, step.manifest); step.refusal == "" {
+			require.NoError(t, err, step.manifest)
+		} else {
+			require.ErrorContains(t, err, step.refusal, step.manifest)
+		}
+	}
+	for _, name := range []string{"former", "full"} {
+		kubectl(t, "label", "lease", name, "a=b", "--namespace="+ns, "--as=alice")
+	}
+	// Controllers may.
+	require.NoError(t, write("controller", "create", ownedBy("Lease", leases, "of-a-controller", 30)))
 }
 
 // TestQuotaCountsWhatUsersMayCreate: the API server's space is that of all namespaces, and
