@@ -36,7 +36,7 @@ SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space
 # run at once than there may be processors.
 # COMPUTES stands before what runs pure functions again and again: a third of its
 # time is the garbage collector's otherwise, and nothing there measures memory.
-COMPUTES      := GOGC=off GOMEMLIMIT=1GiB
+COMPUTES      := GOGC=400
 
 BENCHMARKS    := $(GO) test ./hooks/... ./internal/server -run '^$$' -bench .
 
