@@ -75,6 +75,31 @@ func TestReaderLeavesWhatIsRead(t *testing.T) {
 
 // TestReaderLeavesWhoControlsARelatedObject of a kind of which only that is read,
 // and leaves a child of that kind whole.
+// TestReaderLeavesAFieldThatHidesAnEmbeddedOne: encoding/json reads the outer one, wherever it stands.
+func TestReaderLeavesAFieldThatHidesAnEmbeddedOne(t *testing.T) {
+	type Embedded struct {
+		Spec struct {
+			NodeName string `json:"nodeName"`
+		} `json:"spec"`
+	}
+	type outerFirst struct {
+		Spec map[string]any `json:"spec"`
+		Embedded
+	}
+	type outerLast struct {
+		Embedded
+		Spec map[string]any `json:"spec"`
+	}
+	const request = `{"children":{"Pod.v1":{"n/a":{"spec":{"nodeName":"n","containers":[{"name":"c"}]}}}}}`
+	for _, reads := range []reflect.Type{reflect.TypeFor[outerFirst](), reflect.TypeFor[outerLast]()} {
+		controller := toy()
+		controller.Children[0].Reads = reads
+		out, err := io.ReadAll(compact.NewReader(strings.NewReader(request), controller))
+		require.NoError(t, err)
+		require.JSONEq(t, request, string(out), reads)
+	}
+}
+
 func TestReaderLeavesWhoControlsARelatedObject(t *testing.T) {
 	object := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"a":"b"},"deletionTimestamp":null,` +
 		`"ownerReferences":[{"controller":true,"uid":"u"}],"managedFields":[1]},"data":{"password":"x"}}`

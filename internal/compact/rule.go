@@ -140,7 +140,9 @@ func typeRule(t reflect.Type, depth int) *rule {
 		case field.Anonymous && name == "":
 			if embedded := typeRule(field.Type, depth+1); embedded != nil {
 				for key, member := range embedded.members {
-					r.members[key] = member
+					if _, hidden := r.members[key]; !hidden { // by a field of t itself
+						r.members[key] = member
+					}
 				}
 			}
 		case !isTagged || name == "":
