@@ -137,7 +137,7 @@ func unfinished(children []simulate.Object) []string {
 // replicasOf returns how many Pods a workload has, old ones included but not
 // terminating ones, and how many it should have.
 func replicasOf(workload simulate.Object) (there, wanted int64) {
-	if workload.GetKind() == "DaemonSet" {
+	if simulate.RefOf(workload).Is(metacontroller.DaemonSet) {
 		return 0, 0 // it has one on each node
 	}
 	there, _, _ = unstructured.NestedInt64(workload.Object, "status", "replicas")

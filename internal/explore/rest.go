@@ -72,12 +72,12 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 		delete(fields, chosen)
 	}
 	forgetPullPolicies(object.Object, parent.Object["spec"])
-	switch child.GetKind() {
-	case "Service":
+	switch ref := simulate.RefOf(child); {
+	case ref.Is(metacontroller.Service):
 		forgetChosenPorts(fields, spec)
-	case "Pod":
+	case ref.Is(metacontroller.Pod):
 		forgetTokenVolume(object.Object)
-	case "Job":
+	case ref.Is(metacontroller.Job):
 		unstructured.RemoveNestedField(object.Object, "spec", "selector")
 		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", "controller-uid")
 		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid")
@@ -201,7 +201,7 @@ func asWritten(object simulate.Object) map[string]any {
 		}
 	}
 	content["metadata"] = metadata
-	if object.GetKind() == "Deployment" {
+	if simulate.RefOf(object).Is(metacontroller.Deployment) {
 		unstructured.RemoveNestedField(content, "metadata", "annotations")
 	}
 	spec, _ := content["spec"].(map[string]any)

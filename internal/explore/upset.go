@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // upset performs an action of people or nodes.
@@ -134,7 +135,7 @@ func (c *chance) deleteChild() bool {
 
 // isNear reports whether an object is a child, or a Pod of one.
 func (c *chance) isNear(object simulate.Object) bool {
-	return c.run.World.IsChild(object) || object.GetKind() == "Pod"
+	return c.run.World.IsChild(object) || simulate.RefOf(object).Is(metacontroller.Pod)
 }
 
 // editChild changes or removes a label that the hook has set. Under server-side

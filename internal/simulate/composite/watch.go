@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // watchLate gives each kind a watch of its own. Each delivers events in order,
@@ -30,7 +31,7 @@ func (m *Metacontroller) note(w apiserver.Write) {
 		return
 	}
 	m.pending[w.Ref.Kind] = append(m.pending[w.Ref.Kind], w)
-	if w.Ref.Kind == "Namespace" {
+	if w.Ref.Is(metacontroller.Namespace) {
 		m.Deliver(w.Ref.Kind)
 	}
 }
