@@ -21,8 +21,17 @@ func absentOwner(i int) string {
 
 // ownedBy is an object with so many owners that do not exist.
 func ownedBy(kind, apiVersion, name string, count int) string {
+	numbers := make([]int, count)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return ownedByThese(kind, apiVersion, name, numbers...)
+}
+
+// ownedByThese is an object with the owners of these numbers, which do not exist.
+func ownedByThese(kind, apiVersion, name string, numbers ...int) string {
 	var owners []string
-	for i := range count {
+	for _, i := range numbers {
 		owners = append(owners, absentOwner(i))
 	}
 	return `{"apiVersion":"` + apiVersion + `","kind":"` + kind + `","metadata":{"name":"` + name + `","ownerReferences":[` + strings.Join(owners, ",") + `]}}`
@@ -36,10 +45,11 @@ func TestOwnersAreBounded(t *testing.T) {
 	ns := namespace(t, "owners")
 	kubectl(t, "create", "role", "all", "--verb=*", "--resource=configmaps,endpoints,serviceaccounts,roles.rbac.authorization.k8s.io,leases.coordination.k8s.io", "--namespace="+ns)
 	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--namespace="+ns)
-	kubectl(t, "create", "clusterrole", "owners-test", "--verb=create", "--resource=leases.coordination.k8s.io")
-	t.Cleanup(func() { kubectl(t, "delete", "clusterrole", "owners-test") })
-	kubectl(t, "create", "clusterrolebinding", "owners-test", "--clusterrole=owners-test", "--user=controller")
-	t.Cleanup(func() { kubectl(t, "delete", "clusterrolebinding", "owners-test") })
+	for _, verb := range []string{"create", "update"} { // in all namespaces
+		kubectl(t, "create", "clusterrole", "may-"+verb, "--verb="+verb+",get", "--resource=leases.coordination.k8s.io")
+		kubectl(t, "create", "clusterrolebinding", "may-"+verb, "--clusterrole=may-"+verb, "--user=may-"+verb)
+		t.Cleanup(func() { kubectl(t, "delete", "clusterrole,clusterrolebinding", "may-"+verb) })
+	}
 	write := func(user, verb, manifest string) error {
 		_, stderr, err := controlPlane.KubectlWithInput(manifest, verb, "--filename=-", "--validate=ignore", "--as="+user, "--namespace="+ns)
 		if err != nil {
@@ -63,13 +73,7 @@ func TestOwnersAreBounded(t *testing.T) {
 		require.ErrorContains(t, write("alice", "create", ownedBy(kind, apiVersion, "many", 3)), atATime, kind)
 		require.NoError(t, write("alice", "create", ownedBy(kind, apiVersion, "few", 2)), kind)
 	}
-	lease := func(name string, owners ...int) string {
-		var references []string
-		for _, i := range owners {
-			references = append(references, absentOwner(i))
-		}
-		return `{"apiVersion":"` + leases + `","kind":"Lease","metadata":{"name":"` + name + `","ownerReferences":[` + strings.Join(references, ",") + `]}}`
-	}
+	lease := func(name string, owners ...int) string { return ownedByThese("Lease", leases, name, owners...) }
 	for _, step := range []struct{ verb, manifest, refusal string }{
 		{"create", lease("few", 1, 2), ""},
 		{"replace", lease("few", 1, 2, 3, 4), ""},
@@ -87,11 +91,14 @@ func TestOwnersAreBounded(t *testing.T) {
 			require.ErrorContains(t, err, step.refusal, step.manifest)
 		}
 	}
+	_, stderr, err := controlPlane.KubectlWithInput(ownedBy("Lease", leases, "full", 21), "apply", "--server-side", "--force-conflicts", "--filename=-", "--as=alice", "--namespace="+ns)
+	require.Error(t, err)
+	require.Contains(t, stderr, inAll)
 	for _, name := range []string{"former", "full"} {
 		kubectl(t, "label", "lease", name, "a=b", "--namespace="+ns, "--as=alice")
 	}
-	// Controllers may.
-	require.NoError(t, write("controller", "create", ownedBy("Lease", leases, "of-a-controller", 30)))
+	require.NoError(t, write("may-create", "create", ownedBy("Lease", leases, "of-a-controller", 30)))
+	require.NoError(t, write("may-update", "replace", ownedBy("Lease", leases, "of-a-controller", 40)))
 }
 
 // TestQuotaCountsWhatUsersMayCreate: the API server's space is that of all namespaces, and

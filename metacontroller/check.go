@@ -20,24 +20,8 @@ import (
 func Check(controllers ...Controller) error {
 	var all []error
 	kinds, shortNames := map[string]string{}, map[string]string{}
-	isCluster := func(r Resource) bool {
-		return crd.IsClusterKind(r.Group(), r.Kind) || slices.ContainsFunc(controllers, func(c Controller) bool {
-			return c.Parent.Group() == r.Group() && c.Parent.Kind == r.Kind && crd.IsClusterIn(c.CRD)
-		})
-	}
 	for _, c := range controllers {
-		for _, child := range c.Children {
-			isOfCluster := crd.IsClusterIn(c.CRD)
-			switch {
-			case isCluster(child.Resource) && !isOfCluster:
-				all = append(all, fmt.Errorf("%s: child %s is cluster-scoped and the parent is not: Metacontroller would never show it to the hook, nor anything delete it. "+
-					"Write a kind that lives in a namespace, or make the parent cluster-scoped: scope: Cluster in its CRD", c.Parent.Kind, child.Kind))
-			case isOfCluster && !isCluster(child.Resource) && crd.IsKubernetesGroup(child.Group()):
-				all = append(all, fmt.Errorf("%s: child %s lives in a namespace and the parent does not: a hook asks for children in the parent's namespace only. "+
-					"Write scope: Namespaced in its CRD", c.Parent.Kind, child.Kind))
-			}
-		}
-		for _, err := range c.mistakes() {
+		for _, err := range append(c.mistakes(), c.mistakesInScope(controllers)...) {
 			all = append(all, fmt.Errorf("%s: %w", c.Parent.Kind, err))
 		}
 		key := c.Parent.Plural + "." + c.Parent.Group()
@@ -95,6 +79,27 @@ func (c Controller) mistakes() []error {
 	}
 	if c.OrderedTeardown && c.Finalize.sync == nil {
 		wrong("the field OrderedTeardown is set, and there is no Finalize hook for the order: write one, or leave OrderedTeardown out")
+	}
+	return all
+}
+
+// mistakesInScope returns which children cannot be in the scope of their parent, as far as
+// theirs is known: of kinds of Kubernetes and of these controllers.
+func (c Controller) mistakesInScope(controllers []Controller) []error {
+	var all []error
+	parentIsCluster := crd.IsClusterIn(c.CRD)
+	for _, child := range c.Children {
+		childIsCluster := crd.IsClusterKind(child.Group(), child.Kind) || slices.ContainsFunc(controllers, func(other Controller) bool {
+			return other.Parent.Group() == child.Group() && other.Parent.Kind == child.Kind && crd.IsClusterIn(other.CRD)
+		})
+		switch {
+		case childIsCluster && !parentIsCluster:
+			all = append(all, fmt.Errorf("child %s is cluster-scoped and the parent is not: Metacontroller would never show it to the hook, nor anything delete it. "+
+				"Write a kind that lives in a namespace, or make the parent cluster-scoped: scope: Cluster in its CRD", child.Kind))
+		case parentIsCluster && !childIsCluster && crd.IsKubernetesGroup(child.Group()):
+			all = append(all, fmt.Errorf("child %s lives in a namespace and the parent does not: a hook asks for children in the parent's namespace only. "+
+				"Write scope: Namespaced in its CRD", child.Kind))
+		}
 	}
 	return all
 }

@@ -25,14 +25,20 @@ func (w *heldWriter) Write(text []byte) (int, error) {
 	return w.Buffer.Write(text)
 }
 
+// followed returns a logger of net/http's that writes to a handler, and what ends it.
+func followed(t *testing.T, handler slog.Handler) (logger *log.Logger, end func()) {
+	t.Helper()
+	lines := newErrorLog(slog.New(handler))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); lines.follow(ctx) }()
+	return log.New(lines, "", 0), func() { stop(); <-ended }
+}
+
 func TestErrorLogNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &heldWriter{release: make(chan struct{})}
-		lines := newErrorLog(slog.New(slog.NewJSONHandler(to, nil)))
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); lines.follow(ctx) }()
-		logger := log.New(lines, "", 0)
+		logger, end := followed(t, slog.NewJSONHandler(to, nil))
 		logger.Printf("http: TLS handshake error: %s", strings.Repeat("\x01", 50_000))
 		synctest.Wait() // the log has it, and is not read
 		for range 1000 {
@@ -40,8 +46,7 @@ func TestErrorLogNeverWaits(t *testing.T) {
 		}
 		close(to.release)
 		time.Sleep(time.Minute)
-		stop()
-		<-ended
+		end()
 		told := strings.Split(strings.TrimSpace(to.String()), "\n")
 		require.Len(t, told, 1+mostErrorLines)
 		require.Contains(t, told[0], `"level":"WARN","msg":"http: TLS handshake error: \\u0001`)
@@ -54,11 +59,7 @@ func TestErrorLogNeverWaits(t *testing.T) {
 func TestErrorLogIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var to bytes.Buffer
-		lines := newErrorLog(slog.New(slog.NewTextHandler(&to, nil)))
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); lines.follow(ctx) }()
-		logger := log.New(lines, "", 0)
+		logger, end := followed(t, slog.NewTextHandler(&to, nil))
 		for range 10_000 { // in ten seconds
 			logger.Print("line")
 			time.Sleep(time.Millisecond)
@@ -66,8 +67,7 @@ func TestErrorLogIsSlow(t *testing.T) {
 		synctest.Wait()
 		require.InDelta(t, 100, strings.Count(to.String(), "\n"), 5)
 		logger.Print("last")
-		stop()
-		<-ended
+		end()
 		require.True(t, strings.HasSuffix(to.String(), "msg=last\n"), "what waits is logged at the end")
 	})
 }
