@@ -72,7 +72,7 @@ func (l *Lost) tooMany(size int, now time.Time) time.Time {
 
 // String returns the sentence for a status message.
 func (l *Lost) String() string {
-	return fmt.Sprintf("%d Pods have been deleted by something else since %s, so the next ones are made at %s: see `kubectl events` for what deletes them, "+
+	return fmt.Sprintf("%d Pods have been deleted by something else since %s, or labelled as of another template, so the next ones are made at %s: see `kubectl events` for what deletes them, "+
 		"such as a taint of the node that the template names, or edit the spec to go on at once",
 		l.Count, l.Since.UTC().Format(time.RFC3339), l.until().UTC().Format(time.RFC3339))
 }

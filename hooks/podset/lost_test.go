@@ -75,11 +75,12 @@ func TestPodsThatAreRelabelledAtOnceAreNotMadeForEver(t *testing.T) {
 			spec := fmt.Sprintf(`{"size":%d,"maxUnavailable":%d}`, size, c.maxUnavailable)
 			began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 			status, made := "{}", 0
+			var last answer
 			fresh, relabelled := numberedPods{}, numberedPods{}
 			for round := range minutes * 60 * 2 {
 				pods := both(podsOf(fresh.list()...), relabel(podsOf(relabelled.list()...)))
 				a := askAt(t, began.Add(time.Duration(round)*time.Second/2), spec, status, strings.ReplaceAll(pods, `"status":"True"`, `"status":"`+c.ready+`"`))
-				status = a.status(t)
+				last, status = a, a.status(t)
 				made += len(a.fresh)
 				for number := range relabelled {
 					if !slices.Contains(a.names, fmt.Sprintf("web-%d", number)) {
@@ -92,6 +93,8 @@ func TestPodsThatAreRelabelledAtOnceAreNotMadeForEver(t *testing.T) {
 			}
 			require.LessOrEqual(t, made, 4*size+100)
 			require.GreaterOrEqual(t, made, 2*size, "the PodSet goes on")
+			require.Equal(t, "PodsDeleted", last.condition("Ready").Reason)
+			require.Positive(t, last.Resync, "it goes on by itself")
 		})
 	}
 }

@@ -66,7 +66,7 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return observed.taken[int(n)] })
 	p.limits = limitsOf(set, observed, bounds)
 	p.batch = min(p.batch, bounds.burst, max(room, len(pending)))
-	if missing > 0 {
+	if _, current := observed.readiness(); missing > 0 || current < len(observed.live) && !again.IsZero() {
 		p.wait(observed, size, room, again)
 	}
 	if p.waits != "" || set.DeletionTimestamp != nil {
@@ -90,7 +90,7 @@ func (p *plan) hold(set *PodSet, now time.Time) {
 	}
 }
 
-// wait sets why no Pods are created: too many have been lost, or there is no
+// wait sets why no Pods are created or replaced: too many have been lost, or there is no
 // room besides those that are being deleted.
 func (p *plan) wait(observed observed, size, room int, until time.Time) {
 	switch {
