@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/jsonfields"
 )
 
 const (
@@ -86,8 +88,8 @@ func makeShape(t reflect.Type) *shape {
 	switch t.Kind() {
 	case reflect.Struct:
 		s.kind, s.fields = structShape, map[string]*shape{}
-		for _, f := range fieldsOf(t) {
-			s.fields[f.name] = makeShape(t.FieldByIndex(f.index).Type)
+		for _, f := range jsonfields.Of(t) {
+			s.fields[f.Name] = makeShape(f.Type)
 		}
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 { // bytes are a string

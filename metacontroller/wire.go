@@ -5,17 +5,16 @@ import (
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/internal/jsonfields"
 )
 
 // The wire form of an object is its JSON with only what its author meant. Go's
@@ -65,17 +64,20 @@ func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte,
 		return appendStruct(b, v, meant, without)
 	case reflect.Map:
 		return appendMap(b, v, meant, without)
-	case reflect.Slice:
-		return appendSlice(b, v, meant)
+	case reflect.Slice, reflect.Array:
+		return appendList(b, v, meant)
 	case reflect.String:
 		return appendString(b, v.String()), true, nil
 	case reflect.Bool:
 		return strconv.AppendBool(b, v.Bool()), true, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return strconv.AppendInt(b, v.Int(), 10), true, nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return strconv.AppendUint(b, v.Uint(), 10), true, nil
-	case reflect.Float32, reflect.Float64:
+	case reflect.Float32:
+		text, err := json.Marshal(float32(v.Float())) // 0.1, and not 0.10000000149011612
+		return append(b, text...), true, err
+	case reflect.Float64:
 		text, err := json.Marshal(v.Float())
 		return append(b, text...), true, err
 	default:
@@ -91,6 +93,7 @@ var (
 	textType        = reflect.TypeFor[encoding.TextMarshaler]()
 	numberType      = reflect.TypeFor[json.Number]()
 	intOrStringType = reflect.TypeFor[intstr.IntOrString]()
+	isZeroType      = reflect.TypeFor[interface{ IsZero() bool }]()
 
 	encoders sync.Map // of reflect.Type to encoder
 )
@@ -166,13 +169,16 @@ func appendStruct(b []byte, v reflect.Value, meant bool, without string) ([]byte
 	b = append(b, '{')
 	for _, f := range fieldsOf(v.Type()) {
 		value, err := v.FieldByIndexErr(f.index)
-		if err != nil || f.name == without || f.omitempty && value.IsZero() { // a pointer to the embedded struct is nil
+		if err != nil || f.name == without || f.isEmpty(value) { // a pointer to the embedded struct is nil
 			continue
 		}
 		if f.quoted {
-			text, err := json.Marshal(value.Interface())
+			text, written, err := appendValue(nil, value, false, "")
 			if err != nil {
 				return b, false, fmt.Errorf("%s: %w", f.name, err)
+			}
+			if !written {
+				continue
 			}
 			value = reflect.ValueOf(string(text))
 		}
@@ -185,7 +191,11 @@ func appendStruct(b []byte, v reflect.Value, meant bool, without string) ([]byte
 
 func appendMap(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
 	if v.Type().Key().Kind() != reflect.String {
-		return b, false, errors.New("a map without string keys has no form in JSON")
+		texts, err := withTextKeys(v)
+		if err != nil {
+			return b, false, err
+		}
+		v = texts
 	}
 	start := len(b)
 	b = append(b, '{')
@@ -201,6 +211,31 @@ func appendMap(b []byte, v reflect.Value, meant bool, without string) ([]byte, b
 		}
 	}
 	return closeObject(b, start, meant)
+}
+
+// withTextKeys returns a map with its keys as texts, as encoding/json writes them.
+func withTextKeys(v reflect.Value) (reflect.Value, error) {
+	texts := reflect.MakeMapWithSize(reflect.MapOf(reflect.TypeFor[string](), v.Type().Elem()), v.Len())
+	for i := v.MapRange(); i.Next(); {
+		key := i.Key()
+		var text string
+		switch marshaler, hasText := key.Interface().(encoding.TextMarshaler); {
+		case hasText:
+			written, err := marshaler.MarshalText()
+			if err != nil {
+				return texts, err
+			}
+			text = string(written)
+		case key.CanInt():
+			text = strconv.FormatInt(key.Int(), 10)
+		case key.CanUint():
+			text = strconv.FormatUint(key.Uint(), 10)
+		default:
+			return texts, fmt.Errorf("a map with keys of the type %s has no form in JSON", key.Type())
+		}
+		texts.SetMapIndex(reflect.ValueOf(text), i.Value())
+	}
+	return texts, nil
 }
 
 // appendMember appends `"key":value` to the object that begins at start, or
@@ -225,11 +260,11 @@ func closeObject(b []byte, start int, meant bool) ([]byte, bool, error) {
 	return append(b, '}'), true, nil
 }
 
-func appendSlice(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
+func appendList(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
 	if v.Len() == 0 && !meant {
 		return b, false, nil
 	}
-	if v.Type().Elem().Kind() == reflect.Uint8 {
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && (v.Len() == 0 || encoderOf(v.Index(0)) == nil) {
 		return appendString(b, base64.StdEncoding.EncodeToString(v.Bytes())), true, nil
 	}
 	b = append(b, '[')
@@ -266,58 +301,30 @@ type field struct {
 	key       []byte // the name as a JSON string
 	index     []int
 	omitempty bool
-	quoted    bool // a number or a truth value, written as a text
+	hasIsZero bool // it has the method that tells what omitzero leaves out
+	quoted    bool // a scalar, written as a text
 }
 
 var fieldsByType sync.Map // of reflect.Type to []field
 
-// fieldsOf returns the fields of a struct in the order of their JSON names. A field
-// hides those of its name that are embedded deeper, as in encoding/json.
+// fieldsOf returns the fields of a struct in the order of their JSON names.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := fieldsByType.Load(t); ok {
 		return known.([]field)
 	}
-	fields := map[string]field{}
-	add := func(f field) {
-		if other, taken := fields[f.name]; !taken || len(f.index) < len(other.index) {
-			fields[f.name] = f
-		}
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if embedded, isStruct := embeddedStruct(f); isStruct && name == "" && embedded != t {
-			for _, inner := range fieldsOf(embedded) {
-				inner.index = append([]int{i}, inner.index...)
-				add(inner)
-			}
-			continue
-		}
-		if f.Tag.Get("json") == "-" || !f.IsExported() {
-			continue
-		}
-		name = cmp.Or(name, f.Name)
-		add(field{
-			name: name, key: appendString(nil, name), index: []int{i},
-			omitempty: strings.Contains(options, "omit"),
-			quoted:    slices.Contains(strings.Split(options, ","), "string") && isScalar(f.Type.Kind()),
+	var fields []field
+	for _, f := range jsonfields.Of(t) {
+		fields = append(fields, field{
+			name: f.Name, key: appendString(nil, f.Name), index: f.Index, omitempty: f.OmitEmpty,
+			hasIsZero: f.OmitEmpty && f.Type.Kind() == reflect.Struct && f.Type.Implements(isZeroType),
+			quoted:    f.Quoted,
 		})
 	}
-	sorted := slices.SortedFunc(maps.Values(fields), func(a, b field) int { return cmp.Compare(a.name, b.name) })
-	fieldsByType.Store(t, sorted)
-	return sorted
+	fieldsByType.Store(t, fields)
+	return fields
 }
 
-// embeddedStruct returns the type of an embedded struct, or of a pointer to one.
-func embeddedStruct(f reflect.StructField) (t reflect.Type, isStruct bool) {
-	t = f.Type
-	if t.Kind() == reflect.Pointer && f.IsExported() { // encoding/json does not read others
-		t = t.Elem()
-	}
-	return t, f.Anonymous && t.Kind() == reflect.Struct
-}
-
-// isScalar reports whether a kind is that of a number or a truth value.
-func isScalar(kind reflect.Kind) bool {
-	return kind >= reflect.Bool && kind <= reflect.Float64 && kind != reflect.Uintptr
+// isEmpty reports whether a field is left out of the wire form.
+func (f field) isEmpty(v reflect.Value) bool {
+	return f.omitempty && (v.IsZero() || f.hasIsZero && v.Interface().(interface{ IsZero() bool }).IsZero())
 }

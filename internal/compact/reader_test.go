@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/compact"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -73,33 +74,94 @@ func TestReaderLeavesWhatIsRead(t *testing.T) {
 	require.JSONEq(t, want, read(t, &indented))
 }
 
-// TestReaderLeavesWhoControlsARelatedObject of a kind of which only that is read,
-// and leaves a child of that kind whole.
-// TestReaderLeavesAFieldThatHidesAnEmbeddedOne: encoding/json reads the outer one, wherever it stands.
-func TestReaderLeavesAFieldThatHidesAnEmbeddedOne(t *testing.T) {
-	type Embedded struct {
+// Types that decode one object in different ways.
+type (
+	Node struct {
 		Spec struct {
 			NodeName string `json:"nodeName"`
 		} `json:"spec"`
 	}
-	type outerFirst struct {
-		Spec map[string]any `json:"spec"`
-		Embedded
+	Containers struct {
+		Spec struct {
+			Containers []struct {
+				Name string `json:"name"`
+			} `json:"containers"`
+		} `json:"spec"`
 	}
-	type outerLast struct {
-		Embedded
+	Deeper    struct{ Node }
+	deepFirst struct {
+		Deeper
+		Containers
+	}
+	deepLast struct {
+		Containers
+		Deeper
+	}
+	ambiguous struct {
+		untagged
+		Capital
+	}
+	Capital    struct{ Spec map[string]any }
+	outerFirst struct {
+		Spec map[string]any `json:"spec"`
+		Node
+	}
+	outerLast struct {
+		Node
 		Spec map[string]any `json:"spec"`
 	}
-	const request = `{"children":{"Pod.v1":{"n/a":{"spec":{"nodeName":"n","containers":[{"name":"c"}]}}}}}`
-	for _, reads := range []reflect.Type{reflect.TypeFor[outerFirst](), reflect.TypeFor[outerLast]()} {
+	untagged struct {
+		Spec struct{ NodeName string }
+	}
+	tagged struct {
+		Inner struct{ Containers []any } `json:"Spec"`
+	}
+	taggedOfOneDepth struct {
+		untagged
+		tagged
+	}
+	Map         map[string]any
+	embeddedMap struct{ Map }
+	inline      struct {
+		Node `json:",inline"`
+	}
+	pointer struct{ *Node }
+	array   struct {
+		Spec struct{ Containers [1]map[string]any } `json:"spec"`
+	}
+	itself struct{ *itself }
+)
+
+// TestReaderLeavesWhatATypeReads, whatever it embeds: encoding/json decides.
+func TestReaderLeavesWhatATypeReads(t *testing.T) {
+	const object = `{"apiVersion":"v1","kind":"Pod","spec":{"nodeName":"n","containers":[{"name":"c"},{"name":"d"}],"Containers":[{"a":"b"}]},
+		"Spec":{"NodeName":"n","Containers":[{"name":"c"}]},"Map":{"x":"y"},"list":[{"Name":"c"}]}`
+	for _, reads := range []reflect.Type{
+		reflect.TypeFor[deepFirst](), reflect.TypeFor[deepLast](), reflect.TypeFor[ambiguous](), reflect.TypeFor[outerFirst](), reflect.TypeFor[outerLast](),
+		reflect.TypeFor[taggedOfOneDepth](), reflect.TypeFor[embeddedMap](), reflect.TypeFor[inline](), reflect.TypeFor[pointer](), reflect.TypeFor[array](),
+		reflect.TypeFor[map[string]any](), reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage](), reflect.TypeFor[*Node](), reflect.TypeFor[itself](),
+	} {
 		controller := toy()
 		controller.Children[0].Reads = reads
-		out, err := io.ReadAll(compact.NewReader(strings.NewReader(request), controller))
-		require.NoError(t, err)
-		require.JSONEq(t, request, string(out), reads)
+		out, err := io.ReadAll(compact.NewReader(strings.NewReader(`{"children":{"Pod.v1":{"n/a":`+object+`}}}`), controller))
+		require.NoError(t, err, reads)
+		var short struct {
+			Children map[string]map[string]json.RawMessage `json:"children"`
+		}
+		require.NoError(t, json.Unmarshal(out, &short), reads)
+		whole, compacted := reflect.New(reads), reflect.New(reads)
+		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(object), whole.Interface()))
+		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(short.Children["Pod.v1"]["n/a"], compacted.Interface()))
+		if reads == reflect.TypeFor[json.RawMessage]() {
+			require.JSONEq(t, object, string(short.Children["Pod.v1"]["n/a"]))
+			continue
+		}
+		require.Equal(t, whole.Interface(), compacted.Interface(), reads)
 	}
 }
 
+// TestReaderLeavesWhoControlsARelatedObject of a kind of which only that is read,
+// and leaves a child of that kind whole.
 func TestReaderLeavesWhoControlsARelatedObject(t *testing.T) {
 	object := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"a":"b"},"deletionTimestamp":null,` +
 		`"ownerReferences":[{"controller":true,"uid":"u"}],"managedFields":[1]},"data":{"password":"x"}}`

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"strings"
 
+	"github.com/operetta-dev/operetta/internal/jsonfields"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -89,6 +89,9 @@ func unmanaged() *rule {
 // and metacontroller for its identity.
 func readRule(t reflect.Type) *rule {
 	object := typeRule(t, 0)
+	if object == nil { // a map, or a type that decodes itself
+		return unmanaged()
+	}
 	object.add("apiVersion")
 	object.add("kind")
 	metadata := object.object("metadata")
@@ -129,26 +132,11 @@ func typeRule(t reflect.Type, depth int) *rule {
 		return nil
 	}
 	r := &rule{members: map[string]*rule{}, others: nothing}
-	for i := range t.NumField() {
-		field := t.Field(i)
-		tag, isTagged := field.Tag.Lookup("json")
-		name, _, _ := strings.Cut(tag, ",")
-		switch {
-		case tag == "-" || !field.IsExported() && !field.Anonymous:
-		case name == "managedFields": // of a template
-			r.members[name] = nothing
-		case field.Anonymous && name == "":
-			if embedded := typeRule(field.Type, depth+1); embedded != nil {
-				for key, member := range embedded.members {
-					if _, hidden := r.members[key]; !hidden { // by a field of t itself
-						r.members[key] = member
-					}
-				}
-			}
-		case !isTagged || name == "":
+	for _, field := range jsonfields.Of(t) {
+		if field.Name == "managedFields" { // of a template
+			r.members[field.Name] = nothing
+		} else {
 			r.members[field.Name] = typeRule(field.Type, depth+1)
-		default:
-			r.members[name] = typeRule(field.Type, depth+1)
 		}
 	}
 	return r
