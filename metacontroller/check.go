@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -84,19 +84,23 @@ func (c Controller) mistakes() []error {
 }
 
 // mistakesInScope returns which children cannot be in the scope of their parent, as far as
-// theirs is known: of kinds of Kubernetes and of these controllers.
+// both are known: those of kinds of Kubernetes and of these controllers are.
 func (c Controller) mistakesInScope(controllers []Controller) []error {
+	const cluster, namespaced = apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped
 	var all []error
-	parentIsCluster := crd.IsClusterIn(c.CRD)
+	parent := crd.ScopeIn(c.CRD)
 	for _, child := range c.Children {
-		childIsCluster := crd.IsClusterKind(child.Group(), child.Kind) || slices.ContainsFunc(controllers, func(other Controller) bool {
-			return other.Parent.Group() == child.Group() && other.Parent.Kind == child.Kind && crd.IsClusterIn(other.CRD)
-		})
+		scope := crd.ScopeOf(child.Group(), child.Kind)
+		for _, other := range controllers {
+			if other.Parent.Group() == child.Group() && other.Parent.Kind == child.Kind {
+				scope = crd.ScopeIn(other.CRD)
+			}
+		}
 		switch {
-		case childIsCluster && !parentIsCluster:
+		case scope == cluster && parent == namespaced:
 			all = append(all, fmt.Errorf("child %s is cluster-scoped and the parent is not: Metacontroller would never show it to the hook, nor anything delete it. "+
 				"Write a kind that lives in a namespace, or make the parent cluster-scoped: scope: Cluster in its CRD", child.Kind))
-		case parentIsCluster && !childIsCluster && crd.IsKubernetesGroup(child.Group()):
+		case scope == namespaced && parent == cluster:
 			all = append(all, fmt.Errorf("child %s lives in a namespace and the parent does not: a hook asks for children in the parent's namespace only. "+
 				"Write scope: Namespaced in its CRD", child.Kind))
 		}

@@ -46,6 +46,7 @@ func TestCheck(t *testing.T) {
 		}, `CRD has the short name rc, which is that of replicationcontrollers: write another`},
 		"a cluster-scoped child": {func(c *Controller) {
 			c.Children = append(c.Children, Child{Resource: ClusterRoleBinding, Update: InPlace})
+			c.CRD = []byte(`{"spec":{"scope":"Namespaced"}}`)
 		}, `Toy: child ClusterRoleBinding is cluster-scoped and the parent is not`},
 		"a child of a scope that stands in the schema": {func(c *Controller) {
 			c.Children = append(c.Children, Child{Resource: Namespace, Update: InPlace})
@@ -68,7 +69,14 @@ func TestCheck(t *testing.T) {
 	mixed := cluster
 	mixed.Children = []Child{{Resource: ConfigMap, Update: InPlace}}
 	require.ErrorContains(t, Check(mixed), "Shop: child ConfigMap lives in a namespace and the parent does not")
+	unknown := cluster
+	unknown.CRD = nil
+	require.NoError(t, Check(unknown), "it may be cluster-scoped")
+	elsewhere := cluster
+	elsewhere.Children = []Child{{Resource: Resource{APIVersion: "gateway.networking.k8s.io/v1", Kind: "GatewayClass", Plural: "gatewayclasses"}, Update: InPlace}}
+	require.NoError(t, Check(elsewhere), "a kind of a CRD that is not this program's")
 	owner := toys()
+	owner.CRD = []byte("spec:\n  scope: Namespaced\n")
 	owner.Children = append(owner.Children, Child{Resource: cluster.Parent, Update: InPlace})
 	require.ErrorContains(t, Check(owner, cluster), "Toy: child Shop is cluster-scoped and the parent is not")
 

@@ -18,26 +18,34 @@ type Names struct {
 	ShortNames []string `json:"shortNames"`
 }
 
-// NamesIn returns spec.names of a definition in YAML without parsing the rest,
-// which is much longer. It returns empty names if the format is another, such
-// as JSON.
-func NamesIn(text []byte) Names {
-	var spec struct {
-		Names Names `json:"names"`
-	}
-	if err := yaml.Unmarshal(specMember(text, "names"), &spec); err != nil {
-		return Names{} // errors are reported when the whole definition is read
-	}
-	return spec.Names
+// head is the part of a definition's spec that is short.
+type head struct {
+	Names Names                         `json:"names"`
+	Scope apiextensionsv1.ResourceScope `json:"scope"`
 }
 
-// IsClusterIn reports whether spec.scope of a definition in YAML is Cluster. Like
-// [NamesIn] it does not parse the rest, and takes no other format.
-func IsClusterIn(text []byte) bool {
-	var spec struct {
-		Scope apiextensionsv1.ResourceScope `json:"scope"`
+// NamesIn returns spec.names of a definition. Of YAML as controller-gen writes it the
+// rest, which is much longer, is not parsed. It returns empty names if there are none or
+// the text cannot be read: errors are reported when the whole definition is.
+func NamesIn(text []byte) Names { return headIn(text, "names").Names }
+
+// ScopeIn returns spec.scope of a definition, or nothing if that is not known. It parses
+// no more than [NamesIn] does.
+func ScopeIn(text []byte) apiextensionsv1.ResourceScope { return headIn(text, "scope").Scope }
+
+// headIn returns the head of a definition with at least the named member of it.
+func headIn(text []byte, name string) head {
+	var of head
+	if lines := specMember(text, name); lines != nil && yaml.Unmarshal(lines, &of) == nil {
+		return of
 	}
-	return yaml.Unmarshal(specMember(text, "scope"), &spec) == nil && spec.Scope == apiextensionsv1.ClusterScoped
+	var whole struct {
+		Spec head `json:"spec"`
+	}
+	if err := yaml.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &whole); err != nil {
+		return head{}
+	}
+	return whole.Spec
 }
 
 // specMember returns the lines of a member of spec in a YAML document.
@@ -104,11 +112,28 @@ var clusterKinds = sync.OnceValue(func() map[schema.GroupKind]bool {
 // IsClusterKind reports whether a kind is built into Kubernetes and
 // cluster-scoped. The group of core kinds is empty.
 func IsClusterKind(group, kind string) bool {
-	return clusterKinds()[schema.GroupKind{Group: group, Kind: kind}]
+	return ScopeOf(group, kind) == apiextensionsv1.ClusterScoped
 }
 
-// IsKubernetesGroup reports whether an API group is one of Kubernetes: without a domain,
-// or below k8s.io.
-func IsKubernetesGroup(group string) bool {
-	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+// ScopeOf returns the scope of a kind that is built into Kubernetes, and nothing for
+// others. The group of core kinds is empty.
+func ScopeOf(group, kind string) apiextensionsv1.ResourceScope {
+	switch {
+	case clusterKinds()[schema.GroupKind{Group: group, Kind: kind}]:
+		return apiextensionsv1.ClusterScoped
+	case !strings.Contains(group, ".") || builtInGroups()[group]: // the group of a CRD has a dot
+		return apiextensionsv1.NamespaceScoped
+	default:
+		return ""
+	}
 }
+
+// builtInGroups returns the built-in groups with a dot. Groups of CRDs may end in k8s.io,
+// too, as that of GatewayClass.
+var builtInGroups = sync.OnceValue(func() map[string]bool {
+	groups := map[string]bool{"coordination.k8s.io": true, "discovery.k8s.io": true, "events.k8s.io": true} // these have no cluster-scoped kind
+	for kind := range clusterKinds() {
+		groups[kind.Group] = true
+	}
+	return groups
+})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -16,22 +17,50 @@ func TestNamesInADefinition(t *testing.T) {
 	} {
 		require.Equal(t, want, NamesIn([]byte(text)), name)
 	}
-	for _, text := range []string{"", `{"spec":{"names":{"kind":"Toy"}}}`, "spec:\n  names: [\n", "names:\n  kind: Toy\n"} {
+	for name, text := range map[string]string{
+		"JSON":       `{"spec":{"names":{"kind":"Toy","plural":"toys","shortNames":["ty","tyy"]}}}`,
+		"one line":   "spec: {names: {kind: Toy, plural: toys, shortNames: [ty, tyy]}}\n",
+		"quoted key": "\"spec\":\n  \"names\":\n    kind: Toy\n    plural: toys\n    shortNames: [ty, tyy]\n",
+	} {
+		require.Equal(t, want, NamesIn([]byte(text)), name)
+	}
+	for _, text := range []string{"", "spec:\n  names: [\n", "names:\n  kind: Toy\n", "spec: []\n"} {
 		require.Empty(t, NamesIn([]byte(text)), text)
 	}
 }
 
 func TestScopeInADefinition(t *testing.T) {
-	for text, want := range map[string]bool{
-		"kind: CustomResourceDefinition\nspec:\n  group: example.com\n  scope: Cluster\n  versions: []\n": true,
-		"spec:\n    scope: \"Cluster\" # of all\n":                                                        true,
-		"spec:\n  scope: Namespaced\n":                                                                    false,
-		"spec:\n  versions:\n  - schema:\n      scope: Cluster\n  scope: Namespaced\n":                    false,
-		"spec:\n  names:\n    scope: Cluster\n":                                                           false,
-		"spec: {}\nstatus:\n  scope: Cluster\n":                                                           false,
-		"":                                                                                                false,
+	const cluster, namespaced, unknown = apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped, apiextensionsv1.ResourceScope("")
+	for text, want := range map[string]apiextensionsv1.ResourceScope{
+		"kind: CustomResourceDefinition\nspec:\n  group: example.com\n  scope: Cluster\n  versions: []\n": cluster,
+		"spec:\n    scope: \"Cluster\" # of all\n":                                                        cluster,
+		`{"spec":{"group":"example.com","scope":"Cluster"}}`:                                              cluster,
+		"spec: {scope: Cluster, group: example.com}\n":                                                    cluster,
+		"\"spec\":\n  \"scope\": Cluster\n":                                                               cluster,
+		"spec:\n  scope : Cluster\n":                                                                      cluster,
+		"\ufeffspec:\n  scope: Cluster\n":                                                                 cluster,
+		"spec:\r\n  scope: Cluster\r\n":                                                                   cluster,
+		"spec:\n  scope: Namespaced\n":                                                                    namespaced,
+		"spec:\n  versions:\n  - schema:\n      scope: Cluster\n  scope: Namespaced\n":                    namespaced,
+		"spec:\n  names:\n    scope: Cluster\n":                                                           unknown,
+		"spec: {}\nstatus:\n  scope: Cluster\n":                                                           unknown,
+		"spec: [\n":                                                                                       unknown,
+		"":                                                                                                unknown,
 	} {
-		require.Equal(t, want, IsClusterIn([]byte(text)), text)
+		require.Equal(t, want, ScopeIn([]byte(text)), text)
+	}
+}
+
+// TestScopeOfKindsOfCRDs is unknown, also where their group ends like those of Kubernetes.
+func TestScopeOfKindsOfCRDs(t *testing.T) {
+	for _, kind := range []schema.GroupKind{
+		{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}, {Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"},
+		{Group: "metacontroller.k8s.io", Kind: "CompositeController"}, {Group: "example.com", Kind: "Node"},
+	} {
+		require.Empty(t, ScopeOf(kind.Group, kind.Kind), kind)
+	}
+	for _, kind := range []schema.GroupKind{{Kind: "Pod"}, {Group: "apps", Kind: "Deployment"}, {Group: "coordination.k8s.io", Kind: "Lease"}, {Group: "rbac.authorization.k8s.io", Kind: "Role"}} {
+		require.Equal(t, apiextensionsv1.NamespaceScoped, ScopeOf(kind.Group, kind.Kind), kind)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operetta-dev/operetta/internal/crd"
@@ -86,7 +87,7 @@ func declared(r metacontroller.Resource) Kind {
 
 // custom returns the kind of an operator's parent.
 func custom(c metacontroller.Controller) Kind {
-	k := Kind{Resource: c.Parent, IsCluster: crd.IsClusterIn(c.CRD), generation: true}
+	k := Kind{Resource: c.Parent, IsCluster: crd.ScopeIn(c.CRD) == apiextensionsv1.ClusterScoped, generation: true}
 	if len(c.CRD) > 0 {
 		k.definition = func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) }
 	}
