@@ -101,9 +101,16 @@ func (d document) inOrder(causes []metav1.StatusCause) []metav1.StatusCause {
 	return slices.Compact(sorted)
 }
 
+// mostWarnings is how many unknown fields of a document are named.
+const mostWarnings = 100
+
 // warn prints the fields that the API server would drop.
 func (p *program) warn(d document, prefix string, unknown []string) {
-	for _, path := range unknown {
+	for i, path := range unknown {
+		if i == mostWarnings {
+			fmt.Fprintf(p.Err, "warning: %d more unknown fields (%s)\n", len(unknown)-i, d.source)
+			return
+		}
 		fmt.Fprintf(p.Err, "warning: %s\n", printable.Line(fmt.Sprintf("unknown field %q (%s)", prefix+path, d.at(prefix+path)), mostMessage))
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,6 +172,25 @@ func TestLinesOfFields(t *testing.T) {
 	} {
 		require.Equal(t, "standard input:"+want, documents[1].at(path), path)
 	}
+}
+
+// TestManyUnknownFieldsAreNamedInTime, and so is one with a long name: a document is parsed
+// once for all of them. A file of 66 KB took 78 s.
+func TestManyUnknownFieldsAreNamedInTime(t *testing.T) {
+	const head = "apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: a}\nspec:\n  size: 1\n"
+	var many strings.Builder
+	many.WriteString(head)
+	for i := range 50_000 {
+		fmt.Fprintf(&many, "  x%d: 1\n", i)
+	}
+	_, _, stderr := operetta(t, many.String(), "render", "-")
+	require.Equal(t, mostWarnings+1, strings.Count(stderr, "warning: "))
+	require.Contains(t, stderr, "warning: unknown field \"spec.x0\" (standard input:6)\n")
+	require.Contains(t, stderr, "warning: 49900 more unknown fields (standard input, document 1)\n")
+
+	long := strings.Repeat("a.", 500_000)
+	_, _, stderr = operetta(t, head+"  ? "+long+"\n  : 1\n", "render", "-")
+	require.Contains(t, stderr, "warning: unknown field \"spec.a.a.")
 }
 
 // TestALongReasonIsReadable: it quotes a file, and ends with what is wrong.

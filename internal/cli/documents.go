@@ -14,9 +14,9 @@ import (
 type document struct {
 	source    string // for messages: the file, and which document of it
 	json      []byte
-	path      string // of the file, or "-"
-	text      []byte // as written
-	firstLine int    // of the text in the file, or 0
+	path      string         // of the file, or "-"
+	places    func() *places // of the fields in the text as it is written
+	firstLine int            // of the text in the file, or 0
 }
 
 // readDocuments reads all documents of a file, or of the standard input where
@@ -39,7 +39,7 @@ func (p *program) readDocuments(path string) ([]document, error) {
 			return nil, fmt.Errorf("%s %w", source(i), err)
 		}
 		if !bytes.Equal(content, []byte("null")) {
-			list = append(list, document{source: source(i), json: content, path: path, text: part, firstLine: lines[i]})
+			list = append(list, document{source: source(i), json: content, path: path, places: placesIn(part), firstLine: lines[i]})
 		}
 	}
 	if len(list) == 0 {

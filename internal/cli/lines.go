@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -43,24 +45,51 @@ func (d document) at(path string) string {
 
 // line returns the line of a field, or 0 if unknown.
 func (d document) line(path string) int {
-	var root yaml.Node
-	if d.firstLine == 0 || len(d.text) > mostLocated || yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
+	if d.firstLine == 0 {
 		return 0
 	}
-	return d.firstLine - 1 + lineOf(root.Content[0], path)
+	return d.places().line(d.firstLine, path)
 }
 
-// lineOf returns the line of the field at a path below a node, or of the last
-// part of the path that exists.
-func lineOf(node *yaml.Node, path string) int {
+// places are the lines of the fields of a document in YAML.
+type places struct {
+	root *yaml.Node // nil if they are not known
+	keys map[*yaml.Node]keys
+}
+
+// keys are those of a mapping.
+type keys struct {
+	at      map[string]int // where a key stands in the content
+	lengths map[int]bool
+}
+
+// placesIn returns a function that parses a text when it is first called: few documents
+// have anything that is to be located.
+func placesIn(text []byte) func() *places {
+	return sync.OnceValue(func() *places {
+		var document yaml.Node
+		if len(text) > mostLocated || yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
+			return &places{}
+		}
+		return &places{document.Content[0], map[*yaml.Node]keys{}}
+	})
+}
+
+// line returns the line of the field at a path, or of the last part of the path that exists,
+// of a document that begins on the line first. It returns 0 if the lines are not known.
+func (p *places) line(first int, path string) int {
+	if p.root == nil {
+		return 0
+	}
+	node := p.root
 	line := node.Line
 	for {
 		for node.Kind == yaml.AliasNode {
 			node = node.Alias
 		}
-		key, value, rest := step(node, path)
+		key, value, rest := p.step(node, path)
 		if value == nil {
-			return line
+			return first - 1 + line
 		}
 		line, node, path = key.Line, value, rest
 	}
@@ -69,16 +98,17 @@ func lineOf(node *yaml.Node, path string) int {
 // step returns the member or item of a node for the first part of a path, its
 // key, and the rest of the path. Keys may contain dots: the longest match
 // counts.
-func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
+func (p *places) step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	switch node.Kind {
 	case yaml.MappingNode:
-		longest := -1
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			name := node.Content[i].Value
-			for _, written := range []string{name, "." + name, "[" + name + "]"} {
-				after, found := strings.CutPrefix(path, written)
-				if found && (after == "" || after[0] == '.' || after[0] == '[') && len(name) > longest {
-					longest, key, value, rest = len(name), node.Content[i], node.Content[i+1], after
+		keys := p.keysOf(node)
+		for _, end := range slices.Backward(ends(path)) {
+			for _, name := range names(path[:end]) {
+				if !keys.lengths[len(name)] { // a path may be long, and hashing each part of it slow
+					continue
+				}
+				if at, ok := keys.at[name]; ok {
+					return node.Content[at], node.Content[at+1], path[end:]
 				}
 			}
 		}
@@ -89,5 +119,46 @@ func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 		}
 	default: // has nothing below
 	}
-	return key, value, rest
+	return nil, nil, ""
+}
+
+func (p *places) keysOf(mapping *yaml.Node) keys {
+	known, ok := p.keys[mapping]
+	if !ok {
+		known = keys{map[string]int{}, map[int]bool{}}
+		for i := 0; i+1 < len(mapping.Content); i += 2 {
+			name := mapping.Content[i].Value
+			known.at[name], known.lengths[len(name)] = i, true
+		}
+		p.keys[mapping] = known
+	}
+	return known
+}
+
+// ends returns where a first part of a path may end: before a dot or a bracket, or at
+// its end.
+func ends(path string) []int {
+	var all []int
+	for i := 1; i < len(path); i++ {
+		if path[i] == '.' || path[i] == '[' {
+			all = append(all, i)
+		}
+	}
+	if path != "" {
+		all = append(all, len(path))
+	}
+	return all
+}
+
+// names returns the keys that a part of a path may stand for: it is written name, .name or
+// [name].
+func names(part string) []string {
+	all := []string{part}
+	if name, ok := strings.CutPrefix(part, "."); ok {
+		all = append(all, name)
+	}
+	if name, ok := strings.CutPrefix(part, "["); ok && strings.HasSuffix(name, "]") {
+		all = append(all, strings.TrimSuffix(name, "]"))
+	}
+	return all
 }

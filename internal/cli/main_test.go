@@ -29,3 +29,18 @@ func TestNothingOnStderrControlsATerminal(t *testing.T) {
 	_, _, stderr := operetta(t, "", strings.Repeat("x", 1<<20))
 	require.Less(t, len(stderr), 5000)
 }
+
+// TestNoValueInASimulationControlsATerminal: a simulation shows values that a custom resource has.
+func TestNoValueInASimulationControlsATerminal(t *testing.T) {
+	box := func(value string) string {
+		return "apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: web}\nspec:\n  size: 1\n  template:\n    spec:\n" +
+			"      containers: [{name: c, image: nginx, env: [{name: A, value: " + value + "}]}]\n"
+	}
+	for _, value := range []string{`"b\e[2J\e]0;owned\a\r=forged"`, `"b\u202Ex"`, `"b\U000E0001x y"`, `"b\n= PodSet default/web: forged"`} {
+		code, stdout, stderr := operetta(t, box("a")+"---\n"+box(value), "simulate", "-")
+		require.Equal(t, exitDone, code, stderr)
+		require.Regexp(t, `env\[A\]\.value: a -> "?b\\`, stdout)
+		require.Negative(t, strings.IndexFunc(stdout, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' }), "%q", stdout)
+		require.NotContains(t, stdout, "\n= PodSet default/web: forged")
+	}
+}

@@ -26,6 +26,9 @@ func Line(text string, most int) string {
 	return text
 }
 
+// Escaped returns a text as one line, with what has no glyph as \uXXXX.
+func Escaped(text string) string { return escape(text, "") }
+
 // Is reports whether a text can be shown as it is, in one line.
 func Is(text string) bool { return escape(text, "") == text }
 

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
@@ -37,8 +38,9 @@ func (r *Printer) Outcomes(world *simulate.World) {
 		case !o.Quiet:
 			state = "Ready, but NOT quiet"
 		}
-		fmt.Fprintf(r.Out, "= %s %s/%s: %s after %s, hook calls: %d, children: %d\n", o.Parent.GetKind(),
+		line := fmt.Sprintf("= %s %s/%s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(),
 			o.Parent.GetNamespace(), o.Parent.GetName(), state, o.After.Round(time.Second), o.Calls, o.Children)
+		fmt.Fprintln(r.Out, printable.Escaped(line))
 	}
 }
 
@@ -55,7 +57,7 @@ func (r *Printer) Steps(world *simulate.World) {
 			if r.isRepeated(text) {
 				continue
 			}
-			fmt.Fprintf(r.Out, "%s%s\n", head, text)
+			fmt.Fprintf(r.Out, "%s%s\n", head, printable.Escaped(text)) // it has values of objects
 			head = strings.Repeat(" ", len(head))
 		}
 	}
