@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 func TestParseFault(t *testing.T) {
@@ -28,6 +30,13 @@ func TestVanishedChildComesBack(t *testing.T) {
 	w := plain(t, configMaps, configMap("c", "1"), Fault{What: Vanish, Kind: "ConfigMap", Name: "c"})
 	require.Equal(t, []string{"created by the hook", "deleted by deleted by hand", "created by the hook"}, told(w, "ConfigMap/c"))
 	require.Empty(t, w.UnmetFaults())
+}
+
+func TestFaultMeansTheChildOfTheParentsKindAndName(t *testing.T) {
+	toys := child("other.example.com/v1", "Toy", "toys", metacontroller.InPlace)
+	w := plain(t, toys, object("other.example.com/v1", "Toy", "t", nil), Fault{What: Vanish, Kind: "Toy", Name: "t"})
+	require.Equal(t, []string{"created by the hook", "deleted by deleted by hand", "created by the hook"}, told(w, "Toy/t"))
+	require.NotNil(t, w.Get(toyRef), "it has the same kind and name, in another group")
 }
 
 func TestFlapComesAndGoes(t *testing.T) {

@@ -104,6 +104,10 @@ func (w *World) trigger(t *faultState) {
 	case Vanish, Evict:
 	}
 	targets := slices.DeleteFunc(w.Objects(), func(object Object) bool { return !t.matches(object) })
+	// A child may have the kind and the name of the custom resource, in another API group: it is meant then.
+	if children := slices.DeleteFunc(slices.Clone(targets), w.IsOfParent); len(children) > 0 {
+		targets = children
+	}
 	if len(targets) == 0 {
 		return
 	}
