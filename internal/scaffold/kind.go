@@ -116,8 +116,8 @@ var (
 )
 
 // occupied are names in lower case that a kind's package cannot have, because
-// it imports another of that name or the go command ignores its folder.
-var occupied = []string{"deploy", "hooks", "internal", "main", "metacontroller", "operator", "testdata", "vendor"}
+// it imports another of that name, the go command ignores its folder, or no import can have it.
+var occupied = []string{"deploy", "hooks", "init", "internal", "main", "metacontroller", "operator", "testdata", "vendor"}
 
 // declared are names that the package of a kind declares.
 var declared = []string{"Controller", "Spec", "Status"}

@@ -49,6 +49,9 @@ type moduleData struct {
 // modulePathPattern matches module paths that are also valid names of images.
 var modulePathPattern = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*(/[a-z0-9]+([-._][a-z0-9]+)*)+$`)
 
+// operettaModule is the module that a new one requires in its go.mod.
+const operettaModule = "github.com/operetta-dev/operetta"
+
 // NewModule returns the files of a new module with one kind, in a folder that
 // is new or empty. The error says what to write instead.
 func NewModule(root string, module Module, kind Kind) (Plan, error) {
@@ -56,6 +59,9 @@ func NewModule(root string, module Module, kind Kind) (Plan, error) {
 	host, rest, _ := strings.Cut(module.Path, "/")
 	if !modulePathPattern.MatchString(module.Path) || !strings.Contains(host, ".") {
 		return p, fmt.Errorf("%q is no path of a module: write a domain and a path in lower case, as in --module example.com/acme/operators", module.Path)
+	}
+	if module.Path == operettaModule {
+		return p, fmt.Errorf("%s is the module that a new one requires: write a path of yours", module.Path)
 	}
 	program := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(rest)
 	if len(program) > longestProgram || '0' <= program[0] && program[0] <= '9' {
