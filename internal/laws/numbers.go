@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/internal/crd"
@@ -25,13 +26,17 @@ func DecodedSchema(t testing.TB, controller metacontroller.Controller) map[strin
 }
 
 // NumbersFit requires that a CRD admits no number that the Go type of its field
-// cannot hold: a custom resource with one could not be decoded. It returns the
-// number of 32-bit fields.
+// cannot hold, and no quantity that is longer than a sync hook admits: a custom
+// resource with one could not be decoded. It returns the number of 32-bit fields
+// and quantities.
 func NumbersFit(t *testing.T, controller metacontroller.Controller) int {
 	n := numbers{T: t}
 	n.walk(DecodedSchema(t, controller), controller.ParentType(), "")
 	return n.found
 }
+
+// longestQuantity is what a sync hook admits, in characters.
+const longestQuantity = 64
 
 // numbers walks a schema together with its Go type.
 type numbers struct {
@@ -50,6 +55,10 @@ func (n *numbers) walk(schema object, goType reflect.Type, path string) {
 		n.found++
 		// A rule may state it, if a number and a text have different limits.
 		require.True(n, schema["maximum"] != nil || schema["x-kubernetes-validations"] != nil, "%s has no maximum", path)
+	case goType == reflect.TypeFor[resource.Quantity]():
+		n.found++
+		longest, hasLongest := schema["maxLength"].(float64)
+		require.True(n, hasLongest && longest <= longestQuantity, "%s: maxLength %v", path, schema["maxLength"])
 	case goType.Kind() == reflect.Int32:
 		n.found++
 		least, hasLeast := schema["minimum"].(float64)

@@ -17,17 +17,14 @@ import (
 // the schema, and refuses rules that compare many names without a maximal
 // length.
 func bound(schema map[string]any, t reflect.Type) {
-	const (
-		label    = 63 // what Kubernetes accepts for these names anyway
-		quantity = 64 // far more than any number with its unit takes
-	)
+	const label = 63 // what Kubernetes accepts for these names anyway
 	switch t {
 	case reflect.TypeFor[corev1.Container](), reflect.TypeFor[corev1.Volume](), reflect.TypeFor[corev1.VolumeMount]():
 		if name := member(member(schema, "properties"), "name"); name != nil {
 			name["maxLength"] = label
 		}
 	case reflect.TypeFor[resource.Quantity]():
-		schema["maxLength"] = quantity
+		schema["maxLength"] = int64(longestQuantity)
 	case reflect.TypeFor[metav1.LabelSelector]():
 		boundSelector(member(member(schema, "properties"), "matchExpressions"))
 	}
@@ -71,6 +68,8 @@ const (
 const (
 	longestText = 1024
 	longestKey  = 317 // that of labels and annotations, with a prefix
+	// longestQuantity is what the sync hook admits, far more than any number with its unit takes.
+	longestQuantity = 64
 )
 
 // manyEntries are the lists and maps that may have [mostEntries]: what long programs have,
@@ -186,9 +185,7 @@ const (
 func boundQuantities(schema map[string]any) {
 	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, anyExponent) {
 		schema["pattern"] = strings.Replace(pattern, anyExponent, shortExponent, 1)
-		if schema["maxLength"] == nil {
-			schema["maxLength"] = int64(64)
-		}
+		schema["maxLength"] = int64(longestQuantity)
 	}
 	below(schema, boundQuantities)
 }
