@@ -49,6 +49,10 @@ func TestOnlyMetacontrollerWritesItsAnnotations(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, stderr, "are written by Metacontroller")
 
+	rollback := "deprecated.deployment.rollback.to=1"
+	require.Contains(t, refused("annotate", "configmap", "child", rollback), "rolled back by the annotation")
+	require.Empty(t, refused("annotate", "configmap", "plain", rollback), "what is no child is its owner's")
+
 	require.Empty(t, refused("label", "configmap", "child", "a=b"))
 	require.Empty(t, refused("annotate", "configmap", "plain", "a=b"))
 	require.Empty(t, refused("patch", "configmap", "child", `--patch={"data":{"a":"b"}}`))
