@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -94,6 +95,9 @@ func TestCallRefusesWrongAnswers(t *testing.T) {
 			Children: []Object{&unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}}}}},
 		"child Secret/a: set apiVersion and kind, which are only known of the types of Kubernetes: this is a *v1.ConfigMap": {
 			Children: with(func(c *corev1.ConfigMap) { c.APIVersion, c.Kind = "", "Secret" })},
+		"child ConfigMap/a: data: k: a json.RawMessage is not one value in JSON: check a text before it becomes one": {
+			Children: []Object{&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"},
+				"data": map[string]any{"k": json.RawMessage(`""}},{"apiVersion":"v1","kind":"Secret","metadata":{"name":"b","namespace":"other"},"data":{"k":""`)}}}}},
 		"child /: it is nil":                       {Children: []Object{nil}},
 		"child ConfigMap/a: it is asked for twice": {Children: []Object{configMap("a"), configMap("a")}},
 		"child ConfigMap/a: the 256166 bytes of annotations that it is applied with are more than the 256000 that Metacontroller can apply": {

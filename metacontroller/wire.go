@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"bytes"
 	"cmp"
 	"encoding"
 	"encoding/base64"
@@ -101,11 +102,15 @@ var (
 // encoderOf returns the encoder of the type of a value that is no pointer, or nil for
 // the form of its kind. Methods of the pointer count, too.
 func encoderOf(v reflect.Value) encoder {
-	if !v.IsValid() || v.Kind() == reflect.Interface {
+	if !v.IsValid() {
 		return nil
 	}
-	t := v.Type()
-	if t.PkgPath() == "" { // it has no name, and no methods
+	return encoderOfType(v.Type())
+}
+
+// encoderOfType is encoderOf for a type.
+func encoderOfType(t reflect.Type) encoder {
+	if t.Kind() == reflect.Interface || t.PkgPath() == "" && t.Kind() != reflect.Struct { // it has no name, embeds nothing, and so has no methods
 		return nil
 	}
 	if known, ok := encoders.Load(t); ok {
@@ -138,14 +143,22 @@ func withMethods[T any](v reflect.Value) T {
 }
 
 // appendMarshaler appends a value with its own encoder, such as a quantity or a
-// time. The zero values are null, or 0 in the case of IntOrString.
+// time. The zero values are null, or 0 in the case of IntOrString. What the encoder
+// returns may be a text from a spec, as of a [json.RawMessage]: one that is no value
+// in JSON could end the object that it is in and begin another.
 func appendMarshaler(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
-	if !meant && v.Type() == intOrStringType && v.IsZero() {
+	if !meant && (v.Type() == intOrStringType && v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0) {
 		return b, false, nil
 	}
 	text, err := withMethods[json.Marshaler](v).MarshalJSON()
-	if err != nil || string(text) == "null" {
+	if err != nil {
 		return b, false, err
+	}
+	if text = bytes.TrimSpace(text); string(text) == "null" {
+		return b, false, nil
+	}
+	if !json.Valid(text) {
+		return b, false, fmt.Errorf("a %s is not one value in JSON: check a text before it becomes one", v.Type())
 	}
 	return append(b, text...), true, nil
 }
@@ -301,8 +314,8 @@ type field struct {
 	key       []byte // the name as a JSON string
 	index     []int
 	omitempty bool
-	hasIsZero bool // it has the method that tells what omitzero leaves out
-	quoted    bool // a scalar, written as a text
+	isZero    func(reflect.Value) bool // what omitzero leaves out, of a type that tells
+	quoted    bool                     // a scalar, written as a text
 }
 
 var fieldsByType sync.Map // of reflect.Type to []field
@@ -316,15 +329,29 @@ func fieldsOf(t reflect.Type) []field {
 	for _, f := range jsonfields.Of(t) {
 		fields = append(fields, field{
 			name: f.Name, key: appendString(nil, f.Name), index: f.Index, omitempty: f.OmitEmpty,
-			hasIsZero: f.OmitEmpty && f.Type.Kind() == reflect.Struct && f.Type.Implements(isZeroType),
-			quoted:    f.Quoted,
+			isZero: isZeroOf(f), quoted: f.Quoted,
 		})
 	}
 	fieldsByType.Store(t, fields)
 	return fields
 }
 
+// isZeroOf returns the method IsZero of a field's type, where it counts. It does so
+// of a struct with omitempty as well, which encoding/json writes.
+func isZeroOf(f jsonfields.Field) func(reflect.Value) bool {
+	switch isStruct := f.Type.Kind() == reflect.Struct; {
+	case !f.OmitZero && !(f.OmitEmpty && isStruct):
+		return nil
+	case f.Type.Implements(isZeroType):
+		return func(v reflect.Value) bool { return v.Interface().(interface{ IsZero() bool }).IsZero() }
+	case reflect.PointerTo(f.Type).Implements(isZeroType) && f.OmitZero:
+		return func(v reflect.Value) bool { return withMethods[interface{ IsZero() bool }](v).IsZero() }
+	default:
+		return nil
+	}
+}
+
 // isEmpty reports whether a field is left out of the wire form.
 func (f field) isEmpty(v reflect.Value) bool {
-	return f.omitempty && (v.IsZero() || f.hasIsZero && v.Interface().(interface{ IsZero() bool }).IsZero())
+	return f.omitempty && (v.IsZero() || f.isZero != nil && f.isZero(v))
 }

@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/netip"
 	"strings"
@@ -11,9 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -191,6 +194,23 @@ type (
 		Generic generic[int]
 	}
 	generic[T any] struct{ Value T }
+	// written write themselves, which the option string does not change.
+	written struct {
+		Level   level                   `json:"level,string"`
+		Pointer *level                  `json:"pointer,string"`
+		Shout   shout                   `json:"shout,string"`
+		Time    struct{ metav1.Time }   `json:"time"`
+		Times   []struct{ metav1.Time } `json:"times"`
+		Raw     json.RawMessage         `json:"raw"`
+		Values  apiextensionsv1.JSON    `json:"values"`
+		Anys    map[string]any          `json:"anys"`
+		Level7  level                   `json:"level7,omitzero"`
+		Level8  level                   `json:"level8,omitzero"`
+		Level9  *level                  `json:"level9,omitzero"`
+		Level0  level                   `json:"level0,omitempty"`
+		Empty   json.RawMessage         `json:"empty,omitempty"`
+	}
+	level int
 	// Left and Right embed pointers to one another.
 	Left struct {
 		*Right
@@ -222,6 +242,10 @@ func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
 			map[netip.Addr]string{netip.MustParseAddr("10.0.0.1"): "a"}, map[shout]int{"s": 1}, 3},
 		quoted{Text: "a", Pointer: new(5), Number: "1.50", Float: 0.1},
 		options{time.Time{}.In(time.FixedZone("", 3600)), 0, "a", "b", "c", generic[int]{7}},
+		&written{
+			Level: 1, Pointer: new(level(2)), Shout: "a", Raw: json.RawMessage(` {"a": [1, {"b": "}"}]} `), Values: apiextensionsv1.JSON{Raw: []byte(`"x"`)}, Empty: json.RawMessage{},
+			Time: struct{ metav1.Time }{metav1.Unix(1, 0)}, Times: []struct{ metav1.Time }{{metav1.Unix(2, 0)}}, Anys: map[string]any{"r": json.RawMessage(`[1]`)}, Level7: 7, Level8: 8,
+		},
 	} {
 		want, err := json.Marshal(value)
 		require.NoError(t, err)
@@ -232,6 +256,11 @@ func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
 	_, err := appendStatus(nil, odd{Number: "one"})
 	require.ErrorContains(t, err, "number: ")
 }
+
+func (l level) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint("L", int(l))) }
+
+// IsZero is not that the number is 0.
+func (l *level) IsZero() bool { return *l == 7 }
 
 // withoutNulls removes the members that are null: nobody meant them.
 func withoutNulls(t *testing.T, text []byte) string {
@@ -248,6 +277,11 @@ func TestWireFormRefusesWhatHasNone(t *testing.T) {
 		"has no form in JSON":    map[string]any{"c": make(chan int)},
 		"keys of the type bool":  map[bool]string{true: "a"},
 		"unsupported value: NaN": []float64{nan()},
+		// Texts that would end what they are in, or nothing.
+		"raw: a json.RawMessage is not one value in JSON": map[string]any{"raw": json.RawMessage(`1},{"kind":"Role"`)},
+		"[0]: a v1.JSON is not one value in JSON":         []any{apiextensionsv1.JSON{Raw: []byte(`1,2`)}},
+		"a runtime.RawExtension is not one value":         []runtime.RawExtension{{Raw: []byte(`{}}`)}},
+		"[0]: a json.RawMessage is not one value":         []json.RawMessage{{}},
 	} {
 		_, err := appendStatus(nil, value)
 		require.ErrorContains(t, err, reason)

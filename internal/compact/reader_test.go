@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -130,16 +131,49 @@ type (
 		Spec struct{ Containers [1]map[string]any } `json:"spec"`
 	}
 	itself struct{ *itself }
+	// A tree has itself in it in more than one way.
+	tree struct {
+		Spec struct{ Left, Right, Both *Tree }
+	}
+	Tree struct {
+		Left, Right, Both *Tree
+		All, Any          []Tree
+		NodeName          string
+		Containers        Names
+	}
+	listOfItself  []listOfItself
+	listsOfItself struct{ List listOfItself }
+	named         struct {
+		Spec struct {
+			Containers Names   `json:"containers"`
+			List       **Names `json:"Containers"`
+		} `json:"spec"`
+	}
+	// Names read other members than those of what they are made of.
+	Names []struct{ X string }
 )
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *Names) UnmarshalJSON(text []byte) error {
+	var all []map[string]string
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	for _, one := range all {
+		*n = append(*n, struct{ X string }{fmt.Sprint(one)})
+	}
+	return nil
+}
 
 // TestReaderLeavesWhatATypeReads, whatever it embeds: encoding/json decides.
 func TestReaderLeavesWhatATypeReads(t *testing.T) {
 	const object = `{"apiVersion":"v1","kind":"Pod","spec":{"nodeName":"n","containers":[{"name":"c"},{"name":"d"}],"Containers":[{"a":"b"}]},
-		"Spec":{"NodeName":"n","Containers":[{"name":"c"}]},"Map":{"x":"y"},"list":[{"Name":"c"}]}`
+		"Spec":{"NodeName":"n","Containers":[{"name":"c"}]},"Map":{"x":"y"},"list":[{"Name":"c"}],"List":[[],[[]]]}`
 	for _, reads := range []reflect.Type{
 		reflect.TypeFor[deepFirst](), reflect.TypeFor[deepLast](), reflect.TypeFor[ambiguous](), reflect.TypeFor[outerFirst](), reflect.TypeFor[outerLast](),
 		reflect.TypeFor[taggedOfOneDepth](), reflect.TypeFor[embeddedMap](), reflect.TypeFor[inline](), reflect.TypeFor[pointer](), reflect.TypeFor[array](),
 		reflect.TypeFor[map[string]any](), reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage](), reflect.TypeFor[*Node](), reflect.TypeFor[itself](),
+		reflect.TypeFor[tree](), reflect.TypeFor[listsOfItself](), reflect.TypeFor[named](),
 	} {
 		controller := toy()
 		controller.Children[0].Reads = reads

@@ -2,8 +2,10 @@ package compact
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/operetta-dev/operetta/internal/jsonfields"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -69,7 +71,7 @@ func contestedRules(c metacontroller.Controller) map[string]*rule {
 		if !child.Contested || slices.Contains(c.Related, child.Resource) {
 			continue
 		}
-		object := readRule(reflect.TypeFor[struct{}]())
+		object := newReadRule(reflect.TypeFor[struct{}]())
 		object.object("metadata").add("ownerReferences")
 		rules[child.Key()] = &rule{others: object}
 	}
@@ -86,12 +88,24 @@ func unmanaged() *rule {
 }
 
 // readRule returns the rule for an object that a hook decodes into a Go type,
-// and metacontroller for its identity.
+// and metacontroller for its identity. It is not to be modified.
 func readRule(t reflect.Type) *rule {
-	object := typeRule(t, 0)
-	if object == nil { // a map, or a type that decodes itself
+	if known, ok := readRules.Load(t); ok {
+		return known.(*rule)
+	}
+	r := newReadRule(t)
+	readRules.Store(t, r)
+	return r
+}
+
+var readRules sync.Map // of reflect.Type to *rule
+
+func newReadRule(t reflect.Type) *rule {
+	read := rules{}.of(t)
+	if read == nil { // a map, or a type that decodes itself
 		return unmanaged()
 	}
+	object := read.clone()
 	object.add("apiVersion")
 	object.add("kind")
 	metadata := object.object("metadata")
@@ -105,8 +119,14 @@ func readRule(t reflect.Type) *rule {
 
 func (r *rule) add(name string) { r.members[name] = nil }
 
+func (r *rule) clone() *rule {
+	clone := *r
+	clone.members = maps.Clone(r.members)
+	return &clone
+}
+
 // object returns the rule of a member that is an object with some members to
-// keep.
+// keep, which is of this rule alone.
 func (r *rule) object(name string) *rule {
 	member, ok := r.members[name]
 	switch {
@@ -114,30 +134,43 @@ func (r *rule) object(name string) *rule {
 		return &rule{members: map[string]*rule{}}
 	case !ok:
 		member = &rule{members: map[string]*rule{}, others: nothing}
-		r.members[name] = member
+	default:
+		member = member.clone()
 	}
+	r.members[name] = member
 	return member
 }
 
-// deepest is how deep a type is followed. Deeper values are kept.
-const deepest = 16
+// rules are those of types, so that one that has itself in it ends.
+type rules map[reflect.Type]*rule
 
-// typeRule returns the rule that keeps the fields of a Go type, as
-// encoding/json names them.
-func typeRule(t reflect.Type, depth int) *rule {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
+// of returns the rule that keeps the fields of a Go type, as encoding/json
+// names them.
+func (r rules) of(t reflect.Type) *rule {
+	if known, ok := r[t]; ok {
+		return known
 	}
-	if t.Kind() != reflect.Struct || depth > deepest || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+	r[t] = nil // until it is known, which a list of itself never is
+	if reflect.PointerTo(t).Implements(unmarshaler) {
 		return nil
 	}
-	r := &rule{members: map[string]*rule{}, others: nothing}
+	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		r[t] = r.of(t.Elem())
+		return r[t]
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	made := &rule{members: map[string]*rule{}, others: nothing}
+	r[t] = made
 	for _, field := range jsonfields.Of(t) {
 		if field.Name == "managedFields" { // of a template
-			r.members[field.Name] = nothing
+			made.members[field.Name] = nothing
 		} else {
-			r.members[field.Name] = typeRule(field.Type, depth+1)
+			made.members[field.Name] = r.of(field.Type)
 		}
 	}
-	return r
+	return made
 }
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()

@@ -4,6 +4,8 @@
 package jsonfields
 
 import (
+	"encoding"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ type Field struct {
 	Index     []int // for [reflect.Value.FieldByIndex]
 	Type      reflect.Type
 	OmitEmpty bool // with omitempty or omitzero
+	OmitZero  bool // with omitzero
 	Quoted    bool // with the option string and of a type that it has a meaning for
 }
 
@@ -92,7 +95,8 @@ func (s structure) collect(candidates map[string][]candidate, next []structure, 
 		}
 		for option := range strings.SplitSeq(options, ",") {
 			field.OmitEmpty = field.OmitEmpty || option == "omitempty" || option == "omitzero"
-			field.Quoted = field.Quoted || option == "string" && isScalar(inner.Kind())
+			field.OmitZero = field.OmitZero || option == "omitzero"
+			field.Quoted = field.Quoted || option == "string" && isScalar(inner)
 		}
 		candidates[field.Name] = append(candidates[field.Name], candidate{field, name != "", s.twice})
 	}
@@ -121,7 +125,14 @@ func isName(text string) bool {
 	})
 }
 
-// isScalar reports whether a kind is that of a text, a number or a truth value.
-func isScalar(kind reflect.Kind) bool {
-	return kind >= reflect.Bool && kind <= reflect.Float64 || kind == reflect.String
+var (
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// isScalar reports whether a type is that of a text, a number or a truth value, and does
+// not write itself.
+func isScalar(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	return (t.Kind() >= reflect.Bool && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String) && !pointer.Implements(marshaler) && !pointer.Implements(textMarshaler)
 }
