@@ -143,11 +143,11 @@ func TestObjectsAreBounded(t *testing.T) {
 	// Metacontroller may still adopt an object that has as many owners as are allowed.
 	kubectl(t, "create", "role", "writer", "--verb=get,patch", "--resource=configmaps", "--namespace="+ns)
 	kubectl(t, "create", "rolebinding", "writer", "--role=writer", "--serviceaccount=metacontroller:metacontroller", "--user=writer", "--namespace="+ns)
-	apply(t, ownedBy("ConfigMap", "v1", "owned", 20), "--namespace="+ns)
-	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + absentOwner(20) + `}]`, "--namespace=" + ns}
+	apply(t, ownedBy("ConfigMap", "v1", "owned", 2), "--namespace="+ns)
+	oneMore := []string{"patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":` + absentOwner(2) + `}]`, "--namespace=" + ns}
 	_, stderr, err := controlPlane.Kubectl(append(oneMore, "--as=writer")...)
 	require.Error(t, err)
-	require.Contains(t, stderr, "at most 20 owners")
+	require.Contains(t, stderr, "at most 2 owners")
 	kubectl(t, append(oneMore, "--as=system:serviceaccount:metacontroller:metacontroller")...)
 
 	// Controllers of Kubernetes go on with what Metacontroller has made from a large custom resource,
@@ -304,9 +304,9 @@ func TestObjectsAreBounded(t *testing.T) {
 		require.Error(t, err, more)
 		require.Contains(t, stderr, "have at most 200 labels, annotations and finalizers each", more)
 	}
-	_, stderr, err = controlPlane.Kubectl("patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":`+absentOwner(21)+`}]`, "--as=writer", "--namespace="+ns)
+	_, stderr, err = controlPlane.Kubectl("patch", "configmap", "owned", "--type=json", `--patch=[{"op":"add","path":"/metadata/ownerReferences/-","value":`+absentOwner(3)+`}]`, "--as=writer", "--namespace="+ns)
 	require.Error(t, err)
-	require.Contains(t, stderr, "at most 20 owners")
+	require.Contains(t, stderr, "at most 2 owners")
 	kubectl(t, patch(`{"metadata":{"labels":{"l0":null}},"spec":{"template":{"metadata":{"labels":{"l0":null}}}}}`)...)
 	kubectl(t, withFinalizers(239)...)
 	kubectl(t, withFinalizers(0)...)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -38,8 +39,8 @@ func ownedByThese(kind, apiVersion, name string, numbers ...int) string {
 }
 
 // TestOwnersAreBounded: with the component bounded-objects no user of one namespace gives an object
-// of any kind thousands of owners, or many at a time, with which the garbage collector is late for
-// the whole cluster.
+// of any kind more than two owners, with many of which the garbage collector is late for the whole
+// cluster.
 func TestOwnersAreBounded(t *testing.T) {
 	const policy = "../deploy/components/bounded-objects/policy.yaml"
 	ns := namespace(t, "owners")
@@ -63,27 +64,26 @@ func TestOwnersAreBounded(t *testing.T) {
 	require.NoError(t, write("alice", "create", ownedBy("Lease", leases, "full", 20)))
 	kubectl(t, "apply", "--filename="+policy)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
-	const inAll, atATime = "at most 20 owners", "at most 2 owners at a time"
+	const tooMany = "at most 2 owners, or those that it had: remove"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err := write("alice", "create", ownedBy("Lease", leases, fmt.Sprint("a", time.Now().UnixNano()), 21))
-		return err != nil && strings.Contains(err.Error(), inAll)
+		err := write("alice", "create", ownedBy("Lease", leases, fmt.Sprint("a", time.Now().UnixNano()), 3))
+		return err != nil && strings.Contains(err.Error(), tooMany)
 	}, time.Minute, 200*time.Millisecond)
 	for kind, apiVersion := range map[string]string{"ConfigMap": "v1", "Endpoints": "v1", "ServiceAccount": "v1", "Role": "rbac.authorization.k8s.io/v1"} {
-		require.ErrorContains(t, write("alice", "create", ownedBy(kind, apiVersion, "many", 21)), inAll, kind)
-		require.ErrorContains(t, write("alice", "create", ownedBy(kind, apiVersion, "many", 3)), atATime, kind)
+		require.ErrorContains(t, write("alice", "create", ownedBy(kind, apiVersion, "many", 3)), tooMany, kind)
 		require.NoError(t, write("alice", "create", ownedBy(kind, apiVersion, "few", 2)), kind)
 	}
 	lease := func(name string, owners ...int) string { return ownedByThese("Lease", leases, name, owners...) }
 	for _, step := range []struct{ verb, manifest, refusal string }{
 		{"create", lease("few", 1, 2), ""},
-		{"replace", lease("few", 1, 2, 3, 4), ""},
-		{"replace", lease("few", 5, 6, 3, 4), ""},
-		{"replace", lease("few", 7, 8, 9, 4), atATime},
-		{"replace", lease("few", 1, 3), ""},
+		{"replace", lease("few", 3, 4), ""},
+		{"replace", lease("few", 3, 4, 5), tooMany},
 		{"replace", lease("few"), ""},
-		{"replace", ownedBy("Lease", leases, "full", 21), inAll},
-		{"replace", ownedBy("Lease", leases, "full", 18), ""},
-		{"replace", ownedBy("Lease", leases, "full", 20), ""},
+		{"replace", ownedBy("Lease", leases, "full", 21), tooMany},
+		{"replace", lease("full", 1, 2, 3, 100), tooMany},
+		{"replace", strings.Replace(lease("full", 1, 2, 3), "absent", "other", 1), tooMany},
+		{"replace", lease("full", 1, 2, 3), ""},
+		{"replace", ownedBy("Lease", leases, "full", 20), tooMany},
 	} {
 		if err := write("alice", step.verb, step.manifest); step.refusal == "" {
 			require.NoError(t, err, step.manifest)
@@ -91,14 +91,56 @@ func TestOwnersAreBounded(t *testing.T) {
 			require.ErrorContains(t, err, step.refusal, step.manifest)
 		}
 	}
-	_, stderr, err := controlPlane.KubectlWithInput(ownedBy("Lease", leases, "full", 21), "apply", "--server-side", "--force-conflicts", "--filename=-", "--as=alice", "--namespace="+ns)
+	_, stderr, err := controlPlane.KubectlWithInput(ownedBy("Lease", leases, "full", 4), "apply", "--server-side", "--force-conflicts", "--filename=-", "--as=alice", "--namespace="+ns)
 	require.Error(t, err)
-	require.Contains(t, stderr, inAll)
+	require.Contains(t, stderr, tooMany)
 	for _, name := range []string{"former", "full"} {
 		kubectl(t, "label", "lease", name, "a=b", "--namespace="+ns, "--as=alice")
 	}
 	require.NoError(t, write("may-create", "create", ownedBy("Lease", leases, "of-a-controller", 30)))
 	require.NoError(t, write("may-update", "replace", ownedBy("Lease", leases, "of-a-controller", 40)))
+}
+
+// TestReplicasAreBounded: with the component bounded-objects a StatefulSet has no more replicas than
+// kube-controller-manager has room for.
+func TestReplicasAreBounded(t *testing.T) {
+	const policy = "../deploy/components/bounded-objects/policy.yaml"
+	ns := namespace(t, "replicas")
+	write := func(verb, name string, replicas int, flags ...string) error {
+		manifest := fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: %s}, spec: {replicas: %d, serviceName: a, selector: {matchLabels: {a: b}},
+			template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {no: node}, containers: [{name: a, image: a}]}}}}`, name, replicas)
+		_, stderr, err := controlPlane.KubectlWithInput(manifest, append(flags, verb, "--filename=-", "--namespace="+ns)...)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, stderr)
+		}
+		return nil
+	}
+	// Another test may have had the policy just before.
+	require.Eventually(t, func() bool { return write("create", "former", 1500) == nil }, time.Minute, 200*time.Millisecond)
+	kubectl(t, "apply", "--filename="+policy)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
+	const refusal = "a StatefulSet has at most 1000 replicas"
+	require.Eventually(t, func() bool { // the API server reads policies again after some time
+		err := write("create", "many", 1001, "--dry-run=server")
+		return err != nil && strings.Contains(err.Error(), refusal)
+	}, time.Minute, 200*time.Millisecond)
+	require.ErrorContains(t, write("create", "many", math.MaxInt32), refusal)
+	require.NoError(t, write("create", "many", 1000))
+	require.ErrorContains(t, write("replace", "many", 1001), refusal)
+	scale := func(name string, replicas int) string {
+		_, stderr, _ := controlPlane.KubectlWithInput("", "scale", "statefulset", name, fmt.Sprint("--replicas=", replicas), "--namespace="+ns)
+		return stderr
+	}
+	require.Contains(t, scale("many", 1001), refusal)
+	require.Empty(t, scale("many", 0))
+	require.Empty(t, scale("many", 1000))
+	_, stderr, err := controlPlane.KubectlWithInput("", "patch", "statefulset", "many", "--subresource=scale", "--type=merge", `--patch={"spec":{"replicas":2147483647}}`, "--namespace="+ns)
+	require.Error(t, err)
+	require.Contains(t, stderr, refusal)
+	kubectl(t, "label", "statefulset", "former", "c=d", "--namespace="+ns)
+	require.Contains(t, scale("former", 1501), refusal)
+	require.Empty(t, scale("former", 1499))
+	require.NoError(t, write("replace", "former", 1498))
 }
 
 // TestQuotaCountsWhatUsersMayCreate: the API server's space is that of all namespaces, and

@@ -154,10 +154,11 @@ type Middleware struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
-	// Replica is the number of Pods. A DaemonSet has none. If omitted, it
-	// starts at 1 and an autoscaler may change it.
+	// Replica is the number of Pods, at most 1000. A DaemonSet has none. If
+	// omitted, it starts at 1 and an autoscaler may change it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
 	Replica *int32 `json:"replica,omitempty"`
 	// Resources are requests and limits.
 	// +optional
@@ -306,10 +307,11 @@ type Runtime struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
-	// Replica is the number of Pods. If omitted, it starts at 1 and an
-	// autoscaler may change it.
+	// Replica is the number of Pods, at most 1000. If omitted, it starts at 1 and
+	// an autoscaler may change it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
 	Replica *int32 `json:"replica,omitempty"`
 	// Env are environment variables. They override the generated variables.
 	// +optional
