@@ -45,6 +45,7 @@ type Build struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="script cannot be set together with command or args: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a step's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || (has(self.securityContext) && has(self.securityContext.privileged) && self.securityContext.privileged) || self.volumeMounts.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",message="mountPropagation Bidirectional needs securityContext.privileged true: set that, or use HostToContainer"
 type Spec struct {
 	// Source is where the code is.
 	// +required
@@ -224,6 +225,7 @@ type Work struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image)",message="a step needs an image: set image"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="a step cannot have script together with command or args: remove one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || (has(self.securityContext) && has(self.securityContext.privileged) && self.securityContext.privileged) || self.volumeMounts.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",message="mountPropagation Bidirectional needs securityContext.privileged true: set that, or use HostToContainer"
 type Step struct {
 	// Name is the name of the container.
 	// +required

@@ -3,6 +3,8 @@ package crds
 import (
 	"reflect"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // cutter walks a schema together with its Go type. It removes the descriptions
@@ -23,7 +25,9 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 		if !c.isOurs(t) {
 			below(schema, mute)
 			bound(schema, t)
-			constrain(schema, t)
+			if t != reflect.TypeFor[resource.Quantity]() { // one of ours may be negative
+				constrain(schema, t)
+			}
 			return
 		}
 		c.fields(member(schema, "properties"), t, path)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // keywords are keywords of a schema.
@@ -31,6 +32,9 @@ func constrain(schema map[string]any, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	if t == reflect.TypeFor[resource.Quantity]() {
+		refuseNegative(schema)
+	}
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
 		constrainList(schema, t.Elem())
@@ -53,11 +57,6 @@ func constrainStruct(schema map[string]any, t reflect.Type) {
 		return
 	}
 	constrainFields(properties, t)
-	if t == reflect.TypeFor[corev1.ResourceRequirements]() {
-		for _, name := range []string{"limits", "requests"} {
-			refuseNegative(member(member(properties, name), "additionalProperties"))
-		}
-	}
 	wanted := podValidation[t]
 	maps.Copy(schema, wanted.itself)
 	for path, words := range wanted.fields {
@@ -108,12 +107,10 @@ func fieldAt(properties map[string]any, path string) map[string]any {
 	return fieldAt(member(field, "properties"), rest)
 }
 
-// refuseNegative removes the sign from the pattern of a quantity.
+// refuseNegative removes the sign from the pattern of a quantity: no Pod can have less
+// than nothing of anything.
 func refuseNegative(quantity map[string]any) {
-	if quantity == nil {
-		return
-	}
-	quantity["maxLength"] = 64
+	quantity["maxLength"] = int64(longestQuantity)
 	quantity["minimum"] = int64(0)
 	if pattern, ok := quantity["pattern"].(string); ok {
 		quantity["pattern"] = strings.Replace(pattern, `^(\+|-)?`, `^\+?`, 1)

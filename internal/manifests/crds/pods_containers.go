@@ -40,6 +40,9 @@ var aboutContainers = map[reflect.Type]asked{
 			{"!has(self.volumeDevices) || !has(self.volumeMounts) || size(self.volumeDevices) == 0 || " +
 				"[self.volumeDevices.map(d, d.name)].all(names, !self.volumeMounts.exists(m, m.name in names))",
 				"a volume is both in volumeDevices and in volumeMounts: remove it from one of them"},
+			{"!has(self.volumeMounts) || (has(self.securityContext) && has(self.securityContext.privileged) && self.securityContext.privileged) || " +
+				"self.volumeMounts.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",
+				"mountPropagation Bidirectional needs securityContext.privileged true: set that, or use HostToContainer"},
 		},
 	},
 	reflect.TypeFor[corev1.ContainerRestartRule](): {
@@ -147,6 +150,9 @@ var resourceRules = []rule{
 	{"!has(self.limits) || self.limits.all(r, !(r in " + hugePages + ") || !" + isWhole + " || " +
 		"quantity(string(self.limits[r])).asInteger() % quantity(r.substring(10)).asInteger() == 0)",
 		"the limit of huge pages must be a multiple of their size: write 4Mi instead of 3Mi for hugepages-2Mi"},
+	{"!has(self.limits) || 'cpu' in self.limits || 'memory' in self.limits || !self.limits.exists(r, r.startsWith('hugepages-')) || " +
+		"(has(self.requests) && ('cpu' in self.requests || 'memory' in self.requests))",
+		"huge pages need cpu or memory: add a limit of memory"},
 }
 
 // isWhole is true of a limit that is a whole number which CEL reads as an integer, at once.

@@ -63,6 +63,14 @@ var aboutPods = map[reflect.Type]asked{
 				"the resources of a Pod are cpu, memory and huge pages: give the others to its containers"},
 			{"!(has(self.shareProcessNamespace) && self.shareProcessNamespace && has(self.hostPID) && self.hostPID)",
 				"shareProcessNamespace and hostPID cannot both be true: remove one of them"},
+			{"!has(self.hostUsers) || self.hostUsers || !(" + isTrue("hostNetwork") + " || " + isTrue("hostPID") + " || " + isTrue("hostIPC") + ")",
+				"hostUsers false cannot be set with hostNetwork, hostPID or hostIPC: remove one of them"},
+			{"!has(self.nodeName) || self.nodeName == '' || !has(self.schedulingGates) || size(self.schedulingGates) == 0",
+				"nodeName cannot be set with schedulingGates: remove one of them"},
+			{"!has(self.hostnameOverride) || !(" + isTrue("hostNetwork") + " || " + isTrue("setHostnameAsFQDN") + ")",
+				"hostnameOverride cannot be set with hostNetwork or setHostnameAsFQDN: remove one of them"},
+			{"!has(self.initContainers) || [self.containers.map(c, c.name)].all(names, !self.initContainers.exists(c, c.name in names))",
+				"an init container has the name of a container: rename one of them"},
 		},
 	},
 	reflect.TypeFor[corev1.PodOS](): {fields: map[string]keywords{"name": oneOf("linux", "windows")}},
@@ -132,6 +140,9 @@ const (
 	isSidecar = "(has(c.restartPolicy) && c.restartPolicy == 'Always')"
 	isPlain   = "!(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle))"
 )
+
+// isTrue says that a field of a Pod is there and true.
+func isTrue(field string) string { return "(has(self." + field + ") && self." + field + ")" }
 
 // mounted says that what containers mount is there.
 func mounted(containers string) string {

@@ -1,6 +1,11 @@
 package crds
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -30,7 +35,7 @@ properties:
 	constrain(schema, reflect.TypeFor[corev1.PodTemplateSpec]())
 
 	container := schema["properties"].(map[string]any)["spec"].(map[string]any)["properties"].(map[string]any)["containers"].(map[string]any)["items"]
-	require.Len(t, container.(map[string]any)["x-kubernetes-validations"], 9)
+	require.Len(t, container.(map[string]any)["x-kubernetes-validations"], 10)
 	withoutRules(schema)
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)
@@ -83,4 +88,30 @@ func hasField(t reflect.Type, path string) bool {
 		}
 	}
 	return false
+}
+
+// TestEachTypeIsInOneTable, once: the later of two entries would replace the other.
+func TestEachTypeIsInOneTable(t *testing.T) {
+	files, err := filepath.Glob("pods_*.go")
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			entry, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			call, ok := entry.Key.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			key := types.ExprString(call.Fun)
+			require.False(t, seen[key], "%s: %s is there already", name, key)
+			seen[key] = true
+			return true
+		})
+	}
+	require.Len(t, seen, len(podValidation))
 }

@@ -92,9 +92,10 @@ var aboutVolumes = map[reflect.Type]asked{
 		"kind": oneOf("Shared", "Dedicated", "Managed"), "cachingMode": oneOf("None", "ReadOnly", "ReadWrite"),
 	}},
 	reflect.TypeFor[corev1.ISCSIVolumeSource](): {fields: map[string]keywords{
-		"iqn": {"maxLength": int64(223), "pattern": printable}, "initiatorName": {"maxLength": int64(223), "pattern": printable},
+		"iqn": {"maxLength": int64(223), "pattern": printable}, "initiatorName": {"maxLength": int64(223), "pattern": printable}, "lun": between(0, 255),
 	}},
-	reflect.TypeFor[corev1.FlockerVolumeSource](): {fields: map[string]keywords{"datasetName": matching(`^[^/]*$`)}},
+	reflect.TypeFor[corev1.GCEPersistentDiskVolumeSource](): {fields: map[string]keywords{"pdName": notEmpty, "partition": between(0, 255)}},
+	reflect.TypeFor[corev1.FlockerVolumeSource]():           {fields: map[string]keywords{"datasetName": matching(`^[^/]*$`)}},
 	reflect.TypeFor[corev1.CSIVolumeSource](): {fields: map[string]keywords{
 		"driver": {"maxLength": int64(63), "pattern": `^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*$`},
 	}},
@@ -112,7 +113,4 @@ var aboutVolumes = map[reflect.Type]asked{
 	},
 	reflect.TypeFor[corev1.KeyToPath]():       {fields: map[string]keywords{"key": keyOfObject, "mode": mode, "path": pathInVolume}},
 	reflect.TypeFor[corev1.NFSVolumeSource](): {fields: map[string]keywords{"server": notEmpty, "path": matching(`^/[^\n]*$`)}},
-	reflect.TypeFor[corev1.CSIVolumeSource](): {fields: map[string]keywords{
-		"driver": {"maxLength": int64(63), "pattern": `^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?$`},
-	}},
 }
