@@ -340,7 +340,7 @@ func fieldsOf(t reflect.Type) []field {
 // of a struct with omitempty as well, which encoding/json writes.
 func isZeroOf(f jsonfields.Field) func(reflect.Value) bool {
 	switch isStruct := f.Type.Kind() == reflect.Struct; {
-	case !f.OmitZero && !(f.OmitEmpty && isStruct):
+	case !f.OmitZero && (!f.OmitEmpty || !isStruct):
 		return nil
 	case f.Type.Implements(isZeroType):
 		return func(v reflect.Value) bool { return v.Interface().(interface{ IsZero() bool }).IsZero() }

@@ -71,7 +71,7 @@ func (s structure) collect(candidates map[string][]candidate, next []structure, 
 		tag := f.Tag.Get("json")
 		inner := pointedTo(f.Type)
 		isStruct := inner.Kind() == reflect.Struct
-		if tag == "-" || !f.IsExported() && !(f.Anonymous && isStruct) {
+		if tag == "-" || !f.IsExported() && (!f.Anonymous || !isStruct) {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
