@@ -1,6 +1,7 @@
 package operettatest_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,8 +9,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 	"github.com/operetta-dev/operetta/operettatest"
 )
 
@@ -34,7 +38,8 @@ func FuzzProject(f *testing.F) { operettatest.Fuzz(f, "testdata/project", webCon
 
 // mutants are ways in which an operator is wrong, by their names. The empty one is right.
 var mutants = map[string]func(metacontroller.Controller) metacontroller.Controller{
-	"": func(c metacontroller.Controller) metacontroller.Controller { return c },
+	"cluster-scoped": clusterScoped,
+	"":               func(c metacontroller.Controller) metacontroller.Controller { return c },
 	"drops the child that it has made": answering(func(result *metacontroller.Result[toyStatus], web *toy, seen metacontroller.Observed) {
 		if seen.Children.Len() > 0 && len(web.Status.Conditions) > 0 {
 			result.Children = nil
@@ -58,6 +63,53 @@ var mutants = map[string]func(metacontroller.Controller) metacontroller.Controll
 			}
 		}
 	}),
+}
+
+// clusterScoped makes Webs that live in no namespace, and ask for a ClusterRole.
+func clusterScoped(c metacontroller.Controller) metacontroller.Controller {
+	c.CRD = bytes.Replace(c.CRD, []byte("scope: Namespaced"), []byte("scope: Cluster"), 1)
+	c.Children = []metacontroller.Child{{Resource: metacontroller.ClusterRole, Update: metacontroller.InPlace}}
+	c.Sync = metacontroller.Sync(func(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
+		wanted := []metacontroller.Object{&rbacv1.ClusterRole{
+			ObjectMeta: metav1.ObjectMeta{Name: web.Name}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}, ResourceNames: []string{web.Spec.Image}}},
+		}}
+		differs, err := seen.Compare(wanted)
+		if err != nil {
+			return metacontroller.Result[toyStatus]{}, err
+		}
+		conditions := operator.NewConditions(web.Status.Conditions, web.Generation, seen.Now)
+		children := conditions.ReportChildren(differs, web.Status.PendingChildren)
+		judgement := children.Judgement
+		if children.Settled {
+			judgement = operator.Judgement{State: operator.Done, Reason: "Available", Message: "it is there"}
+		}
+		conditions.Judge(judgement)
+		return metacontroller.Result[toyStatus]{
+			Status: toyStatus{conditions.List(), children.Pending}, Children: conditions.HoldBlocked(wanted, differs, web.Status.PendingChildren, seen.Children),
+			ResyncAfter: children.ResyncAfter,
+		}, nil
+	})
+	return c
+}
+
+// TestClusterScopedOperatorsPass all parts.
+func TestClusterScopedOperatorsPass(t *testing.T) {
+	dir := copyProject(t)
+	folder := filepath.Join(dir, "testdata/web/sync")
+	require.NoError(t, os.RemoveAll(folder))
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	const web = "apiVersion: toys.example.com/v1, kind: Web, metadata: {name: a, uid: u, generation: 1}, spec: {image: nginx}"
+	for name, text := range map[string]string{
+		"new.in.yaml":  "# A new Web asks for its ClusterRole.\n{" + web + "}\n",
+		"made.in.yaml": "# The ClusterRole is there.\nparent: {" + web + "}\nchildren: {ClusterRole.rbac.authorization.k8s.io/v1: {a: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}}}\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	output, passed := runProject(t, ".*", dir, "cluster-scoped", "-update")
+	require.True(t, passed, output)
+	output, passed = runProject(t, ".*", dir, "cluster-scoped", "-test.v")
+	require.True(t, passed, output)
+	require.Contains(t, output, "PASS: TestProject/web/samples_survive_what_is_late")
 }
 
 var calls int

@@ -71,7 +71,11 @@ func (s *Schema) validateMetadata(object, old map[string]any) field.ErrorList {
 	if old != nil {
 		return apivalidation.ValidateObjectMetaAccessorUpdate(now, &unstructured.Unstructured{Object: old}, path)
 	}
-	return apivalidation.ValidateObjectMetaAccessor(namespaced{now}, s.namespaced, apivalidation.NameIsDNSSubdomain, path)
+	var accessor metav1.Object = now
+	if s.namespaced {
+		accessor = namespaced{now}
+	}
+	return apivalidation.ValidateObjectMetaAccessor(accessor, s.namespaced, apivalidation.NameIsDNSSubdomain, path)
 }
 
 // namespaced is an object in kubectl's default namespace if it names none.

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,6 +102,17 @@ func TestAdmitIsWhatTheAPIServerDoes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAdmitOfAClusterScopedKind: its objects have no namespace.
+func TestAdmitOfAClusterScopedKind(t *testing.T) {
+	schema, err := Load([]byte(strings.Replace(boxCRD, "scope: Namespaced", "scope: Cluster", 1)), "v1")
+	require.NoError(t, err)
+	const box = "apiVersion: example.com/v1\nkind: Box\nspec: {size: 1}\nmetadata: "
+	_, errs := schema.Admit(t.Context(), decoded(t, box+"{name: b}"), nil)
+	require.Empty(t, errs)
+	_, errs = schema.Admit(t.Context(), decoded(t, box+"{name: b, namespace: ns}"), nil)
+	require.ErrorContains(t, errs.ToAggregate(), "metadata.namespace: Forbidden: not allowed on this type")
 }
 
 func TestAStatusIsHeldToTheSchema(t *testing.T) {
