@@ -113,7 +113,7 @@ func mergeChild(live, desired apiserver.Object) (apiserver.Object, error) {
 		return nil, err
 	}
 	merged := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live.Object)}
-	mergeObject(merged.Object, last, desired.Object)
+	MergeObject(merged.Object, last, desired.Object)
 	apiserver.KeepServerSet(merged, live)
 	return merged, setLastApplied(merged, desired)
 }

@@ -11,7 +11,7 @@ func mergeValue(live, last, desired any) any {
 	case map[string]any:
 		last, _ := last.(map[string]any)
 		desired, _ := desired.(map[string]any)
-		mergeObject(live, last, desired)
+		MergeObject(live, last, desired)
 		return live
 	case []any:
 		last, _ := last.([]any)
@@ -22,11 +22,11 @@ func mergeValue(live, last, desired any) any {
 	}
 }
 
-// mergeObject applies the difference between the last applied and the desired
+// MergeObject applies the difference between the last applied and the desired
 // object to the live one. Fields in neither are left alone. It is untyped: if a
 // desired value is not of the live one's type, the live one loses its fields as
 // if nothing were desired.
-func mergeObject(live, last, desired map[string]any) {
+func MergeObject(live, last, desired map[string]any) {
 	for key := range last {
 		if _, wanted := desired[key]; !wanted {
 			delete(live, key)
@@ -45,7 +45,7 @@ func mergeList(live, last, desired []any) any {
 		return desired
 	}
 	items := ItemsByKey(key, live)
-	mergeObject(items, ItemsByKey(key, last), ItemsByKey(key, desired))
+	MergeObject(items, ItemsByKey(key, last), ItemsByKey(key, desired))
 	merged := make([]any, 0, len(items))
 	taken := map[string]bool{}
 	for _, item := range live {

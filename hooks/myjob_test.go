@@ -1,4 +1,4 @@
-package myjob_test
+package hooks_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/myjob"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/operettatest"
 )
 
@@ -16,6 +17,9 @@ const lostStatuses = 7
 // TestPodRunsOnceWhateverStatusIsLost loses the status of each sync, and of all
 // from the first to it: the Pod is created once, and its end is told.
 func TestPodRunsOnceWhateverStatusIsLost(t *testing.T) {
+	if !testenv.Selected("myjob") {
+		t.Skip("it is about MyJob")
+	}
 	for _, test := range []struct {
 		spec, result string
 		fail         []string

@@ -1,4 +1,4 @@
-package composite
+package simulate
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 )
 
 // parse reads a mapping from YAML.
@@ -19,7 +20,7 @@ func parse(t *testing.T, text string) map[string]any {
 	return content
 }
 
-func TestMerge(t *testing.T) {
+func TestMergeOfDynamicApply(t *testing.T) {
 	for _, c := range []struct{ name, live, last, desired, want string }{
 		{
 			"what nobody names stays",
@@ -80,7 +81,7 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			live := parse(t, c.live)
-			mergeObject(live, parse(t, c.last), parse(t, c.desired))
+			composite.MergeObject(live, parse(t, c.last), parse(t, c.desired))
 			require.Equal(t, parse(t, c.want), live)
 		})
 	}
