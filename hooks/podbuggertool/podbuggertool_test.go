@@ -1,13 +1,15 @@
 package podbuggertool
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,29 +18,42 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// readPairs reads the value of kubectl's --env as its flag library does.
-func readPairs(t *testing.T, value string) map[string]string {
+// readPairs reads values of kubectl's --env as kubectl does: with its flag library, which it asks
+// for all of them together, as one text that is read again.
+func readPairs(t *testing.T, values ...string) map[string]string {
 	t.Helper()
-	list := []string{strings.Trim(value, `"`)}
-	if strings.Count(value, "=") != 1 {
-		var err error
-		list, err = csv.NewReader(strings.NewReader(value)).Read()
-		require.NoError(t, err)
+	flags := pflag.NewFlagSet("debug", pflag.ContinueOnError)
+	flags.StringToString("env", nil, "")
+	for _, value := range values {
+		require.NoError(t, flags.Set("env", value), value)
 	}
-	pairs := map[string]string{}
-	for _, text := range list {
-		name, value, found := strings.Cut(text, "=")
-		require.True(t, found, text)
-		pairs[name] = value
-	}
+	pairs, err := flags.GetStringToString("env")
+	require.NoError(t, err)
 	return pairs
 }
 
 func TestKubectlReadsEachVariableAsItIsMeant(t *testing.T) {
-	for _, value := range []string{
-		"", "plain", "a,b", "a=b", "a=b,c=d", `say "hi"`, `"quoted"`, `"`, `=`, `a="b"`, " space ", "two\nlines", "x=1\ny=2,z", `""`, "#", "ü=,",
-	} {
+	values := []string{
+		"", "plain", "a,b", "a=b", "a=b,c=d", `say "hi"`, `"quoted"`, `"`, `=`, `a="b"`, " space", "two\nlines", "x=1\ny=2,z", `""`, "#", "ü=,",
+		"[a", "[a,b]", "a, ", "\n]", `"]`, "=,[]",
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		var value strings.Builder
+		for range random.IntN(6) {
+			value.WriteString([]string{"a", "=", ",", `"`, "[", "]", " ", "\t", "\n", "\u00a0", "é"}[random.IntN(11)])
+		}
+		values = append(values, value.String())
+	}
+	kept, ends := regexp.MustCompile(`[,"\n]`), regexp.MustCompile(`[\[\]\s\v\pZ]$`)
+	for _, value := range values {
+		if !kept.MatchString(value) && ends.MatchString(value) { // the CRD refuses it
+			require.NotEqual(t, map[string]string{"NAME": value}, readPairs(t, pair(EnvVar{Name: "NAME", Value: value})), "%q", value)
+			continue
+		}
 		require.Equal(t, map[string]string{"NAME": value}, readPairs(t, pair(EnvVar{Name: "NAME", Value: value})), "%q", value)
+		require.Equal(t, map[string]string{"A": value, "NAME": value, "Z": "z"},
+			readPairs(t, pair(EnvVar{Name: "A", Value: value}), pair(EnvVar{Name: "NAME", Value: value}), pair(EnvVar{Name: "Z", Value: "z"})), "%q", value)
 	}
 }
 

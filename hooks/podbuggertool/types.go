@@ -168,6 +168,7 @@ type EnvVar struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\r')",message="the value cannot contain carriage returns, which kubectl drops: remove them"
+	// +kubebuilder:validation:XValidation:rule=`self.matches('[,"\\n]') || !self.matches('[\\[\\]\\s\\v\\pZ]$')`,message="the value cannot end in a bracket or white space, which kubectl drops unless there is a comma in it: remove that, or pass it in args"
 	Value string `json:"value,omitempty"`
 }
 
