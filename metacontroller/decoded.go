@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"sync"
@@ -109,10 +110,21 @@ func makeShape(t reflect.Type) *shape {
 // decodedSize returns about how many bytes a text takes when it is decoded into
 // a type, without the value itself. That may be far more than the length of the
 // text: the two bytes {} can become a struct of a thousand.
-func decodedSize(raw []byte, t reflect.Type) int64 { return shapeOf(t).sizeOf(raw) }
+func decodedSize(raw []byte, t reflect.Type) int64 { return shapeOf(t).sizeOf(raw, 0, 0) }
 
-func (s *shape) sizeOf(raw []byte) int64 {
+// deepestType is how many levels of a text are read by a type. Each goes through the
+// text that is left, so that a type that has itself in it, and a text of thousands of
+// levels, would take minutes.
+const deepestType = 64
+
+// sizeOf returns the size of a text at a depth, of which the largest value that was
+// held above has some bytes.
+func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 	var n int64
+	if depth++; depth > deepestType {
+		return anySize(raw) + growth*max(largest, s.size)*int64(bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['})+bytes.Count(raw, []byte{','}))
+	}
+	largest = max(largest, s.size)
 	switch s.kind {
 	case scalarShape:
 		n = int64(len(raw))
@@ -126,23 +138,23 @@ func (s *shape) sizeOf(raw []byte) int64 {
 	case structShape:
 		members(raw, func(key, value []byte) bool {
 			if field, ok := s.fields[string(key)]; ok {
-				n += field.sizeOf(value)
+				n += field.sizeOf(value, depth, largest)
 			}
 			return true
 		})
 	case listShape:
 		elements(raw, func(value []byte) bool {
-			n += growth*s.size + s.inner.sizeOf(value)
+			n += growth*s.size + s.inner.sizeOf(value, depth, largest)
 			return true
 		})
 	case mapShape:
 		members(raw, func(key, value []byte) bool {
-			n += growth*(s.size+entryBytes) + int64(len(key)) + s.inner.sizeOf(value)
+			n += growth*(s.size+entryBytes) + int64(len(key)) + s.inner.sizeOf(value, depth, largest)
 			return true
 		})
 	case pointerShape:
 		if !isNull(raw) {
-			n = s.size + s.inner.sizeOf(raw)
+			n = s.size + s.inner.sizeOf(raw, depth, largest)
 		}
 	}
 	return n

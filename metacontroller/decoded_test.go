@@ -12,6 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/operetta-dev/operetta/internal/processor"
 )
 
 // TestDecodedSizeIsNoLessThanWhatDecodingTakes, and not much more for an honest
@@ -52,6 +55,55 @@ func TestDecodedSizeIsNoLessThanWhatDecodingTakes(t *testing.T) {
 			require.Less(t, held, decodedSize([]byte(raw), reflect.TypeOf(into).Elem())+64<<10, "%s into %T", name, into)
 		}
 	}
+}
+
+// expression has itself in it, as who declares one writes it.
+type expression struct {
+	Not    *expression       `json:"not"`
+	All    []expression      `json:"all"`
+	Values []string          `json:"values"`
+	Size   resource.Quantity `json:"size"`
+}
+
+// TestTextsOfATypeWithItselfInIt: thousands of levels take no time that grows with the
+// product of levels and bytes, of which no deadline ends any, and no memory that is not
+// reserved.
+func TestTextsOfATypeWithItselfInIt(t *testing.T) {
+	if underRace || testing.Short() {
+		t.Skip("it measures, and takes long: make cover")
+	}
+	const levels = 9000
+	nested := func(inner string) []byte {
+		return []byte(strings.Repeat(`{"not":`, levels) + inner + strings.Repeat("}", levels))
+	}
+	for name, raw := range map[string][]byte{
+		"a text":    nested(`{"values":["` + strings.Repeat(`\\`, 650<<10) + `"]}`),
+		"a list":    nested(`{"values":[` + strings.Repeat(`"",`, 430_000) + `""]}`),
+		"objects":   nested(`{"all":[` + strings.Repeat(`{},`, 20_000) + `{}]}`),
+		"nulls":     nested(`{"all":[` + strings.Repeat(`null,`, 20_000) + `{}]}`),
+		"by itself": nested("{}"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var size int64
+			took, err := processor.Time(func() {
+				size = decodedSize(raw, reflect.TypeFor[expression]())
+				require.NoError(t, checkQuantities(raw, reflect.TypeFor[expression]()))
+			})
+			require.NoError(t, err)
+			require.Less(t, took, 10*time.Second) // a fraction of a second, and a minute where it goes by the product
+			into := new(expression)
+			_ = decode([]byte(`{}`), into)
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			require.NoError(t, decode(raw, into))
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), size+64<<10) //nolint:gosec // no heap is that large
+			runtime.KeepAlive(into)
+		})
+	}
+	require.ErrorContains(t, checkQuantities(nested(`{"size":"1e150000"}`), reflect.TypeFor[expression]()), "has a quantity or a time of more than 64 characters")
 }
 
 // TestLongTextIsReservedForItsMessages: a message that quotes it is cut only when it is set.

@@ -24,7 +24,7 @@ func checkQuantities(raw []byte, t reflect.Type) error {
 	if len(raw) <= manyBytes && !hasLongNumber(raw) {
 		return nil
 	}
-	if path, found := shapeOf(t).longQuantity(raw); found {
+	if path, found := shapeOf(t).longQuantity(raw, 0); found {
 		return badRequest("%s has a quantity or a time of more than %d characters, or a quantity with an exponent of more than %d digits: write a shorter one",
 			path, maxQuantityBytes, maxExponentDigits)
 	}
@@ -61,10 +61,14 @@ func hasLongNumber(raw []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// longQuantity returns the path of the first quantity that is too long.
-func (s *shape) longQuantity(raw []byte) (path string, found bool) {
+// longQuantity returns the path of the first quantity that is too long, of a text at
+// a depth. What is nested deeper than a type is followed has one where it may have one.
+func (s *shape) longQuantity(raw []byte, depth int) (path string, found bool) {
+	if depth++; depth > deepestType {
+		return "", hasLongNumber(raw)
+	}
 	inside := func(name string, inner *shape, value []byte) bool {
-		if path, found = inner.longQuantity(value); !found {
+		if path, found = inner.longQuantity(value, depth); !found {
 			return true
 		}
 		path = strings.TrimSuffix(name+"."+path, ".")
@@ -87,7 +91,7 @@ func (s *shape) longQuantity(raw []byte) (path string, found bool) {
 			return inside(strconv.Itoa(i), s.inner, value)
 		})
 	case pointerShape:
-		return s.inner.longQuantity(raw)
+		return s.inner.longQuantity(raw, depth)
 	default: // has no quantity
 	}
 	return path, found
