@@ -65,10 +65,22 @@ func (p *product) configMaps(u *unit) ([]configMap, error) {
 //go:embed files
 var templates embed.FS
 
+// asText returns the name of a component as a text in YAML: a few are a truth value or null
+// there without quotation marks. Others are written without, as before: another text
+// restarts the Pods that have it.
+func asText(name string) string {
+	switch name {
+	case "y", "yes", "true", "on", "n", "no", "false", "off", "null":
+		return `"` + name + `"`
+	default:
+		return name
+	}
+}
+
 // render executes a template. The delimiters are << and >>, because the formats
 // use braces.
 func render(name string, p *product, u *unit) (string, error) {
-	parsed, err := template.New(name).Delims("<<", ">>").Option("missingkey=error").ParseFS(templates, "files/"+name)
+	parsed, err := template.New(name).Delims("<<", ">>").Option("missingkey=error").Funcs(template.FuncMap{"asText": asText}).ParseFS(templates, "files/"+name)
 	if err != nil {
 		return "", err
 	}

@@ -154,6 +154,20 @@ func TestApplicationYAMLFollowsTheSpec(t *testing.T) {
 	require.Len(t, gateway.Spring.Cloud.Gateway.Routes, 2, "of six services two are there")
 }
 
+// TestNamesAreTexts also where YAML has another meaning for them without quotation marks, and
+// no other is written with them, which would restart the Pods of before.
+func TestNamesAreTexts(t *testing.T) {
+	for _, name := range []string{"y", "yes", "true", "on", "n", "no", "false", "off", "null", "none", "nan", "inf", "e5", "a-1"} {
+		files := generated(t, strings.Replace(elsewhere, "name: login", `name: "`+name+`"`, 1))
+		text := files[name+"/application.yml"]
+		require.Equal(t, name, parsed(t, text).Spring.Application.Name)
+		var plain map[string]any
+		require.NoError(t, yaml.Unmarshal([]byte("name: "+name), &plain))
+		_, isText := plain["name"].(string)
+		require.Equal(t, isText, strings.Contains(text, "name: "+name+"\n"), text)
+	}
+}
+
 // TestMyCnf reads the file as MySQL does: sections of key = value.
 func TestMyCnf(t *testing.T) {
 	text := generated(t, "mysql: {port: 3310, credentialsSecretRef: {name: db}}")["mysql-dataservice/my.cnf"]

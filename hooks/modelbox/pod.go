@@ -38,6 +38,7 @@ func (p Policy) podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 		},
 	}
 	operator.RoundUp(&template.Spec)
+	operator.DropEmpty(&template.Spec)
 	return template
 }
 

@@ -46,6 +46,25 @@ func TestNodePortThatIsTaken(t *testing.T) {
 	})
 }
 
+// TestWhatBecomesEmptyIsRolledOutOnce takes away all that is in some objects, and restarts
+// Metacontroller, which applies all again.
+func TestWhatBecomesEmptyIsRolledOutOnce(t *testing.T) {
+	stories(t, func(t *testing.T, world *operettatest.World) {
+		const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, "
+		world.Apply(box + "securityContext: {privileged: false, capabilities: {drop: [ALL]}}, affinity: {podAffinity: {}, nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}, " +
+			"sidecars: [{name: s, image: a, lifecycle: {preStop: {sleep: {seconds: 1}}}}]}}")
+		world.Play()
+		for _, empty := range []string{"securityContext: {capabilities: {}}, affinity: {nodeAffinity: {}}", "securityContext: {}, affinity: {}"} {
+			world.Apply(box + empty + ", sidecars: [{name: s, image: a, lifecycle: {}}]}}")
+			world.Play()
+			before := world.MustGet("Deployment/web").GetGeneration()
+			world.Do("restart")
+			world.Play()
+			require.Equal(t, before, world.MustGet("Deployment/web").GetGeneration(), empty)
+		}
+	})
+}
+
 // TestVolumeGetsASource gives a volume that had none, for which the API server fills in an
 // emptyDir, a source: it refuses a volume with two.
 func TestVolumeGetsASource(t *testing.T) {

@@ -1,0 +1,50 @@
+package operator
+
+import (
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// DropEmpty removes objects without members that mean nothing from a Pod's spec, in
+// place, such as securityContext: {} and affinity: {podAffinity: {}}. Under server-side
+// apply an object of which all members are taken away goes as a whole, also where {} is
+// what is applied, and the next apply of the same adds it: a new template, and new Pods.
+func DropEmpty(spec *corev1.PodSpec) {
+	if affinity := spec.Affinity; affinity != nil {
+		drop(&affinity.NodeAffinity)
+		drop(&affinity.PodAffinity)
+		drop(&affinity.PodAntiAffinity)
+	}
+	drop(&spec.Affinity)
+	drop(&spec.DNSConfig)
+	if context := spec.SecurityContext; context != nil {
+		drop(&context.SELinuxOptions)
+		drop(&context.WindowsOptions)
+	}
+	drop(&spec.SecurityContext)
+	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range list {
+			if context := list[i].SecurityContext; context != nil {
+				drop(&context.Capabilities)
+				drop(&context.SELinuxOptions)
+				drop(&context.WindowsOptions)
+			}
+			drop(&list[i].SecurityContext)
+			drop(&list[i].Lifecycle)
+		}
+	}
+}
+
+// drop removes a struct that has nothing in it but empty lists.
+func drop[T any](field **T) {
+	if *field == nil {
+		return
+	}
+	for _, value := range reflect.ValueOf(**field).Fields() {
+		if !value.IsZero() && (value.Kind() != reflect.Slice || value.Len() > 0) {
+			return
+		}
+	}
+	*field = nil
+}
