@@ -25,7 +25,7 @@ func TestSmallQuantitiesComeToRest(t *testing.T) {
 		resources := fmt.Sprintf(`{requests: {cpu: %q, memory: %q, ephemeral-storage: %[1]q}, limits: {cpu: "2", memory: %[1]q}}`, quantity, quantity)
 		container := `{name: a, image: nginx, resources: ` + resources + `}`
 		claim := fmt.Sprintf(`{name: scratch, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: %q}}}}}}`, quantity)
-		pod := `containers: [` + container + `], initContainers: [` + container + `], volumes: [` + claim + `]`
+		pod := `containers: [` + container + `], initContainers: [` + strings.Replace(container, "name: ", "name: init-", 1) + `], volumes: [` + claim + `]`
 		for kind, manifest := range map[string]string{
 			"ModelBox": `apiVersion: model.github.com/v1, kind: ModelBox, spec: {image: nginx, resourceClass: custom, resources: ` + resources + `,
 				sidecars: [` + container + `], initContainers: [{name: b, image: nginx, resources: ` + resources + `}], volumes: [` + claim + `, {name: d, emptyDir: {sizeLimit: "` + quantity + `"}}]}`,

@@ -50,7 +50,9 @@ func (c *chance) doTo(object simulate.Object, do, detail string) bool {
 
 // parent returns the custom resource, and none that is the child of another one.
 func (c *chance) parent() simulate.Object {
-	return c.pick(func(object simulate.Object) bool { return c.run.World.IsOfParent(object) && !c.run.World.IsChild(object) })
+	return c.pick(func(object simulate.Object) bool {
+		return c.run.World.IsOfParent(object) && !c.run.World.IsChild(object)
+	})
 }
 
 // edit edits the custom resource, sometimes in two fields at once.
