@@ -194,6 +194,16 @@ func TestReaderLeavesWhatATypeReads(t *testing.T) {
 	}
 }
 
+// TestReaderLeavesOutWhatATypeWithItselfInItDoesNotRead, at every level.
+func TestReaderLeavesOutWhatATypeWithItselfInItDoesNotRead(t *testing.T) {
+	controller := toy()
+	controller.Children[0].Reads = reflect.TypeFor[tree]()
+	const object = `{"Spec":{"Left":{"x":[1],"Right":{"x":[1],"All":[{"x":[1],"Both":{"x":[1],"NodeName":"n"}}]}}}}`
+	out, err := io.ReadAll(compact.NewReader(strings.NewReader(`{"children":{"Pod.v1":{"n/a":`+object+`}}}`), controller))
+	require.NoError(t, err)
+	require.Equal(t, `{"children":{"Pod.v1":{"n/a":`+strings.ReplaceAll(object, "[1]", "[]")+`}}}`, string(out))
+}
+
 // TestReaderLeavesWhoControlsARelatedObject of a kind of which only that is read,
 // and leaves a child of that kind whole.
 func TestReaderLeavesWhoControlsARelatedObject(t *testing.T) {

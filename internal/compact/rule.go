@@ -150,13 +150,14 @@ func (r rules) of(t reflect.Type) *rule {
 	if known, ok := r[t]; ok {
 		return known
 	}
-	r[t] = nil // until it is known, which a list of itself never is
 	if reflect.PointerTo(t).Implements(unmarshaler) {
 		return nil
 	}
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		r[t] = r.of(t.Elem())
-		return r[t]
+		if t.Name() != "" {
+			r[t] = nil // it may be a list of itself
+		}
+		return r.of(t.Elem())
 	}
 	if t.Kind() != reflect.Struct {
 		return nil

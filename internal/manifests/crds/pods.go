@@ -110,7 +110,6 @@ func fieldAt(properties map[string]any, path string) map[string]any {
 // refuseNegative removes the sign from the pattern of a quantity: no Pod can have less
 // than nothing of anything.
 func refuseNegative(quantity map[string]any) {
-	quantity["maxLength"] = int64(longestQuantity)
 	quantity["minimum"] = int64(0)
 	if pattern, ok := quantity["pattern"].(string); ok {
 		quantity["pattern"] = strings.Replace(pattern, `^(\+|-)?`, `^\+?`, 1)
