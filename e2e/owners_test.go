@@ -62,6 +62,7 @@ func TestOwnersAreBounded(t *testing.T) {
 	// Another test may have had the policy just before.
 	require.Eventually(t, func() bool { return write("alice", "create", ownedBy("Lease", leases, "former", 30)) == nil }, time.Minute, 200*time.Millisecond)
 	require.NoError(t, write("alice", "create", ownedBy("Lease", leases, "full", 20)))
+	require.NoError(t, write("alice", "create", ownedBy("Lease", leases, "very-many", 2000)))
 	kubectl(t, "apply", "--filename="+policy)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
 	const tooMany = "at most 2 owners, or those that it had: remove"
@@ -97,6 +98,8 @@ func TestOwnersAreBounded(t *testing.T) {
 	for _, name := range []string{"former", "full"} {
 		kubectl(t, "label", "lease", name, "a=b", "--namespace="+ns, "--as=alice")
 	}
+	// As the garbage collector does, which may write all.
+	require.NoError(t, write("may-update", "replace", ownedBy("Lease", leases, "very-many", 1999)))
 	require.NoError(t, write("may-create", "create", ownedBy("Lease", leases, "of-a-controller", 30)))
 	require.NoError(t, write("may-update", "replace", ownedBy("Lease", leases, "of-a-controller", 40)))
 }
