@@ -42,7 +42,7 @@ func adopted(request object, count int) {
 			"apiVersion": "batch/v1", "kind": "Job", "spec": object{},
 			"metadata": object{
 				"name": fmt.Sprintf("shop-%010x", n), "namespace": "default", "uid": fmt.Sprint(n),
-				"annotations": object{revisionAnnotation: strings.Repeat(nasty, 50)},
+				"annotations": object{revisionAnnotation: strings.Repeat(nasty, 5)},
 			},
 			"status": object{"conditions": []any{object{"type": "Failed", "status": "True", "reason": nasty, "lastTransitionTime": at}}},
 		})
