@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// maxEncryptedConnections is the limit of connections with TLS, each of which
-	// costs about twice as much.
-	maxEncryptedConnections = maxConnections / 2
 	// maxHandshakeBytes limits what is read from a connection until the headers of
 	// its first request have arrived, and from then on between any two pieces of data:
 	// crypto/tls keeps up to 256 KB of a message that belongs to no request, from anybody

@@ -99,7 +99,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		`operetta_children_changes_total{change="created",hook="sync",kind="greeting"}`:     "0",
 		`operetta_status_changes_total{hook="sync",kind="greeting"}`:                        "3",
 		`operetta_requests_total{code="200",hook="sync",kind="farewell"}`:                   "0",
-		`operetta_connections_limit`:                                                        "2048",
+		`operetta_connections_limit`:                                                        "1024",
 		`operetta_build_info{goversion="` + runtime.Version() + `",version="v1.2.3"}`:       "1",
 		`operetta_requests_in_flight`:                                                       "0",
 		`operetta_memory_used_bytes{part="tiny"}`:                                           "0",

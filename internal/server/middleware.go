@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -56,7 +57,8 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 
 // forgetHeaders drops the headers that nothing here reads; authenticate drops the
 // credentials, and traced the trace. They are not in the memory budget, and a request may wait for long.
-// It must be the outermost request, because a router copies it.
+// It must be the outermost request, because a router copies it: net/http adds the trailers that
+// follow a body to its own request only.
 func (s *Server) forgetHeaders(next http.Handler) http.Handler {
 	names := []string{"Expect", "Authorization"}
 	if s.options.Tracer != nil {
@@ -69,9 +71,25 @@ func (s *Server) forgetHeaders(next http.Handler) http.Handler {
 				kept.Set(name, strings.Clone(value)) // otherwise it would keep the whole header block alive
 			}
 		}
-		r.Header = kept
+		r.Header, r.Trailer = kept, nil
+		r.Body = trailerless{r.Body, r}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// trailerless is a body whose request forgets the trailers that follow it: nothing here
+// reads them, and 4 KB of them can take 100 KB.
+type trailerless struct {
+	io.ReadCloser
+	of *http.Request
+}
+
+func (b trailerless) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if err != nil {
+		b.of.Trailer = nil
+	}
+	return n, err
 }
 
 // level says who is to see a line: an answer that changes nothing is for whoever looks

@@ -117,13 +117,9 @@ func New(options Options) *Server {
 	options.MemoryBudget = cmp.Or(options.MemoryBudget, DefaultMemoryBudget)
 	options.AnswerTimeout = cmp.Or(options.AnswerTimeout, DefaultAnswerTimeout)
 	options.MaxBodyBytes = min(options.MaxBodyBytes, LargestBody(options.MemoryBudget))
-	most := maxConnections
-	if options.Credentials.isEncrypted() {
-		most = maxEncryptedConnections
-	}
 	s := &Server{
 		options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight),
-		conns: connections{most: most},
+		conns: connections{most: maxConnections},
 	}
 	s.metrics = metrics.New(metrics.Options{Controllers: options.Controllers, Version: options.Version, Load: s.load, Log: options.Log})
 	return s

@@ -19,27 +19,32 @@ const largestBody = 64 << 20
 
 // TestHeadersHoldLittle: they are outside of the memory budget. 2,000 connections
 // send very many short ones: all that are taken, and not their end, or these with
-// the beginning of a body, or more than are taken. Each comes again when it is
-// refused.
+// the beginning of a body, or more than are taken, or the names of as many trailers.
+// Each comes again when it is refused, and honest requests of 40 MB come meanwhile.
 func TestHeadersHoldLittle(t *testing.T) {
-	const connections = 2000
+	const (
+		connections = 2000
+		declared    = "Content-Length: 30000\r\n"
+	)
 	long := 5 * time.Second // until each has been refused once, and come again
 	if testenv.Thorough() {
 		long = 10 * time.Second
 	}
+	large := padded(podSet(5000, 4000, ""), 40<<20)
 	for name, c := range map[string]struct {
-		bytes int
-		end   string
+		bytes            int
+		begin, each, end string
 	}{
-		"that do not end":      {4800, ""},
-		"of a body that stops": {4800, "\r\n{"},
-		"of 66 KB":             {66 << 10, ""},
+		"that do not end":      {4800, declared, ":\r\n", ""},
+		"of a body that stops": {4800, declared, ":\r\n", "\r\n{"},
+		"of 66 KB":             {66 << 10, declared, ":\r\n", ""},
+		"of trailers":          {4800, "Transfer-Encoding: chunked\r\nTrailer: b", ",", "c\r\n\r\n1\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t)
-			head := []byte("POST /podset/sync HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n")
+			head := []byte("POST /podset/sync HTTP/1.1\r\nHost: x\r\n" + c.begin)
 			for i := 0; len(head) < c.bytes; i++ {
-				head = append(head, 'A', byte('a'+i%26), byte('a'+i/26%26), byte('a'+i/676%26), ':', '\r', '\n')
+				head = append(append(head, 'A', byte('a'+i%26), byte('a'+i/26%26), byte('a'+i/676%26)), c.each...)
 			}
 			head = append(head, c.end...)
 			ctx, stop := context.WithTimeout(t.Context(), long)
@@ -52,6 +57,13 @@ func TestHeadersHoldLittle(t *testing.T) {
 						if sendAndWait(ctx, p.hooks, head) {
 							sent.Add(1)
 						}
+					}
+				})
+			}
+			for range 4 {
+				group.Go(func() {
+					for ctx.Err() == nil {
+						_, _ = post(ctx, client(t), "http://"+p.hooks+"/podset/sync", large)
 					}
 				})
 			}
