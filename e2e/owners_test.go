@@ -104,22 +104,26 @@ func TestOwnersAreBounded(t *testing.T) {
 	require.NoError(t, write("may-update", "replace", ownedBy("Lease", leases, "of-a-controller", 40)))
 }
 
-// TestReplicasAreBounded: with the component bounded-objects a StatefulSet has no more replicas than
-// kube-controller-manager has room for.
+// TestReplicasAreBounded: with the component bounded-objects a StatefulSet has no more replicas, and
+// no larger ones, than kube-controller-manager has room for.
 func TestReplicasAreBounded(t *testing.T) {
 	const policy = "../deploy/components/bounded-objects/policy.yaml"
 	ns := namespace(t, "replicas")
-	write := func(verb, name string, replicas int, flags ...string) error {
+	// With so many terms, an empty one of which is 4 bytes, and 48 in each Pod.
+	writeWith := func(terms int, verb, name string, replicas int, flags ...string) error {
 		manifest := fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: %s}, spec: {replicas: %d, serviceName: a, selector: {matchLabels: {a: b}},
-			template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {no: node}, containers: [{name: a, image: a}]}}}}`, name, replicas)
+			template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {no: node}, containers: [{name: a, image: a}],
+			affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}%s]}}}}}}}`, name, replicas, strings.Repeat(", {}", terms))
 		_, stderr, err := controlPlane.KubectlWithInput(manifest, append(flags, verb, "--filename=-", "--namespace="+ns)...)
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, stderr)
 		}
 		return nil
 	}
+	write := func(verb, name string, replicas int, flags ...string) error { return writeWith(0, verb, name, replicas, flags...) }
 	// Another test may have had the policy just before.
 	require.Eventually(t, func() bool { return write("create", "former", 1500) == nil }, time.Minute, 200*time.Millisecond)
+	require.Eventually(t, func() bool { return writeWith(5000, "create", "large", 10) == nil }, time.Minute, 200*time.Millisecond)
 	kubectl(t, "apply", "--filename="+policy)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
 	const refusal = "a StatefulSet has at most 1000 replicas"
@@ -144,6 +148,14 @@ func TestReplicasAreBounded(t *testing.T) {
 	require.Contains(t, scale("former", 1501), refusal)
 	require.Empty(t, scale("former", 1499))
 	require.NoError(t, write("replace", "former", 1498))
+
+	const tooLarge = "each may take 150000 bytes"
+	require.ErrorContains(t, writeWith(2500, "create", "wide", 1), tooLarge)
+	require.NoError(t, writeWith(1500, "create", "wide", 1))
+	require.ErrorContains(t, writeWith(2500, "replace", "wide", 1), tooLarge)
+	require.ErrorContains(t, writeWith(5001, "replace", "large", 10), tooLarge)
+	require.NoError(t, writeWith(4999, "replace", "large", 20))
+	require.Empty(t, scale("large", 1000))
 }
 
 // TestQuotaCountsWhatUsersMayCreate: the API server's space is that of all namespaces, and
