@@ -44,6 +44,9 @@ type shape struct {
 	size   int64             // of what a list, map or pointer holds
 	fields map[string]*shape // of a struct
 	inner  *shape            // of a list, map or pointer
+	// largest is the largest size of what a value has at any depth. It is known of
+	// the types that something is decoded into.
+	largest int64
 
 	isQuantity bool // of a type with its own decoder
 	isTime     bool // the same
@@ -71,7 +74,24 @@ var shapes = struct {
 func shapeOf(t reflect.Type) *shape {
 	shapes.Lock()
 	defer shapes.Unlock()
-	return makeShape(t)
+	s := makeShape(t)
+	if s.largest == 0 {
+		s.largest = s.largestSize(map[*shape]bool{})
+	}
+	return s
+}
+
+// largestSize returns the largest size of a shape and of those in it that have not been seen.
+func (s *shape) largestSize(seen map[*shape]bool) int64 {
+	if s == nil || seen[s] {
+		return 0
+	}
+	seen[s] = true
+	most := max(s.size, s.inner.largestSize(seen))
+	for _, field := range s.fields {
+		most = max(most, field.largestSize(seen))
+	}
+	return most
 }
 
 // makeShape makes a shape once, so that recursive types end.
@@ -110,21 +130,23 @@ func makeShape(t reflect.Type) *shape {
 // decodedSize returns about how many bytes a text takes when it is decoded into
 // a type, without the value itself. That may be far more than the length of the
 // text: the two bytes {} can become a struct of a thousand.
-func decodedSize(raw []byte, t reflect.Type) int64 { return shapeOf(t).sizeOf(raw, 0, 0) }
+func decodedSize(raw []byte, t reflect.Type) int64 {
+	s := shapeOf(t)
+	return s.sizeOf(raw, 0, s.largest)
+}
 
 // deepestType is how many levels of a text are read by a type. Each goes through the
 // text that is left, so that a type that has itself in it, and a text of thousands of
 // levels, would take minutes.
 const deepestType = 64
 
-// sizeOf returns the size of a text at a depth, of which the largest value that was
-// held above has some bytes.
+// sizeOf returns the size of a text at a depth, in which no value of the type holds another
+// of more than the bytes of the largest.
 func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 	var n int64
 	if depth++; depth > deepestType {
-		return anySize(raw) + growth*max(largest, s.size)*int64(bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['})+bytes.Count(raw, []byte{','}))
+		return anySize(raw) + growth*largest*int64(bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['})+bytes.Count(raw, []byte{','}))
 	}
-	largest = max(largest, s.size)
 	switch s.kind {
 	case scalarShape:
 		n = int64(len(raw))

@@ -65,6 +65,12 @@ type expression struct {
 	Size   resource.Quantity `json:"size"`
 }
 
+// filter has itself in it, and a list of what is large.
+type filter struct {
+	Not  *filter          `json:"not"`
+	Pods []corev1.PodSpec `json:"pods"`
+}
+
 // TestTextsOfATypeWithItselfInIt: thousands of levels take no time that grows with the
 // product of levels and bytes, of which no deadline ends any, and no memory that is not
 // reserved.
@@ -91,19 +97,26 @@ func TestTextsOfATypeWithItselfInIt(t *testing.T) {
 			})
 			require.NoError(t, err)
 			require.Less(t, took, 10*time.Second) // a fraction of a second, and a minute where it goes by the product
-			into := new(expression)
-			_ = decode([]byte(`{}`), into)
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			require.NoError(t, decode(raw, into))
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), size+64<<10) //nolint:gosec // no heap is that large
-			runtime.KeepAlive(into)
+			requireReserved(t, raw, new(expression), size)
 		})
 	}
+	large := []byte(strings.Repeat(`{"not":`, 40) + `{"pods":[` + strings.Repeat(`{},`, 20_000) + `{}]}` + strings.Repeat("}", 40))
+	requireReserved(t, large, new(filter), decodedSize(large, reflect.TypeFor[filter]()))
 	require.ErrorContains(t, checkQuantities(nested(`{"size":"1e150000"}`), reflect.TypeFor[expression]()), "has a quantity or a time of more than 64 characters")
+}
+
+// requireReserved fails if a text that is decoded into a value holds more than size.
+func requireReserved[T any](t *testing.T, raw []byte, into *T, size int64) {
+	t.Helper()
+	_ = decode([]byte(`{}`), new(T)) // the decoder learns the type
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	require.NoError(t, decode(raw, into))
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), size+64<<10) //nolint:gosec // no heap is that large
+	runtime.KeepAlive(into)
 }
 
 // TestLongTextIsReservedForItsMessages: a message that quotes it is cut only when it is set.

@@ -215,7 +215,7 @@ func appendMap(b []byte, v reflect.Value, meant bool, without string) ([]byte, b
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 	for _, key := range keys {
-		if key.String() == without {
+		if without != "" && key.String() == without {
 			continue
 		}
 		var err error
@@ -277,7 +277,7 @@ func appendList(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
 	if v.Len() == 0 && !meant {
 		return b, false, nil
 	}
-	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && (v.Len() == 0 || encoderOf(v.Index(0)) == nil) {
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && encoderOfType(v.Type().Elem()) == nil {
 		return appendString(b, base64.StdEncoding.EncodeToString(v.Bytes())), true, nil
 	}
 	b = append(b, '[')

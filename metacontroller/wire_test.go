@@ -242,6 +242,8 @@ func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
 			map[netip.Addr]string{netip.MustParseAddr("10.0.0.1"): "a"}, map[shout]int{"s": 1}, 3},
 		quoted{Text: "a", Pointer: new(5), Number: "1.50", Float: 0.1},
 		options{time.Time{}.In(time.FixedZone("", 3600)), 0, "a", "b", "c", generic[int]{7}},
+		map[string]string{"": "x", "a": "b"}, map[string]any{"": map[string]any{"": 1}},
+		map[string]any{"pointers": []*[]color{{}}, "lists": [][]color{{}, {1}}},
 		&written{
 			Level: 1, Pointer: new(level(2)), Shout: "a", Raw: json.RawMessage(` {"a": [1, {"b": "}"}]} `), Values: apiextensionsv1.JSON{Raw: []byte(`"x"`)}, Empty: json.RawMessage{},
 			Time: struct{ metav1.Time }{metav1.Unix(1, 0)}, Times: []struct{ metav1.Time }{{metav1.Unix(2, 0)}}, Anys: map[string]any{"r": json.RawMessage(`[1]`)}, Level7: 7, Level8: 8,
