@@ -10,6 +10,8 @@ import (
 // place, such as securityContext: {} and affinity: {podAffinity: {}}. Under server-side
 // apply an object of which all members are taken away goes as a whole, also where {} is
 // what is applied, and the next apply of the same adds it: a new template, and new Pods.
+// Where {} means something, the source of a volume, it writes the API server's default mode
+// into it: what went would become an emptyDir, beside which nothing can be added.
 func DropEmpty(spec *corev1.PodSpec) {
 	if affinity := spec.Affinity; affinity != nil {
 		drop(&affinity.NodeAffinity)
@@ -32,6 +34,14 @@ func DropEmpty(spec *corev1.PodSpec) {
 			}
 			drop(&list[i].SecurityContext)
 			drop(&list[i].Lifecycle)
+		}
+	}
+	for i := range spec.Volumes {
+		if source := spec.Volumes[i].DownwardAPI; source != nil && len(source.Items) == 0 && source.DefaultMode == nil {
+			source.DefaultMode = new(corev1.DownwardAPIVolumeSourceDefaultMode)
+		}
+		if source := spec.Volumes[i].Projected; source != nil && len(source.Sources) == 0 && source.DefaultMode == nil {
+			source.DefaultMode = new(corev1.ProjectedVolumeSourceDefaultMode)
 		}
 	}
 }

@@ -83,6 +83,26 @@ func TestVolumeGetsASource(t *testing.T) {
 	})
 }
 
+// TestVolumeKeepsItsSource takes away all that is in the source of a volume.
+func TestVolumeKeepsItsSource(t *testing.T) {
+	stories(t, func(t *testing.T, world *operettatest.World) {
+		const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, volumes: [{name: info, "
+		for _, source := range [][2]string{
+			{"downwardAPI: {defaultMode: 256, items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}]}", "downwardAPI: {}"},
+			{"projected: {defaultMode: 256, sources: [{secret: {name: s}}]}", "projected: {}"},
+		} {
+			world.Apply(box + source[0] + "}]}}")
+			world.Play()
+			world.Apply(box + source[1] + "}]}}")
+			world.Play()
+			var deployment appsv1.Deployment
+			world.Decode("Deployment/web", &deployment)
+			require.Nil(t, deployment.Spec.Template.Spec.Volumes[0].EmptyDir, source[1])
+			require.Empty(t, world.Condition("ModelBox/web", "ChildrenUpdated").Status, source[1])
+		}
+	})
+}
+
 // TestOrderOfInitContainers puts one before another. Under dynamic-apply Metacontroller keeps
 // the order that it observes, and adds the new one at the end.
 func TestOrderOfInitContainers(t *testing.T) {
