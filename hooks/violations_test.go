@@ -234,6 +234,9 @@ func (v *violations) instance(schema object, n int) any {
 
 // textFor returns a text that fits a schema.
 func textFor(schema object, n int) string {
+	if schema["maxLength"] == 0.0 {
+		return ""
+	}
 	pattern, _ := schema["pattern"].(string)
 	texts := []string{fmt.Sprintf("a%d", n), fmt.Sprintf("10.0.0.%d", n), "metadata.name", "limits.cpu", "/a", "Memory", "a:1"}
 	for _, text := range texts {

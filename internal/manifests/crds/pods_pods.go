@@ -65,6 +65,8 @@ var aboutPods = map[reflect.Type]asked{
 				"shareProcessNamespace and hostPID cannot both be true: remove one of them"},
 			{"!has(self.hostUsers) || self.hostUsers || !(" + isTrue("hostNetwork") + " || " + isTrue("hostPID") + " || " + isTrue("hostIPC") + ")",
 				"hostUsers false cannot be set with hostNetwork, hostPID or hostIPC: remove one of them"},
+			{"!has(self.hostUsers) || self.hostUsers || !(" + hasDevices("containers") + " || (has(self.initContainers) && " + hasDevices("initContainers") + "))",
+				"hostUsers false cannot be set with volumeDevices: remove one of them"},
 			{"!has(self.nodeName) || self.nodeName == '' || !has(self.schedulingGates) || size(self.schedulingGates) == 0",
 				"nodeName cannot be set with schedulingGates: remove one of them"},
 			{"!has(self.hostnameOverride) || !(" + isTrue("hostNetwork") + " || " + isTrue("setHostnameAsFQDN") + ")",
@@ -191,4 +193,9 @@ func sleepsInTime(containers string) string {
 // https://github.com/kubernetes/component-helpers/blob/v0.36.3/resource/helpers.go
 func ofPods(field string) string {
 	return "(!has(self.resources." + field + ") || self.resources." + field + ".all(r, r in ['cpu', 'memory'] || r.startsWith('hugepages-')))"
+}
+
+// hasDevices says that a container of a list has volumeDevices.
+func hasDevices(list string) string {
+	return "self." + list + ".exists(c, has(c.volumeDevices) && size(c.volumeDevices) > 0)"
 }

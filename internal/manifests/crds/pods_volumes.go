@@ -71,12 +71,16 @@ var aboutVolumes = map[reflect.Type]asked{
 		"path": pathInVolume, "labelSelector.matchExpressions": {"maxItems": int64(8)},
 	}},
 	reflect.TypeFor[corev1.EphemeralVolumeSource](): {fields: map[string]keywords{
+		"volumeClaimTemplate.metadata.name":                  {"maxLength": int64(0)},
+		"volumeClaimTemplate.metadata.namespace":             {"maxLength": int64(0)},
+		"volumeClaimTemplate.metadata.finalizers":            {"maxItems": int64(0)},
 		"volumeClaimTemplate.spec.selector.matchExpressions": {"maxItems": int64(8)},
 	}},
-	reflect.TypeFor[corev1.PersistentVolumeClaimSpec](): {fields: map[string]keywords{
+	reflect.TypeFor[corev1.PersistentVolumeClaimSpec](): {itself: keywords{"required": []any{"accessModes", "resources"}}, fields: map[string]keywords{
 		"storageClassName": maybeSubdomain, "volumeAttributesClassName": maybeSubdomain, "volumeMode": oneOf("Filesystem", "Block"),
-		"accessModes": {"maxItems": int64(4)}, "accessModes[]": oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
-	}},
+		"resources":   {"required": []any{"requests"}},
+		"accessModes": {"minItems": int64(1), "maxItems": int64(4)}, "accessModes[]": oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
+	}, rules: []rule{{"'storage' in self.resources.requests", "a volume needs a size: set resources.requests.storage"}}},
 	reflect.TypeFor[corev1.TypedLocalObjectReference](): {fields: map[string]keywords{"apiGroup": maybeSubdomain, "kind": shortWord, "name": subdomain}},
 	reflect.TypeFor[corev1.TypedObjectReference](): {fields: map[string]keywords{
 		"apiGroup": maybeSubdomain, "kind": shortWord, "name": subdomain, "namespace": labelOrNone,
@@ -87,9 +91,22 @@ var aboutVolumes = map[reflect.Type]asked{
 		"registry": {"minLength": int64(1), "maxLength": int64(1024), "pattern": `^[^:,\[\]]*:[^:,\[\]]*(,[^:,\[\]]*:[^:,\[\]]*)*$`},
 		"tenant":   {"maxLength": int64(64)},
 	}},
-	reflect.TypeFor[corev1.StorageOSVolumeSource](): {fields: map[string]keywords{"volumeName": labelOrNone, "volumeNamespace": labelOrNone}},
-	reflect.TypeFor[corev1.AzureDiskVolumeSource](): {fields: map[string]keywords{
-		"kind": oneOf("Shared", "Dedicated", "Managed"), "cachingMode": oneOf("None", "ReadOnly", "ReadWrite"),
+	reflect.TypeFor[corev1.StorageOSVolumeSource](): {
+		fields: map[string]keywords{"volumeName": label, "volumeNamespace": labelOrNone}, itself: keywords{"required": []any{"volumeName"}},
+	},
+	reflect.TypeFor[corev1.ScaleIOVolumeSource](): {
+		fields: map[string]keywords{"gateway": notEmpty, "system": notEmpty, "volumeName": notEmpty}, itself: keywords{"required": []any{"gateway", "secretRef", "system", "volumeName"}},
+	},
+	reflect.TypeFor[corev1.AzureDiskVolumeSource](): {
+		fields: map[string]keywords{"kind": oneOf("Shared", "Dedicated", "Managed"), "cachingMode": oneOf("None", "ReadOnly", "ReadWrite")},
+		rules: []rule{{"self.diskURI.startsWith(has(self.kind) && self.kind == 'Managed' ? '/subscriptions/' : 'https://')",
+			"diskURI begins with /subscriptions/ where kind is Managed, and with https:// otherwise: correct it, or set kind"}},
+	},
+	reflect.TypeFor[corev1.FCVolumeSource](): {rules: []rule{
+		{"(has(self.targetWWNs) && size(self.targetWWNs) > 0) != (has(self.wwids) && size(self.wwids) > 0)",
+			"a Fibre Channel volume needs exactly one of targetWWNs and wwids"},
+		{"!has(self.targetWWNs) || size(self.targetWWNs) == 0 || (has(self.lun) && self.lun >= 0 && self.lun <= 255)",
+			"targetWWNs need lun: set a number from 0 to 255"},
 	}},
 	reflect.TypeFor[corev1.ISCSIVolumeSource](): {fields: map[string]keywords{
 		"iqn": {"maxLength": int64(223), "pattern": printable}, "initiatorName": {"maxLength": int64(223), "pattern": printable}, "lun": between(0, 255),
