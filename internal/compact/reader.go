@@ -185,6 +185,10 @@ func (r *Reader) top() *frame {
 	return &r.frames[len(r.frames)-1]
 }
 
+// mostLevels is how many levels a text can have: encoding/json refuses more. The frames are not
+// in the memory budget.
+const mostLevels = 10_000
+
 // begin starts a key or a value. It consumes a byte only if it opens a frame.
 func (r *Reader) begin(out []byte, c byte, i int) ([]byte, int) {
 	top, value := r.top(), r.value
@@ -196,7 +200,7 @@ func (r *Reader) begin(out []byte, c byte, i int) ([]byte, int) {
 		}
 	}
 	switch {
-	case isKey && c != '"' || top == nil && c != '{':
+	case isKey && c != '"' || top == nil && c != '{' || len(r.frames) == mostLevels:
 		r.mode = verbatim
 	case isKey:
 		r.mode, r.key, r.nested = inKey, r.key[:0], nested{}

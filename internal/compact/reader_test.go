@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -278,6 +279,28 @@ func TestReaderHoldsLittle(t *testing.T) {
 
 	key := `{"children":{"Pod.v1":{"n/a":{"` + strings.Repeat("k", 1<<20) + `":{"a":1}}}}}`
 	require.Equal(t, key, read(t, strings.NewReader(key)))
+}
+
+// TestReaderHoldsFewLevels of a type with itself in it: no JSON has more than 10,000.
+func TestReaderHoldsFewLevels(t *testing.T) {
+	controller := toy()
+	controller.Children[0].Reads = reflect.TypeFor[tree]()
+	deep := `{"children":{"Pod.v1":{"n/a":{"Spec":` + strings.Repeat(`{"Left":`, 1_000_000)
+	reader := compact.NewReader(strings.NewReader(deep), controller)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	_, err := io.Copy(io.Discard, reader)
+	require.NoError(t, err)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(1<<20)) //nolint:gosec // no heap is that large
+	runtime.KeepAlive(reader)
+
+	// So it is read whatever it has: it is refused later.
+	out, err := io.ReadAll(compact.NewReader(strings.NewReader(deep), controller))
+	require.NoError(t, err)
+	require.Equal(t, deep, string(out))
 }
 
 func TestReaderHandsOnTheErrorOfItsSource(t *testing.T) {

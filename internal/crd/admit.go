@@ -21,8 +21,11 @@ import (
 // somebody creates it, or edits the old one if there is one: it removes unknown
 // fields, whose paths it returns, and sets defaults. The errors are those of
 // the API server; an object with errors is not stored. The object needs a
-// namespace, unless its kind is cluster-scoped.
+// namespace, unless its kind is cluster-scoped: then its namespace is dropped.
 func (s *Schema) Admit(ctx context.Context, object, old map[string]any) (unknown []string, errs field.ErrorList) {
+	if metadata, ok := object["metadata"].(map[string]any); ok && !s.namespaced {
+		delete(metadata, "namespace")
+	}
 	unknown = s.Complete(object)
 	if errs = s.validateMetadata(object, old); len(errs) > 0 && object["metadata"] == nil {
 		return unknown, errs
