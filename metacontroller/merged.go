@@ -27,7 +27,7 @@ func checkMerged(observed Snapshot, desired []byte) error {
 	for _, name := range unmerged {
 		plain -= encodedSize(lookup(observed.raw, name))
 	}
-	if size := m.size(observed.raw); size-plain > mostMerged {
+	if size, _ := m.value(observed.raw, skipSpace(observed.raw, 0)); size-plain > mostMerged {
 		return badRequest("it has several entries with one key in %.300s, as which Metacontroller would write %d bytes: remove all of them but one", m.list, size)
 	}
 	return nil
@@ -36,10 +36,13 @@ func checkMerged(observed Snapshot, desired []byte) error {
 // unmerged are the parts of an object of which no list is merged.
 var unmerged = []string{"metadata", "status"}
 
-// merging adds up how large Metacontroller makes an object at most.
+// merging adds up how large Metacontroller makes an object at most. It goes through a text once,
+// so that one of thousands of levels takes no longer than another.
 type merging struct {
 	desired []byte
 	entries map[entry]int // sizes of those of desired, once they are asked for
+	longest int           // the length of the longest path of entries
+	isRead  bool          // desired is being read: nothing grows, and all parts count
 	path    []byte        // of the current value
 	place   []byte        // the same without indexes
 	list    string        // the path of the list that grows the most
@@ -50,30 +53,32 @@ type merging struct {
 // indexes: they are told apart by no more than that.
 type entry struct{ path, key, value string }
 
-// desiredEntry returns the size of the largest desired entry.
-func (m *merging) desiredEntry(of entry) int {
-	if m.entries == nil {
-		m.entries = map[entry]int{}
-		m.readEntries("", m.desired)
-	}
-	return m.entries[of]
+// keyed is an entry of a list: its size, and where the values of its keys are, by the index of
+// mergeKeys. There can be very many.
+type keyed struct {
+	size int
+	keys [len(mergeKeys)]struct{ from, to int32 }
 }
 
-func (m *merging) readEntries(path string, value []byte) {
-	members(value, func(key, member []byte) bool {
-		m.readEntries(path+"."+string(key), member)
-		return true
-	})
-	elements(value, func(element []byte) bool {
-		for _, key := range mergeKeys {
-			if value := lookup(element, key); value != nil {
-				of := entry{path, key, string(keyText(value))}
-				m.entries[of] = max(m.entries[of], encodedSize(element))
-			}
-		}
-		m.readEntries(path+"[]", element)
-		return true
-	})
+// value returns the value of a key as Metacontroller compares it.
+func (of *keyed) value(raw []byte, key int) []byte {
+	return keyText(raw[of.keys[key].from:of.keys[key].to])
+}
+
+// allKeys has a bit for each of mergeKeys.
+const allKeys = 1<<len(mergeKeys) - 1
+
+// desiredEntry returns the size of the largest desired entry with a key at the current place.
+func (m *merging) desiredEntry(key, value string) int {
+	if m.entries == nil {
+		read := merging{isRead: true, entries: map[entry]int{}}
+		read.value(m.desired, skipSpace(m.desired, 0))
+		m.entries, m.longest = read.entries, read.longest
+	}
+	if len(m.place) > m.longest {
+		return 0
+	}
+	return m.entries[entry{string(m.place), key, value}]
 }
 
 // keyText returns what Metacontroller compares of a key: 80 is the same as "80".
@@ -84,68 +89,125 @@ func keyText(value []byte) []byte {
 	return value
 }
 
-// size returns the size of a value once each entry of a list in it is the last one with the
-// same key.
-func (m *merging) size(value []byte) int {
-	switch value[0] {
+// value returns the size of the value at i once each entry of a list in it is the last one with
+// the same key, and the index behind it.
+func (m *merging) value(raw []byte, i int) (size, end int) {
+	switch raw[i] {
 	case '{':
-		size := 2
-		members(value, func(key, member []byte) bool {
-			if len(m.path) == 0 && slices.Contains(unmerged, string(key)) {
-				return true
-			}
-			path, place := len(m.path), len(m.place)
-			m.path, m.place = append(append(m.path, '.'), key...), append(append(m.place, '.'), key...)
-			size += len(key) + len(`"":,`) + m.size(member)
-			m.path, m.place = m.path[:path], m.place[:place]
-			return true
-		})
-		return size
+		return m.object(raw, i, nil)
 	case '[':
-		return m.sizeOfList(value)
+		return m.elements(raw, i)
 	default:
-		return encodedSize(value)
+		end = skipValue(raw, i)
+		return encodedSize(raw[i:end]), end
 	}
 }
 
-func (m *merging) sizeOfList(list []byte) int {
-	entries := elementsOf(list)
-	sizes, plain := make([]int, len(entries)), len("[]")
+// object is value for an object. It notes where the values of the keys of an entry are.
+func (m *merging) object(raw []byte, i int, of *keyed) (size, end int) {
+	size = len("{}")
+	for i = skipSpace(raw, i+1); raw[i] != '}'; {
+		end = skipString(raw, i)
+		name := raw[i:end]
+		key, start := unquote(name), skipSpace(raw, skipSpace(raw, end)+1) // over the colon
+		if !m.isRead && len(m.path) == 0 && slices.Contains(unmerged, string(key)) {
+			end = skipValue(raw, start)
+		} else {
+			path, place := len(m.path), len(m.place)
+			m.path, m.place = append(append(m.path, '.'), key...), append(append(m.place, '.'), key...)
+			var inner int
+			inner, end = m.value(raw, start)
+			size += encodedSize(name) + len(":,") + inner
+			m.path, m.place = m.path[:path], m.place[:place]
+		}
+		if of != nil {
+			if k := slices.Index(mergeKeys[:], string(key)); k >= 0 {
+				of.keys[k].from, of.keys[k].to = int32(start), int32(end) //nolint:gosec // no object is that large
+			}
+		}
+		if i = skipSpace(raw, end); raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+	}
+	return size, i + 1
+}
+
+// elements is value for a list.
+func (m *merging) elements(raw []byte, i int) (size, end int) {
+	var entries []keyed // unless they have no key in common
+	common, n := allKeys, 0
+	plain := len("[]")
 	path, place := len(m.path), len(m.place)
 	m.place = append(m.place, "[]"...)
-	for i, entry := range entries {
-		m.path = append(strconv.AppendInt(append(m.path[:path], '['), int64(i), 10), ']')
-		sizes[i] = m.size(entry)
-		plain += sizes[i] + len(",")
+	for i = skipSpace(raw, i+1); raw[i] != ']'; n++ {
+		m.path = append(strconv.AppendInt(append(m.path[:path], '['), int64(n), 10), ']')
+		var of keyed
+		if raw[i] == '{' {
+			of.size, end = m.object(raw, i, &of)
+		} else {
+			of.size, end = m.value(raw, i)
+		}
+		plain += of.size + len(",")
+		if m.isRead {
+			m.note(raw, &of, string(m.place[:place]))
+		} else if common &= of.has(); common != 0 {
+			entries = append(entries, of)
+		}
+		if i = skipSpace(raw, end); raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
 	}
 	m.path, m.place = m.path[:path], m.place[:place]
-	most := plain
-	if len(entries) < 2 {
-		return most
+	if common == 0 || len(entries) < 2 {
+		return plain, i + 1
 	}
-	values := make([][len(mergeKeys)][]byte, len(entries))
-	for i, entry := range entries {
-		members(entry, func(key, value []byte) bool {
-			if k := slices.Index(mergeKeys[:], string(key)); k >= 0 {
-				values[i][k] = keyText(value)
-			}
-			return true
-		})
+	return m.grow(raw, plain, entries, common), i + 1
+}
+
+// has returns the bits of the keys that an entry has.
+func (of *keyed) has() int {
+	keys := 0
+	for k, span := range of.keys {
+		if span.to > 0 {
+			keys |= 1 << k
+		}
 	}
+	return keys
+}
+
+// note notes a desired entry of a list at a path.
+func (m *merging) note(raw []byte, of *keyed, path string) {
 	for k, key := range mergeKeys {
-		if !hasSame(values, k) {
+		if of.keys[k].to == 0 {
+			continue
+		}
+		one := entry{path, key, string(of.value(raw, k))}
+		m.entries[one] = max(m.entries[one], of.size)
+		m.longest = max(m.longest, len(path))
+	}
+}
+
+// grow returns the size of a list once each of its entries is the last one with the same key,
+// one of those that all have in common.
+func (m *merging) grow(raw []byte, plain int, entries []keyed, common int) int {
+	most := plain
+	for k, key := range mergeKeys {
+		if common&(1<<k) == 0 {
 			continue
 		}
 		last := make(map[string]int, len(entries)) // sizes, by the value of the key
-		for i, of := range values {
-			last[string(of[k])] = sizes[i]
+		for i := range entries {
+			last[string(entries[i].value(raw, k))] = entries[i].size
+		}
+		if len(last) == len(entries) {
+			continue // there are no two of one key
 		}
 		for value := range last {
-			last[value] += m.desiredEntry(entry{string(m.place), key, value})
+			last[value] += m.desiredEntry(key, value)
 		}
 		size := len("[]")
-		for _, of := range values {
-			size += last[string(of[k])] + len(",")
+		for i := range entries {
+			size += last[string(entries[i].value(raw, k))] + len(",")
 		}
 		most = max(most, size)
 	}
@@ -153,22 +215,4 @@ func (m *merging) sizeOfList(list []byte) int {
 		m.grown, m.list = grown, string(m.path[min(1, len(m.path)):])
 	}
 	return most
-}
-
-// hasSame reports whether all entries have a key, and some the same value of it.
-func hasSame(values [][len(mergeKeys)][]byte, key int) bool {
-	sorted := make([][]byte, 0, len(values))
-	for _, of := range values {
-		if of[key] == nil {
-			return false
-		}
-		sorted = append(sorted, of[key])
-	}
-	slices.SortFunc(sorted, bytes.Compare)
-	for i := range sorted[1:] {
-		if bytes.Equal(sorted[i], sorted[i+1]) {
-			return true
-		}
-	}
-	return false
 }

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/processor"
 )
 
 // TestEntriesWithOneKey: Metacontroller writes the last of them as often as there are some.
@@ -89,6 +92,19 @@ func TestEntriesWithTheKeyOfADesiredOne(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, name)
+	}
+}
+
+// TestLevelsOfAnObservedChild: thousands of them take no time that grows with the product of
+// levels and bytes. The managed fields of a template are as deep as somebody writes them.
+func TestLevelsOfAnObservedChild(t *testing.T) {
+	const levels = 9000
+	deep := []byte(`{"spec":{"template":{"metadata":{"managedFields":[{"fieldsV1":` + strings.Repeat(`{"f:a":`, levels) +
+		`[` + strings.Repeat(`{},`, 400_000) + `{"name":"a"},{"name":"a"}]` + strings.Repeat("}", levels) + `}]}}}}`)
+	for name, desired := range map[string][]byte{"of which nothing is desired": []byte(`{"spec":{}}`), "that are desired": deep} {
+		took, err := processor.Time(func() { require.NoError(t, checkMerged(Snapshot{raw: deep}, desired)) })
+		require.NoError(t, err)
+		require.Less(t, took, 5*time.Second, name) // some milliseconds, and half a minute where it goes by the product
 	}
 }
 
