@@ -140,6 +140,16 @@ func (d *teardown) children() []metacontroller.Object {
 	return stay
 }
 
+// metacontrollersFinalizer is the beginning of the finalizer that Metacontroller adds for a finalize hook.
+// Without it, it asks the hook, and deletes nothing.
+const metacontrollersFinalizer = "metacontroller.io/compositecontroller-"
+
+// isLetGo reports whether that finalizer has been removed, and others hold the DataService.
+func (d *teardown) isLetGo() bool {
+	finalizers := d.product.ds.Finalizers
+	return len(finalizers) > 0 && !slices.ContainsFunc(finalizers, func(name string) bool { return strings.HasPrefix(name, metacontrollersFinalizer) })
+}
+
 // deletionOrder compares components in the order of their deletion.
 func (d *teardown) deletionOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(d.stage(b), d.stage(a)), strings.Compare(a, b))
@@ -190,6 +200,9 @@ func (d *teardown) status() Status {
 	message := "everything has gone"
 	if len(first) > 0 {
 		message = "has yet to go: " + operator.Listed(first, ", ")
+	}
+	if d.isLetGo() {
+		message = "Metacontroller's finalizer has been removed, so it deletes nothing: what is left goes in no order when the other finalizers are gone, and its volumes stay"
 	}
 	for _, conditionType := range []string{operator.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {
 		d.conditions.Set(conditionType, metav1.ConditionFalse, string(PhaseDeleting), message)

@@ -305,6 +305,24 @@ func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 	}
 }
 
+// TestTeardownWithoutMetacontrollersFinalizer: kubectl apply of a manifest with finalizers takes it off.
+// Metacontroller hears of no such change, and deletes nothing afterwards.
+func TestTeardownWithoutMetacontrollersFinalizer(t *testing.T) {
+	t.Parallel()
+	for _, options := range strategies() {
+		s := tell(t, options)
+		s.edit()
+		before := s.workloads()
+		s.world.Edit(product, "{metadata: {finalizers: [example.com/backup]}}")
+		s.world.Delete(product)
+		for range 30 {
+			s.world.Step()
+		}
+		require.Equal(t, before, s.workloads())
+		require.Equal(t, "False Deleting: Metacontroller's finalizer has been removed, so it deletes nothing: what is left goes in no order when the other finalizers are gone, and its volumes stay", s.condition("Ready"))
+	}
+}
+
 func TestUpdatesReachTheChildren(t *testing.T) {
 	t.Parallel()
 	for _, options := range strategies() {
