@@ -120,7 +120,9 @@ func TestReplicasAreBounded(t *testing.T) {
 		}
 		return nil
 	}
-	write := func(verb, name string, replicas int, flags ...string) error { return writeWith(0, verb, name, replicas, flags...) }
+	write := func(verb, name string, replicas int, flags ...string) error {
+		return writeWith(0, verb, name, replicas, flags...)
+	}
 	// Another test may have had the policy just before.
 	require.Eventually(t, func() bool { return write("create", "former", 1500) == nil }, time.Minute, 200*time.Millisecond)
 	require.Eventually(t, func() bool { return writeWith(5000, "create", "large", 10) == nil }, time.Minute, 200*time.Millisecond)
