@@ -151,10 +151,10 @@ func TestReplicasAreBounded(t *testing.T) {
 	require.Empty(t, scale("former", 1499))
 	require.NoError(t, write("replace", "former", 1498))
 
-	const tooLarge = "a StatefulSet has at most 500 entries"
-	require.ErrorContains(t, writeWith(500, "create", "wide", 1), tooLarge)
-	require.NoError(t, writeWith(450, "create", "wide", 1))
-	require.ErrorContains(t, writeWith(500, "replace", "wide", 1), tooLarge)
+	const tooLarge = "a StatefulSet has at most 1000 entries"
+	require.ErrorContains(t, writeWith(1000, "create", "wide", 1), tooLarge)
+	require.NoError(t, writeWith(950, "create", "wide", 1))
+	require.ErrorContains(t, writeWith(1000, "replace", "wide", 1), tooLarge)
 	require.ErrorContains(t, writeWith(5001, "replace", "large", 10), tooLarge)
 	require.NoError(t, writeWith(4999, "replace", "large", 20))
 	require.Empty(t, scale("large", 1000))
