@@ -169,3 +169,89 @@ func TestWorkGrowsAsTheRequest(t *testing.T) {
 		})
 	}
 }
+
+// deepened returns a request in which each object of one kind, or the parent where there is no
+// path, has a text of so many levels wherever somebody can write one.
+func deepened(t *testing.T, original []byte, path []string, levels int) []byte {
+	const place = "the deep text"
+	var request map[string]any
+	require.NoError(t, json.Unmarshal(original, &request))
+	objects := map[string]any{"parent": request["parent"]}
+	if len(path) > 0 {
+		objects = request[path[0]].(map[string]any)[path[1]].(map[string]any)
+	}
+	fields := func() any { return []any{map[string]any{"manager": "a", "operation": "Update", "fieldsV1": place}} }
+	into := func(holder map[string]any, field string, value any, names ...string) {
+		for _, name := range names {
+			if holder[name] == nil {
+				holder[name] = map[string]any{}
+			}
+			inner, isObject := holder[name].(map[string]any)
+			if !isObject {
+				return
+			}
+			holder = inner
+		}
+		holder[field] = value
+	}
+	for _, value := range objects {
+		object, isObject := value.(map[string]any)
+		if !isObject {
+			continue
+		}
+		into(object, "managedFields", fields(), "metadata")
+		into(object, "managedFields", fields(), "spec", "template", "metadata")
+		into(object, "x", place, "spec")
+		into(object, "x", place, "spec", "template", "spec")
+		into(object, "x", place, "status")
+		into(object, "x", place)
+	}
+	body, err := json.Marshal(request)
+	require.NoError(t, err)
+	const level = `{"a":[{"name":"a","x":1},{"name":"b","y":[2,3,4,5]},{"name":"c"}],"n":`
+	return []byte(strings.ReplaceAll(string(body), `"`+place+`"`, strings.Repeat(level, levels)+"{}"+strings.Repeat("}", levels)))
+}
+
+// TestWorkDoesNotGrowAsTheLevels: an object that has four times as many bytes costs less than
+// ten times as much, also where they are four times as deep. It would cost sixteen times as
+// much where each level goes through the text that is left, and a child can have 10,000.
+func TestWorkDoesNotGrowAsTheLevels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds of a processor: make cover runs it")
+	}
+	const levels, most = 700, 10.0
+	chosen, paths := map[string]corpus.Case{}, map[string][]string{}
+	for _, e := range cases(t) {
+		var request map[string]any
+		require.NoError(t, json.Unmarshal(e.Request, &request))
+		places := [][]string{nil}
+		for _, where := range []string{"children", "related"} {
+			groups, _ := request[where].(map[string]any)
+			for kind, objects := range groups {
+				if len(objects.(map[string]any)) > 0 {
+					places = append(places, []string{where, kind})
+				}
+			}
+		}
+		for _, path := range places {
+			key := e.Controller.Name() + "/" + string(e.Hook) + " " + strings.Join(path, " ")
+			if len(e.Request) > len(chosen[key].Request) {
+				chosen[key], paths[key] = e, path
+			}
+		}
+	}
+	require.NotEmpty(t, chosen)
+	for _, key := range slices.Sorted(maps.Keys(chosen)) {
+		t.Run(key, func(t *testing.T) {
+			e := chosen[key]
+			ask := func(levels int) func() {
+				body := deepened(t, e.Request, paths[key], levels)
+				return func() { _, _ = e.Controller.CallContext(t.Context(), e.Hook, e.Now, body, metacontroller.Limits{}) }
+			}
+			ratio, times, err := processor.Growth(most, ask(levels), ask(4*levels))
+			require.NoError(t, err)
+			t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
+			require.LessOrEqual(t, ratio, most)
+		})
+	}
+}
