@@ -1,8 +1,10 @@
 package hooks_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/operetta-dev/operetta/internal/compact"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/processor"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -246,7 +249,12 @@ func TestWorkDoesNotGrowAsTheLevels(t *testing.T) {
 			e := chosen[key]
 			ask := func(levels int) func() {
 				body := deepened(t, e.Request, paths[key], levels)
-				return func() { _, _ = e.Controller.CallContext(t.Context(), e.Hook, e.Now, body, metacontroller.Limits{}) }
+				return func() {
+					if _, err := io.Copy(io.Discard, compact.NewReader(bytes.NewReader(body), e.Controller)); err != nil {
+						t.Error(err)
+					}
+					_, _ = e.Controller.CallContext(t.Context(), e.Hook, e.Now, body, metacontroller.Limits{})
+				}
 			}
 			ratio, times, err := processor.Growth(most, ask(levels), ask(4*levels))
 			require.NoError(t, err)
