@@ -15,6 +15,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/manifests/crds"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -150,7 +151,7 @@ const shardsFolder = "deploy/overlays/sharded"
 // addShards adds the overlay. It has the files of deploy/ once more, because a
 // kustomization must not refer to a folder that it is in.
 func (t Tree) addShards(p Project) error {
-	whole, err := os.ReadFile(filepath.Join(p.Root, "deploy/kustomization.yaml"))
+	whole, err := documents.ReadBelow(p.Root, "deploy/kustomization.yaml")
 	if err != nil {
 		return fmt.Errorf("reading what is divided into shards: %w", err)
 	}
@@ -171,7 +172,7 @@ func (t Tree) addShards(p Project) error {
 		if !manifests.IsFile(name) {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(p.Root, "deploy", name))
+		content, err := documents.ReadBelow(p.Root, filepath.Join("deploy", name))
 		if err != nil {
 			return fmt.Errorf("reading what is divided into shards: %w", err)
 		}
@@ -199,7 +200,7 @@ func (s section) enclosed(path string) (begin, end []byte) {
 // addSections adds a file with the sections in their places, if it exists and has a place
 // for them.
 func (t Tree) addSections(root, path string, sections ...section) error {
-	text, err := os.ReadFile(filepath.Join(root, path))
+	text, err := documents.ReadBelow(root, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/manifests"
 )
 
@@ -31,19 +32,15 @@ func (t Tree) Write(root string, stdout io.Writer) error {
 		return err
 	}
 	for _, path := range changes {
-		full := filepath.Join(root, path)
 		content, wanted := t[path]
 		if !wanted {
-			if err := os.Remove(full); err != nil {
+			if err := os.Remove(filepath.Join(root, path)); err != nil {
 				return fmt.Errorf("removing what no kind needs any more: %w", err)
 			}
 			fmt.Fprintf(stdout, "removed %s\n", path)
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			return fmt.Errorf("making a folder for what is generated: %w", err)
-		}
-		if err := os.WriteFile(full, content, 0o644); err != nil {
+		if err := documents.WriteBelow(root, path, content); err != nil {
 			return fmt.Errorf("writing what is generated: %w", err)
 		}
 		fmt.Fprintf(stdout, "wrote %s\n", path)
@@ -71,7 +68,7 @@ func (t Tree) Check(root string, stdout io.Writer) error {
 func (t Tree) changes(root string) ([]string, error) {
 	var changes []string
 	for _, path := range slices.Sorted(maps.Keys(t)) {
-		content, err := os.ReadFile(filepath.Join(root, path))
+		content, err := documents.ReadBelow(root, path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading what was generated: %w", err)
 		}
@@ -112,7 +109,7 @@ func (t Tree) stale(root, folder string) ([]string, error) {
 		if _, wanted := t[path]; wanted || entry.IsDir() {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(root, path))
+		content, err := documents.ReadBelow(root, path)
 		if err != nil {
 			return nil, fmt.Errorf("reading what was generated: %w", err)
 		}

@@ -9,11 +9,11 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/operetta-dev/operetta/internal/documents"
 )
 
 // listPath is where a project lists its operators.
@@ -23,7 +23,7 @@ const listPath = "hooks/hooks.go"
 type list struct{ text []byte }
 
 func readList(root string) (list, error) {
-	text, err := os.ReadFile(filepath.Join(root, listPath))
+	text, err := documents.ReadBelow(root, listPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return list{}, fmt.Errorf("%s has no %s with a function All that lists the operators: run this in the root of such a project, or start one with --module", root, listPath)
 	}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/operetta-dev/operetta/internal/documents"
 )
 
 // project is what the templates need to know of an existing project.
@@ -34,7 +36,7 @@ var (
 // readProject reads the project in a folder. The error says what a project needs.
 func readProject(root string) (project, error) {
 	p := project{root: root}
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	text, err := documents.ReadBelow(root, "go.mod")
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, fmt.Errorf("%s has no go.mod: run this in the root of a project, or start one with --module example.com/acme/operators DIR", root)
 	}
@@ -67,7 +69,7 @@ func readProject(root string) (project, error) {
 func (p *project) readKinds() error {
 	var groups []string
 	for _, kind := range p.kinds {
-		text, err := os.ReadFile(filepath.Join(p.root, "hooks", kind, "types.go"))
+		text, err := documents.ReadBelow(p.root, filepath.Join("hooks", kind, "types.go"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

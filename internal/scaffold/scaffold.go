@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/operetta-dev/operetta/internal/documents"
 )
 
 // The delimiters are not those of Go's templates, which Go code has, too: [[.Kind]].
@@ -81,17 +83,13 @@ func (p Plan) Write() (created, changed []string, err error) {
 		return nil, nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.created)) {
-		full := filepath.Join(p.root, path)
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			return created, nil, fmt.Errorf("making a folder: %w", err)
-		}
-		if err := os.WriteFile(full, p.created[path], 0o644); err != nil {
+		if err := documents.WriteBelow(p.root, path, p.created[path]); err != nil {
 			return created, nil, fmt.Errorf("writing a new file: %w", err)
 		}
 		created = append(created, path)
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.changed)) {
-		if err := os.WriteFile(filepath.Join(p.root, path), p.changed[path], 0o644); err != nil {
+		if err := documents.WriteBelow(p.root, path, p.changed[path]); err != nil {
 			return created, changed, fmt.Errorf("adding a line: %w", err)
 		}
 		changed = append(changed, path)
