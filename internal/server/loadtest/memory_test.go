@@ -60,7 +60,7 @@ func TestHeadersHoldLittle(t *testing.T) {
 					}
 				})
 			}
-			for range 4 {
+			for range 2 {
 				group.Go(func() {
 					for ctx.Err() == nil {
 						_, _ = post(ctx, client(t), "http://"+p.hooks+"/podset/sync", large)
