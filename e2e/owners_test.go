@@ -163,13 +163,14 @@ func TestReplicasAreBounded(t *testing.T) {
 // uncounted is what controllers of Kubernetes create, and no quota needs to count: it has no
 // namespace, or is as much as what is counted.
 var uncounted = []string{
-	"endpoints", "endpointslices.discovery.k8s.io", "persistentvolumes", "volumeattachments.storage.k8s.io",
+	"endpoints", "persistentvolumes", "volumeattachments.storage.k8s.io",
 }
 
 // TestQuotaCountsWhatUsersMayCreate: the API server's space is that of all namespaces, and
 // 1,280 Leases of 1.4 MB fill it. The quota of docs/security.md counts the objects of every
 // kind that an admin of a namespace may create, and of those that Kubernetes' controllers
-// create of them: ControllerRevisions of a StatefulSet, as many as its user says.
+// create of them: ControllerRevisions of a StatefulSet, as many as its user says, and
+// EndpointSlices, one for each number that a port of one name has in its Pods.
 func TestQuotaCountsWhatUsersMayCreate(t *testing.T) {
 	_, shown, found := strings.Cut(read(t, "../docs/security.md"), "<!-- quota:begin -->\n```yaml\n")
 	require.True(t, found)
