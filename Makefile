@@ -148,12 +148,14 @@ unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset test
 	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) unit-race unit-others
 endif
 
-# Those that mostly wait and those that mostly compute, at the same time.
+# Those that mostly wait and those that mostly compute, at the same time. What waits
+# among the latter begins, for at the end nothing would compute meanwhile.
+WAITS         := ./internal/cli
 .PHONY: unit-race unit-others
 unit-race:
 	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
 unit-others:
-	@$(COMPUTES) $(GOTEST) -short $$($(GO) list -e ./... | sed 's|^$(MODULE)|.|' | grep -vxF "$$(printf '%s\n' $(addprefix ./,$(CONCURRENT)) $(NEVER_SHORT))")
+	@$(COMPUTES) $(GOTEST) -short $(WAITS) $$($(GO) list -e ./... | sed 's|^$(MODULE)|.|' | grep -vxF "$$(printf '%s\n' $(addprefix ./,$(CONCURRENT)) $(WAITS) $(NEVER_SHORT))")
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
