@@ -33,6 +33,9 @@ the flags of an installation, so that everybody generates the same.`,
 			if err := manifests.CheckShards(project.Shards); err != nil {
 				return usagef("--shards %w", err)
 			}
+			if err := checkInstallation(project.Installation); err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			return runGenerate(ctx, p, project, check)

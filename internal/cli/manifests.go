@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -44,6 +45,9 @@ Metacontroller of its own. docs/scale.md says how to run them.`,
 			if err := manifests.CheckShards(shards); err != nil {
 				return usagef("--shards %w", err)
 			}
+			if err := checkInstallation(in); err != nil {
+				return err
+			}
 			if rbac {
 				return printEach(p, in.MetacontrollerRole)
 			}
@@ -72,6 +76,19 @@ func addInstallation(cmd *cobra.Command, in *manifests.Installation) {
 	cmd.Flags().StringVar(&in.Namespace, "namespace", in.Namespace, "namespace of the server")
 	cmd.Flags().StringVar(&in.Service, "service", in.Service, "name of the server's Service, which listens on port 80")
 	cmd.Flags().StringVar(&in.Metacontroller, "metacontroller-namespace", in.Metacontroller, "namespace of Metacontroller, and the name of its ServiceAccount there")
+}
+
+// checkInstallation refuses what cannot be in a name of an object.
+func checkInstallation(in manifests.Installation) error {
+	for _, flag := range []struct{ name, value, as string }{
+		{"prefix", in.Prefix, in.Prefix + "a"}, {"namespace", in.Namespace, in.Namespace},
+		{"service", in.Service, in.Service}, {"metacontroller-namespace", in.Metacontroller, in.Metacontroller},
+	} {
+		if len(validation.IsDNS1123Label(flag.as)) > 0 {
+			return usagef("--%s %q cannot be in the name of an object: use lower-case letters, digits and hyphens, and no hyphen first", flag.name, flag.value)
+		}
+	}
+	return nil
 }
 
 // printEach prints a YAML stream with one document for each operator.

@@ -72,6 +72,11 @@ func TestManifestsTellsWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"--hook-url=10.0.0.7:8080":         "write http://host:port",
 		"--hook-url=http://host/modelbox":  "has a path",
+		"--hook-url=http://host:99999":     "has a port that is not from 1 to 65535: write http://host:port",
+		"--hook-url=http://host:0":         "has a port that is not from 1 to 65535",
+		"--prefix=../x":                    `--prefix "../x" cannot be in the name of an object: use lower-case letters`,
+		"--prefix=A":                       `--prefix "A" cannot be in the name of an object`,
+		"--rbac --namespace=a_b":           `--namespace "a_b" cannot be in the name of an object`,
 		"--hook-url=":                      "write http://host:port",
 		"--rbac --hook-url=http://host:80": "leave one out",
 		"modelbox":                         "takes no arguments",

@@ -1,10 +1,12 @@
 package manifests
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,7 +107,10 @@ func ParseHookURL(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%q is no URL: %s", text, want)
 	}
+	port, portErr := strconv.ParseUint(cmp.Or(address.Port(), "80"), 10, 16)
 	switch {
+	case portErr != nil || port == 0:
+		err = errors.New("has a port that is not from 1 to 65535")
 	case address.Scheme != "http" && address.Scheme != "https":
 		err = errors.New("has neither the scheme http nor https")
 	case address.Hostname() == "":
