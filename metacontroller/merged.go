@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 	"strconv"
 )
@@ -28,10 +29,13 @@ func checkMerged(observed Snapshot, desired []byte) error {
 		plain -= encodedSize(lookup(observed.raw, name))
 	}
 	if size, _ := m.value(observed.raw, skipSpace(observed.raw, 0)); size-plain > mostMerged {
-		return badRequest("it has several entries with one key in %.300s, as which Metacontroller would write %d bytes: remove all of them but one", m.list, size)
+		return badRequest("it has several entries with one key in %s, as which Metacontroller would write %d bytes: remove all of them but one", m.list, size)
 	}
 	return nil
 }
+
+// mostListPath is how much of the path of a list is shown.
+const mostListPath = 300
 
 // unmerged are the parts of an object of which no list is merged.
 var unmerged = []string{"metadata", "status"}
@@ -41,17 +45,30 @@ var unmerged = []string{"metadata", "status"}
 type merging struct {
 	desired []byte
 	entries map[entry]int // sizes of those of desired, once they are asked for
-	longest int           // the length of the longest path of entries
 	isRead  bool          // desired is being read: nothing grows, and all parts count
 	path    []byte        // of the current value
-	place   []byte        // the same without indexes
-	list    string        // the path of the list that grows the most
+	at      placeHash     // the same without indexes
+	list    string        // the beginning of the path of the list that grows the most
 	grown   int           // by so many bytes
 }
 
-// entry identifies those entries of lists that have one value of a key, at a path without
-// indexes: they are told apart by no more than that.
-type entry struct{ path, key, value string }
+// placeHash is the hash of a path. There can be as many as levels, each longer than the one above.
+type placeHash uint64
+
+var placeSeed = maphash.MakeSeed()
+
+// below returns the place of a member, or that of what is in a list where the key is empty.
+func (p placeHash) below(key []byte) placeHash {
+	const odd = 0x9e3779b97f4a7c15 // so that the order counts
+	return (p ^ placeHash(maphash.Bytes(placeSeed, key))) * odd
+}
+
+// entry identifies those entries of lists that have one value of a key, at a place: they are
+// told apart by no more than that.
+type entry struct {
+	at         placeHash
+	key, value string
+}
 
 // keyed is an entry of a list: its size, and where the values of its keys are, by the index of
 // mergeKeys. There can be very many.
@@ -73,12 +90,9 @@ func (m *merging) desiredEntry(key, value string) int {
 	if m.entries == nil {
 		read := merging{isRead: true, entries: map[entry]int{}}
 		read.value(m.desired, skipSpace(m.desired, 0))
-		m.entries, m.longest = read.entries, read.longest
+		m.entries = read.entries
 	}
-	if len(m.place) > m.longest {
-		return 0
-	}
-	return m.entries[entry{string(m.place), key, value}]
+	return m.entries[entry{m.at, key, value}]
 }
 
 // keyText returns what Metacontroller compares of a key: 80 is the same as "80".
@@ -113,12 +127,12 @@ func (m *merging) object(raw []byte, i int, of *keyed) (size, end int) {
 		if !m.isRead && len(m.path) == 0 && slices.Contains(unmerged, string(key)) {
 			end = skipValue(raw, start)
 		} else {
-			path, place := len(m.path), len(m.place)
-			m.path, m.place = append(append(m.path, '.'), key...), append(append(m.place, '.'), key...)
+			path, place := len(m.path), m.at
+			m.path, m.at = append(append(m.path, '.'), key...), place.below(key)
 			var inner int
 			inner, end = m.value(raw, start)
 			size += encodedSize(name) + len(":,") + inner
-			m.path, m.place = m.path[:path], m.place[:place]
+			m.path, m.at = m.path[:path], place
 		}
 		if of != nil {
 			if k := slices.Index(mergeKeys[:], string(key)); k >= 0 {
@@ -137,8 +151,8 @@ func (m *merging) elements(raw []byte, i int) (size, end int) {
 	var entries []keyed // unless they have no key in common
 	common, n := allKeys, 0
 	plain := len("[]")
-	path, place := len(m.path), len(m.place)
-	m.place = append(m.place, "[]"...)
+	path, place := len(m.path), m.at
+	m.at = place.below(nil)
 	for i = skipSpace(raw, i+1); raw[i] != ']'; n++ {
 		m.path = append(strconv.AppendInt(append(m.path[:path], '['), int64(n), 10), ']')
 		var of keyed
@@ -149,7 +163,7 @@ func (m *merging) elements(raw []byte, i int) (size, end int) {
 		}
 		plain += of.size + len(",")
 		if m.isRead {
-			m.note(raw, &of, string(m.place[:place]))
+			m.note(raw, &of, place)
 		} else if common &= of.has(); common != 0 {
 			entries = append(entries, of)
 		}
@@ -157,7 +171,7 @@ func (m *merging) elements(raw []byte, i int) (size, end int) {
 			i = skipSpace(raw, i+1)
 		}
 	}
-	m.path, m.place = m.path[:path], m.place[:place]
+	m.path, m.at = m.path[:path], place
 	if common == 0 || len(entries) < 2 {
 		return plain, i + 1
 	}
@@ -175,15 +189,14 @@ func (of *keyed) has() int {
 	return keys
 }
 
-// note notes a desired entry of a list at a path.
-func (m *merging) note(raw []byte, of *keyed, path string) {
+// note notes a desired entry of a list at a place.
+func (m *merging) note(raw []byte, of *keyed, at placeHash) {
 	for k, key := range mergeKeys {
 		if of.keys[k].to == 0 {
 			continue
 		}
-		one := entry{path, key, string(of.value(raw, k))}
+		one := entry{at, key, string(of.value(raw, k))}
 		m.entries[one] = max(m.entries[one], of.size)
-		m.longest = max(m.longest, len(path))
 	}
 }
 
@@ -212,7 +225,7 @@ func (m *merging) grow(raw []byte, plain int, entries []keyed, common int) int {
 		most = max(most, size)
 	}
 	if grown := most - plain; grown > m.grown {
-		m.grown, m.list = grown, string(m.path[min(1, len(m.path)):])
+		m.grown, m.list = grown, string(m.path[min(1, len(m.path)):min(mostListPath, len(m.path))])
 	}
 	return most
 }

@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -99,12 +100,25 @@ func TestEntriesWithTheKeyOfADesiredOne(t *testing.T) {
 // levels and bytes. The managed fields of a template are as deep as somebody writes them.
 func TestLevelsOfAnObservedChild(t *testing.T) {
 	const levels = 9000
-	deep := []byte(`{"spec":{"template":{"metadata":{"managedFields":[{"fieldsV1":` + strings.Repeat(`{"f:a":`, levels) +
-		`[` + strings.Repeat(`{},`, 400_000) + `{"name":"a"},{"name":"a"}]` + strings.Repeat("}", levels) + `}]}}}}`)
-	for name, desired := range map[string][]byte{"of which nothing is desired": []byte(`{"spec":{}}`), "that are desired": deep} {
-		took, err := processor.Time(func() { require.NoError(t, checkMerged(Snapshot{raw: deep}, desired)) })
+	deep := func(inner string) []byte {
+		return []byte(`{"spec":{"template":{"metadata":{"managedFields":[{"fieldsV1":` + strings.Repeat(`{"f:a":`, levels) + inner + strings.Repeat("}", levels) + `}]}}}}`)
+	}
+	small := deep(`[` + strings.Repeat(`{},`, 400_000) + `{"name":"a"},{"name":"a"}]`)
+	keyed := deep(`[` + strings.Repeat(`{"name":"a"},{"name":"b"},`, 20_000) + `{"name":"c"}]`)
+	nested := []byte(strings.Repeat(`{"a":[{"name":"a"},{"name":"a"},`, levels/2) + `{}` + strings.Repeat(`]}`, levels/2))
+	for name, c := range map[string]struct{ observed, desired []byte }{
+		"small entries":                  {small, []byte(`{"spec":{}}`)},
+		"entries that are desired":       {keyed, keyed},
+		"lists in lists that are wanted": {nested, nested},
+	} {
+		took, err := processor.Time(func() { require.NoError(t, checkMerged(Snapshot{raw: c.observed}, c.desired)) })
 		require.NoError(t, err)
 		require.Less(t, took, 5*time.Second, name) // some milliseconds, and half a minute where it goes by the product
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_ = checkMerged(Snapshot{raw: c.observed}, c.desired)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), name) // gigabytes where each entry has its path
 	}
 }
 
