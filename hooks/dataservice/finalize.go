@@ -144,7 +144,8 @@ func (d *teardown) children() []metacontroller.Object {
 // Without it, it asks the hook, and deletes nothing.
 const metacontrollersFinalizer = "metacontroller.io/compositecontroller-"
 
-// isLetGo reports whether that finalizer has been removed, and others hold the DataService.
+// isLetGo reports whether that finalizer has been removed, and others hold the DataService. Metacontroller
+// removes it, too, when everything has gone.
 func (d *teardown) isLetGo() bool {
 	finalizers := d.product.ds.Finalizers
 	return len(finalizers) > 0 && !slices.ContainsFunc(finalizers, func(name string) bool { return strings.HasPrefix(name, metacontrollersFinalizer) })
@@ -201,7 +202,7 @@ func (d *teardown) status() Status {
 	if len(first) > 0 {
 		message = "has yet to go: " + operator.Listed(first, ", ")
 	}
-	if d.isLetGo() {
+	if len(first) > 0 && d.isLetGo() {
 		message = "Metacontroller's finalizer has been removed, so it deletes nothing: what is left goes in no order when the other finalizers are gone, and its volumes stay"
 	}
 	for _, conditionType := range []string{operator.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {

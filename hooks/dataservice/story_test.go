@@ -320,6 +320,19 @@ func TestTeardownWithoutMetacontrollersFinalizer(t *testing.T) {
 		}
 		require.Equal(t, before, s.workloads())
 		require.Equal(t, "False Deleting: Metacontroller's finalizer has been removed, so it deletes nothing: what is left goes in no order when the other finalizers are gone, and its volumes stay", s.condition("Ready"))
+
+		// It is removed, too, when everything has gone.
+		s = tell(t, options)
+		s.edit()
+		finalizers := append(s.world.MustGet(product).GetFinalizers(), "example.com/backup")
+		s.world.Edit(product, `{metadata: {finalizers: ["`+strings.Join(finalizers, `", "`)+`"]}}`)
+		s.world.Delete(product)
+		for range 60 {
+			s.world.Step()
+		}
+		require.Empty(t, s.workloads())
+		require.Equal(t, []string{"example.com/backup"}, s.world.MustGet(product).GetFinalizers())
+		require.Equal(t, "False Deleting: everything has gone", s.condition("Ready"))
 	}
 }
 
