@@ -44,9 +44,10 @@ type shape struct {
 	size   int64             // of what a list, map or pointer holds
 	fields map[string]*shape // of a struct
 	inner  *shape            // of a list, map or pointer
-	// largest is the largest size of what a value has at any depth. It is known of
-	// the types that something is decoded into.
-	largest int64
+	// largest is the largest size of what a value has at any depth, once it is measured, as
+	// for the types that something is decoded into.
+	largest    int64
+	isMeasured bool
 
 	isQuantity bool // of a type with its own decoder
 	isTime     bool // the same
@@ -75,8 +76,8 @@ func shapeOf(t reflect.Type) *shape {
 	shapes.Lock()
 	defer shapes.Unlock()
 	s := makeShape(t)
-	if s.largest == 0 {
-		s.largest = s.largestSize(map[*shape]bool{})
+	if !s.isMeasured { // once: it is read without the lock
+		s.largest, s.isMeasured = s.largestSize(map[*shape]bool{}), true
 	}
 	return s
 }
