@@ -18,6 +18,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/processor"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // growing is how lists of a request become longer: with copies of what is in them,
@@ -165,10 +166,7 @@ func TestWorkGrowsAsTheRequest(t *testing.T) {
 			ask := func(body []byte) func() {
 				return func() { _, _ = e.Controller.CallContext(t.Context(), e.Hook, e.Now, body, metacontroller.Limits{}) }
 			}
-			ratio, times, err := processor.Growth(most, ask(bodies[0]), ask(bodies[1]))
-			require.NoError(t, err)
-			t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
-			require.LessOrEqual(t, ratio, most)
+			operettatest.RequireGrowth(t, most, ask(bodies[0]), ask(bodies[1]))
 		})
 	}
 }
@@ -256,10 +254,7 @@ func TestWorkDoesNotGrowAsTheLevels(t *testing.T) {
 					_, _ = e.Controller.CallContext(t.Context(), e.Hook, e.Now, body, metacontroller.Limits{})
 				}
 			}
-			ratio, times, err := processor.Growth(most, ask(levels), ask(4*levels))
-			require.NoError(t, err)
-			t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
-			require.LessOrEqual(t, ratio, most)
+			operettatest.RequireGrowth(t, most, ask(levels), ask(4*levels))
 		})
 	}
 }

@@ -26,12 +26,7 @@ func ReadBelow(folder, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it is only read
-	text, err := Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s %w", filepath.Join(folder, path), err)
-	}
-	return text, nil
+	return readOpen(file, filepath.Join(folder, path))
 }
 
 // WriteBelow writes a file at a path below a folder, and makes the folders that it needs. A symbolic

@@ -50,6 +50,11 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readOpen(file, path)
+}
+
+// readOpen is [ReadFile] for a file that is open, which it closes.
+func readOpen(file *os.File, path string) ([]byte, error) {
 	defer func() { _ = file.Close() }() // it is only read
 	info, err := file.Stat()
 	switch {
