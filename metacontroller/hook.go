@@ -45,6 +45,12 @@ func Sync[P, S any](sync func(parent *P, observed Observed) (Result[S], error)) 
 	}
 }
 
+// FinalizerPrefix begins the finalizer that Metacontroller adds to a parent with a finalize hook,
+// before the name of its CompositeController. Where somebody has removed it, Metacontroller calls the
+// hook of a parent that is being deleted, and deletes no children.
+// https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/controller/composite/controller.go
+const FinalizerPrefix = "metacontroller.io/compositecontroller-"
+
 // Finalize wraps a function that computes which children stay during deletion:
 // a subset of the observed ones, never anything new.
 //

@@ -140,15 +140,11 @@ func (d *teardown) children() []metacontroller.Object {
 	return stay
 }
 
-// metacontrollersFinalizer is the beginning of the finalizer that Metacontroller adds for a finalize hook.
-// Without it, it asks the hook, and deletes nothing.
-const metacontrollersFinalizer = "metacontroller.io/compositecontroller-"
-
-// isLetGo reports whether that finalizer has been removed, and others hold the DataService. Metacontroller
-// removes it, too, when everything has gone.
+// isLetGo reports whether Metacontroller's finalizer has been removed, and others hold the DataService.
+// Metacontroller removes it, too, when everything has gone.
 func (d *teardown) isLetGo() bool {
 	finalizers := d.product.ds.Finalizers
-	return len(finalizers) > 0 && !slices.ContainsFunc(finalizers, func(name string) bool { return strings.HasPrefix(name, metacontrollersFinalizer) })
+	return len(finalizers) > 0 && !slices.ContainsFunc(finalizers, func(name string) bool { return strings.HasPrefix(name, metacontroller.FinalizerPrefix) })
 }
 
 // deletionOrder compares components in the order of their deletion.

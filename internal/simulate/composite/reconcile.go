@@ -17,7 +17,7 @@ import (
 
 // finalizerOf returns the finalizer of an operator's CompositeController.
 func (m *Metacontroller) finalizerOf(c *metacontroller.Controller) string {
-	return "metacontroller.io/compositecontroller-" + m.options.Installation.Name(*c)
+	return metacontroller.FinalizerPrefix + m.options.Installation.Name(*c)
 }
 
 // reconcile is one sync of a live parent. After an error of a hook neither
