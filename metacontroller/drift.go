@@ -59,10 +59,22 @@ func driftOfObject(observed, desired []byte, isWhole bool) (path string) {
 		has = append(has, member{key, value})
 		return true
 	})
+	byKey := func(m member, key []byte) int { return bytes.Compare(m.key, key) }
+	isLarge := len(has) > len(room)
+	if isLarge { // Metacontroller sends most of them in order
+		slices.SortStableFunc(has, func(a, b member) int { return byKey(a, b.key) })
+	}
+	find := func(key []byte) (at int, found bool) {
+		if isLarge {
+			return slices.BinarySearchFunc(has, key, byKey)
+		}
+		at = slices.IndexFunc(has, func(m member) bool { return bytes.Equal(m.key, key) })
+		return at, at >= 0
+	}
 	members(desired, func(key, value []byte) bool {
-		at := slices.IndexFunc(has, func(m member) bool { return bytes.Equal(m.key, key) })
+		at, found := find(key)
 		switch {
-		case at >= 0:
+		case found:
 			path = driftOf(has[at].value, value, string(key), isWhole)
 		case isWhole && !isNull(value), isRemoved(has, key) && !isEmpty(value):
 			path = "."

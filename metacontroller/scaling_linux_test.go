@@ -31,24 +31,31 @@ func TestTeardownGrowsAsTheDamaged(t *testing.T) {
 	}
 }
 
-// TestDriftGrowsAsTheEntries: four times as many variables, wanted and added by others before
-// those, cost less than seven times as much.
+// TestDriftGrowsAsTheEntries: four times as many variables, or keys of a ConfigMap, wanted and
+// added by others before those, cost less than seven times as much.
 func TestDriftGrowsAsTheEntries(t *testing.T) {
 	const n, most = 1000, 7.0
-	find := func(n int) func() {
-		entries := func(prefix string) string {
-			list := make([]string, n)
-			for i := range list {
-				list[i] = fmt.Sprintf(`{"name":"%s%d","value":"x"}`, prefix, i)
+	for name, form := range map[string]struct{ around, entry string }{
+		"list entries": {`{"spec":{"volumes":[%s]}}`, `{"name":"%s%d","value":"x"}`},
+		"keys":         {`{"data":{%s}}`, `"%s%06d":"x"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			find := func(n int) func() {
+				entries := func(prefix string) string {
+					list := make([]string, n)
+					for i := range list {
+						list[i] = fmt.Sprintf(form.entry, prefix, i)
+					}
+					return strings.Join(list, ",")
+				}
+				wanted := fmt.Sprintf(form.around, entries("b"))
+				observed := fmt.Sprintf(form.around, entries("a")+","+entries("b"))
+				return func() { require.Empty(t, drift([]byte(observed), []byte(wanted))) }
 			}
-			return strings.Join(list, ",")
-		}
-		wanted := `{"spec":{"volumes":[` + entries("a") + `]}}`
-		observed := `{"spec":{"volumes":[` + entries("b") + "," + entries("a") + `]}}`
-		return func() { require.Empty(t, drift([]byte(observed), []byte(wanted))) }
+			ratio, times, err := processor.Growth(most, find(n), find(4*n))
+			require.NoError(t, err)
+			t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
+			require.LessOrEqual(t, ratio, most)
+		})
 	}
-	ratio, times, err := processor.Growth(most, find(n), find(4*n))
-	require.NoError(t, err)
-	t.Logf("%.1f times as much: %s and %s", ratio, times[0], times[1])
-	require.LessOrEqual(t, ratio, most)
 }
