@@ -238,7 +238,7 @@ func textFor(schema object, n int) string {
 		return ""
 	}
 	pattern, _ := schema["pattern"].(string)
-	texts := []string{fmt.Sprintf("a%d", n), fmt.Sprintf("10.0.0.%d", n), "metadata.name", "limits.cpu", "/a", "Memory", "a:1"}
+	texts := []string{fmt.Sprintf("a%d", n), fmt.Sprintf("10.0.0.%d", n), "metadata.name", "limits.cpu", "/a", "Memory", "a:1", fmt.Sprintf("iqn.2001-04.com.example:a%d", n)}
 	for _, text := range texts {
 		if expression(pattern).MatchString(text) {
 			return text

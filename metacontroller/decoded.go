@@ -28,6 +28,9 @@ const (
 const (
 	growth      = 2
 	entryBytes  = 32  // of a map, beside its key and value
+	mapBytes    = 56  // of a map that is not empty, beside its first places
+	mapPlaces   = 8   // of a map with one entry
+	inPlace     = 128 // of a key or a value of a map, which holds a pointer to a larger one
 	valueBytes  = 80  // of a value of no known type, with its place in a list or map
 	objectBytes = 320 // of an object of no known type: the first eight places
 	opaqueBytes = 64  // of a type with its own decoder: a time, a quantity
@@ -49,8 +52,10 @@ type shape struct {
 	largest    int64
 	isMeasured bool
 
-	isQuantity bool // of a type with its own decoder
-	isTime     bool // the same
+	embedded   int64 // of a struct: what the pointers that it embeds point to
+	isQuantity bool  // of a type with its own decoder
+	isTime     bool  // the same
+	isHolder   bool  // the same, which may have lists, maps or structs, as JSONSchemaPropsOrArray
 }
 
 type shapeKind int
@@ -88,7 +93,7 @@ func (s *shape) largestSize(seen map[*shape]bool) int64 {
 		return 0
 	}
 	seen[s] = true
-	most := max(s.size, s.inner.largestSize(seen))
+	most := max(s.size, s.embedded, s.inner.largestSize(seen))
 	for _, field := range s.fields {
 		most = max(most, field.largestSize(seen))
 	}
@@ -105,6 +110,7 @@ func makeShape(t reflect.Type) *shape {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		s.kind, s.isQuantity = opaqueShape, t == reflect.TypeFor[resource.Quantity]()
 		s.isTime = t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[metav1.MicroTime]()
+		s.lookInside(t)
 		return s
 	}
 	switch t.Kind() {
@@ -113,6 +119,9 @@ func makeShape(t reflect.Type) *shape {
 		for _, f := range jsonfields.Of(t) {
 			s.fields[f.Name] = makeShape(f.Type)
 		}
+		s.embedded = embeddedSize(t, map[reflect.Type]bool{t: true})
+	case reflect.Array: // it is in its holder
+		s.kind, s.inner = listShape, makeShape(t.Elem())
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 { // bytes are a string
 			s.kind, s.size, s.inner = listShape, int64(t.Elem().Size()), makeShape(t.Elem())
@@ -120,12 +129,61 @@ func makeShape(t reflect.Type) *shape {
 	case reflect.Map:
 		s.kind, s.size, s.inner = mapShape, int64(t.Key().Size()+t.Elem().Size()), makeShape(t.Elem())
 	case reflect.Pointer:
-		s.kind, s.size, s.inner = pointerShape, int64(t.Elem().Size()), makeShape(t.Elem())
+		s.kind, s.size, s.inner = pointerShape, allocated(t.Elem()), makeShape(t.Elem())
 	case reflect.Interface:
 		s.kind = anyShape
 	default: // the text says it
 	}
 	return s
+}
+
+// lookInside notes what a type with its own decoder may read a text into.
+func (s *shape) lookInside(t reflect.Type) {
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	s.fields = map[string]*shape{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		inner := makeShape(f.Type)
+		s.fields[f.Name] = inner
+		switch f.Type.Kind() { // of the shape it may not be known yet
+		case reflect.Slice:
+			s.isHolder = s.isHolder || f.Type.Elem().Kind() != reflect.Uint8
+		case reflect.Struct:
+			s.isHolder = s.isHolder || inner.kind != opaqueShape || inner.isHolder
+		case reflect.Map, reflect.Pointer, reflect.Array:
+			s.isHolder = true
+		default: // the text says it
+		}
+	}
+}
+
+// allocated returns what Go takes for a value by itself: its sizes are up to an eighth apart.
+func allocated(t reflect.Type) int64 { return int64(t.Size() + t.Size()/8) }
+
+// embeddedSize returns the size of the structs that a struct embeds by a pointer, at any level.
+func embeddedSize(t reflect.Type, seen map[reflect.Type]bool) (size int64) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		inner := f.Type
+		isPointer := inner.Kind() == reflect.Pointer
+		if isPointer {
+			inner = inner.Elem()
+		}
+		if !f.Anonymous || inner.Kind() != reflect.Struct || seen[inner] {
+			continue
+		}
+		seen[inner] = true
+		if isPointer {
+			size += allocated(inner)
+		}
+		size += embeddedSize(inner, seen)
+	}
+	return size
 }
 
 // decodedSize returns about how many bytes a text takes when it is decoded into
@@ -146,7 +204,7 @@ const deepestType = 64
 func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 	var n int64
 	if depth++; depth > deepestType {
-		return anySize(raw) + growth*largest*int64(bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['})+bytes.Count(raw, []byte{','}))
+		return anySize(raw) + largestOfEach(raw, largest)
 	}
 	switch s.kind {
 	case scalarShape:
@@ -156,6 +214,9 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 		}
 	case opaqueShape:
 		n = opaqueBytes + growth*int64(len(raw))
+		if s.isHolder {
+			n += anySize(raw) + largestOfEach(raw, largest)
+		}
 	case anyShape:
 		n = anySize(raw)
 	case structShape:
@@ -165,6 +226,9 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 			}
 			return true
 		})
+		if n > 0 {
+			n += s.embedded
+		}
 	case listShape:
 		elements(raw, func(value []byte) bool {
 			n += growth*s.size + s.inner.sizeOf(value, depth, largest)
@@ -172,6 +236,9 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 		})
 	case mapShape:
 		members(raw, func(key, value []byte) bool {
+			if n == 0 {
+				n = mapBytes + mapPlaces*min(s.size, 2*inPlace)
+			}
 			n += growth*(s.size+entryBytes) + int64(len(key)) + s.inner.sizeOf(value, depth, largest)
 			return true
 		})
@@ -181,6 +248,11 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 		}
 	}
 	return n
+}
+
+// largestOfEach returns the size of the values of a text where each has the largest.
+func largestOfEach(raw []byte, largest int64) int64 {
+	return growth * largest * int64(bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['})+bytes.Count(raw, []byte{','}))
 }
 
 // anySize is decodedSize for a valid text that is decoded without a type.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/processor"
 )
@@ -105,6 +107,12 @@ func TestTextsOfATypeWithItselfInIt(t *testing.T) {
 	require.ErrorContains(t, checkQuantities(nested(`{"size":"1e150000"}`), reflect.TypeFor[expression]()), "has a quantity or a time of more than 64 characters")
 }
 
+// reserving fails if a text that is decoded into a value holds more than is reserved.
+func reserving[T any](t *testing.T, into *T, text string) {
+	t.Helper()
+	requireReserved(t, []byte(text), into, decodedSize([]byte(text), reflect.TypeFor[T]()))
+}
+
 // requireReserved fails if a text that is decoded into a value holds more than size.
 func requireReserved[T any](t *testing.T, raw []byte, into *T, size int64) {
 	t.Helper()
@@ -117,6 +125,34 @@ func requireReserved[T any](t *testing.T, raw []byte, into *T, size int64) {
 	runtime.ReadMemStats(&after)
 	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), size+64<<10) //nolint:gosec // no heap is that large
 	runtime.KeepAlive(into)
+}
+
+// Spacious is large, and read from little text.
+type Spacious struct {
+	Unread [100]int64 `json:"-"`
+	Text   string     `json:"text"`
+}
+
+type embedding struct{ *Spacious }
+
+// TestTypesOfAuthorsAreReserved: what Go allocates for a text may be in the type alone.
+func TestTypesOfAuthorsAreReserved(t *testing.T) {
+	if underRace || testing.Short() {
+		t.Skip("it measures, and takes long: make cover")
+	}
+	list := func(entry string) string { return "[" + strings.Repeat(entry+",", 50_000) + entry + "]" }
+	reserving(t, new([2][]corev1.PodSpec), "["+list("{}")+"]")
+	reserving(t, new([]embedding), list(`{"text":""}`))
+	reserving(t, new([]map[string]Spacious), list(`{"a":{}}`))
+	reserving(t, new([]map[string][13]int64), list(`{"a":[]}`))
+	reserving(t, new([]map[string]string), list(`{"a":""}`))
+	reserving(t, new([]corev1.ResourceList), list(`{"a":"1"}`))
+	reserving(t, new(map[string]map[string]bool), `{"a":{"":true}}`)
+	reserving(t, new(apiextensionsv1.JSONSchemaProps), `{"items":`+list("{}")+`}`)
+	reserving(t, new(apiextensionsv1.JSONSchemaProps), `{"dependencies":{"a":`+list(`""`)+`}}`)
+	reserving(t, new(apiextensionsv1.JSONSchemaProps), `{"anyOf":`+list(`{"additionalProperties":{}}`)+`}`)
+	reserving(t, new([]metav1.Time), list(`"2026-01-01T00:00:00Z"`))
+	reserving(t, new([]metav1.LabelSelector), list(`{"matchLabels":{"":""}}`))
 }
 
 // TestLongTextIsReservedForItsMessages: a message that quotes it is cut only when it is set.

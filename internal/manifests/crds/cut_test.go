@@ -101,7 +101,7 @@ properties:
         description: ours
         additionalProperties:
           description: ours
-          properties: {mount: {description: ours, properties: {name: {type: string, maxLength: 63}}}}
+          properties: {mount: {description: ours, properties: {name: {type: string, maxLength: 63, minLength: 1}}}}
       template:
         description: ours
         properties:

@@ -7,6 +7,8 @@ import (
 	"go/types"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +90,67 @@ func hasField(t reflect.Type, path string) bool {
 		}
 	}
 	return false
+}
+
+// emptyIsTaken are required fields that may be empty: the API server stores the
+// object, or a rule refuses it elsewhere.
+var emptyIsTaken = map[string]string{
+	"FieldsV1.-":                    "no field of the schema",
+	"OwnerReference.apiVersion":     "no template has owners",
+	"OwnerReference.kind":           "no template has owners",
+	"OwnerReference.name":           "no template has owners",
+	"OwnerReference.uid":            "no template has owners",
+	"ObjectFieldSelector.fieldPath": "each place has its own paths",
+	"ProjectedVolumeSource.sources": "stored",
+	"HTTPHeader.value":              "stored",
+	"Sysctl.value":                  "stored",
+	"Container.name":                "a rule with a message of its own",
+	"PodSpec.containers":            "a rule with a message of its own",
+}
+
+// TestRequiredFieldsAreNotEmpty: a text or a list that Kubernetes' types call required may not
+// be empty either, which a schema does not say by itself.
+func TestRequiredFieldsAreNotEmpty(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var visit func(reflect.Type)
+	visit = func(of reflect.Type) {
+		for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, of.Kind()) {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] || of == reflect.TypeFor[corev1.EphemeralContainer]() {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			field := of.Field(i)
+			visit(field.Type)
+			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			isList := field.Type.Kind() == reflect.Slice
+			if name == "" || strings.Contains(options, "omitempty") || !isList && field.Type.Kind() != reflect.String {
+				continue
+			}
+			words, what := podValidation[of].fields[name], of.Name()+"."+name
+			least, _ := words["minLength"].(int64)
+			pattern, hasPattern := words["pattern"].(string)
+			values, isEnum := words["enum"].([]any)
+			switch {
+			case isList:
+				least, _ = words["minItems"].(int64)
+				fallthrough
+			case least > 0, hasPattern && !regexp.MustCompile(pattern).MatchString(""), isEnum && !slices.Contains(values, any("")):
+				if least > 0 || !isList {
+					require.NotContains(t, emptyIsTaken, what)
+					continue
+				}
+				fallthrough
+			default:
+				if emptyIsTaken[what] == "" {
+					t.Errorf("%s may be empty", what)
+				}
+			}
+		}
+	}
+	visit(reflect.TypeFor[corev1.PodTemplateSpec]())
 }
 
 // TestEachTypeIsInOneTable, once: the later of two entries would replace the other.

@@ -6,11 +6,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// printable is a text in ASCII without control characters.
-const printable = `^[ -~]*$`
+// nameOfISCSI is the qualified name of a target or of an initiator, in ASCII without
+// control characters.
+var nameOfISCSI = keywords{
+	"maxLength": int64(223),
+	"pattern":   `^(iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[!-#%'-)+\--:<-{}~]+|eui\.[A-Za-z0-9]{16}|naa\.[A-Za-z0-9]{32})$`,
+}
+
+// notNone is a list with an entry.
+var notNone = keywords{"minItems": int64(1)}
 
 // shortWord is about the name of a kind.
-var shortWord = keywords{"maxLength": int64(63), "pattern": `^[A-Za-z0-9]*$`}
+var shortWord = keywords{"maxLength": int64(63), "pattern": `^[A-Za-z0-9]+$`}
 
 // step is a part of a path that does not lead upwards.
 const step = `(\.|\.?[^/.][^/]*|\.\.[^/]+)`
@@ -27,7 +34,7 @@ var (
 var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.VolumeMount](): {
 		fields: map[string]keywords{
-			"name":              {"maxLength": int64(63)},
+			"name":              {"minLength": int64(1), "maxLength": int64(63)},
 			"mountPath":         matching(`^([A-Za-z]:)?[^:]+$`), // which begins with a drive on Windows
 			"mountPropagation":  oneOf("None", "HostToContainer", "Bidirectional"),
 			"recursiveReadOnly": oneOf("Disabled", "IfPossible", "Enabled"),
@@ -43,7 +50,7 @@ var aboutVolumes = map[reflect.Type]asked{
 		},
 	},
 	reflect.TypeFor[corev1.VolumeDevice](): {fields: map[string]keywords{
-		"devicePath": upless,
+		"name": notEmpty, "devicePath": upless,
 	}},
 	// A name and what it is of; where that is left out, it is an emptyDir.
 	reflect.TypeFor[corev1.Volume](): {fields: map[string]keywords{"name": label}, itself: keywords{"maxProperties": int64(2)}},
@@ -70,7 +77,7 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.ClusterTrustBundleProjection](): {fields: map[string]keywords{
 		"path": pathInVolume, "labelSelector.matchExpressions": {"maxItems": int64(8)},
 	}},
-	reflect.TypeFor[corev1.EphemeralVolumeSource](): {fields: map[string]keywords{
+	reflect.TypeFor[corev1.EphemeralVolumeSource](): {itself: keywords{"required": []any{"volumeClaimTemplate"}}, fields: map[string]keywords{
 		"volumeClaimTemplate.metadata.name":                  {"maxLength": int64(0)},
 		"volumeClaimTemplate.metadata.namespace":             {"maxLength": int64(0)},
 		"volumeClaimTemplate.metadata.finalizers":            {"maxItems": int64(0)},
@@ -85,11 +92,12 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.TypedObjectReference](): {fields: map[string]keywords{
 		"apiGroup": maybeSubdomain, "kind": shortWord, "name": subdomain, "namespace": labelOrNone,
 	}},
-	reflect.TypeFor[corev1.GitRepoVolumeSource](): {fields: map[string]keywords{"directory": subPath}},
+	reflect.TypeFor[corev1.GitRepoVolumeSource](): {fields: map[string]keywords{"repository": notEmpty, "directory": subPath}},
 	reflect.TypeFor[corev1.QuobyteVolumeSource](): {fields: map[string]keywords{
 		// The API server has an error for each part of a registry, which quotes the whole.
 		"registry": {"minLength": int64(1), "maxLength": int64(1024), "pattern": `^[^:,\[\]]*:[^:,\[\]]*(,[^:,\[\]]*:[^:,\[\]]*)*$`},
 		"tenant":   {"maxLength": int64(64)},
+		"volume":   notEmpty,
 	}},
 	reflect.TypeFor[corev1.StorageOSVolumeSource](): {
 		fields: map[string]keywords{"volumeName": label, "volumeNamespace": labelOrNone}, itself: keywords{"required": []any{"volumeName"}},
@@ -98,7 +106,9 @@ var aboutVolumes = map[reflect.Type]asked{
 		fields: map[string]keywords{"gateway": notEmpty, "system": notEmpty, "volumeName": notEmpty}, itself: keywords{"required": []any{"gateway", "secretRef", "system", "volumeName"}},
 	},
 	reflect.TypeFor[corev1.AzureDiskVolumeSource](): {
-		fields: map[string]keywords{"kind": oneOf("Shared", "Dedicated", "Managed"), "cachingMode": oneOf("None", "ReadOnly", "ReadWrite")},
+		fields: map[string]keywords{
+			"diskName": notEmpty, "diskURI": notEmpty, "kind": oneOf("Shared", "Dedicated", "Managed"), "cachingMode": oneOf("None", "ReadOnly", "ReadWrite"),
+		},
 		rules: []rule{{"self.diskURI.startsWith(has(self.kind) && self.kind == 'Managed' ? '/subscriptions/' : 'https://')",
 			"diskURI begins with /subscriptions/ where kind is Managed, and with https:// otherwise: correct it, or set kind"}},
 	},
@@ -108,11 +118,26 @@ var aboutVolumes = map[reflect.Type]asked{
 		{"!has(self.targetWWNs) || size(self.targetWWNs) == 0 || (has(self.lun) && self.lun >= 0 && self.lun <= 255)",
 			"targetWWNs need lun: set a number from 0 to 255"},
 	}},
-	reflect.TypeFor[corev1.ISCSIVolumeSource](): {fields: map[string]keywords{
-		"iqn": {"maxLength": int64(223), "pattern": printable}, "initiatorName": {"maxLength": int64(223), "pattern": printable}, "lun": between(0, 255),
+	reflect.TypeFor[corev1.ISCSIVolumeSource](): {
+		fields: map[string]keywords{"targetPortal": notEmpty, "iqn": nameOfISCSI, "initiatorName": nameOfISCSI, "lun": between(0, 255)},
+		rules: []rule{{"has(self.secretRef) || !(has(self.chapAuthDiscovery) && self.chapAuthDiscovery) && !(has(self.chapAuthSession) && self.chapAuthSession)",
+			"chapAuthDiscovery and chapAuthSession need secretRef: set secretRef"}},
+	},
+	reflect.TypeFor[corev1.GCEPersistentDiskVolumeSource]():    {fields: map[string]keywords{"pdName": notEmpty, "partition": between(0, 255)}},
+	reflect.TypeFor[corev1.AWSElasticBlockStoreVolumeSource](): {fields: map[string]keywords{"volumeID": notEmpty, "partition": between(0, 255)}},
+	reflect.TypeFor[corev1.FlockerVolumeSource](): {fields: map[string]keywords{"datasetName": matching(`^[^/]*$`)}, rules: []rule{
+		{"(has(self.datasetName) && self.datasetName != '') != (has(self.datasetUUID) && self.datasetUUID != '')",
+			"a Flocker volume needs exactly one of datasetName and datasetUUID"},
 	}},
-	reflect.TypeFor[corev1.GCEPersistentDiskVolumeSource](): {fields: map[string]keywords{"pdName": notEmpty, "partition": between(0, 255)}},
-	reflect.TypeFor[corev1.FlockerVolumeSource]():           {fields: map[string]keywords{"datasetName": matching(`^[^/]*$`)}},
+	reflect.TypeFor[corev1.GlusterfsVolumeSource]():            {fields: map[string]keywords{"endpoints": notEmpty, "path": notEmpty}},
+	reflect.TypeFor[corev1.RBDVolumeSource]():                  {fields: map[string]keywords{"monitors": notNone, "image": notEmpty}},
+	reflect.TypeFor[corev1.CephFSVolumeSource]():               {fields: map[string]keywords{"monitors": notNone}},
+	reflect.TypeFor[corev1.FlexVolumeSource]():                 {fields: map[string]keywords{"driver": notEmpty}},
+	reflect.TypeFor[corev1.CinderVolumeSource]():               {fields: map[string]keywords{"volumeID": notEmpty}},
+	reflect.TypeFor[corev1.PortworxVolumeSource]():             {fields: map[string]keywords{"volumeID": notEmpty}},
+	reflect.TypeFor[corev1.AzureFileVolumeSource]():            {fields: map[string]keywords{"secretName": notEmpty, "shareName": notEmpty}},
+	reflect.TypeFor[corev1.VsphereVirtualDiskVolumeSource]():   {fields: map[string]keywords{"volumePath": notEmpty}},
+	reflect.TypeFor[corev1.PhotonPersistentDiskVolumeSource](): {fields: map[string]keywords{"pdID": notEmpty}},
 	reflect.TypeFor[corev1.CSIVolumeSource](): {fields: map[string]keywords{
 		"driver": {"maxLength": int64(63), "pattern": `^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*$`},
 	}},
