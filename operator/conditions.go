@@ -159,9 +159,13 @@ type ChildrenReport struct {
 }
 
 // With returns the judgement for the conditions: the operator's own if the
-// children are settled or it has failed, otherwise that of the children.
+// children are settled or it has failed, otherwise that of the children. What
+// hinders children that are being updated is told, too: a Deployment that cannot
+// create a ReplicaSet never observes its newest generation.
 func (r ChildrenReport) With(own Judgement) Judgement {
-	if r.Settled || own.State == Failed && r.Judgement.State != Failed {
+	switch {
+	case r.Settled, own.State == Failed && r.Judgement.State != Failed,
+		own.State == Hindered && r.Judgement.Reason == ReasonUpdating:
 		return own
 	}
 	return r.Judgement

@@ -28,7 +28,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestOwnJudgementStandsWhereItHasFailed, or where the children are settled.
+// TestOwnJudgementStandsWhereItHasFailed, where the children are settled, or where it says
+// what hinders their update.
 func TestOwnJudgementStandsWhereItHasFailed(t *testing.T) {
 	creating := ChildrenReport{Judgement: Judgement{Working, ReasonCreating, ""}}
 	blocked := ChildrenReport{Judgement: Judgement{Failed, ReasonChildBlocked, ""}}
@@ -37,4 +38,7 @@ func TestOwnJudgementStandsWhereItHasFailed(t *testing.T) {
 	require.Equal(t, creating.Judgement, creating.With(done))
 	require.Equal(t, failed, creating.With(failed))
 	require.Equal(t, blocked.Judgement, blocked.With(failed))
+	updating, hindered := ChildrenReport{Judgement: Judgement{Working, ReasonUpdating, ""}}, Judgement{Hindered, "Why", ""}
+	require.Equal(t, hindered, updating.With(hindered))
+	require.Equal(t, creating.Judgement, creating.With(hindered))
 }

@@ -108,6 +108,8 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 		switch {
 		case c.Type == "Progressing" && c.Status == corev1.ConditionFalse && c.Reason == ReasonDeadlineExceeded:
 			r.Deadline = c.Message
+		case c.Type == "Progressing" && c.Status == corev1.ConditionFalse: // ReplicaSetCreateError
+			r.Failure = c.Message
 		case c.Type == "ReplicaFailure" && c.Status == corev1.ConditionTrue:
 			r.Failure = c.Message
 		case c.Type == "Progressing" && c.Reason == ReasonPaused:

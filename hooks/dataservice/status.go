@@ -107,6 +107,9 @@ func (p *plan) message(part *part) string {
 	case isReady:
 		reason = "old Pods are terminating"
 	}
+	if rollout.Failure != "" {
+		reason += "; " + part.workload.Ref() + " cannot create Pods: " + rollout.Failure
+	}
 	if rollout.IsPaused {
 		reason += "; " + part.workload.Ref() + " is paused: resume it, with kubectl rollout resume"
 	}

@@ -20,8 +20,8 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	conditions := operator.NewConditions(s.box.Status.Conditions, s.box.Generation, s.now)
 	reported := conditions.ReportChildren(differs, s.box.Status.PendingChildren)
 	judgement := reported.Judgement
-	if reported.Settled {
-		judgement = s.observed.deployment.Rollout().Judge()
+	if s.observed.deployment != nil {
+		judgement = reported.With(s.observed.deployment.Rollout().Judge())
 	}
 	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
 	status := progress(s.box, s.observed)
