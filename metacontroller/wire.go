@@ -6,6 +6,7 @@ import (
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -33,23 +34,42 @@ import (
 // appendObject appends the wire form of a child, without its status.
 func appendObject(b []byte, object Object) ([]byte, error) {
 	if content, ok := object.(*unstructured.Unstructured); ok {
-		b, _, err := appendValue(b, reflect.ValueOf(content.Object), true, "status")
+		b, _, err := appendValue(b, reflect.ValueOf(content.Object), 0, true, "status")
 		return b, err
 	}
-	b, _, err := appendValue(b, reflect.ValueOf(object).Elem(), true, "status")
+	b, _, err := appendValue(b, reflect.ValueOf(object).Elem(), 0, true, "status")
 	return b, err
 }
 
 // appendStatus appends the wire form of a parent's status.
 func appendStatus(b []byte, status any) ([]byte, error) {
-	b, _, err := appendValue(b, reflect.ValueOf(status), true, "")
+	b, _, err := appendValue(b, reflect.ValueOf(status), 0, true, "")
 	return b, err
+}
+
+// mostNested is how many values a value may be in: 10,000 lists, maps and structs, as
+// deep as encoding/json reads, each of which may be behind a pointer or in an interface.
+const mostNested = 20_000
+
+// errNested ends what would never end otherwise: no recover catches a stack overflow.
+var errNested = errors.New("more than 10,000 levels are in one another: a pointer, map or list may lead back to itself")
+
+// within says where an error is. Of one that is thousands of levels deep the path would be
+// as long.
+func within(name string, err error) error {
+	if errors.Is(err, errNested) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // appendValue appends a value, unless it means nothing, and reports whether it
 // did. If meant is set, it is written even when it is empty. The member named
-// without is left out.
-func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
+// without is left out. A value that is nested deeper than mostNested is an error.
+func appendValue(b []byte, v reflect.Value, depth int, meant bool, without string) ([]byte, bool, error) {
+	if depth++; depth > mostNested {
+		return b, false, errNested
+	}
 	if encode := encoderOf(v); encode != nil {
 		return encode(b, v, meant)
 	}
@@ -60,13 +80,13 @@ func appendValue(b []byte, v reflect.Value, meant bool, without string) ([]byte,
 		if v.IsNil() {
 			return b, false, nil
 		}
-		return appendValue(b, v.Elem(), true, without)
+		return appendValue(b, v.Elem(), depth, true, without)
 	case reflect.Struct:
-		return appendStruct(b, v, meant, without)
+		return appendStruct(b, v, depth, meant, without)
 	case reflect.Map:
-		return appendMap(b, v, meant, without)
+		return appendMap(b, v, depth, meant, without)
 	case reflect.Slice, reflect.Array:
-		return appendList(b, v, meant)
+		return appendList(b, v, depth, meant)
 	case reflect.String:
 		return appendString(b, v.String()), true, nil
 	case reflect.Bool:
@@ -177,7 +197,7 @@ func appendNumber(b []byte, v reflect.Value, _ bool) ([]byte, bool, error) {
 	return append(b, text...), true, err
 }
 
-func appendStruct(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
+func appendStruct(b []byte, v reflect.Value, depth int, meant bool, without string) ([]byte, bool, error) {
 	start := len(b)
 	b = append(b, '{')
 	for _, f := range fieldsOf(v.Type()) {
@@ -186,23 +206,23 @@ func appendStruct(b []byte, v reflect.Value, meant bool, without string) ([]byte
 			continue
 		}
 		if f.quoted {
-			text, written, err := appendValue(nil, value, false, "")
+			text, written, err := appendValue(nil, value, depth, false, "")
 			if err != nil {
-				return b, false, fmt.Errorf("%s: %w", f.name, err)
+				return b, false, within(f.name, err)
 			}
 			if !written {
 				continue
 			}
 			value = reflect.ValueOf(string(text))
 		}
-		if b, err = appendMember(b, start, f.key, value, false); err != nil {
-			return b, false, fmt.Errorf("%s: %w", f.name, err)
+		if b, err = appendMember(b, start, f.key, value, depth, false); err != nil {
+			return b, false, within(f.name, err)
 		}
 	}
 	return closeObject(b, start, meant)
 }
 
-func appendMap(b []byte, v reflect.Value, meant bool, without string) ([]byte, bool, error) {
+func appendMap(b []byte, v reflect.Value, depth int, meant bool, without string) ([]byte, bool, error) {
 	if v.Type().Key().Kind() != reflect.String {
 		texts, err := withTextKeys(v)
 		if err != nil {
@@ -219,8 +239,8 @@ func appendMap(b []byte, v reflect.Value, meant bool, without string) ([]byte, b
 			continue
 		}
 		var err error
-		if b, err = appendMember(b, start, appendString(nil, key.String()), v.MapIndex(key), true); err != nil {
-			return b, false, fmt.Errorf("%s: %w", key, err)
+		if b, err = appendMember(b, start, appendString(nil, key.String()), v.MapIndex(key), depth, true); err != nil {
+			return b, false, within(key.String(), err)
 		}
 	}
 	return closeObject(b, start, meant)
@@ -253,13 +273,13 @@ func withTextKeys(v reflect.Value) (reflect.Value, error) {
 
 // appendMember appends `"key":value` to the object that begins at start, or
 // nothing.
-func appendMember(b []byte, start int, key []byte, v reflect.Value, meant bool) ([]byte, error) {
+func appendMember(b []byte, start int, key []byte, v reflect.Value, depth int, meant bool) ([]byte, error) {
 	before := len(b)
 	if before > start+1 {
 		b = append(b, ',')
 	}
 	b = append(append(b, key...), ':')
-	b, written, err := appendValue(b, v, meant, "")
+	b, written, err := appendValue(b, v, depth, meant, "")
 	if !written {
 		b = b[:before]
 	}
@@ -273,7 +293,7 @@ func closeObject(b []byte, start int, meant bool) ([]byte, bool, error) {
 	return append(b, '}'), true, nil
 }
 
-func appendList(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
+func appendList(b []byte, v reflect.Value, depth int, meant bool) ([]byte, bool, error) {
 	if v.Len() == 0 && !meant {
 		return b, false, nil
 	}
@@ -287,8 +307,8 @@ func appendList(b []byte, v reflect.Value, meant bool) ([]byte, bool, error) {
 		}
 		var written bool
 		var err error
-		if b, written, err = appendValue(b, v.Index(i), true, ""); err != nil {
-			return b, false, fmt.Errorf("[%d]: %w", i, err)
+		if b, written, err = appendValue(b, v.Index(i), depth, true, ""); err != nil {
+			return b, false, within("["+strconv.Itoa(i)+"]", err)
 		}
 		if !written {
 			return b, false, fmt.Errorf("[%d] is null", i)

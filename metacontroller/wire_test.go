@@ -292,6 +292,40 @@ func TestWireFormRefusesWhatHasNone(t *testing.T) {
 
 func nan() float64 { zero := 0.0; return zero / zero }
 
+// linked can lead back to itself.
+type linked struct {
+	Next *linked `json:"next,omitempty"`
+}
+
+// TestWhatLeadsBackToItselfIsAnError: a stack that overflows ends the process, whatever recovers.
+func TestWhatLeadsBackToItselfIsAnError(t *testing.T) {
+	ring, inMap, inList := &linked{}, map[string]any{}, make([]any, 1)
+	ring.Next, inMap["self"], inList[0] = ring, inMap, inList
+	var toItself any
+	toItself = &toItself
+	levels := func(n int) any {
+		var value any = map[string]any{}
+		for range n - 1 {
+			value = map[string]any{"a": value}
+		}
+		return value
+	}
+	for name, value := range map[string]any{"a pointer": ring, "a map": inMap, "a list": inList, "an interface": &toItself, "too many levels": levels(10_001)} {
+		_, err := appendStatus(nil, value)
+		require.EqualError(t, err, errNested.Error(), name)
+		_, err = appendObject(nil, &unstructured.Unstructured{Object: map[string]any{"data": value}})
+		require.EqualError(t, err, errNested.Error(), name)
+	}
+	text, err := appendStatus(nil, levels(10_000))
+	require.NoError(t, err)
+	require.True(t, json.Valid(text))
+
+	_, err = controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: inMap}, nil
+	}).Call(SyncHook, noon, ask(false, "", ""))
+	require.ErrorContains(t, err, errNested.Error())
+}
+
 func TestHashKnowsContentOnly(t *testing.T) {
 	config := func(value string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{

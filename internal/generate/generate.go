@@ -151,6 +151,11 @@ const shardsFolder = "deploy/overlays/sharded"
 // addShards adds the overlay. It has the files of deploy/ once more, because a
 // kustomization must not refer to a folder that it is in.
 func (t Tree) addShards(p Project) error {
+	for _, c := range p.Controllers { // kustomize adds to their names
+		if _, err := p.Installation.CompositeControllers(c, "", p.Shards); err != nil {
+			return err
+		}
+	}
 	whole, err := documents.ReadBelow(p.Root, "deploy/kustomization.yaml")
 	if err != nil {
 		return fmt.Errorf("reading what is divided into shards: %w", err)

@@ -7,9 +7,11 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -35,7 +37,18 @@ const hookTimeout = 10 * time.Second
 // are called at hookURL, as [ParseHookURL] returns it, or, if that is empty,
 // through the Service.
 func (in Installation) CompositeController(c metacontroller.Controller, hookURL string) ([]byte, error) {
-	return document(in.compositeController(c, hookURL))
+	return in.compositeController(c, hookURL).document()
+}
+
+// document returns it as a YAML document, unless the API server would refuse the finalizer
+// that Metacontroller makes of its name, and with it each update of a custom resource.
+func (c compositeController) document() ([]byte, error) {
+	_, hasFinalizer := c.Spec.Hooks[metacontroller.FinalizeHook]
+	if _, name, _ := strings.Cut(metacontroller.FinalizerPrefix+c.Metadata.Name, "/"); hasFinalizer && len(name) > validation.LabelValueMaxLength {
+		return nil, fmt.Errorf("the name %s is too long for Metacontroller's finalizer, which has %d characters for it: write a shorter --prefix, or give the kind a shorter name",
+			c.Metadata.Name, validation.LabelValueMaxLength-len(name)+len(c.Metadata.Name))
+	}
+	return document(c)
 }
 
 func (in Installation) compositeController(c metacontroller.Controller, hookURL string) compositeController {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -110,6 +111,26 @@ func TestAFinalizerIsForOrderedTeardownOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "finalize")
 	require.Contains(t, string(text), "path: /tune/customize\n        service:\n          name: operetta\n          namespace: operetta-system\n          port: 80\n")
+}
+
+// TestANameTooLongForItsFinalizerIsRefused: with it the API server refuses every update.
+func TestANameTooLongForItsFinalizerIsRefused(t *testing.T) {
+	c, in := full(), Operetta()
+	in.Prefix = strings.Repeat("p", 43-len(c.Name()))
+	text, err := in.CompositeController(c, "")
+	require.NoError(t, err)
+	require.Empty(t, validation.IsQualifiedName(metacontroller.FinalizerPrefix+in.Name(c)))
+	require.Contains(t, string(text), "finalize")
+
+	_, err = in.CompositeControllers(c, "", 2)
+	require.ErrorContains(t, err, "-shard-1 is too long for Metacontroller's finalizer, which has 43 characters for it")
+	in.Prefix += "p"
+	require.NotEmpty(t, validation.IsQualifiedName(metacontroller.FinalizerPrefix+in.Name(c)))
+	_, err = in.CompositeController(c, "")
+	require.ErrorContains(t, err, "too long for Metacontroller's finalizer")
+	c.OrderedTeardown = false
+	_, err = in.CompositeController(c, "")
+	require.NoError(t, err, "it has no finalizer")
 }
 
 func TestMetacontrollerIsGrantedWhatAKindTakesAndNoMore(t *testing.T) {

@@ -96,7 +96,7 @@ func (in Installation) CompositeControllers(c metacontroller.Controller, hookURL
 		object.Metadata.Labels[ShardLabel] = s.label()
 		object.Spec.ParentResource.LabelSelector = s.parents()
 		var err error
-		if documents[i], err = document(object); err != nil {
+		if documents[i], err = object.document(); err != nil {
 			return nil, err
 		}
 	}
