@@ -160,6 +160,44 @@ func TestReplicasAreBounded(t *testing.T) {
 	require.Empty(t, scale("large", 1000))
 }
 
+// TestPortsOfServicesAreBounded: with the component bounded-objects no user of one namespace gives a
+// Service many ports, which the controllers of its endpoints sort for each of its Pods.
+func TestPortsOfServicesAreBounded(t *testing.T) {
+	const policy = "../deploy/components/bounded-objects/policy.yaml"
+	ns := namespace(t, "ports")
+	const metacontroller = "system:serviceaccount:metacontroller:metacontroller"
+	kubectl(t, "create", "role", "all", "--verb=*", "--resource=services", "--namespace="+ns)
+	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--user="+metacontroller, "--namespace="+ns)
+	write := func(user, verb, name string, ports int, flags ...string) error {
+		var list []string
+		for i := range ports {
+			list = append(list, fmt.Sprintf(`{"name":"p%d","port":%d}`, i, 1000+i))
+		}
+		manifest := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"` + name + `"},"spec":{"selector":{"a":"b"},"ports":[` + strings.Join(list, ",") + `]}}`
+		_, stderr, err := controlPlane.KubectlWithInput(manifest, append(flags, verb, "--filename=-", "--as="+user, "--as-group=system:authenticated", "--namespace="+ns)...)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, stderr)
+		}
+		return nil
+	}
+	// Another test may have had the policy just before.
+	require.Eventually(t, func() bool { return write("alice", "create", "former", 30) == nil }, time.Minute, 200*time.Millisecond)
+	kubectl(t, "apply", "--filename="+policy)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
+	const refusal = "a Service can have at most 20 ports, or as many as it had"
+	require.Eventually(t, func() bool { // the API server reads policies again after some time
+		err := write("alice", "create", "many", 21, "--dry-run=server")
+		return err != nil && strings.Contains(err.Error(), refusal)
+	}, time.Minute, 200*time.Millisecond)
+	require.NoError(t, write("alice", "create", "few", 20))
+	require.ErrorContains(t, write("alice", "apply", "few", 21, "--server-side", "--force-conflicts"), refusal)
+	require.ErrorContains(t, write("alice", "apply", "former", 31), refusal)
+	require.NoError(t, write("alice", "apply", "former", 29))
+	kubectl(t, "label", "service", "former", "c=d", "--namespace="+ns, "--as=alice")
+	require.NoError(t, write(metacontroller, "create", "of-a-model-box", 50))
+	require.NoError(t, write("admin", "create", "of-an-installation", 50, "--as-group=system:masters"))
+}
+
 // uncounted is what controllers of Kubernetes create, and no quota needs to count: it has no
 // namespace, or is as much as what is counted.
 var uncounted = []string{
