@@ -205,12 +205,12 @@ func (a *acceptance) addEdits(t *testing.T, controller metacontroller.Controller
 	spec := written{name: s.Name, objects: s.Objects}
 	require.True(t, a.play(spec, func(asked simulate.Asked) { base = append(base, asked) }))
 	for _, edit := range editsToTry(t, s, controller) {
-		if !s.Admits(edit.Object) {
+		if !s.Admits(edit.Object()) {
 			continue
 		}
-		name := fmt.Sprintf("%s: %s = %s", s.Name, edit.Path, shortened(edit.Patch))
-		a.play(written{name: name, objects: s.WithParent(edit.Object)}, nil)
-		a.play(written{name: name + ", edited", before: s.Objects, objects: [][]byte{laws.Encoded(t, edit.Object)}}, nil)
+		name := fmt.Sprintf("%s: %s = %s", s.Name, edit.Path, shortened(edit.Patch()))
+		a.play(written{name: name, objects: s.WithParent(edit.Object())}, nil)
+		a.play(written{name: name + ", edited", before: s.Objects, objects: [][]byte{laws.Encoded(t, edit.Object())}}, nil)
 	}
 	return base
 }
@@ -218,16 +218,16 @@ func (a *acceptance) addEdits(t *testing.T, controller metacontroller.Controller
 // editsToTry returns all edits for the thorough tests, and a part of them, the same
 // in every run, without.
 func editsToTry(t *testing.T, s *explore.Scenario, controller metacontroller.Controller) []explore.Edit {
-	edits, err := s.Edits()
+	edits, err := s.Edits(t.Context())
 	require.NoError(t, err)
 	parent, err := s.Parent()
 	require.NoError(t, err)
-	extremes, err := explore.Extremes(&controller, parent)
+	extremes, err := explore.Extremes(t.Context(), &controller, parent)
 	require.NoError(t, err)
 	all := slices.Concat(edits, extremes)
 	oneOf := uint32(max(1, len(all)/editsOfAKind))
 	return slices.DeleteFunc(all, func(edit explore.Edit) bool {
-		return !testenv.Sampled(edit.Path+shortened(edit.Patch), oneOf)
+		return !testenv.Sampled(edit.Path+shortened(edit.Patch()), oneOf)
 	})
 }
 

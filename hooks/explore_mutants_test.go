@@ -176,7 +176,7 @@ func TestEditsAreAdmitted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := scenario(t, name, simulate.DynamicApply)
-			edits, err := s.Edits()
+			edits, err := s.Edits(t.Context())
 			require.NoError(t, err)
 			var fields, admitted []string
 			for _, edit := range edits {
@@ -184,7 +184,7 @@ func TestEditsAreAdmitted(t *testing.T) {
 				if !slices.Contains(fields, top) {
 					fields = append(fields, top)
 				}
-				if !slices.Contains(admitted, top) && s.Admits(edit.Object) {
+				if !slices.Contains(admitted, top) && s.Admits(edit.Object()) {
 					admitted = append(admitted, top)
 				}
 			}

@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +28,25 @@ delete DataService/shop`), 0o600))
 	require.Contains(t, out, "! it comes to rest: DataService default/shop is being deleted and does not go")
 	require.Contains(t, out, "> DataService/shop  is being deleted")
 	require.Contains(t, err, "operetta: explore has found broken laws or promises: see above")
+}
+
+// TestExploreTakesWhatIsStored: each edit has a copy of the custom resource, also of what the API
+// server would drop or refuse.
+func TestExploreTakesWhatIsStored(t *testing.T) {
+	with := func(fields string) string {
+		return "{apiVersion: myjob.github.com/v1beta1, kind: MyJob, metadata: {name: a}, spec: {template: {spec: {containers: [{name: a, image: b" + fields + "}]}}}}"
+	}
+	code, _, says := operetta(t, with(", args: ["+strings.Repeat("a, ", 50_000)+"a]"), "explore", "-", "--time", "1ms")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, says, "is refused: [spec.template.spec.containers[0].args: Too many: 50001: must have at most 1000 items")
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	code, out, _ := operetta(t, with("}], nothing: "+strings.Repeat("{a: ", 3000)+"1"+strings.Repeat("}", 3000)+", initContainers: [{name: i, image: b"), "explore", "-", "--schedules", "1", "--apply", "dynamic-apply")
+	runtime.ReadMemStats(&after)
+	require.Equal(t, exitDone, code)
+	require.Contains(t, out, "schedules: 1, found: 0")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2<<30))
 }
 
 func TestExploreTellsMistakes(t *testing.T) {

@@ -85,12 +85,15 @@ func ReadRegular(path string) ([]byte, error) {
 	return ReadFile(path)
 }
 
-// Split returns the documents of a YAML stream, empty ones included, or the one
-// document that JSON is. An error is about the document behind those that are
-// returned.
+// Split returns the documents of a YAML stream, empty ones included, or the
+// documents that are JSON, one behind the other. An error is about the document
+// behind those that are returned.
 func Split(text []byte) ([][]byte, error) {
-	if json.Valid(text) {
-		return [][]byte{text}, nil
+	if parts, isJSON := splitJSON(text); isJSON {
+		if len(parts) > MaxDocuments {
+			return parts[:MaxDocuments], fmt.Errorf("is one too many: a file may have %d, split it", MaxDocuments)
+		}
+		return parts, nil
 	}
 	var parts [][]byte
 	reader := yamlutil.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -107,6 +110,50 @@ func Split(text []byte) ([][]byte, error) {
 		}
 		parts = append(parts, part)
 	}
+}
+
+// splitJSON returns the values of which a text consists, and whether it has nothing but
+// these. It returns one more than MaxDocuments at most.
+func splitJSON(text []byte) (parts [][]byte, isJSON bool) {
+	if json.Valid(text) {
+		return [][]byte{text}, true
+	}
+	if begin := bytes.TrimSpace(text); len(begin) == 0 || begin[0] != '{' {
+		return nil, false // as most YAML
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	for len(parts) <= MaxDocuments {
+		var part json.RawMessage
+		err := decoder.Decode(&part)
+		if errors.Is(err, io.EOF) {
+			return parts, true
+		}
+		if err != nil {
+			return nil, false
+		}
+		parts = append(parts, part)
+	}
+	return parts, true
+}
+
+// hasMore reports whether something follows the first document of a text that is no JSON.
+// Only behind brackets or a quotation mark does the converter not look.
+func hasMore(text []byte) bool {
+	begin := bytes.TrimSpace(text)
+	for bytes.HasPrefix(begin, []byte("#")) || bytes.HasPrefix(begin, []byte("---\n")) {
+		_, begin, _ = bytes.Cut(begin, []byte("\n"))
+		begin = bytes.TrimSpace(begin)
+	}
+	begin = bytes.TrimPrefix(begin, []byte("--- "))
+	if len(begin) == 0 || !bytes.ContainsRune([]byte("{[\"'"), rune(begin[0])) {
+		return false
+	}
+	decoder := yamlv2.NewDecoder(bytes.NewReader(text))
+	var value any
+	if decoder.Decode(&value) != nil {
+		return false
+	}
+	return !errors.Is(decoder.Decode(&value), io.EOF)
 }
 
 // ToYAML returns JSON as YAML, in which control characters are escaped.
@@ -143,6 +190,10 @@ func ToJSON(text []byte) ([]byte, error) {
 		if len(objects) == 1 { // the others are empty
 			content = objects[0]
 		}
+		return content, nil
+	}
+	if !json.Valid(text) && hasMore(text) {
+		return nil, errors.New("has more behind its end: remove that, or write --- before another document")
 	}
 	return content, nil
 }

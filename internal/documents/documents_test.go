@@ -94,3 +94,39 @@ func TestASecondDocumentIsRefused(t *testing.T) {
 		require.JSONEq(t, `{"a": 1}`, string(content), text)
 	}
 }
+
+// TestNothingIsIgnored: the converter reads up to the end of a value in brackets, and not on.
+func TestNothingIsIgnored(t *testing.T) {
+	objects, err := Objects([]byte("{\"a\": 1}\n{\"b\": 2}  {\"c\": 3}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{`{"a":1}`, `{"b":2}`, `{"c":3}`}, texts(objects))
+	_, err = ToJSON([]byte("{\"a\": 1}\n{\"b\": 2}"))
+	require.ErrorContains(t, err, "has several documents: write one")
+	for _, text := range []string{"{\"a\": 1} xx", "{a: 1}\n{b: 2}", "[1] 2", "{a: 1} b: 2", "# a comment\n---\n{a: 1}\n{b: 2}", "--- {a: 1} {b: 2}"} {
+		_, err := ToJSON([]byte(text))
+		require.Error(t, err, text)
+		_, err = Objects([]byte(text + "\n---\na: b\n"))
+		require.Error(t, err, text)
+	}
+	for text, want := range map[string]string{
+		"{a: 1} # a comment\n": `{"a":1}`, "[a,\n b]": `["a","b"]`, "'a': 1": `{"a":1}`, "{a: 1}\n...\n": `{"a":1}`, "\"a\": {b: 1}\nc: 2": `{"a":{"b":1},"c":2}`,
+		"---\n{a: 1}\n": `{"a":1}`,
+	} {
+		got, err := ToJSON([]byte(text))
+		require.NoError(t, err, text)
+		require.Equal(t, want, string(got), text)
+	}
+	many := strings.Repeat(`{"a":1} `, MaxDocuments)
+	objects, err = Objects([]byte(many))
+	require.NoError(t, err)
+	require.Len(t, objects, MaxDocuments)
+	_, err = Objects([]byte(many + "{}"))
+	require.ErrorContains(t, err, "is one too many")
+}
+
+func texts(objects [][]byte) (all []string) {
+	for _, object := range objects {
+		all = append(all, string(object))
+	}
+	return all
+}

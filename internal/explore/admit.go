@@ -1,7 +1,9 @@
 package explore
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -35,16 +37,38 @@ func (s *Scenario) Admits(object map[string]any) bool {
 type edits struct {
 	fields []string
 	of     map[string][]Edit
-	good   map[string]bool // by the patch, once it was played
+	good   map[[sha256.Size]byte]bool // once it was played
 }
 
-// Edits returns all edits of the scenario's custom resource.
-func (s *Scenario) Edits() ([]Edit, error) {
+// stored returns the custom resource of the scenario without the fields that the API server
+// drops. An error says why it would be refused.
+func (s *Scenario) stored(ctx context.Context) (simulate.Object, error) {
 	parent, err := s.Parent()
 	if err != nil {
 		return nil, err
 	}
-	list, err := Edits(s.controllerOf(parent), parent)
+	controller := s.controllerOf(parent)
+	if len(controller.CRD) == 0 {
+		return parent, nil
+	}
+	schema, err := crd.Compiled(controller.CRD, controller.Parent.Version())
+	if err != nil {
+		return nil, err
+	}
+	schema.Prune(parent.Object)
+	if _, errs := schema.Admit(context.WithoutCancel(ctx), runtime.DeepCopyJSON(parent.Object), nil); len(errs) > 0 {
+		return nil, fmt.Errorf("%s is refused: %w", cmp.Or(s.Name, "the custom resource"), errs.ToAggregate())
+	}
+	return parent, nil
+}
+
+// Edits returns all edits of the scenario's custom resource.
+func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
+	parent, err := s.stored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := Edits(ctx, s.controllerOf(parent), parent)
 	if err != nil {
 		return nil, err
 	}
@@ -53,25 +77,21 @@ func (s *Scenario) Edits() ([]Edit, error) {
 		if err := version.UnmarshalJSON(text); err != nil {
 			return nil, err
 		}
-		from, _ := parent.Object["spec"].(map[string]any)
-		to, _ := version.Object["spec"].(map[string]any)
-		list = append(list, Edit{
-			Path: fmt.Sprintf("version %d", i+2), Patch: map[string]any{"spec": patchOf(from, to)}, Object: version.Object,
-		})
+		list = append(list, Edit{Path: fmt.Sprintf("version %d", i+2), base: parent.Object, version: version.Object})
 	}
 	return list, nil
 }
 
 // prepare groups the edits.
-func (s *Scenario) prepare() error {
+func (s *Scenario) prepare(ctx context.Context) error {
 	if s.edits != nil {
 		return nil
 	}
-	list, err := s.Edits()
+	list, err := s.Edits(ctx)
 	if err != nil {
 		return err
 	}
-	s.edits = &edits{of: map[string][]Edit{}, good: map[string]bool{}}
+	s.edits = &edits{of: map[string][]Edit{}, good: map[[sha256.Size]byte]bool{}}
 	for _, edit := range list {
 		field, _, _ := strings.Cut(strings.TrimPrefix(edit.Path, "spec."), ".")
 		if s.edits.of[field] == nil {
@@ -100,10 +120,10 @@ func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
 }
 
 func (s *Scenario) isGood(edit Edit) bool {
-	key := encode(edit.Patch)
+	key := edit.key()
 	good, known := s.edits.good[key]
 	if !known {
-		good = s.isUsable(edit.Object)
+		good = s.isUsable(edit.Object())
 		s.edits.good[key] = good
 	}
 	return good
@@ -149,10 +169,10 @@ func (s *Scenario) PlayEdit(edit Edit, live bool) *Run {
 		parent, err := s.Parent()
 		if err == nil {
 			schedule, _ := ParseSchedule("calm 60")
-			return s.Play(append(schedule, editOf(parent, edit.Patch)))
+			return s.Play(append(schedule, editOf(parent, edit.Patch())))
 		}
 	}
 	changed := *s
-	changed.Objects = s.WithParent(edit.Object)
+	changed.Objects = s.WithParent(edit.Object())
 	return changed.Play(nil)
 }

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,7 +24,7 @@ type chance struct {
 
 // Chance plays the random schedule of a seed, and returns it.
 func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
-	if err := s.prepare(); err != nil {
+	if err := s.prepare(context.Background()); err != nil {
 		return nil, nil, err
 	}
 	c := &chance{Rand: rand.New(rand.NewPCG(seed, 0)), run: s.begin(), lags: map[string]float64{}}

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"context"
+	"crypto/sha256"
 	"maps"
 	"slices"
 
@@ -12,31 +14,58 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Edit is a change of a custom resource.
+// Edit is a change of a custom resource. There are thousands of a kind, so that it is made
+// when it is wanted.
 type Edit struct {
 	// Path is the field, as in spec.ports[0].name.
 	Path string
-	// Patch is the merge patch.
-	Patch map[string]any
-	// Object is the custom resource after it.
-	Object map[string]any
+
+	base  map[string]any // which is not changed
+	field []step
+	value any
+
+	version map[string]any // another version of the custom resource, instead of these
 }
+
+// Object returns the custom resource after the edit.
+func (e Edit) Object() map[string]any {
+	if e.version != nil {
+		return runtime.DeepCopyJSON(e.version)
+	}
+	object := runtime.DeepCopyJSON(e.base)
+	put(object, e.field, e.value)
+	return object
+}
+
+// Patch returns the edit as a merge patch.
+func (e Edit) Patch() map[string]any { return specPatch(e.base, e.Object()) }
+
+func specPatch(from, to map[string]any) map[string]any {
+	before, _ := from["spec"].(map[string]any)
+	after, _ := to["spec"].(map[string]any)
+	return map[string]any{"spec": patchOf(before, after)}
+}
+
+// key returns what edits with the same patch have in common.
+func (e Edit) key() [sha256.Size]byte { return keyOf(e.Patch()) }
+
+func keyOf(patch map[string]any) [sha256.Size]byte { return sha256.Sum256([]byte(encode(patch))) }
 
 // Edits returns changes of every field of a custom resource, one field at a
 // time, in a fixed order. The fields are those of the schema, whether or not
 // the custom resource has them. [Scenario.Admits] says which of the edits the
-// CRD admits.
-func Edits(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
-	return editsOf(controller, object, editor{playable: true, values: func(schema map[string]any) []any { return append(valuesOf(schema, 0), remove{}) }})
+// CRD admits. Where the context ends before, some are left out.
+func Edits(ctx context.Context, controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
+	return editsOf(ctx, controller, object, editor{playable: true, values: func(schema map[string]any) []any { return append(valuesOf(schema, 0), remove{}) }})
 }
 
 // Extremes returns edits as [Edits] does, with values that nobody means:
 // negative and very large numbers, and texts of unusual characters.
-func Extremes(controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
-	return editsOf(controller, object, editor{values: func(schema map[string]any) []any { return extremesOf(schema, 0) }})
+func Extremes(ctx context.Context, controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
+	return editsOf(ctx, controller, object, editor{values: func(schema map[string]any) []any { return extremesOf(schema, 0) }})
 }
 
-func editsOf(controller *metacontroller.Controller, object simulate.Object, e editor) ([]Edit, error) {
+func editsOf(ctx context.Context, controller *metacontroller.Controller, object simulate.Object, e editor) ([]Edit, error) {
 	if controller == nil || len(controller.CRD) == 0 {
 		return nil, nil
 	}
@@ -44,8 +73,12 @@ func editsOf(controller *metacontroller.Controller, object simulate.Object, e ed
 	if err != nil {
 		return nil, err
 	}
-	e.base, e.seen = object.Object, map[string]bool{}
-	eachField([]step{newStep("spec", root)}, e.try)
+	e.base, e.seen = object.Object, map[[sha256.Size]byte]bool{}
+	eachField([]step{newStep("spec", root)}, func(path []step) {
+		if ctx.Err() == nil {
+			e.try(path)
+		}
+	})
 	return e.edits, nil
 }
 
@@ -65,7 +98,7 @@ type editor struct {
 	values   func(schema map[string]any) []any
 	playable bool // without thousands of Pods
 	edits    []Edit
-	seen     map[string]bool // patches
+	seen     map[[sha256.Size]byte]bool
 }
 
 // step is a part of a path: the name of a field, or "" for the first item of a
@@ -110,7 +143,7 @@ func (e *editor) try(path []step) {
 		}
 		object := runtime.DeepCopyJSON(e.base)
 		if put(object, path, value) {
-			e.add(path, object)
+			e.add(Edit{Path: pathText(path), base: e.base, field: path, value: value}, object)
 		}
 	}
 }
@@ -126,15 +159,13 @@ func asksForTooMany(field string, value any) bool {
 	return isNumber && count > mostPods && slices.Contains(podCounts, field)
 }
 
-// add adds an edit, if it changes anything.
-func (e *editor) add(path []step, object map[string]any) {
-	spec, _ := e.base["spec"].(map[string]any)
-	changed, _ := object["spec"].(map[string]any)
-	patch := patchOf(spec, changed)
-	key := encode(patch)
-	if len(patch) == 0 || e.seen[key] {
+// add adds an edit, after which the custom resource is object, if it changes anything.
+func (e *editor) add(edit Edit, object map[string]any) {
+	patch := specPatch(e.base, object)
+	key := keyOf(patch)
+	if len(patch["spec"].(map[string]any)) == 0 || e.seen[key] {
 		return
 	}
 	e.seen[key] = true
-	e.edits = append(e.edits, Edit{Path: pathText(path), Patch: map[string]any{"spec": patch}, Object: object})
+	e.edits = append(e.edits, edit)
 }

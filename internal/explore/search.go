@@ -39,7 +39,7 @@ const minimizing = 600
 // Find plays schedules until one breaks a law, and returns what it has found and
 // the number of schedules played.
 func (s *Scenario) Find(ctx context.Context, search Search) (findings []Finding, played int, err error) {
-	if err := s.prepare(); err != nil {
+	if err := s.prepare(ctx); err != nil {
 		return nil, 0, err
 	}
 	if search.Edits {
@@ -71,7 +71,7 @@ func (s *Scenario) findByEdits(ctx context.Context) (findings []Finding, played 
 			if ctx.Err() != nil {
 				return nil, played
 			}
-			if !s.Admits(edit.Object) {
+			if !s.Admits(edit.Object()) {
 				continue
 			}
 			for _, live := range []bool{false, true} {
@@ -82,7 +82,7 @@ func (s *Scenario) findByEdits(ctx context.Context) (findings []Finding, played 
 				}
 				found := Finding{Violation: *run.Broken, Run: run, Schedule: run.played}
 				if !live {
-					found.Created = edit.Patch
+					found.Created = edit.Patch()
 				}
 				return []Finding{found}, played
 			}

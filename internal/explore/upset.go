@@ -65,10 +65,10 @@ func (c *chance) edit() bool {
 	if !found {
 		return false
 	}
-	patch := edit.Patch
+	patch := edit.Patch()
 	if c.IntN(4) == 0 {
 		if other, found := c.run.scenario.pickEdit(c.Rand); found {
-			patch = simulate.MergePatch(patch, other.Patch)
+			patch = simulate.MergePatch(patch, other.Patch())
 		}
 	}
 	content := simulate.MergePatch(parent.Object, patch)
@@ -125,7 +125,7 @@ func (c *chance) create() bool {
 	content := object.Object
 	if c.IntN(3) == 0 {
 		if edit, found := c.run.scenario.pickEdit(c.Rand); found {
-			content = edit.Object
+			content = edit.Object()
 		}
 	}
 	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
