@@ -198,6 +198,86 @@ func TestPortsOfServicesAreBounded(t *testing.T) {
 	require.NoError(t, write("admin", "create", "of-an-installation", 50, "--as-group=system:masters"))
 }
 
+// TestSelectorsAreBounded: with the component bounded-objects nobody has kube-controller-manager read
+// thousands of values at each event of a Pod.
+func TestSelectorsAreBounded(t *testing.T) {
+	const policy = "../deploy/components/bounded-objects/policy.yaml"
+	ns := namespace(t, "selectors")
+	// With so many labels and, in one expression, values.
+	write := func(verb, kind, apiVersion string, labels, values int, flags ...string) error {
+		selected := map[string]string{}
+		for i := range labels {
+			selected[fmt.Sprintf("l%d", i)] = "x"
+		}
+		var selector any = selected
+		if apiVersion != "v1" {
+			full := map[string]any{"matchLabels": selected}
+			if values > 0 {
+				full["matchExpressions"] = []any{map[string]any{"key": "l0", "operator": "NotIn", "values": slices.Collect(func(yield func(string) bool) {
+					for i := 0; i < values && yield(fmt.Sprint("v", i)); i++ {
+					}
+				})}}
+			}
+			selector = full
+		}
+		template := map[string]any{"metadata": map[string]any{"labels": selected}, "spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": "a"}}}}
+		spec := map[string]any{"selector": selector, "template": template}
+		switch kind {
+		case "Service":
+			spec = map[string]any{"selector": selector, "ports": []any{map[string]any{"port": 80}}}
+		case "PodDisruptionBudget":
+			spec = map[string]any{"selector": selector, "maxUnavailable": 1}
+		case "Job":
+			template["spec"].(map[string]any)["restartPolicy"] = "Never"
+			spec["manualSelector"] = true
+		case "StatefulSet":
+			spec["serviceName"] = "a"
+		}
+		manifest, err := json.Marshal(map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": "a"}, "spec": spec})
+		require.NoError(t, err)
+		_, stderr, err := controlPlane.KubectlWithInput(string(manifest), append(flags, verb, "--filename=-", "--namespace="+ns)...)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, stderr)
+		}
+		return nil
+	}
+	// Another test may have had the policy just before.
+	require.Eventually(t, func() bool { return write("create", "ReplicaSet", "apps/v1", 1, 100) == nil }, time.Minute, 200*time.Millisecond)
+	kubectl(t, "apply", "--filename="+policy)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
+	const refusal = "a selector can have at most 20 labels, expressions and values"
+	require.Eventually(t, func() bool { // the API server reads policies again after some time
+		err := write("create", "Deployment", "apps/v1", 21, 0, "--dry-run=server")
+		return err != nil && strings.Contains(err.Error(), refusal)
+	}, time.Minute, 200*time.Millisecond)
+	kubectl(t, "label", "replicaset", "a", "c=d", "--namespace="+ns)
+	kubectl(t, "scale", "replicaset", "a", "--replicas=0", "--namespace="+ns)
+	kubectl(t, "delete", "replicaset", "a", "--namespace="+ns)
+	as := func(name string) []string {
+		return []string{"--dry-run=server", "--as=system:serviceaccount:kube-system:" + name, "--as-group=system:masters"}
+	}
+	require.NoError(t, write("create", "ReplicaSet", "apps/v1", 30, 0, as("deployment-controller")...), "of a Deployment from before")
+	require.ErrorContains(t, write("create", "Job", "batch/v1", 30, 0, as("cronjob-controller")...), refusal)
+	for kind, apiVersion := range map[string]string{
+		"Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "PodDisruptionBudget": "policy/v1",
+		"ReplicationController": "v1", "Service": "v1",
+	} {
+		most := 20
+		if kind == "ReplicaSet" {
+			most = 21 // that of a Deployment has one more
+		}
+		require.ErrorContains(t, write("create", kind, apiVersion, most+1, 0), refusal, kind)
+		if apiVersion != "v1" {
+			require.ErrorContains(t, write("create", kind, apiVersion, 1, most-1), refusal, kind)
+			require.NoError(t, write("create", kind, apiVersion, 1, most-2, "--dry-run=server"), kind)
+		}
+		require.NoError(t, write("create", kind, apiVersion, most, 0), kind)
+	}
+	for kind, apiVersion := range map[string]string{"PodDisruptionBudget": "policy/v1", "Service": "v1", "ReplicationController": "v1"} {
+		require.ErrorContains(t, write("apply", kind, apiVersion, 21, 0, "--server-side", "--force-conflicts"), refusal, kind)
+	}
+}
+
 // uncounted is what controllers of Kubernetes create, and no quota needs to count: it has no
 // namespace, or is as much as what is counted.
 var uncounted = []string{

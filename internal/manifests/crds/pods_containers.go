@@ -35,6 +35,8 @@ var aboutContainers = map[reflect.Type]asked{
 				"restartPolicyRules need restartPolicy: set restartPolicy too"},
 			{"!has(self.resizePolicy) || size(self.resizePolicy) < 2 || self.resizePolicy[0].resourceName != self.resizePolicy[1].resourceName",
 				"resizePolicy has the same resource twice: remove one of them"},
+			{"!has(self.ports) || [self.ports.filter(p, has(p.name) && p.name != '').map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",
+				"two ports of a container have the same name: rename one of them"},
 			{"!has(self.volumeDevices) || [self.volumeDevices.map(d, d.name)].all(names, names.all(n, names.exists_one(m, m == n)))",
 				"volumeDevices has the same name twice: remove one of them"},
 			{"!has(self.volumeDevices) || !has(self.volumeMounts) || size(self.volumeDevices) == 0 || " +

@@ -37,7 +37,7 @@ properties:
 	constrain(schema, reflect.TypeFor[corev1.PodTemplateSpec]())
 
 	container := schema["properties"].(map[string]any)["spec"].(map[string]any)["properties"].(map[string]any)["containers"].(map[string]any)["items"]
-	require.Len(t, container.(map[string]any)["x-kubernetes-validations"], 10)
+	require.Len(t, container.(map[string]any)["x-kubernetes-validations"], 11)
 	withoutRules(schema)
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)

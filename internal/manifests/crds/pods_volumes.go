@@ -87,7 +87,13 @@ var aboutVolumes = map[reflect.Type]asked{
 		"storageClassName": maybeSubdomain, "volumeAttributesClassName": maybeSubdomain, "volumeMode": oneOf("Filesystem", "Block"),
 		"resources":   {"required": []any{"requests"}},
 		"accessModes": {"minItems": int64(1), "maxItems": int64(4)}, "accessModes[]": oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
-	}, rules: []rule{{"'storage' in self.resources.requests", "a volume needs a size: set resources.requests.storage"}}},
+	}, rules: []rule{
+		{"has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests", "a volume needs a size: set resources.requests.storage"},
+		{"!has(self.accessModes) || !('ReadWriteOncePod' in self.accessModes) || size(self.accessModes) == 1", "ReadWriteOncePod cannot be set with another access mode: remove the others"},
+		{"!has(self.dataSource) || self.dataSource.kind == 'PersistentVolumeClaim' || (has(self.dataSource.apiGroup) && self.dataSource.apiGroup != '')",
+			"a dataSource of another kind than PersistentVolumeClaim needs apiGroup: set dataSource.apiGroup"},
+		{"!has(self.dataSource) || !has(self.dataSourceRef)", "dataSource and dataSourceRef say the same: remove one of them"},
+	}},
 	reflect.TypeFor[corev1.TypedLocalObjectReference](): {fields: map[string]keywords{"apiGroup": maybeSubdomain, "kind": shortWord, "name": subdomain}},
 	reflect.TypeFor[corev1.TypedObjectReference](): {fields: map[string]keywords{
 		"apiGroup": maybeSubdomain, "kind": shortWord, "name": subdomain, "namespace": labelOrNone,
@@ -148,7 +154,7 @@ var aboutVolumes = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.DownwardAPIProjection]():             {fields: map[string]keywords{"items": onceBy("path")}},
 	reflect.TypeFor[corev1.DownwardAPIVolumeFile](): {
 		fields: map[string]keywords{
-			"path": pathInVolume, "mode": mode, "resourceFieldRef": {"required": []any{"containerName", "resource"}},
+			"path": pathInVolume, "mode": mode, "resourceFieldRef": {"required": []any{"containerName", "resource"}}, "resourceFieldRef.containerName": notEmpty,
 			"fieldRef.fieldPath": {"maxLength": int64(340), "pattern": `^metadata\.(name|namespace|uid|labels|annotations|(labels|annotations)\['` + qualifiedKey + `'\])$`},
 		},
 		rules: []rule{{"has(self.fieldRef) != has(self.resourceFieldRef)", "a downward API file needs exactly one of fieldRef and resourceFieldRef"}},
