@@ -204,10 +204,11 @@ func TestSelectorsAreBounded(t *testing.T) {
 	const policy = "../deploy/components/bounded-objects/policy.yaml"
 	ns := namespace(t, "selectors")
 	// With so many labels and, in one expression, values.
+	length := 1
 	write := func(verb, kind, apiVersion string, labels, values int, flags ...string) error {
 		selected := map[string]string{}
 		for i := range labels {
-			selected[fmt.Sprintf("l%d", i)] = "x"
+			selected[fmt.Sprintf("l%d", i)] = strings.Repeat("x", length)
 		}
 		var selector any = selected
 		if apiVersion != "v1" {
@@ -245,9 +246,9 @@ func TestSelectorsAreBounded(t *testing.T) {
 	require.Eventually(t, func() bool { return write("create", "ReplicaSet", "apps/v1", 1, 100) == nil }, time.Minute, 200*time.Millisecond)
 	kubectl(t, "apply", "--filename="+policy)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
-	const refusal = "a selector can have at most 20 labels, expressions and values"
+	const refusal = "a selector can have at most 10 labels, expressions and values and 700 characters"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err := write("create", "Deployment", "apps/v1", 21, 0, "--dry-run=server")
+		err := write("create", "Deployment", "apps/v1", 11, 0, "--dry-run=server")
 		return err != nil && strings.Contains(err.Error(), refusal)
 	}, time.Minute, 200*time.Millisecond)
 	kubectl(t, "label", "replicaset", "a", "c=d", "--namespace="+ns)
@@ -258,13 +259,17 @@ func TestSelectorsAreBounded(t *testing.T) {
 	}
 	require.NoError(t, write("create", "ReplicaSet", "apps/v1", 30, 0, as("deployment-controller")...), "of a Deployment from before")
 	require.ErrorContains(t, write("create", "Job", "batch/v1", 30, 0, as("cronjob-controller")...), refusal)
+	length = 63
+	require.NoError(t, write("create", "Deployment", "apps/v1", 8, 0, "--dry-run=server"))
+	require.ErrorContains(t, write("create", "Deployment", "apps/v1", 10, 0, "--dry-run=server"), refusal)
+	length = 1
 	for kind, apiVersion := range map[string]string{
 		"Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "PodDisruptionBudget": "policy/v1",
 		"ReplicationController": "v1", "Service": "v1",
 	} {
-		most := 20
+		most := 10
 		if kind == "ReplicaSet" {
-			most = 21 // that of a Deployment has one more
+			most = 11 // that of a Deployment has one more
 		}
 		require.ErrorContains(t, write("create", kind, apiVersion, most+1, 0), refusal, kind)
 		if apiVersion != "v1" {
@@ -274,7 +279,7 @@ func TestSelectorsAreBounded(t *testing.T) {
 		require.NoError(t, write("create", kind, apiVersion, most, 0), kind)
 	}
 	for kind, apiVersion := range map[string]string{"PodDisruptionBudget": "policy/v1", "Service": "v1", "ReplicationController": "v1"} {
-		require.ErrorContains(t, write("apply", kind, apiVersion, 21, 0, "--server-side", "--force-conflicts"), refusal, kind)
+		require.ErrorContains(t, write("apply", kind, apiVersion, 11, 0, "--server-side", "--force-conflicts"), refusal, kind)
 	}
 }
 
