@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -95,12 +96,38 @@ func (m *merging) desiredEntry(key, value string) int {
 	return m.entries[entry{m.at, key, value}]
 }
 
-// keyText returns what Metacontroller compares of a key: 80 is the same as "80".
+// oddKey stands for all keys that are objects or lists, and for the texts that Metacontroller
+// may take for one of them: what they are is not compared here.
+const oddKey = "map[ or ["
+
+// keyText returns what Metacontroller compares of a key, which is what Go prints of it: 80, 8e1
+// and "80" are the same, and so are null and "<nil>".
 func keyText(value []byte) []byte {
-	if value[0] == '"' {
-		return unquote(value)
+	switch value[0] {
+	case '"':
+		text := unquote(value)
+		if bytes.HasPrefix(text, []byte("map[")) || bytes.HasPrefix(text, []byte("[")) {
+			return []byte(oddKey)
+		}
+		return text
+	case '{', '[':
+		return []byte(oddKey)
+	case 'n':
+		return []byte("<nil>")
+	case 't', 'f':
+		return value
 	}
-	return value
+	if number, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+		if number > 0 {
+			return value
+		}
+		return strconv.AppendInt(nil, number, 10) // of -0 as well
+	}
+	number, err := strconv.ParseFloat(string(value), 64)
+	if err != nil {
+		return value
+	}
+	return fmt.Append(nil, number)
 }
 
 // value returns the size of the value at i once each entry of a list in it is the last one with
@@ -210,7 +237,12 @@ func (m *merging) grow(raw []byte, plain int, entries []keyed, common int) int {
 		}
 		last := make(map[string]int, len(entries)) // sizes, by the value of the key
 		for i := range entries {
-			last[string(entries[i].value(raw, k))] = entries[i].size
+			key := string(entries[i].value(raw, k))
+			if key == oddKey { // any of them may be one with another
+				last[key] = max(last[key], entries[i].size)
+			} else {
+				last[key] = entries[i].size
+			}
 		}
 		if len(last) == len(entries) {
 			continue // there are no two of one key

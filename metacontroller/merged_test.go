@@ -34,6 +34,12 @@ func TestEntriesWithOneKey(t *testing.T) {
 		"many of which one has no key":     {`"spec":{"env":` + list(many, `{"name":"z"}`, `{"key":"y"},{"name":"z","value":"`+large+`"}`) + `}`, ""},
 		"many and a text":                  {`"spec":{"env":` + list(many, `{"name":"z"}`, `"z",{"name":"z","value":"`+large+`"}`) + `}`, ""},
 		"numbers":                          {`"spec":{"ports":` + list(many, `{"port":1,"name":"a"}`, `{"port":1,"name":"b","x":{"y":"`+large+`"}}`) + `}`, "spec.ports"},
+		"nulls and their text":             {`"a":` + list(many, `{"name":null}`, `{"name":"<nil>","value":"`+large+`"}`), "a"},
+		"objects and their text":           {`"a":` + list(many, `{"name":{"a":1}}`, `{"name":"map[a:1]","value":"`+large+`"}`), "a"},
+		"a list, not the last":             {`"a":` + list(many, `{"name":["a"]}`, `{"name":"[a]","value":"`+large+`"},{"name":["b"]}`), "a"},
+		"forms of a number":                {`"a":` + list(many, `{"port":100000000000000000000}`, `{"port":"1e+20","value":"`+large+`"}`), "a"},
+		"zeros":                            {`"a":` + list(many, `{"port":-0}`, `{"port":0.0,"value":"`+large+`"}`), "a"},
+		"numbers that differ":              {`"a":` + list(many, `{"port":10}`, `{"port":1.5,"value":"`+large+`"}`), ""},
 		"lists in lists":                   {`"a":` + list(100, `{"ip":"z"}`, `{"ip":"z","b":`+list(100, `{"path":"z"}`, `{"path":"z","value":"`+large+`"}`)+`}`), "a"},
 		"lists that Metacontroller leaves": {`"status":{"env":` + list(many, `{"name":"z"}`, `{"name":"z","value":"`+large+`"}`) + `}`, ""},
 	} {

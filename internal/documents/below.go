@@ -29,8 +29,9 @@ func ReadBelow(folder, path string) ([]byte, error) {
 	return readOpen(file, filepath.Join(folder, path))
 }
 
-// WriteBelow writes a file at a path below a folder, and makes the folders that it needs. A symbolic
-// link leads it to no other place than below the folder.
+// WriteBelow writes a file at a path below a folder, and makes the folders that it needs. A
+// link leads it to no other place than below the folder: a symbolic one is followed as far as it stays
+// there, and the file is a new one, so that a hard link keeps what it had.
 func WriteBelow(folder, path string, content []byte) error {
 	if err := os.MkdirAll(cmp.Or(folder, "."), 0o755); err != nil {
 		return err
@@ -42,6 +43,11 @@ func WriteBelow(folder, path string, content []byte) error {
 	defer func() { _ = root.Close() }()
 	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
+	}
+	if info, err := root.Lstat(path); err == nil && info.Mode().IsRegular() {
+		if err := root.Remove(path); err != nil {
+			return err
+		}
 	}
 	return root.WriteFile(path, content, 0o644)
 }

@@ -41,3 +41,17 @@ func TestBelowAFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "mine", string(text))
 }
+
+// TestAHardLinkKeepsWhatItHad: what is written is a new file.
+func TestAHardLinkKeepsWhatItHad(t *testing.T) {
+	elsewhere, folder := filepath.Join(t.TempDir(), "elsewhere"), t.TempDir()
+	require.NoError(t, os.WriteFile(elsewhere, []byte("before"), 0o600))
+	require.NoError(t, os.Link(elsewhere, filepath.Join(folder, "a")))
+	require.NoError(t, WriteBelow(folder, "a", []byte("now")))
+	text, err := os.ReadFile(elsewhere)
+	require.NoError(t, err)
+	require.Equal(t, "before", string(text))
+	text, err = ReadBelow(folder, "a")
+	require.NoError(t, err)
+	require.Equal(t, "now", string(text))
+}

@@ -136,9 +136,27 @@ func splitJSON(text []byte) (parts [][]byte, isJSON bool) {
 	return parts, true
 }
 
+// hasMoreAfterDots reports whether anything but comments follows the line that ends a document.
+func hasMoreAfterDots(text []byte) bool {
+	isOver := false
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRightFunc(line, unicode.IsSpace)
+		switch {
+		case isOver && len(line) > 0 && !bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) && string(line) != "...":
+			return true
+		case string(line) == "..." || bytes.HasPrefix(line, []byte("... ")):
+			isOver = true
+		}
+	}
+	return false
+}
+
 // hasMore reports whether something follows the first document of a text that is no JSON.
-// Only behind brackets or a quotation mark does the converter not look.
+// The converter does not look behind brackets, a quotation mark or the end of a document.
 func hasMore(text []byte) bool {
+	if hasMoreAfterDots(text) {
+		return true
+	}
 	begin := bytes.TrimSpace(text)
 	for bytes.HasPrefix(begin, []byte("#")) || bytes.HasPrefix(begin, []byte("---\n")) {
 		_, begin, _ = bytes.Cut(begin, []byte("\n"))

@@ -102,7 +102,7 @@ func TestNothingIsIgnored(t *testing.T) {
 	require.Equal(t, []string{`{"a":1}`, `{"b":2}`, `{"c":3}`}, texts(objects))
 	_, err = ToJSON([]byte("{\"a\": 1}\n{\"b\": 2}"))
 	require.ErrorContains(t, err, "has several documents: write one")
-	for _, text := range []string{"{\"a\": 1} xx", "{a: 1}\n{b: 2}", "[1] 2", "{a: 1} b: 2", "# a comment\n---\n{a: 1}\n{b: 2}", "--- {a: 1} {b: 2}"} {
+	for _, text := range []string{"{\"a\": 1} xx", "{a: 1}\n{b: 2}", "[1] 2", "{a: 1} b: 2", "# a comment\n---\n{a: 1}\n{b: 2}", "--- {a: 1} {b: 2}", "a: 1\n...\nb: 2", "a: 1\n... # the end\n\n  b: 2\n"} {
 		_, err := ToJSON([]byte(text))
 		require.Error(t, err, text)
 		_, err = Objects([]byte(text + "\n---\na: b\n"))
@@ -110,7 +110,7 @@ func TestNothingIsIgnored(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{a: 1} # a comment\n": `{"a":1}`, "[a,\n b]": `["a","b"]`, "'a': 1": `{"a":1}`, "{a: 1}\n...\n": `{"a":1}`, "\"a\": {b: 1}\nc: 2": `{"a":{"b":1},"c":2}`,
-		"---\n{a: 1}\n": `{"a":1}`,
+		"---\n{a: 1}\n": `{"a":1}`, "a: 1\n...\n# a comment\n\n...\n": `{"a":1}`, "a: |\n  ...\n  b\n": `{"a":"...\nb\n"}`,
 	} {
 		got, err := ToJSON([]byte(text))
 		require.NoError(t, err, text)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/internal/printable"
 )
 
 // Tree is the expected content of files, by their paths below the project's
@@ -37,13 +38,13 @@ func (t Tree) Write(root string, stdout io.Writer) error {
 			if err := os.Remove(filepath.Join(root, path)); err != nil {
 				return fmt.Errorf("removing what no kind needs any more: %w", err)
 			}
-			fmt.Fprintf(stdout, "removed %s\n", path)
+			fmt.Fprintf(printable.NewWriter(stdout), "removed %s\n", path)
 			continue
 		}
 		if err := documents.WriteBelow(root, path, content); err != nil {
 			return fmt.Errorf("writing what is generated: %w", err)
 		}
-		fmt.Fprintf(stdout, "wrote %s\n", path)
+		fmt.Fprintf(printable.NewWriter(stdout), "wrote %s\n", path)
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func (t Tree) Check(root string, stdout io.Writer) error {
 		return err
 	}
 	for _, path := range changes {
-		fmt.Fprintln(stdout, path)
+		fmt.Fprintln(printable.NewWriter(stdout), path)
 	}
 	if len(changes) > 0 {
 		return fmt.Errorf("files that differ from what the operators declare: %d: write them with make generate, or with generate without --check", len(changes))
