@@ -26,6 +26,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 var update = flag.Bool("update", false, "write the page about what the CRDs of the former release admitted")
@@ -219,24 +220,41 @@ func formerCRDs(t *testing.T) map[string][]byte {
 	return crds
 }
 
+// formerKind is a kind with the CRDs of the former release and of this one, and what breaks its rules.
+type formerKind struct {
+	metacontroller.Controller
+
+	was, is *crd.Schema
+	rules   map[string]struct{ Message, Before, BadName, Bad string }
+}
+
+func formerKinds(t *testing.T) (kinds []formerKind) {
+	former := formerCRDs(t)
+	for _, c := range hooks.All() {
+		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
+		kind := formerKind{Controller: c}
+		var err error
+		kind.was, err = crd.Load(former[c.Name()], version)
+		require.NoError(t, err)
+		kind.is, err = crd.Load(c.CRD, version)
+		require.NoError(t, err)
+		text, err := os.ReadFile("../../hooks/" + c.Name() + "/testdata/rules.yaml")
+		require.NoError(t, err)
+		require.NoError(t, yaml.Unmarshal(text, &kind.rules))
+		require.NotEmpty(t, kind.rules, c.Name())
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
 // TestWhatTheFormerReleaseAdmittedIsNamed: of everything that a rule refuses, the page for
 // users has what the CRDs of the former release admitted and stored.
 func TestWhatTheFormerReleaseAdmittedIsNamed(t *testing.T) {
 	skipInInnerLoop(t)
 	const page = "../../docs/upgrade-from-v0.1.0.md"
-	former := formerCRDs(t)
 	var list strings.Builder
-	for _, c := range hooks.All() {
-		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
-		was, err := crd.Load(former[c.Name()], version)
-		require.NoError(t, err)
-		is, err := crd.Load(c.CRD, version)
-		require.NoError(t, err)
-		text, err := os.ReadFile("../../hooks/" + c.Name() + "/testdata/rules.yaml")
-		require.NoError(t, err)
-		var rules map[string]struct{ Message, Before, BadName, Bad string }
-		require.NoError(t, yaml.Unmarshal(text, &rules))
-		require.NotEmpty(t, rules, c.Name())
+	for _, kind := range formerKinds(t) {
+		c, was, is, rules := kind.Controller, kind.was, kind.is, kind.rules
 		fmt.Fprintf(&list, "\n## %s\n\n", c.Parent.Kind)
 		refused := 0
 		for _, name := range slices.Sorted(maps.Keys(rules)) {
@@ -282,18 +300,9 @@ Written by ` + "`go test ./internal/cli -run FormerReleaseAdmitted -update`" + `
 // has not changed, but not those of a rule that looks for a field that is not there.
 func TestWhatTheFormerReleaseStoredCanBeWritten(t *testing.T) {
 	skipInInnerLoop(t)
-	former := formerCRDs(t)
 	written := 0
-	for _, c := range hooks.All() {
-		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
-		was, err := crd.Load(former[c.Name()], version)
-		require.NoError(t, err)
-		is, err := crd.Load(c.CRD, version)
-		require.NoError(t, err)
-		text, err := os.ReadFile("../../hooks/" + c.Name() + "/testdata/rules.yaml")
-		require.NoError(t, err)
-		var rules map[string]struct{ Before, Bad string }
-		require.NoError(t, yaml.Unmarshal(text, &rules))
+	for _, kind := range formerKinds(t) {
+		c, was, is, rules := kind.Controller, kind.was, kind.is, kind.rules
 		seen := map[string]bool{}
 		for name, rule := range rules {
 			for _, spec := range []string{rule.Before, rule.Bad} {
