@@ -1,10 +1,13 @@
 package live
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // TestQuotaOfTheDocumentation: with the quotas of docs/security.md nobody creates Pods before
@@ -21,6 +24,15 @@ func TestQuotaOfTheDocumentation(t *testing.T) {
 	kubectl(t, quota, "apply", "--namespace="+ns, "--filename=-")
 	for _, name := range []string{"operetta", "operetta-no-system-priority", "operetta-no-affinity-across-namespaces"} {
 		kubectl(t, "", "wait", "quota/"+name, "--for=jsonpath={.status.hard}", "--namespace="+ns, "--timeout="+patience.String())
+	}
+	// Kubernetes leaves some kinds out of all quotas, and says nothing.
+	var counted corev1.ResourceQuota
+	require.Eventually(t, func() bool {
+		printed, _, err := operetta.KubectlWithInput("", "get", "quota/operetta", "--output=json", "--namespace="+ns)
+		return err == nil && json.Unmarshal([]byte(printed), &counted) == nil && len(counted.Status.Used) > 0
+	}, patience, 200*time.Millisecond)
+	for name := range counted.Spec.Hard {
+		require.Contains(t, counted.Status.Used, name, "no quota counts it")
 	}
 	create := func(name, more string) error {
 		_, _, err := operetta.KubectlWithInput("{apiVersion: v1, kind: Pod, metadata: {name: "+name+"}, spec: {containers: [{name: a, image: a}]"+more+"}}",
