@@ -14,7 +14,6 @@ import (
 // so many small members that they take Metacontroller many times what they are
 // written with. The managed fields of this test can be read.
 func TestObjectsAreBounded(t *testing.T) {
-	const policy = "../deploy/components/bounded-objects/policy.yaml"
 	ns := namespace(t, "managed-fields")
 	create := func(kind, name string, levels int) error {
 		manifest := `{"apiVersion":"v1","kind":"` + kind + `","metadata":{"name":"` + name + `","managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1",` +
@@ -44,11 +43,7 @@ func TestObjectsAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	kubectl(t, "create", "configmap", "finalized", "--namespace="+ns)
 	replace := func(manifest string, flags ...string) error {
-		_, stderr, err := controlPlane.KubectlWithInput(manifest, append(flags, "replace", "--filename=-", "--namespace="+ns)...)
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, stderr)
-		}
-		return nil
+		return send(manifest, append(flags, "replace", "--filename=-", "--namespace="+ns)...)
 	}
 	_, _, err = controlPlane.KubectlWithInput(manyVariables("large", 2000), "create", "--filename=-", "--namespace="+ns)
 	require.NoError(t, err)
@@ -56,8 +51,8 @@ func TestObjectsAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	kubectl(t, withFinalizers(240)...)
 
-	kubectl(t, "apply", "--filename="+policy)
-	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
+	kubectl(t, "apply", "--filename="+boundedObjects)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
 		err = create("ServiceAccount", fmt.Sprint("a", time.Now().UnixNano()), 21)
 		return err != nil
@@ -257,11 +252,7 @@ func TestObjectsAreBounded(t *testing.T) {
 	// A kubelet repeats texts of a Pod in its status.
 	status := func(text string, count int) error {
 		waiting := `{"status":{"containerStatuses":[{"name":"a","image":"a","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"RunContainerError","message":"` + strings.Repeat(text, count) + `"}}}]}}`
-		_, stderr, err := controlPlane.KubectlWithInput("", "patch", "pod", "debugged", "--subresource=status", "--patch="+waiting, "--namespace="+ns)
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, stderr)
-		}
-		return nil
+		return send("", "patch", "pod", "debugged", "--subresource=status", "--patch="+waiting, "--namespace="+ns)
 	}
 	require.NoError(t, status("a", 98_000))
 	require.ErrorContains(t, status("a", 100_000), "the status of a Pod has at most 100000 bytes")

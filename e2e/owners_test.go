@@ -42,7 +42,6 @@ func ownedByThese(kind, apiVersion, name string, numbers ...int) string {
 // of any kind more than two owners, with many of which the garbage collector is late for the whole
 // cluster.
 func TestOwnersAreBounded(t *testing.T) {
-	const policy = "../deploy/components/bounded-objects/policy.yaml"
 	ns := namespace(t, "owners")
 	kubectl(t, "create", "role", "all", "--verb=*", "--resource=configmaps,endpoints,serviceaccounts,roles.rbac.authorization.k8s.io,leases.coordination.k8s.io", "--namespace="+ns)
 	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--namespace="+ns)
@@ -52,19 +51,15 @@ func TestOwnersAreBounded(t *testing.T) {
 		t.Cleanup(func() { kubectl(t, "delete", "clusterrole,clusterrolebinding", "may-"+verb) })
 	}
 	write := func(user, verb, manifest string) error {
-		_, stderr, err := controlPlane.KubectlWithInput(manifest, verb, "--filename=-", "--validate=ignore", "--as="+user, "--namespace="+ns)
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, stderr)
-		}
-		return nil
+		return send(manifest, verb, "--filename=-", "--validate=ignore", "--as="+user, "--namespace="+ns)
 	}
 	const leases = "coordination.k8s.io/v1"
 	// Another test may have had the policy just before.
 	require.Eventually(t, func() bool { return write("alice", "create", ownedBy("Lease", leases, "former", 30)) == nil }, time.Minute, 200*time.Millisecond)
 	require.NoError(t, write("alice", "create", ownedBy("Lease", leases, "full", 20)))
 	require.NoError(t, write("alice", "create", ownedBy("Lease", leases, "very-many", 2000)))
-	kubectl(t, "apply", "--filename="+policy)
-	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
+	kubectl(t, "apply", "--filename="+boundedObjects)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
 	const tooMany = "at most 2 owners, or those that it had: remove"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
 		err := write("alice", "create", ownedBy("Lease", leases, fmt.Sprint("a", time.Now().UnixNano()), 3))
@@ -107,18 +102,13 @@ func TestOwnersAreBounded(t *testing.T) {
 // TestReplicasAreBounded: with the component bounded-objects a StatefulSet has no more replicas, and
 // no larger ones, than kube-controller-manager has room for.
 func TestReplicasAreBounded(t *testing.T) {
-	const policy = "../deploy/components/bounded-objects/policy.yaml"
 	ns := namespace(t, "replicas")
 	// With so many terms, an empty one of which is 4 bytes, and 48 in each Pod.
 	writeWith := func(terms int, verb, name string, replicas int, flags ...string) error {
 		manifest := fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: %s}, spec: {replicas: %d, serviceName: a, selector: {matchLabels: {a: b}},
 			template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {no: node}, containers: [{name: a, image: a}],
 			affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}%s]}}}}}}}`, name, replicas, strings.Repeat(", {}", terms))
-		_, stderr, err := controlPlane.KubectlWithInput(manifest, append(flags, verb, "--filename=-", "--namespace="+ns)...)
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, stderr)
-		}
-		return nil
+		return send(manifest, append(flags, verb, "--filename=-", "--namespace="+ns)...)
 	}
 	write := func(verb, name string, replicas int, flags ...string) error {
 		return writeWith(0, verb, name, replicas, flags...)
@@ -126,8 +116,8 @@ func TestReplicasAreBounded(t *testing.T) {
 	// Another test may have had the policy just before.
 	require.Eventually(t, func() bool { return write("create", "former", 1500) == nil }, time.Minute, 200*time.Millisecond)
 	require.Eventually(t, func() bool { return writeWith(5000, "create", "large", 10) == nil }, time.Minute, 200*time.Millisecond)
-	kubectl(t, "apply", "--filename="+policy)
-	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
+	kubectl(t, "apply", "--filename="+boundedObjects)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
 	const refusal = "a StatefulSet has at most 1000 replicas"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
 		err := write("create", "many", 1001, "--dry-run=server")
@@ -158,175 +148,6 @@ func TestReplicasAreBounded(t *testing.T) {
 	require.ErrorContains(t, writeWith(5001, "replace", "large", 10), tooLarge)
 	require.NoError(t, writeWith(4999, "replace", "large", 20))
 	require.Empty(t, scale("large", 1000))
-}
-
-// TestPortsOfServicesAreBounded: with the component bounded-objects no user of one namespace gives a
-// Service many ports, which the controllers of its endpoints sort for each of its Pods.
-func TestPortsOfServicesAreBounded(t *testing.T) {
-	const policy = "../deploy/components/bounded-objects/policy.yaml"
-	ns := namespace(t, "ports")
-	const metacontroller = "system:serviceaccount:metacontroller:metacontroller"
-	kubectl(t, "create", "role", "all", "--verb=*", "--resource=services", "--namespace="+ns)
-	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--user="+metacontroller, "--namespace="+ns)
-	write := func(user, verb, name string, ports int, flags ...string) error {
-		var list []string
-		for i := range ports {
-			list = append(list, fmt.Sprintf(`{"name":"p%d","port":%d}`, i, 1000+i))
-		}
-		manifest := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"` + name + `"},"spec":{"selector":{"a":"b"},"ports":[` + strings.Join(list, ",") + `]}}`
-		_, stderr, err := controlPlane.KubectlWithInput(manifest, append(flags, verb, "--filename=-", "--as="+user, "--as-group=system:authenticated", "--namespace="+ns)...)
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, stderr)
-		}
-		return nil
-	}
-	// Another test may have had the policy just before.
-	require.Eventually(t, func() bool { return write("alice", "create", "former", 30) == nil }, time.Minute, 200*time.Millisecond)
-	kubectl(t, "apply", "--filename="+policy)
-	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
-	const refusal = "a Service can have at most 20 ports, or as many as it had"
-	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err := write("alice", "create", "many", 21, "--dry-run=server")
-		return err != nil && strings.Contains(err.Error(), refusal)
-	}, time.Minute, 200*time.Millisecond)
-	require.NoError(t, write("alice", "create", "few", 20))
-	require.ErrorContains(t, write("alice", "apply", "few", 21, "--server-side", "--force-conflicts"), refusal)
-	require.ErrorContains(t, write("alice", "apply", "former", 31), refusal)
-	require.NoError(t, write("alice", "apply", "former", 29))
-	kubectl(t, "label", "service", "former", "c=d", "--namespace="+ns, "--as=alice")
-	require.NoError(t, write(metacontroller, "create", "of-a-model-box", 50))
-	require.NoError(t, write("admin", "create", "of-an-installation", 50, "--as-group=system:masters"))
-}
-
-// TestSelectorsAreBounded: with the component bounded-objects nobody has kube-controller-manager read
-// thousands of values at each event of a Pod.
-func TestSelectorsAreBounded(t *testing.T) {
-	const policy = "../deploy/components/bounded-objects/policy.yaml"
-	ns := namespace(t, "selectors")
-	// With so many labels and, in one expression, values.
-	length := 1
-	write := func(verb, kind, apiVersion string, labels, values int, flags ...string) error {
-		selected := map[string]string{}
-		for i := range labels {
-			selected[fmt.Sprintf("l%d", i)] = strings.Repeat("x", length)
-		}
-		var selector any = selected
-		if apiVersion != "v1" {
-			full := map[string]any{"matchLabels": selected}
-			if values > 0 {
-				full["matchExpressions"] = []any{map[string]any{"key": "l0", "operator": "NotIn", "values": slices.Collect(func(yield func(string) bool) {
-					for i := 0; i < values && yield(fmt.Sprint("v", i)); i++ {
-					}
-				})}}
-			}
-			selector = full
-		}
-		template := map[string]any{"metadata": map[string]any{"labels": selected}, "spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": "a"}}}}
-		spec := map[string]any{"selector": selector, "template": template}
-		switch kind {
-		case "Service":
-			spec = map[string]any{"selector": selector, "ports": []any{map[string]any{"port": 80}}}
-		case "PodDisruptionBudget":
-			spec = map[string]any{"selector": selector, "maxUnavailable": 1}
-		case "Job":
-			template["spec"].(map[string]any)["restartPolicy"] = "Never"
-			spec["manualSelector"] = true
-		case "StatefulSet":
-			spec["serviceName"] = "a"
-		}
-		manifest, err := json.Marshal(map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": "a"}, "spec": spec})
-		require.NoError(t, err)
-		_, stderr, err := controlPlane.KubectlWithInput(string(manifest), append(flags, verb, "--filename=-", "--namespace="+ns)...)
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, stderr)
-		}
-		return nil
-	}
-	// Another test may have had the policy just before.
-	require.Eventually(t, func() bool { return write("create", "ReplicaSet", "apps/v1", 1, 100) == nil }, time.Minute, 200*time.Millisecond)
-	kubectl(t, "apply", "--filename="+policy)
-	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
-	const refusal = "a selector can have at most 10 labels, expressions and values and 700 characters"
-	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err := write("create", "Deployment", "apps/v1", 11, 0, "--dry-run=server")
-		return err != nil && strings.Contains(err.Error(), refusal)
-	}, time.Minute, 200*time.Millisecond)
-	kubectl(t, "label", "replicaset", "a", "c=d", "--namespace="+ns)
-	kubectl(t, "scale", "replicaset", "a", "--replicas=0", "--namespace="+ns)
-	kubectl(t, "delete", "replicaset", "a", "--namespace="+ns)
-	as := func(name string) []string {
-		return []string{"--dry-run=server", "--as=system:serviceaccount:kube-system:" + name, "--as-group=system:masters"}
-	}
-	require.NoError(t, write("create", "ReplicaSet", "apps/v1", 30, 0, as("deployment-controller")...), "of a Deployment from before")
-	require.ErrorContains(t, write("create", "Job", "batch/v1", 30, 0, as("cronjob-controller")...), refusal)
-	length = 63
-	require.NoError(t, write("create", "Deployment", "apps/v1", 8, 0, "--dry-run=server"))
-	require.ErrorContains(t, write("create", "Deployment", "apps/v1", 10, 0, "--dry-run=server"), refusal)
-	length = 1
-	for kind, apiVersion := range map[string]string{
-		"Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "PodDisruptionBudget": "policy/v1",
-		"ReplicationController": "v1", "Service": "v1",
-	} {
-		most := 10
-		if kind == "ReplicaSet" {
-			most = 11 // that of a Deployment has one more
-		}
-		require.ErrorContains(t, write("create", kind, apiVersion, most+1, 0), refusal, kind)
-		if apiVersion != "v1" {
-			require.ErrorContains(t, write("create", kind, apiVersion, 1, most-1), refusal, kind)
-			require.NoError(t, write("create", kind, apiVersion, 1, most-2, "--dry-run=server"), kind)
-		}
-		require.NoError(t, write("create", kind, apiVersion, most, 0), kind)
-	}
-	for kind, apiVersion := range map[string]string{"PodDisruptionBudget": "policy/v1", "Service": "v1", "ReplicationController": "v1"} {
-		require.ErrorContains(t, write("apply", kind, apiVersion, 11, 0, "--server-side", "--force-conflicts"), refusal, kind)
-	}
-}
-
-// TestEventsAreBounded: no quota counts Events, which users with edit may create.
-func TestEventsAreBounded(t *testing.T) {
-	const policy = "../deploy/components/bounded-objects/policy.yaml"
-	ns := namespace(t, "events")
-	kubectl(t, "create", "role", "all", "--verb=*", "--resource=events,events.events.k8s.io", "--namespace="+ns)
-	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--namespace="+ns)
-	about := `"metadata":{"name":%q%s},`
-	old := func(message, more string) string {
-		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Event",`+about+`"involvedObject":{"kind":"Pod","name":"a","namespace":%q},"type":"Normal","reason":"A","message":%q}`,
-			fmt.Sprint("a", time.Now().UnixNano()), more, ns, message)
-	}
-	write := func(user, manifest string, flags ...string) error {
-		_, stderr, err := controlPlane.KubectlWithInput(manifest, append(flags, "create", "--filename=-", "--validate=ignore", "--as="+user, "--namespace="+ns)...)
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, stderr)
-		}
-		return nil
-	}
-	kubectl(t, "apply", "--filename="+policy)
-	t.Cleanup(func() { kubectl(t, "delete", "--filename="+policy) })
-	const refusal = "an Event can have at most 4000 bytes and few managed fields"
-	long := strings.Repeat("x", 4000)
-	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err := write("alice", old(long, ""), "--dry-run=server")
-		return err != nil && strings.Contains(err.Error(), refusal)
-	}, time.Minute, 200*time.Millisecond)
-	require.NoError(t, write("alice", old(long[:3000], "")))
-	fields := func(key string, count int) string {
-		var list []string
-		for i := range count {
-			list = append(list, fmt.Sprintf(`"f:%s%d":{}`, key, i))
-		}
-		return `,"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{` + strings.Join(list, ",") + `}}}}]`
-	}
-	require.ErrorContains(t, write("alice", old("a", fields("a", 100))), refusal)
-	require.ErrorContains(t, write("alice", old("a", fields(long, 1))), refusal)
-	require.NoError(t, write("alice", old("a", fields("a", 5))))
-	newer := func(note, field string) string {
-		return fmt.Sprintf(`{"apiVersion":"events.k8s.io/v1","kind":"Event",`+about+`"eventTime":"2026-01-01T00:00:00.000000Z","reportingController":"a.b/c","reportingInstance":"a","action":"A","reason":"A","type":"Normal",
-			"regarding":{"kind":"Pod","name":"a","namespace":%q,"fieldPath":%q},"note":%q}`, fmt.Sprint("b", time.Now().UnixNano()), "", ns, field, note)
-	}
-	require.ErrorContains(t, write("alice", newer("a", long)), refusal)
-	require.NoError(t, write("alice", newer(long[:1000], "spec")))
-	require.NoError(t, write("kubelet", old(long, ""), "--as-group=system:masters"), "which writes Events of all namespaces")
 }
 
 // uncounted is what controllers of Kubernetes create, and no quota needs to count: it has no

@@ -136,34 +136,16 @@ func splitJSON(text []byte) (parts [][]byte, isJSON bool) {
 	return parts, true
 }
 
-// hasMoreAfterDots reports whether anything but comments follows the line that ends a document.
-func hasMoreAfterDots(text []byte) bool {
-	isOver := false
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimRightFunc(line, unicode.IsSpace)
-		switch {
-		case isOver && len(line) > 0 && !bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) && string(line) != "...":
-			return true
-		case string(line) == "..." || bytes.HasPrefix(line, []byte("... ")):
-			isOver = true
-		}
-	}
-	return false
-}
-
 // hasMore reports whether something follows the first document of a text that is no JSON.
-// The converter does not look behind brackets, a quotation mark or the end of a document.
+// The converter does not look behind brackets, a quotation mark or the line that ends a document.
 func hasMore(text []byte) bool {
-	if hasMoreAfterDots(text) {
-		return true
-	}
 	begin := bytes.TrimSpace(text)
 	for bytes.HasPrefix(begin, []byte("#")) || bytes.HasPrefix(begin, []byte("---\n")) {
 		_, begin, _ = bytes.Cut(begin, []byte("\n"))
 		begin = bytes.TrimSpace(begin)
 	}
 	begin = bytes.TrimPrefix(begin, []byte("--- "))
-	if len(begin) == 0 || !bytes.ContainsRune([]byte("{[\"'"), rune(begin[0])) {
+	if !bytes.Contains(text, []byte("\n...")) && (len(begin) == 0 || !bytes.ContainsRune([]byte("{[\"'"), rune(begin[0]))) {
 		return false
 	}
 	decoder := yamlv2.NewDecoder(bytes.NewReader(text))
