@@ -2,7 +2,9 @@ package documents
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -29,9 +31,10 @@ func ReadBelow(folder, path string) ([]byte, error) {
 	return readOpen(file, filepath.Join(folder, path))
 }
 
-// WriteBelow writes a file at a path below a folder, and makes the folders that it needs. A
-// link leads it to no other place than below the folder: a symbolic one is followed as far as it stays
-// there, and the file is a new one, so that a hard link keeps what it had.
+// WriteBelow writes a file at a path below a folder, and makes the folders that it needs. The
+// file is a new one, which takes the place of the former when it is complete: a run that is
+// interrupted leaves the former, and a hard link keeps what it had. A symbolic link is followed as
+// far as it stays below the folder.
 func WriteBelow(folder, path string, content []byte) error {
 	if err := os.MkdirAll(cmp.Or(folder, "."), 0o755); err != nil {
 		return err
@@ -44,10 +47,36 @@ func WriteBelow(folder, path string, content []byte) error {
 	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if info, err := root.Lstat(path); err == nil && info.Mode().IsRegular() {
-		if err := root.Remove(path); err != nil {
-			return err
-		}
+	isLink := false
+	if info, err := root.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		isLink = true
 	}
-	return root.WriteFile(path, content, 0o644)
+	info, err := root.Stat(path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && !info.Mode().IsRegular(): // a pipe, say, which writing would wait for
+		return fmt.Errorf("%s is no regular file: remove it", filepath.Join(folder, path))
+	case isLink:
+		return root.WriteFile(path, content, 0o644)
+	}
+	unfinished := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".unfinished")
+	if err := root.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := create(root, unfinished, content); err != nil {
+		_ = root.Remove(unfinished)
+		return err
+	}
+	return root.Rename(unfinished, path)
+}
+
+// create writes a file that does not exist.
+func create(root *os.Root, path string, content []byte) error {
+	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return cmp.Or(err, file.Close())
 }

@@ -5,6 +5,7 @@ package documents
 import (
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -33,9 +34,7 @@ func TestBelowAFolder(t *testing.T) {
 	for _, path := range []string{"a/out", "a/zero", "a/folder/victim", "../x", "a/pipe"} {
 		_, err := ReadBelow(folder, path)
 		require.Error(t, err, path)
-		if path != "a/pipe" { // to open one for writing waits for a reader
-			require.Error(t, WriteBelow(folder, path, []byte("text")), path)
-		}
+		require.Error(t, WriteBelow(folder, path, []byte("text")), path)
 	}
 	text, err = os.ReadFile(outside)
 	require.NoError(t, err)
@@ -54,4 +53,29 @@ func TestAHardLinkKeepsWhatItHad(t *testing.T) {
 	text, err = ReadBelow(folder, "a")
 	require.NoError(t, err)
 	require.Equal(t, "now", string(text))
+}
+
+// TestAnInterruptedWriteLeavesTheFormer: what is not complete has another name, and the next
+// write is not hindered by it.
+func TestAnInterruptedWriteLeavesTheFormer(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, WriteBelow(folder, "a", []byte("former")))
+	// The file system is full, so to speak: no file may be larger than two bytes.
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	signal.Ignore(syscall.SIGXFSZ)
+	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 2, Max: limit.Max}))
+	err := WriteBelow(folder, "a", []byte("larger"))
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	require.ErrorIs(t, err, syscall.EFBIG)
+	text, err := ReadBelow(folder, "a")
+	require.NoError(t, err)
+	require.Equal(t, "former", string(text))
+
+	require.NoError(t, os.WriteFile(filepath.Join(folder, ".a.unfinished"), []byte("of a run that was killed"), 0o600))
+	require.NoError(t, WriteBelow(folder, "a", []byte("now")))
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
 }

@@ -44,7 +44,8 @@ type CRD struct {
 // Generate prints the CRD of each Controller, in their order, from the types in some
 // packages of the module in dir, in the go command's form (./...). Of a kind whose type
 // another module declares it is the CRD that the Controller carries. It runs the go
-// command, which downloads controller-gen where it is not in the module cache.
+// command, which downloads controller-gen where it is not in the module cache. What the API
+// server would refuse is an error.
 func Generate(ctx context.Context, dir string, packages []string, controllers []metacontroller.Controller) ([]CRD, error) {
 	module, err := moduleOf(ctx, dir)
 	if err != nil {
@@ -57,6 +58,9 @@ func Generate(ctx context.Context, dir string, packages []string, controllers []
 	list := make([]CRD, len(controllers))
 	for i, c := range controllers {
 		if list[i], err = module.definition(c, printed); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name(), err)
+		}
+		if err = admitted(ctx, list[i].YAML); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), err)
 		}
 	}

@@ -1,0 +1,48 @@
+package crds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"sigs.k8s.io/yaml"
+)
+
+// maxReasons is how many of the API server's reasons to refuse a definition are told.
+const maxReasons = 10
+
+// admitted returns why the API server would refuse a CustomResourceDefinition, by its
+// own validation: among others it estimates what each rule costs at most, for the
+// longest lists and texts that the schema admits, and refuses what costs too much.
+func admitted(ctx context.Context, text []byte) error {
+	var written apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(text, &written); err != nil {
+		return fmt.Errorf("reading the CustomResourceDefinition: %w", err)
+	}
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(&written)
+	var internal apiextensions.CustomResourceDefinition
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&written, &internal, nil); err != nil {
+		return fmt.Errorf("converting the CustomResourceDefinition: %w", err)
+	}
+	// The API server notes them itself as it creates a definition.
+	for _, version := range internal.Spec.Versions {
+		if version.Storage {
+			internal.Status.StoredVersions = append(internal.Status.StoredVersions, version.Name)
+		}
+	}
+	reasons := validation.ValidateCustomResourceDefinition(ctx, &internal)
+	if len(reasons) == 0 {
+		return nil
+	}
+	told := make([]error, 0, maxReasons+1)
+	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
+		told = append(told, reason)
+	}
+	if more := len(reasons) - maxReasons; more > 0 {
+		told = append(told, fmt.Errorf("and %d more", more))
+	}
+	return fmt.Errorf("the API server would refuse its CustomResourceDefinition:\n%w", errors.Join(told...))
+}
