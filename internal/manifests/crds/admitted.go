@@ -2,8 +2,8 @@ package crds
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -37,12 +37,12 @@ func admitted(ctx context.Context, text []byte) error {
 	if len(reasons) == 0 {
 		return nil
 	}
-	told := make([]error, 0, maxReasons+1)
+	told := make([]string, 0, maxReasons+1)
 	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
-		told = append(told, reason)
+		told = append(told, reason.Error())
 	}
 	if more := len(reasons) - maxReasons; more > 0 {
-		told = append(told, fmt.Errorf("and %d more", more))
+		told = append(told, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("the API server would refuse its CustomResourceDefinition:\n%w", errors.Join(told...))
+	return fmt.Errorf("the API server would refuse its CustomResourceDefinition: %s", strings.Join(told, "; "))
 }
