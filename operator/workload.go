@@ -60,7 +60,7 @@ type Rollout struct {
 	// Numbers of Pods: wanted, existing, ready, ready for minReadySeconds, and
 	// of the newest template.
 	Wanted, Existing, Ready, Available, Updated int32
-	// Deadline is the message of a Deployment past its progress deadline,
+	// Deadline is the message of a Deployment whose newest generation is past its progress deadline,
 	// Failure the one when Pods cannot be created. Both may be empty.
 	Deadline, Failure string
 	// IsPaused is set for a Deployment that somebody has paused.
@@ -107,7 +107,9 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 	for _, c := range s.Conditions {
 		switch {
 		case c.Type == "Progressing" && c.Status == corev1.ConditionFalse && c.Reason == ReasonDeadlineExceeded:
-			r.Deadline = c.Message
+			if r.IsObserved() { // it may be over for the newest generation
+				r.Deadline = c.Message
+			}
 		case c.Type == "Progressing" && c.Status == corev1.ConditionFalse: // ReplicaSetCreateError
 			r.Failure = c.Message
 		case c.Type == "ReplicaFailure" && c.Status == corev1.ConditionTrue:

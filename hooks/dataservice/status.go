@@ -138,7 +138,7 @@ func (p *plan) judge() operator.Judgement {
 		} else if part.workload != nil {
 			if pod := p.observed.leftBehind(part.workload); pod != nil {
 				reason, message = reasonLeftBehind, deletePodMessage(pod)
-			} else if message = part.workload.stalled(); message != "" {
+			} else if message = part.workload.stalled(); message != "" && len(part.differs.Outdated) == 0 {
 				reason, message = operator.ReasonDeadlineExceeded, message+" "+part.name+": "+p.message(part)
 			}
 		}

@@ -21,7 +21,11 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	reported := conditions.ReportChildren(differs, s.box.Status.PendingChildren)
 	judgement := reported.Judgement
 	if s.observed.deployment != nil {
-		judgement = reported.With(s.observed.deployment.Rollout().Judge())
+		rollout := s.observed.deployment.Rollout()
+		if !reported.Settled {
+			rollout.Deadline = "" // that of a template which is being replaced
+		}
+		judgement = reported.With(rollout.Judge())
 	}
 	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
 	status := progress(s.box, s.observed)

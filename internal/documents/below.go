@@ -32,9 +32,9 @@ func ReadBelow(folder, path string) ([]byte, error) {
 }
 
 // WriteBelow writes a file at a path below a folder, and makes the folders that it needs. The
-// file is a new one, which takes the place of the former when it is complete: a run that is
-// interrupted leaves the former, and a hard link keeps what it had. A symbolic link is followed as
-// far as it stays below the folder.
+// file is a new one, which takes the place of the former, with its mode, when it is complete: a run
+// that is interrupted leaves the former, and a hard link keeps what it had. What is no regular file is
+// not replaced: a symbolic link, say.
 func WriteBelow(folder, path string, content []byte) error {
 	if err := os.MkdirAll(cmp.Or(folder, "."), 0o755); err != nil {
 		return err
@@ -47,36 +47,33 @@ func WriteBelow(folder, path string, content []byte) error {
 	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	isLink := false
-	if info, err := root.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		isLink = true
-	}
-	info, err := root.Stat(path)
+	former, err := root.Lstat(path)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
-	case err == nil && !info.Mode().IsRegular(): // a pipe, say, which writing would wait for
+	case err == nil && !former.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file: remove it", filepath.Join(folder, path))
-	case isLink:
-		return root.WriteFile(path, content, 0o644)
 	}
 	unfinished := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".unfinished")
 	if err := root.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := create(root, unfinished, content); err != nil {
+	if err := create(root, unfinished, content, former); err != nil {
 		_ = root.Remove(unfinished)
 		return err
 	}
 	return root.Rename(unfinished, path)
 }
 
-// create writes a file that does not exist.
-func create(root *os.Root, path string, content []byte) error {
+// create writes a file that does not exist, with the mode of a former one if there is one.
+func create(root *os.Root, path string, content []byte, former fs.FileInfo) error {
 	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(content)
+	if err == nil && former != nil {
+		err = file.Chmod(former.Mode().Perm())
+	}
 	return cmp.Or(err, file.Close())
 }

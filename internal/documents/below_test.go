@@ -24,6 +24,7 @@ func TestBelowAFolder(t *testing.T) {
 	text, err = ReadBelow(folder, "a/b/link")
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
+	require.EqualError(t, WriteBelow(folder, "a/b/link", []byte("other")), filepath.Join(folder, "a/b/link")+" is no regular file: remove it")
 	_, err = ReadBelow(folder, "a/none")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 
@@ -46,6 +47,8 @@ func TestAHardLinkKeepsWhatItHad(t *testing.T) {
 	elsewhere, folder := filepath.Join(t.TempDir(), "elsewhere"), t.TempDir()
 	require.NoError(t, os.WriteFile(elsewhere, []byte("before"), 0o600))
 	require.NoError(t, os.Link(elsewhere, filepath.Join(folder, "a")))
+	require.NoError(t, os.Symlink("a", filepath.Join(folder, "b")))
+	require.Error(t, WriteBelow(folder, "b", []byte("now")))
 	require.NoError(t, WriteBelow(folder, "a", []byte("now")))
 	text, err := os.ReadFile(elsewhere)
 	require.NoError(t, err)
@@ -53,6 +56,9 @@ func TestAHardLinkKeepsWhatItHad(t *testing.T) {
 	text, err = ReadBelow(folder, "a")
 	require.NoError(t, err)
 	require.Equal(t, "now", string(text))
+	info, err := os.Stat(filepath.Join(folder, "a"))
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 }
 
 // TestAnInterruptedWriteLeavesTheFormer: what is not complete has another name, and the next
