@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"unicode"
+	"unicode/utf8"
 
 	yamlv2 "go.yaml.in/yaml/v2"
 	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
@@ -138,14 +139,15 @@ func splitJSON(text []byte) (parts [][]byte, isJSON bool) {
 
 // hasMore reports whether something follows the first document of a text that is no JSON.
 // The converter does not look behind brackets, a quotation mark or the line that ends a document.
+// A text that begins with a plain key has none of them at its top, and is not read again.
 func hasMore(text []byte) bool {
 	begin := bytes.TrimSpace(text)
 	for bytes.HasPrefix(begin, []byte("#")) || bytes.HasPrefix(begin, []byte("---\n")) {
 		_, begin, _ = bytes.Cut(begin, []byte("\n"))
 		begin = bytes.TrimSpace(begin)
 	}
-	begin = bytes.TrimPrefix(begin, []byte("--- "))
-	if !bytes.Contains(text, []byte("\n...")) && (len(begin) == 0 || !bytes.ContainsRune([]byte("{[\"'"), rune(begin[0]))) {
+	isPlain := len(begin) > 0 && (unicode.IsLetter(rune(begin[0])) || unicode.IsDigit(rune(begin[0]))) && begin[0] < utf8.RuneSelf
+	if isPlain && !bytes.Contains(text, []byte("...")) {
 		return false
 	}
 	decoder := yamlv2.NewDecoder(bytes.NewReader(text))

@@ -130,3 +130,26 @@ func texts(objects [][]byte) (all []string) {
 	}
 	return all
 }
+
+// TestNothingIsLeftOutInSilence: the converter stops at the end of a first value in brackets or
+// quotation marks and at the line that ends a document, whatever stands before them.
+func TestNothingIsLeftOutInSilence(t *testing.T) {
+	for _, before := range []string{"", "---\n", "---\r\n", "--- ", "--- \n", "---\t", "--- # of a tool\n", "# c\n---\n# d\n", "%YAML 1.1\n---\n", "!!map ", "&anchor ", "\ufeff", "\ufeff---\n", "\u2028", "\u0085", "\n\n  "} {
+		for _, first := range []string{"{a: 1}\n", `{"a": 1}` + "\n", "a: 1\n...\n", "a: 1\r\n...\r\n", "a: 1\r...\r", "? a\n: 1\n...\n", "{a: 1} # c\n"} {
+			text := before + first
+			alone, err := ToJSON([]byte(text))
+			if err != nil {
+				continue // an anchor before a key is another text
+			}
+			for _, more := range []string{"{b: 2}\n", `{"b": 2}`, "b: 2\n", "- b\n", "b\n", "]"} {
+				_, err := ToJSON([]byte(text + more))
+				require.Error(t, err, "%q followed by %q is %s", text, more, alone)
+			}
+			for _, nothing := range []string{"\n", "  \n", "# c\n"} {
+				same, err := ToJSON([]byte(text + nothing))
+				require.NoError(t, err, "%q followed by %q", text, nothing)
+				require.Equal(t, string(alone), string(same))
+			}
+		}
+	}
+}
