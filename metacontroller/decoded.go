@@ -1,10 +1,11 @@
 package metacontroller
 
 import (
-	"bytes"
+	"encoding"
 	"encoding/json"
 	"reflect"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,10 +108,13 @@ func makeShape(t reflect.Type) *shape {
 	}
 	s := &shape{}
 	shapes.byType[t] = s
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+	if hasDecoder(t) {
 		s.kind, s.isQuantity = opaqueShape, t == reflect.TypeFor[resource.Quantity]()
 		s.isTime = t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[metav1.MicroTime]()
-		s.lookInside(t)
+		s.isHolder = holds(t, map[reflect.Type]bool{})
+		if s.isHolder {
+			s.lookInside(t)
+		}
 		return s
 	}
 	switch t.Kind() {
@@ -137,28 +141,54 @@ func makeShape(t reflect.Type) *shape {
 	return s
 }
 
+// hasDecoder reports whether a type says itself what a text means.
+func hasDecoder(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	return pointer.Implements(reflect.TypeFor[json.Unmarshaler]()) || pointer.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// holds reports whether a type with its own decoder may read a text into lists, maps or
+// structs, in fields that other packages do not see, too.
+func holds(t reflect.Type, seen map[reflect.Type]bool) bool {
+	switch t {
+	case reflect.TypeFor[resource.Quantity](), reflect.TypeFor[time.Time]():
+		return false // numbers, and a time zone that all have together
+	}
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Slice:
+		return t.Elem().Kind() != reflect.Uint8 // bytes are the text
+	case reflect.Map, reflect.Pointer, reflect.Array:
+		return true
+	case reflect.Interface:
+		return t.NumMethod() == 0
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holds(t.Field(i).Type, seen) {
+				return true
+			}
+		}
+	default: // the text says it
+	}
+	return false
+}
+
 // lookInside notes what a type with its own decoder may read a text into.
 func (s *shape) lookInside(t reflect.Type) {
-	if t.Kind() != reflect.Struct {
-		return
-	}
-	s.fields = map[string]*shape{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if !f.IsExported() {
-			continue
+	switch t.Kind() {
+	case reflect.Struct:
+		s.fields = map[string]*shape{}
+		for i := range t.NumField() {
+			s.fields[t.Field(i).Name] = makeShape(t.Field(i).Type)
 		}
-		inner := makeShape(f.Type)
-		s.fields[f.Name] = inner
-		switch f.Type.Kind() { // of the shape it may not be known yet
-		case reflect.Slice:
-			s.isHolder = s.isHolder || f.Type.Elem().Kind() != reflect.Uint8
-		case reflect.Struct:
-			s.isHolder = s.isHolder || inner.kind != opaqueShape || inner.isHolder
-		case reflect.Map, reflect.Pointer, reflect.Array:
-			s.isHolder = true
-		default: // the text says it
-		}
+	case reflect.Slice, reflect.Array:
+		s.size, s.inner = int64(t.Elem().Size()), makeShape(t.Elem())
+	case reflect.Map:
+		s.size, s.inner = int64(t.Key().Size()+t.Elem().Size()), makeShape(t.Elem())
+	default: // a pointer has no methods
 	}
 }
 
@@ -220,13 +250,15 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 	case anyShape:
 		n = anySize(raw)
 	case structShape:
+		hasField := false
 		members(raw, func(key, value []byte) bool {
 			if field, ok := s.fields[string(key)]; ok {
+				hasField = true
 				n += field.sizeOf(value, depth, largest)
 			}
 			return true
 		})
-		if n > 0 {
+		if hasField {
 			n += s.embedded
 		}
 	case listShape:
@@ -250,9 +282,18 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 	return n
 }
 
-// largestOfEach returns the size of the values of a text where each has the largest.
+// largestOfEach returns the size of the values of a valid text where each has the largest.
 func largestOfEach(raw []byte, largest int64) int64 {
-	return growth * largest * int64(bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['})+bytes.Count(raw, []byte{','}))
+	var n int64
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			i = skipString(raw, i) - 1
+		case '{', '[', ',':
+			n++
+		}
+	}
+	return growth * largest * n
 }
 
 // anySize is decodedSize for a valid text that is decoded without a type.

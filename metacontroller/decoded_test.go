@@ -135,6 +135,31 @@ type Spacious struct {
 
 type embedding struct{ *Spacious }
 
+// Roomy is large, and its fields hold nothing but what the text says.
+type Roomy struct {
+	Unread [100]int64 `json:"-"`
+	List   []string   `json:"list"`
+	Empty  struct{}   `json:"empty"`
+	Other  *string    `json:"other"`
+}
+
+type roomy struct{ *Roomy }
+
+// Types with decoders of their own, as authors write them.
+type (
+	textOrTexts []string
+	oneOrMany   []Spacious
+	byName      map[string]Spacious
+	unseen      struct{ list []Spacious }
+	anything    struct{ value any }
+)
+
+func (o *textOrTexts) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, (*[]string)(o)) }
+func (o *oneOrMany) UnmarshalJSON(b []byte) error   { return json.Unmarshal(b, (*[]Spacious)(o)) }
+func (o *byName) UnmarshalJSON(b []byte) error      { return json.Unmarshal(b, (*map[string]Spacious)(o)) }
+func (o *unseen) UnmarshalJSON(b []byte) error      { return json.Unmarshal(b, &o.list) }
+func (o *anything) UnmarshalJSON(b []byte) error    { return json.Unmarshal(b, &o.value) }
+
 // TestTypesOfAuthorsAreReserved: what Go allocates for a text may be in the type alone.
 func TestTypesOfAuthorsAreReserved(t *testing.T) {
 	if underRace || testing.Short() {
@@ -151,8 +176,24 @@ func TestTypesOfAuthorsAreReserved(t *testing.T) {
 	reserving(t, new(apiextensionsv1.JSONSchemaProps), `{"items":`+list("{}")+`}`)
 	reserving(t, new(apiextensionsv1.JSONSchemaProps), `{"dependencies":{"a":`+list(`""`)+`}}`)
 	reserving(t, new(apiextensionsv1.JSONSchemaProps), `{"anyOf":`+list(`{"additionalProperties":{}}`)+`}`)
+	for _, member := range []string{`"list":[]`, `"list":null`, `"empty":{}`, `"other":null`} {
+		reserving(t, new([]roomy), list("{"+member+"}"))
+	}
+	reserving(t, new(textOrTexts), list(`""`))
+	reserving(t, new(oneOrMany), list("{}"))
+	reserving(t, new([]byName), list(`{"":{}}`))
+	reserving(t, new(unseen), list("{}"))
+	reserving(t, new(anything), list("{}"))
 	reserving(t, new([]metav1.Time), list(`"2026-01-01T00:00:00Z"`))
 	reserving(t, new([]metav1.LabelSelector), list(`{"matchLabels":{"":""}}`))
+}
+
+// TestWhatIsWrittenInATextIsNoValue: the descriptions of a CustomResourceDefinition have commas.
+func TestWhatIsWrittenInATextIsNoValue(t *testing.T) {
+	of := func(description string) int64 {
+		return decodedSize([]byte(`{"items":{"description":"`+description+`"}}`), reflect.TypeFor[apiextensionsv1.JSONSchemaProps]())
+	}
+	require.Equal(t, of(strings.Repeat(".", 1000)), of(strings.Repeat(",", 1000)))
 }
 
 // TestLongTextIsReservedForItsMessages: a message that quotes it is cut only when it is set.
