@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +15,6 @@ import (
 // changes from dynamic-apply to server-side apply, and wants to see removed what is no
 // longer applied, also where the change has been made without that, and nothing else.
 func TestAnotherApplyStrategy(t *testing.T) {
-	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("jq is not installed")
-	}
-	_, shown, found := strings.Cut(read(t, "../docs/operations.md"), "<!-- switch:begin -->\n```sh\n")
-	require.True(t, found)
-	shown, _, found = strings.Cut(shown, "```\n<!-- switch:end -->")
-	require.True(t, found)
 	ns := namespace(t, "switch")
 	const (
 		head     = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {app.kubernetes.io/managed-by: operetta`
@@ -41,21 +35,71 @@ func TestAnotherApplyStrategy(t *testing.T) {
 			applyOnServer(t, ns, after)
 			require.Equal(t, `web sidecar A B {"app.kubernetes.io/managed-by":"operetta","old":"label","other":"label"} 3`, content(), "server-side apply removes nothing")
 		}
-		command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, "--all-namespaces", "--namespace="+ns))
-		command.Env = []string{"PATH=" + pathWithKubectl(t) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + controlPlane.Kubeconfig}
-		output, err := command.CombinedOutput()
-		require.NoError(t, err, string(output))
-		require.Equal(t, "deployment.apps/web patched\n", string(output))
-		again := exec.Command(command.Path, command.Args[1:]...)
-		again.Env = command.Env
-		output, err = again.CombinedOutput()
-		require.NoError(t, err, string(output))
-		require.Empty(t, string(output), "there is nothing left to change")
+		require.Equal(t, "deployment.apps/web replaced\n", changeStrategy(t, ns))
+		require.Empty(t, changeStrategy(t, ns), "there is nothing left to change")
 
 		applyOnServer(t, ns, after)
 		require.Equal(t, gone, content())
 		kubectl(t, "delete", "deployment/web", "--namespace="+ns)
 	}
+}
+
+// TestAnotherApplyStrategyTakesNoOrders: who runs that is an administrator of the cluster, and
+// names of Roles and RoleBindings may have lines, and look like options.
+func TestAnotherApplyStrategyTakesNoOrders(t *testing.T) {
+	ns, other := namespace(t, "switch-hostile"), namespace(t, "switch-victim")
+	create := func(ns, name string) {
+		t.Helper()
+		object, err := json.Marshal(map[string]any{
+			"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+			"metadata": map[string]any{"name": name, "labels": map[string]any{"app.kubernetes.io/managed-by": "operetta"}},
+			"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+		})
+		require.NoError(t, err)
+		_, stderr, err := controlPlane.KubectlWithInput(string(object), "create", "--filename=-", "--field-manager=metacontroller", "--namespace="+ns)
+		require.NoError(t, err, stderr)
+	}
+	create(other, "victim")
+	before := kubectl(t, "get", "rolebindings", "--namespace="+other, "--output=json", "--show-managed-fields")
+	order := ` [{"op":"add","path":"\u002fsubjects","value":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"mallory"}]}]`
+	hostile := []string{
+		"x\n" + other + " victim" + order + "\ny", "--filename=x", "-A", "$(touch x)", "`touch x`", "'; touch x; '", "\\u0022 \\n", `"`, "a\tb", "*",
+	}
+	for _, name := range hostile {
+		create(ns, name)
+	}
+	_, _, err := controlPlane.KubectlWithInput(`{apiVersion: v1, kind: ConfigMap, metadata: {name: bare, labels: {app.kubernetes.io/managed-by: operetta}}}`, "create", "--filename=-", "--namespace="+ns)
+	require.NoError(t, err)
+	kubectl(t, "patch", "configmap/bare", "--namespace="+ns, "--type=merge", `--patch={"metadata":{"managedFields":[{}]}}`)
+
+	output := changeStrategy(t, ns)
+	require.Equal(t, len(hostile), strings.Count(output, " replaced\n"), output)
+	require.Equal(t, before, kubectl(t, "get", "rolebindings", "--namespace="+other, "--output=json", "--show-managed-fields"))
+	require.Equal(t, strings.TrimSpace(strings.Repeat("Apply ", len(hostile))),
+		kubectl(t, "get", "rolebindings", "--namespace="+ns, "--show-managed-fields", "--output=jsonpath={.items[*].metadata.managedFields[*].operation}"))
+}
+
+// changeStrategy runs what is shown for the change, in one namespace, and returns what it prints.
+func changeStrategy(t *testing.T, ns string) string {
+	t.Helper()
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("jq is not installed")
+	}
+	_, shown, found := strings.Cut(read(t, "../docs/operations.md"), "<!-- switch:begin -->\n```sh\n")
+	require.True(t, found)
+	shown, _, found = strings.Cut(shown, "```\n<!-- switch:end -->")
+	require.True(t, found)
+	const all = "$(kubectl get namespaces --output=jsonpath='{.items[*].metadata.name}')"
+	require.Contains(t, shown, all)
+	command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, all, ns))
+	command.Dir = t.TempDir()
+	command.Env = []string{"PATH=" + pathWithKubectl(t) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + controlPlane.Kubeconfig}
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, string(output))
+	files, err := os.ReadDir(command.Dir)
+	require.NoError(t, err)
+	require.Empty(t, files)
+	return string(output)
 }
 
 // pathWithKubectl returns a folder with the control plane's kubectl.
