@@ -53,6 +53,13 @@ func TestPortsOfServicesAreBounded(t *testing.T) {
 	require.ErrorContains(t, write("alice", "apply", "former", 31), refusal)
 	require.NoError(t, write("alice", "apply", "former", 29))
 	kubectl(t, "label", "service", "former", "c=d", "--namespace="+ns, "--as=alice")
+	for _, selector := range []string{`{"a":"c"}`, `{"b":"b"}`, "null"} { // of other Pods
+		_, stderr, err := controlPlane.Kubectl("patch", "service", "former", "--type=merge", `--patch={"spec":{"selector":`+selector+`}}`, "--namespace="+ns, "--as=alice")
+		require.Error(t, err, selector)
+		require.Contains(t, stderr, refusal)
+	}
+	require.NoError(t, write("alice", "replace", "former", 20))
+	kubectl(t, "patch", "service", "former", "--type=merge", `--patch={"spec":{"selector":{"b":"c"}}}`, "--namespace="+ns, "--as=alice")
 	require.NoError(t, write(metacontroller, "create", "of-a-model-box", 50))
 	require.NoError(t, write("admin", "create", "of-an-installation", 50, "--as-group=system:masters"))
 }
