@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,13 +55,39 @@ const mostNested = 20_000
 // errNested ends what would never end otherwise: no recover catches a stack overflow.
 var errNested = errors.New("more than 10,000 levels are in one another: a pointer, map or list may lead back to itself")
 
-// within says where an error is. Of one that is thousands of levels deep the path would be
-// as long.
-func within(name string, err error) error {
-	if errors.Is(err, errNested) {
-		return err
+// pathBytes is about how much of a path an error says.
+const pathBytes = 300
+
+// placedError is an error in a member of what is written.
+type placedError struct {
+	names []string // of the members that it is in, the innermost first
+	err   error
+}
+
+// Error returns the error behind the path to it, of which the beginning is said: there may be
+// thousands of levels.
+func (e *placedError) Error() string {
+	var text strings.Builder
+	for _, name := range slices.Backward(e.names) {
+		if text.Len()+len(name) > pathBytes {
+			text.WriteString("…: ")
+			break
+		}
+		text.WriteString(name)
+		text.WriteString(": ")
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return text.String() + e.err.Error()
+}
+
+func (e *placedError) Unwrap() error { return e.err }
+
+// within says where an error is.
+func within(name string, err error) error {
+	if placed, ok := err.(*placedError); ok { //nolint:errorlint // one that wraps it would be in another place
+		placed.names = append(placed.names, name)
+		return placed
+	}
+	return &placedError{names: []string{name}, err: err}
 }
 
 // appendValue appends a value, unless it means nothing, and reports whether it

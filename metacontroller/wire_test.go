@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
@@ -312,9 +313,10 @@ func TestWhatLeadsBackToItselfIsAnError(t *testing.T) {
 	}
 	for name, value := range map[string]any{"a pointer": ring, "a map": inMap, "a list": inList, "an interface": &toItself, "too many levels": levels(10_001)} {
 		_, err := appendStatus(nil, value)
-		require.EqualError(t, err, errNested.Error(), name)
+		require.ErrorIs(t, err, errNested, name)
+		require.Less(t, len(err.Error()), 600, name)
 		_, err = appendObject(nil, &unstructured.Unstructured{Object: map[string]any{"data": value}})
-		require.EqualError(t, err, errNested.Error(), name)
+		require.ErrorIs(t, err, errNested, name)
 	}
 	text, err := appendStatus(nil, levels(10_000))
 	require.NoError(t, err)
@@ -324,6 +326,26 @@ func TestWhatLeadsBackToItselfIsAnError(t *testing.T) {
 		return greetingResult{Status: inMap}, nil
 	}).Call(SyncHook, noon, ask(false, "", ""))
 	require.ErrorContains(t, err, errNested.Error())
+}
+
+// TestWhereAnErrorIsTakesLittle: the path to it may have thousands of levels.
+func TestWhereAnErrorIsTakesLittle(t *testing.T) {
+	var value any = []any{"", nil}
+	for range 9_000 {
+		value = map[string]any{strings.Repeat("k", 140): value}
+	}
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	_, err := appendStatus(nil, map[string]any{"spec": value})
+	require.Error(t, err)
+	message := err.Error()
+	goruntime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+	require.Regexp(t, `^spec: (k{140}: ){2}…: .*null`, message)
+	require.Less(t, len(message), 600)
+
+	_, err = appendStatus(nil, map[string]any{"a": []any{map[string]any{"b": []any{nil}}}})
+	require.ErrorContains(t, err, "a: [0]: b: [0]")
 }
 
 func TestHashKnowsContentOnly(t *testing.T) {

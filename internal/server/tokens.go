@@ -52,7 +52,12 @@ func loadTokens(file string, log *slog.Logger) (*tokens, error) {
 	return t, nil
 }
 
+// readTokens returns the content of a file of tokens. Opening a pipe would wait for what writes
+// to it, and requests with it.
 func readTokens(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: write the tokens to one", file)
+	}
 	source, err := os.Open(file)
 	if err != nil {
 		return nil, err
