@@ -71,20 +71,28 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 	if err != nil {
 		return err
 	}
-	found := 0
+	begun, found, left := time.Now(), 0, 0
+	parts := len(scenarios) * len(strategies)
 	for _, scenario := range scenarios {
 		for _, strategy := range strategies {
+			if flags.time > 0 && time.Since(begun) > flags.time {
+				left++
+				continue
+			}
 			one := *scenario
 			one.Apply = strategy
-			n, err := p.exploreOne(ctx, &one, flags, len(scenarios)*len(strategies))
+			n, err := p.exploreOne(ctx, &one, flags, parts)
 			if err != nil {
 				return err
 			}
 			found += n
 		}
 	}
-	if found > 0 {
+	switch {
+	case found > 0:
 		return errors.New("explore has found broken laws or promises: see above")
+	case left > 0:
+		return fmt.Errorf("explore had no time for %d of %d custom resources and strategies: write a longer --time, or fewer files", left, parts)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,6 +48,18 @@ func TestExploreTakesWhatIsStored(t *testing.T) {
 	require.Equal(t, exitDone, code)
 	require.Contains(t, out, "schedules: 1, found: 0")
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2<<30))
+}
+
+// TestExploreEndsWithItsTime: to prepare a custom resource takes time, too.
+func TestExploreEndsWithItsTime(t *testing.T) {
+	many := strings.Builder{}
+	for i := range 300 {
+		fmt.Fprintf(&many, "---\n{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: m%d}, spec: {image: a}}\n", i)
+	}
+	code, out, says := operetta(t, many.String(), "explore", "-", "--time", "1ms")
+	require.Equal(t, exitFailed, code)
+	require.Equal(t, 1, strings.Count(out, "schedules: "), out)
+	require.Contains(t, says, "explore had no time for 599 of 600 custom resources and strategies: write a longer --time")
 }
 
 func TestExploreTellsMistakes(t *testing.T) {

@@ -182,6 +182,10 @@ func compareChildren(changes map[string]bool, old, now map[string]map[string]any
 	}
 }
 
+// longestPath is how long a path is from which on a difference is told as a whole: there may be
+// thousands of levels.
+const longestPath = 300
+
 // compare collects the paths at which two values differ, ignoring the hash of a
 // child.
 func compare(changes map[string]bool, path string, old, now any) {
@@ -191,7 +195,7 @@ func compare(changes map[string]bool, path string, old, now any) {
 	nowList, isAlsoList := now.([]any)
 	switch {
 	case reflect.DeepEqual(old, now) || strings.HasSuffix(path, ".annotations.operetta.dev/hash"):
-	case isMap && isAlsoMap:
+	case isMap && isAlsoMap && len(path) < longestPath:
 		for key := range oldMap {
 			compare(changes, joined(path, key), oldMap[key], nowMap[key])
 		}

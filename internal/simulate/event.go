@@ -144,6 +144,10 @@ func (e Event) Paths() []string {
 	return append(metadataPaths(e.Before, e.Object), difference(nil, "", before, after)...)
 }
 
+// longestPath is how long a path is from which on a difference is told as a whole: there may be
+// thousands of levels.
+const longestPath = 300
+
 // difference appends the fields in which two values differ.
 func difference(paths []string, path string, before, after any) []string {
 	if reflect.DeepEqual(before, after) {
@@ -151,7 +155,7 @@ func difference(paths []string, path string, before, after any) []string {
 	}
 	old, oldIsMap := before.(map[string]any)
 	now, nowIsMap := after.(map[string]any)
-	if oldIsMap && nowIsMap {
+	if oldIsMap && nowIsMap && len(path) < longestPath {
 		for _, key := range keysOf(old, now) {
 			paths = difference(paths, strings.TrimPrefix(path+"."+key, "."), old[key], now[key])
 		}
