@@ -14,7 +14,9 @@ var (
 	readsVariables = regexp.MustCompile(`\bread (?:-\w+ )*([\w ]+)`)
 	// Names of namespaces have neither spaces nor lines, nor do they begin with a hyphen.
 	takesFromCluster = regexp.MustCompile(`\bfor \w+ in \$\(kubectl (?:get namespaces )?`)
-	runsText         = regexp.MustCompile(`\b(xargs|eval|sh -c)\b`)
+	// So is what has been found in that form.
+	takesNames = regexp.MustCompile(`grep -oE '"name":"\[a-z0-9\]\[-a-z0-9.\]\*"'`)
+	runsText   = regexp.MustCompile(`\b(xargs|eval|sh -c)\b`)
 )
 
 // trusting returns the lines of a shell script that make a command of what was read from
@@ -36,7 +38,7 @@ func trusting(script string) []string {
 			}
 		}
 		loop := takesFromCluster.FindString(line)
-		if runsText.MatchString(line) || loop != "" && !strings.HasSuffix(loop, "namespaces ") {
+		if runsText.MatchString(line) || loop != "" && !strings.HasSuffix(loop, "namespaces ") && !takesNames.MatchString(line) {
 			wrong = append(wrong, line)
 		}
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,13 +86,19 @@ func changeStrategy(t *testing.T, ns string) string {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("jq is not installed")
 	}
-	_, shown, found := strings.Cut(read(t, "../docs/operations.md"), "<!-- switch:begin -->\n```sh\n")
+	return runShown(t, "../docs/operations.md", "switch", ns)
+}
+
+// runShown runs a script of a page, in some namespaces instead of all, and returns what it prints.
+func runShown(t *testing.T, page, name string, namespaces ...string) string {
+	t.Helper()
+	_, shown, found := strings.Cut(read(t, page), "<!-- "+name+":begin -->\n```sh\n")
 	require.True(t, found)
-	shown, _, found = strings.Cut(shown, "```\n<!-- switch:end -->")
+	shown, _, found = strings.Cut(shown, "```\n<!-- "+name+":end -->")
 	require.True(t, found)
 	const all = "$(kubectl get namespaces --output=jsonpath='{.items[*].metadata.name}')"
 	require.Contains(t, shown, all)
-	command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, all, ns))
+	command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, all, strings.Join(namespaces, " ")))
 	command.Dir = t.TempDir()
 	command.Env = []string{"PATH=" + pathWithKubectl(t) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + controlPlane.Kubeconfig}
 	output, err := command.CombinedOutput()
@@ -100,6 +107,26 @@ func changeStrategy(t *testing.T, ns string) string {
 	require.NoError(t, err)
 	require.Empty(t, files)
 	return string(output)
+}
+
+// TestTheRunbookFindsDeepObjects: those that cannot be read, and no other that somebody has named in a
+// Pod beside it.
+func TestTheRunbookFindsDeepObjects(t *testing.T) {
+	hostile, other := namespace(t, "deep"), namespace(t, "deep-victim")
+	create := func(ns, metadata, spec string, levels int) {
+		t.Helper()
+		pod := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{%s,"managedFields":[{"manager":"a","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":%s}]},
+			"spec":{"automountServiceAccountToken":false,"containers":[{"name":"precious","image":"a"}]%s}}`, metadata, strings.Repeat(`{"f:a":`, levels)+"{}"+strings.Repeat("}", levels), spec)
+		_, stderr, err := controlPlane.KubectlWithInput(pod, "create", "--raw=/api/v1/namespaces/"+ns+"/pods", "--filename=-")
+		require.NoError(t, err, stderr)
+	}
+	create(other, `"name":"precious"`, "", 10)
+	create(hostile, `"name":"precious"`, `,"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}},
+		"dataSourceRef":{"apiGroup":"a.example","kind":"A","name":"precious","namespace":"`+other+`"}}}}}]`, 10)
+	require.Equal(t, "", runShown(t, "../docs/runbooks.md", "deep", hostile, other))
+	create(hostile, `"name":"a-deep"`, "", 9300)
+	create(hostile, `"generateName":"generated-"`, "", 9985)
+	require.Regexp(t, `^`+hostile+`: a-deep\n`+hostile+`: generated-[a-z0-9]+\n$`, runShown(t, "../docs/runbooks.md", "deep", hostile, other))
 }
 
 // pathWithKubectl returns a folder with the control plane's kubectl.

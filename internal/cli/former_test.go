@@ -364,3 +364,128 @@ func withoutEach(value any) []any {
 	}
 	return all
 }
+
+// TestWhatTheFormerReleaseStoredTwiceCanBeWritten: lists that have keys now, where those of the former
+// release had none, may have an entry twice. The rules of the API server do not call two such lists equal.
+func TestWhatTheFormerReleaseStoredTwiceCanBeWritten(t *testing.T) {
+	former, written := formerCRDs(t), 0
+	for _, kind := range formerKinds(t) {
+		c, was, is := kind.Controller, kind.was, kind.is
+		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
+		schema := func(text []byte) map[string]any {
+			whole, err := crd.Written(text, version)
+			require.NoError(t, err)
+			return whole["properties"].(map[string]any)["spec"].(map[string]any)
+		}
+		before := keyedLists(schema(former[c.Name()]), "")
+		for path := range keyedLists(schema(c.CRD), "") {
+			if before[path] {
+				continue
+			}
+			object := func(labels map[string]any) map[string]any {
+				text, err := os.ReadFile("../../deploy/samples/" + c.Name() + ".yaml")
+				require.NoError(t, err)
+				text, err = yaml.YAMLToJSON(text)
+				require.NoError(t, err)
+				var sample map[string]any
+				require.NoError(t, utiljson.Unmarshal(text, &sample))
+				sample["metadata"] = map[string]any{"name": "twice", "namespace": "default", "resourceVersion": "1", "labels": labels}
+				sample["spec"] = withTwice(sample["spec"], strings.Split(strings.TrimPrefix(path, "."), "."))
+				return sample
+			}
+			stored := object(nil)
+			unknown, errs := was.Admit(t.Context(), stored, nil)
+			require.Empty(t, unknown, path)
+			require.Empty(t, errs, path)
+			_, errs = is.Admit(t.Context(), object(nil), nil)
+			require.Contains(t, errs.ToAggregate().Error(), "Duplicate value", path)
+			is.Complete(stored)
+			written++
+			if _, errs := is.Admit(t.Context(), object(map[string]any{"a": "b"}), stored); len(errs) > 0 {
+				t.Errorf("%s: one that has an entry twice in %s cannot be labelled: %v", c.Name(), path, errs.ToAggregate())
+			}
+		}
+	}
+	require.Greater(t, written, 50)
+}
+
+// keyedLists returns the paths of the lists of a schema that have keys.
+func keyedLists(schema map[string]any, path string) map[string]bool {
+	lists := map[string]bool{}
+	if schema["x-kubernetes-list-type"] == "map" {
+		lists[path] = true
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		maps.Copy(lists, keyedLists(items, path+"[]"))
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, property := range properties {
+		maps.Copy(lists, keyedLists(property.(map[string]any), path+"."+name))
+	}
+	return lists
+}
+
+// withTwice returns a value with a list at a path that has an entry twice by its key, and with what
+// the fields on the way need.
+func withTwice(value any, path []string) any {
+	if len(path) == 0 {
+		return []any{map[string]any{"name": "a", "value": "b"}, map[string]any{"name": "a", "value": "c"}}
+	}
+	name, isList := strings.CutSuffix(path[0], "[]")
+	object, _ := value.(map[string]any)
+	if object == nil {
+		object = map[string]any{}
+	}
+	needed := map[string]any{}
+	switch name {
+	case "items":
+		entry := map[string]any{"key": "a", "path": "a"}
+		if _, isDownward := object["downward"]; isDownward {
+			entry = map[string]any{"path": "a", "fieldRef": map[string]any{"fieldPath": "metadata.name"}}
+		}
+		delete(object, "downward")
+		twin := maps.Clone(entry)
+		if twin["key"] != nil {
+			twin["key"] = "b"
+		}
+		object[name] = []any{entry, twin}
+		return object
+	case "downwardAPI":
+		needed = map[string]any{"downward": true}
+	case "secret":
+		needed = map[string]any{"secretName": "a"}
+		if len(path) == 2 && object["isSource"] != nil {
+			needed = map[string]any{"name": "a"}
+		}
+	case "configMap":
+		needed = map[string]any{"name": "a"}
+	case "volumes":
+		needed = map[string]any{"name": "v"}
+	case "sources":
+		needed = map[string]any{"isSource": true}
+	case "initContainers", "sidecars":
+		needed = map[string]any{"name": "other", "image": "a", "restartPolicy": "Always"}
+		if name == "sidecars" {
+			delete(needed, "restartPolicy")
+		}
+	case "httpGet":
+		object = map[string]any{} // a probe has one of these
+		needed = map[string]any{"port": int64(80)}
+	}
+	delete(object, "isSource")
+	if !isList {
+		inner, _ := object[name].(map[string]any)
+		if inner = maps.Clone(inner); inner == nil {
+			inner = map[string]any{}
+		}
+		maps.Copy(inner, needed)
+		object[name] = withTwice(inner, path[1:])
+		return object
+	}
+	list, _ := object[name].([]any)
+	if len(list) == 0 || name == "volumes" {
+		list = []any{needed}
+	}
+	object[name] = append([]any{withTwice(list[0], path[1:])}, list[1:]...)
+	return object
+}
