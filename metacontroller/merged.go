@@ -96,20 +96,24 @@ func (m *merging) desiredEntry(key, value string) int {
 	return m.entries[entry{m.at, key, value}]
 }
 
-// oddKey stands for all keys that are objects or lists, and for the texts that Metacontroller
-// may take for one of them: what they are is not compared here.
-const oddKey = "map[ or ["
+// oddKey stands for all keys that are objects or lists: what Go prints of them is not compared
+// here. Where there is one, a text that looks like it may be the same, and is noted as oddText, too.
+const (
+	oddKey  = "\xff{ or ["
+	oddText = "\xffmap[ or ["
+)
+
+// looksOdd reports whether a key may be what Go prints of an object or list.
+func looksOdd(key []byte) bool {
+	return bytes.HasPrefix(key, []byte("map[")) || bytes.HasPrefix(key, []byte("["))
+}
 
 // keyText returns what Metacontroller compares of a key, which is what Go prints of it: 80, 8e1
 // and "80" are the same, and so are null and "<nil>".
 func keyText(value []byte) []byte {
 	switch value[0] {
 	case '"':
-		text := unquote(value)
-		if bytes.HasPrefix(text, []byte("map[")) || bytes.HasPrefix(text, []byte("[")) {
-			return []byte(oddKey)
-		}
-		return text
+		return unquote(value)
 	case '{', '[':
 		return []byte(oddKey)
 	case 'n':
@@ -222,8 +226,13 @@ func (m *merging) note(raw []byte, of *keyed, at placeHash) {
 		if of.keys[k].to == 0 {
 			continue
 		}
-		one := entry{at, key, string(of.value(raw, k))}
+		value := of.value(raw, k)
+		one := entry{at, key, string(value)}
 		m.entries[one] = max(m.entries[one], of.size)
+		if looksOdd(value) {
+			one.value = oddText
+			m.entries[one] = max(m.entries[one], of.size)
+		}
 	}
 }
 
@@ -235,24 +244,38 @@ func (m *merging) grow(raw []byte, plain int, entries []keyed, common int) int {
 		if common&(1<<k) == 0 {
 			continue
 		}
-		last := make(map[string]int, len(entries)) // sizes, by the value of the key
+		values, odd := make([]string, len(entries)), false
 		for i := range entries {
-			key := string(entries[i].value(raw, k))
-			if key == oddKey { // any of them may be one with another
-				last[key] = max(last[key], entries[i].size)
+			values[i] = string(entries[i].value(raw, k))
+			odd = odd || values[i] == oddKey
+		}
+		if slices.ContainsFunc(values, func(value string) bool { return looksOdd([]byte(value)) }) {
+			odd = odd || m.desiredEntry(key, oddKey) > 0
+		}
+		last := make(map[string]int, len(entries)) // sizes, by the value of the key
+		for i, value := range values {
+			if odd && looksOdd([]byte(value)) {
+				values[i] = oddKey
+			}
+			if values[i] == oddKey { // any of them may be one with another
+				last[oddKey] = max(last[oddKey], entries[i].size)
 			} else {
-				last[key] = entries[i].size
+				last[value] = entries[i].size
 			}
 		}
 		if len(last) == len(entries) {
 			continue // there are no two of one key
 		}
 		for value := range last {
-			last[value] += m.desiredEntry(key, value)
+			if value == oddKey {
+				last[value] += max(m.desiredEntry(key, oddKey), m.desiredEntry(key, oddText))
+			} else {
+				last[value] += m.desiredEntry(key, value)
+			}
 		}
 		size := len("[]")
-		for i := range entries {
-			size += last[string(entries[i].value(raw, k))] + len(",")
+		for _, value := range values {
+			size += last[value] + len(",")
 		}
 		most = max(most, size)
 	}

@@ -22,6 +22,13 @@ func TestEntriesWithOneKey(t *testing.T) {
 	const few, many = 100, 1000
 	large := strings.Repeat("x", 10<<10)
 	list := func(n int, entry, last string) string { return "[" + strings.Repeat(entry+",", n) + last + "]" }
+	numbered := func(n int, prefix, last string) string {
+		var entries strings.Builder
+		for i := range n {
+			fmt.Fprintf(&entries, `{"name":"%s%d"},`, prefix, i)
+		}
+		return "[" + entries.String() + `{"name":"` + prefix + `","value":"` + last + `"}]`
+	}
 	for name, c := range map[string]struct {
 		field   string
 		refused string // the path, if it is
@@ -37,6 +44,9 @@ func TestEntriesWithOneKey(t *testing.T) {
 		"nulls and their text":             {`"a":` + list(many, `{"name":null}`, `{"name":"<nil>","value":"`+large+`"}`), "a"},
 		"objects and their text":           {`"a":` + list(many, `{"name":{"a":1}}`, `{"name":"map[a:1]","value":"`+large+`"}`), "a"},
 		"a list, not the last":             {`"a":` + list(many, `{"name":["a"]}`, `{"name":"[a]","value":"`+large+`"},{"name":["b"]}`), "a"},
+		"texts that begin so":              {`"a":` + numbered(many, "[team] ", large), ""},
+		"texts like objects":               {`"a":` + numbered(many, "map[a] ", large), ""},
+		"texts like lists, and a list":     {`"a":[{"name":["a"]},` + numbered(many, "[team] ", large)[1:], "a"},
 		"forms of a number":                {`"a":` + list(many, `{"port":100000000000000000000}`, `{"port":"1e+20","value":"`+large+`"}`), "a"},
 		"zeros":                            {`"a":` + list(many, `{"port":-0}`, `{"port":0.0,"value":"`+large+`"}`), "a"},
 		"numbers that differ":              {`"a":` + list(many, `{"port":10}`, `{"port":1.5,"value":"`+large+`"}`), ""},
@@ -99,6 +109,25 @@ func TestEntriesWithTheKeyOfADesiredOne(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, name)
+	}
+}
+
+// TestKeysThatAreObjects: Metacontroller compares what Go prints of them, which a text can be, too.
+func TestKeysThatAreObjects(t *testing.T) {
+	large := strings.Repeat("x", 10<<10)
+	for _, c := range []struct {
+		observed, desired string // keys
+		refused           bool
+	}{
+		{`"z"`, `"z"`, true}, {`"[z]"`, `"[z]"`, true}, {`"[z]"`, `["z"]`, true}, {`["z"]`, `"[z]"`, true}, {`{"a":1}`, `"map[a:1]"`, true},
+		{`"[y]"`, `"[z]"`, false}, {`["z"]`, `"z"`, false}, {`"z"`, `{"a":1}`, false},
+	} {
+		list := func(key, value string, n int) string {
+			entry := `{"name":` + key + `,"value":"` + value + `"}`
+			return `{"spec":{"env":[` + strings.Repeat(entry+",", n-1) + entry + `]}}`
+		}
+		err := checkMerged(Snapshot{raw: []byte(list(c.observed, "", 1000))}, []byte(list(c.desired, large, 1)))
+		require.Equal(t, c.refused, err != nil, "%v: %v", c, err)
 	}
 }
 
