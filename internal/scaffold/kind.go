@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/internal/crd"
@@ -122,12 +123,17 @@ var occupied = []string{"deploy", "hooks", "init", "internal", "main", "metacont
 // declared are names that the package of a kind declares.
 var declared = []string{"Controller", "Spec", "Status"}
 
+// isFile reports whether each kind has another file of the name of this one.
+func (k Kind) isFile() bool {
+	return slices.ContainsFunc(files, func(f file) bool { return f.path == "hooks/NAME/"+k.name()+".go" })
+}
+
 // complete checks the names of the kind, and fills in missing ones.
 func (k *Kind) complete(project project) error {
 	switch {
 	case !kindPattern.MatchString(k.Kind) || len(k.Kind) > 63:
 		return fmt.Errorf("%q is no name of a kind: write it in UpperCamelCase, as in RedisCache", k.Kind)
-	case token.IsKeyword(k.name()) || slices.Contains(occupied, k.name()) || slices.Contains(declared, k.Kind):
+	case token.IsKeyword(k.name()) || slices.Contains(occupied, k.name()) || slices.Contains(declared, k.Kind) || k.isFile():
 		return fmt.Errorf("no package can be called %s for the kind %s: choose another kind, such as My%s", k.name(), k.Kind, k.Kind)
 	case slices.Contains(project.kinds, k.name()):
 		return fmt.Errorf("the kind %s is there already, in hooks/%s: choose another, or edit that", k.Kind, k.name())
@@ -140,6 +146,8 @@ func (k *Kind) complete(project project) error {
 		return errors.New("the API group is missing: write one with --group, in a domain of yours, such as --group cache.example.com")
 	case !strings.Contains(k.Group, ".") || len(validation.IsDNS1123Subdomain(k.Group)) > 0:
 		return fmt.Errorf("%q is no API group of yours: write a name in a domain of yours, such as --group cache.example.com", k.Group)
+	case apihelpers.IsProtectedCommunityGroup(k.Group):
+		return fmt.Errorf("%q is a group of the Kubernetes community, whose kinds need an approval there: write a name in a domain of yours, such as --group cache.example.com", k.Group)
 	case !versionPattern.MatchString(k.Version):
 		return fmt.Errorf("%q is no version: write one such as --version v1alpha1 or --version v1", k.Version)
 	}

@@ -57,6 +57,8 @@ func TestWhatCannotBeAKindIsRefused(t *testing.T) {
 		"a type of each kind": {Kind{Kind: "Status"}, "choose another kind, such as MyStatus"},
 		"there already":       {Kind{Kind: "WebApp"}, "the kind WebApp is there already, in hooks/webapp"},
 		"there in other case": {Kind{Kind: "Webapp"}, "the kind Webapp is there already"},
+		"a file of each kind": {Kind{Kind: "Sync"}, "no package can be called sync"},
+		"of the community":    {Kind{Kind: "Redis", Group: "cache.x.k8s.io"}, `"cache.x.k8s.io" is a group of the Kubernetes community`},
 		"a group alone":       {Kind{Kind: "Redis", Group: "cache"}, `"cache" is no API group of yours`},
 		"no version":          {Kind{Kind: "Redis", Version: "1"}, `"1" is no version: write one such as --version v1alpha1`},
 		"a short name taken":  {Kind{Kind: "Redis", ShortName: "rc"}, "the short name rc is that of replicationcontrollers: write another with --short-name"},
@@ -74,6 +76,21 @@ func TestWhatCannotBeAKindIsRefused(t *testing.T) {
 			require.Equal(t, before, contents(t, root))
 		})
 	}
+}
+
+// TestNoFileOfAKindIsWrittenTwice: a kind that is called as one of them would take its place.
+func TestNoFileOfAKindIsWrittenTwice(t *testing.T) {
+	root, refused := newAcme(t), 0
+	for _, f := range files {
+		base, isGo := strings.CutSuffix(filepath.Base(f.path), ".go")
+		if !isGo || base == "NAME" {
+			continue
+		}
+		refused++
+		_, err := NewKind(root, Kind{Kind: strings.ToUpper(base[:1]) + base[1:], Version: "v1"})
+		require.ErrorContains(t, err, "choose another kind", base)
+	}
+	require.Equal(t, 6, refused)
 }
 
 func TestWhatIsNoProjectIsRefused(t *testing.T) {
