@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,10 +67,8 @@ func openFolder(dir string) (*folder, error) {
 
 // take counts a file, or removes it if it is unfinished.
 func (f *folder) take(path string) error {
-	for _, above := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
-		if info, err := os.Lstat(above); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return err
-		}
+	if link, err := linked(filepath.Dir(path)); link != "" || err != nil {
+		return err
 	}
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -98,6 +97,20 @@ func (f *folder) take(path string) error {
 	return nil
 }
 
+// linked returns the folder of a hook or that above it, of the kind, if it is a symbolic link.
+func linked(folder string) (link string, err error) {
+	for _, path := range []string{folder, filepath.Dir(folder)} {
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil:
+			return "", err
+		case info.Mode()&fs.ModeSymlink != 0:
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
@@ -112,6 +125,10 @@ func (f *folder) write(kind, hook string, c *pair) (err error) {
 	folder := filepath.Join(f.dir, kind, hook)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make a folder: %w", err)
+	}
+	// What is there is not counted.
+	if link, err := linked(folder); link != "" || err != nil {
+		return cmp.Or(err, fmt.Errorf("%s is a symbolic link, and what it leads to is not bounded: remove it, or record there", link))
 	}
 	var paths []string // to be removed on failure
 	defer func() {

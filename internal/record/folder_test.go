@@ -219,3 +219,17 @@ func TestStoppedFolderTakesNothing(t *testing.T) {
 	require.ErrorIs(t, f.write("box", "sync", &pair{name: "a-g1-0123456789abcdef", input: []byte("{}"), answer: []byte("{}")}), errStopped)
 	require.Empty(t, written(t, f.dir))
 }
+
+// TestNothingIsWrittenBelowALink: what is there does not count in the bound of the folder.
+func TestNothingIsWrittenBelowALink(t *testing.T) {
+	for _, link := range []string{"box", "box/sync"} {
+		dir, elsewhere := t.TempDir(), t.TempDir()
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700))
+		require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, link)))
+		r, log := start(t, dir)
+		r.Record(boxes(t, 0, 1)[0])
+		r.Close()
+		require.Contains(t, log.String(), "is a symbolic link, and what it leads to is not bounded: remove it, or record there", link)
+		require.Empty(t, written(t, elsewhere), link)
+	}
+}
