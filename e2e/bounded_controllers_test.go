@@ -144,6 +144,90 @@ func TestSelectorsAreBounded(t *testing.T) {
 	}
 }
 
+// TestAffinitiesAreBounded: with the component bounded-objects nobody of one namespace has kube-scheduler
+// read thousands of values at each event of a Pod.
+func TestAffinitiesAreBounded(t *testing.T) {
+	ns := namespace(t, "affinities")
+	const metacontroller = "system:serviceaccount:metacontroller:metacontroller"
+	kubectl(t, "create", "role", "all", "--verb=*", "--resource=*.*", "--namespace="+ns)
+	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--user="+metacontroller, "--namespace="+ns)
+	selector := func(values int) string { // of a label, an expression and so many values less two
+		list := make([]string, values-2)
+		for i := range list {
+			list[i] = fmt.Sprintf(`"v%d"`, i)
+		}
+		return `{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"NotIn","values":[` + strings.Join(list, ",") + `]}]}`
+	}
+	fields := map[string]func(selector string) string{
+		"required": func(s string) string {
+			return `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"a","labelSelector":` + s + `}]}}`
+		},
+		"namespace": func(s string) string {
+			return `"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"a","labelSelector":{},"namespaceSelector":` + s + `}]}}`
+		},
+		"preferred": func(s string) string {
+			return `"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"a","labelSelector":` + s + `}}]}}`
+		},
+		"spread": func(s string) string {
+			return `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a","whenUnsatisfiable":"DoNotSchedule","labelSelector":` + s + `}]`
+		},
+	}
+	object := func(kind, apiVersion, name, field string) string {
+		pod := `{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Always","containers":[{"name":"a","image":"a"}],` + field + `}}`
+		spec := `{"selector":{"matchLabels":{"a":"b"}},"serviceName":"a","template":` + pod + `}`
+		once := strings.ReplaceAll(pod, "Always", "Never")
+		switch kind {
+		case "Pod":
+			return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"automountServiceAccountToken":false,%s`, name, strings.SplitN(pod, `"spec":{`, 2)[1])
+		case "Job":
+			spec = `{"template":` + once + `}`
+		case "CronJob":
+			spec = `{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":` + once + `}}}`
+		case "ReplicationController":
+			spec = `{"selector":{"a":"b"},"template":` + pod + `}`
+		}
+		if kind != "StatefulSet" {
+			spec = strings.Replace(spec, `"serviceName":"a",`, "", 1)
+		}
+		return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, apiVersion, kind, name, spec)
+	}
+	write := func(user, verb, manifest string, flags ...string) error {
+		return send(manifest, append(flags, verb, "--filename=-", "--as="+user, "--as-group=system:authenticated", "--namespace="+ns)...)
+	}
+	many, few := fields["required"](selector(21)), fields["required"](selector(20))
+	// Another test may have had the policy just before.
+	require.Eventually(t, func() bool { return write("alice", "create", object("Deployment", "apps/v1", "former", many)) == nil }, time.Minute, 200*time.Millisecond)
+	require.NoError(t, write("alice", "create", object("Pod", "v1", "former", many)))
+	kubectl(t, "apply", "--filename="+boundedObjects)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
+	const refusal = "the selectors of podAffinity, podAntiAffinity and topologySpreadConstraints can have at most 20 labels, expressions and values each"
+	require.Eventually(t, func() bool { // the API server reads policies again after some time
+		err := write("alice", "create", object("Pod", "v1", "a", many), "--dry-run=server")
+		return err != nil && strings.Contains(err.Error(), refusal)
+	}, time.Minute, 200*time.Millisecond)
+	for kind, apiVersion := range map[string]string{
+		"Pod": "v1", "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1",
+	} {
+		for name, field := range fields {
+			require.NoError(t, write("alice", "create", object(kind, apiVersion, "a", field(selector(20))), "--dry-run=server"), "%s %s", kind, name)
+			require.ErrorContains(t, write("alice", "create", object(kind, apiVersion, "a", field(selector(21))), "--dry-run=server"), refusal, "%s %s", kind, name)
+		}
+		require.NoError(t, write("alice", "create", object(kind, apiVersion, "a", `"hostname":"a"`), "--dry-run=server"), kind)
+	}
+	// What is there can be written, but not with more.
+	for _, kind := range []string{"pod", "deployment"} {
+		kubectl(t, "label", kind, "former", "c=d", "--namespace="+ns, "--as=alice")
+	}
+	kubectl(t, "scale", "deployment", "former", "--replicas=2", "--namespace="+ns, "--as=alice")
+	require.ErrorContains(t, write("alice", "replace", object("Deployment", "apps/v1", "former", fields["required"](selector(22)))), refusal)
+	require.NoError(t, write("alice", "replace", object("Deployment", "apps/v1", "former", few)))
+	// Of a template that was judged when it was written, of what the CRDs admit, and of an installation.
+	require.NoError(t, send(object("Pod", "v1", "a", many), "create", "--filename=-", "--dry-run=server", "--namespace="+ns,
+		"--as=system:serviceaccount:kube-system:replicaset-controller", "--as-group=system:serviceaccounts:kube-system", "--as-group=system:masters"))
+	require.NoError(t, write(metacontroller, "create", object("Pod", "v1", "a", many), "--dry-run=server"))
+	require.NoError(t, write("admin", "create", object("Pod", "v1", "a", many), "--dry-run=server", "--as-group=system:masters"))
+}
+
 // TestEventsAreBounded: no quota counts Events, which users with edit may create.
 func TestEventsAreBounded(t *testing.T) {
 	ns := namespace(t, "events")

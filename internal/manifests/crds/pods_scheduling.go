@@ -16,8 +16,8 @@ var aboutScheduling = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.WeightedPodAffinityTerm](): {fields: map[string]keywords{"weight": between(1, 100)}},
 	reflect.TypeFor[corev1.NodeSelector]():            {fields: map[string]keywords{"nodeSelectorTerms": {"minItems": int64(1), "maxItems": mostTerms}}},
 	reflect.TypeFor[corev1.NodeAffinity]():            {fields: map[string]keywords{"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms}}},
-	reflect.TypeFor[corev1.PodAffinity]():             {fields: affinityTerms},
-	reflect.TypeFor[corev1.PodAntiAffinity]():         {fields: affinityTerms},
+	reflect.TypeFor[corev1.PodAffinity]():             {fields: affinityTerms, rules: []rule{fewSelected("podAffinity")}},
+	reflect.TypeFor[corev1.PodAntiAffinity]():         {fields: affinityTerms, rules: []rule{fewSelected("podAntiAffinity")}},
 	reflect.TypeFor[corev1.NodeSelectorTerm](): {
 		fields: map[string]keywords{
 			"matchExpressions": {"maxItems": mostTerms}, "matchFields": {"maxItems": mostTerms},
@@ -85,3 +85,28 @@ var affinityTerms = map[string]keywords{
 	"requiredDuringSchedulingIgnoredDuringExecution":  {"maxItems": mostTerms},
 	"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms},
 }
+
+// mostSelected is how many labels, expressions and values the selectors of a list may have
+// together. Those of Pods that cannot be scheduled are read by kube-scheduler at each event of a Pod, one
+// event after the other for the whole cluster. The component bounded-objects admits as many.
+const mostSelected = "20"
+
+// selected is how many labels, expressions and values a selector has.
+func selected(selector string) string {
+	return "(has(" + selector + ") ? (has(" + selector + ".matchLabels) ? size(" + selector + ".matchLabels) : 0) + (has(" + selector + ".matchExpressions) ? " +
+		selector + ".matchExpressions.map(e, 1 + (has(e.values) ? size(e.values) : 0)).sum() : 0) : 0)"
+}
+
+// fewSelected bounds the selectors of the terms of an affinity to Pods.
+func fewSelected(field string) rule {
+	required, preferred := "self.requiredDuringSchedulingIgnoredDuringExecution", "self.preferredDuringSchedulingIgnoredDuringExecution"
+	terms := func(list, term string) string {
+		return "(has(" + list + ") ? " + list + ".map(t, " + selected(term+".labelSelector") + " + " + selected(term+".namespaceSelector") + ").sum() : 0)"
+	}
+	return rule{terms(required, "t") + " + " + terms(preferred, "t.podAffinityTerm") + " <= " + mostSelected,
+		"the selectors of " + field + " can have at most " + mostSelected + " labels, expressions and values together: use fewer"}
+}
+
+// fewSpread is the same of topologySpreadConstraints.
+var fewSpread = rule{"self.map(t, " + selected("t.labelSelector") + ").sum() <= " + mostSelected,
+	"the selectors of topologySpreadConstraints can have at most " + mostSelected + " labels, expressions and values together: use fewer"}

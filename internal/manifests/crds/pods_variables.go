@@ -8,13 +8,15 @@ import (
 
 // constrainList adds what is asked of a list as a whole.
 func constrainList(schema map[string]any, item reflect.Type) {
-	if item != reflect.TypeFor[corev1.EnvVar]() {
-		return
+	switch item {
+	case reflect.TypeFor[corev1.EnvVar]():
+		// Whether their volumes are there is left to the API server, which quotes each that is
+		// not: a rule about that would cost too much.
+		addRule(schema, rule{"self.filter(e, has(e.valueFrom) && has(e.valueFrom.fileKeyRef)).size() <= 8",
+			"at most 8 variables of a container can have a fileKeyRef: remove some"})
+	case reflect.TypeFor[corev1.TopologySpreadConstraint]():
+		addRule(schema, fewSpread)
 	}
-	// Whether their volumes are there is left to the API server, which quotes each that is
-	// not: a rule about that would cost too much.
-	addRule(schema, rule{"self.filter(e, has(e.valueFrom) && has(e.valueFrom.fileKeyRef)).size() <= 8",
-		"at most 8 variables of a container can have a fileKeyRef: remove some"})
 }
 
 // aboutVariables is what is asked of environment variables.
