@@ -99,18 +99,24 @@ func unqualified(command string, bare, qualified []string) []string {
 	return wrong
 }
 
+// matching returns the files of some patterns.
+func matching(t *testing.T, patterns ...string) (paths []string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
 // A cluster may have another kind of the name, as OpenShift has builds, and
 // kubectl then chooses one of them. A wait is for as long as the command needs.
 func TestShownCommandsNameKindsWithTheirGroup(t *testing.T) {
 	bare, qualified := names(t)
-	paths := []string{"../README.md", "../CONTRIBUTING.md", "../Makefile"}
-	for _, pattern := range []string{"../*.md", "../docs/*.md", "../docs/*/*.md", "*.yaml", "*/*.yaml", "*/*/*.yaml", "*/*/*/*.yaml", "../cmd/*/*.go", "../internal/cli/*.go", "../e2e/cmd/*/*.go", "../hooks/*/types.go"} {
-		found, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		paths = append(paths, found...)
-	}
 	count := 0
-	for _, path := range paths {
+	for _, path := range matching(t, "../Makefile", "../*.md", "../docs/*.md", "*.yaml", "*/*.yaml", "*/*/*.yaml", "*/*/*/*.yaml", "../cmd/*/*.go", "../internal/cli/*.go", "../e2e/cmd/*/*.go", "../hooks/*/types.go") {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, command := range commands(path, string(text)) {

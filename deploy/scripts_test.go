@@ -2,7 +2,6 @@ package deploy_test
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -46,14 +45,8 @@ func trusting(script string) []string {
 }
 
 func TestShownScriptsRunNothingThatTheyRead(t *testing.T) {
-	var paths []string
-	for _, pattern := range []string{"../*.md", "../docs/*.md", "../docs/*/*.md"} {
-		found, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		paths = append(paths, found...)
-	}
 	count := 0
-	for _, path := range paths {
+	for _, path := range matching(t, "../*.md", "../docs/*.md") {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, part := range strings.Split(string(text), "\n```sh\n")[1:] {
