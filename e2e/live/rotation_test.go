@@ -391,6 +391,10 @@ func (r *rotation) requireNoHandshakeFailed(server string) (late int) {
 // credentials matches what failed syncs say of credentials.
 var credentials = regexp.MustCompile(`x509|certificate|unsupported status code`)
 
+// ended matches what is said of a connection that the server has ended: which of these depends on
+// what Metacontroller was about to do with it.
+var ended = regexp.MustCompile(`: (EOF|write: broken pipe|(read|write): connection reset by peer)"`)
+
 // requireNoFailedSync compares events and Metacontroller's log with what may be there: a
 // Metacontroller that ends, or whose CompositeController has changed, cancels the syncs that
 // run, and the next one begins with all of them. It returns the number of these in the log
@@ -407,7 +411,7 @@ func (r *rotation) requireNoFailedSync() (interrupted, told int) {
 		case !strings.Contains(line, "failed to sync") && !credentials.MatchString(line):
 		case strings.Contains(line, "context canceled"):
 			interrupted++
-		case strings.Contains(line, `: EOF"`):
+		case ended.MatchString(line):
 			// The server ends a connection without a word where a handshake or the head of a request
 			// takes over two seconds. Credentials it answers with a status or a TLS alert.
 			late++
