@@ -26,21 +26,23 @@ var neverDropped = map[string]string{
 // although it carries the hash of that, or "": something else has changed it, and the update
 // that would change it back has not come or is refused. Both are in their wire form. What
 // others have added does not count, and neither does a field that is missing as a whole but
-// for those of list entries and of data and those that are never dropped.
+// for those of list entries and of data and those that are never dropped, nor what is more than
+// [deepestType] levels down.
 func drift(observed, desired []byte) string {
-	return strings.TrimPrefix(driftOf(observed, desired, "", false), ".")
+	return strings.TrimPrefix(driftOf(observed, desired, "", false, 0), ".")
 }
 
 // driftOf is drift for a value, with its name. The path is one that follows that of the value,
 // and a dot alone for the value itself.
-func driftOf(observed, desired []byte, name string, isWhole bool) string {
+func driftOf(observed, desired []byte, name string, isWhole bool, depth int) string {
 	same := true
 	switch {
+	case depth > deepestType: // each level goes through the text that is left
 	case isNull(desired):
 	case isObject(desired) && isObject(observed):
-		return driftOfObject(observed, desired, isWhole || name == "data" || name == "binaryData")
+		return driftOfObject(observed, desired, isWhole || name == "data" || name == "binaryData", depth+1)
 	case desired[0] == '[' && observed[0] == '[':
-		return driftOfList(observed, desired, name)
+		return driftOfList(observed, desired, name, depth+1)
 	case desired[0] == '"' && observed[0] == '"':
 		same = bytes.Equal(observed, desired) || bytes.Equal(unquote(observed), unquote(desired))
 	default:
@@ -52,7 +54,7 @@ func driftOf(observed, desired []byte, name string, isWhole bool) string {
 	return "."
 }
 
-func driftOfObject(observed, desired []byte, isWhole bool) (path string) {
+func driftOfObject(observed, desired []byte, isWhole bool, depth int) (path string) {
 	var room [16]member
 	has := room[:0]
 	members(observed, func(key, value []byte) bool {
@@ -75,7 +77,7 @@ func driftOfObject(observed, desired []byte, isWhole bool) (path string) {
 		at, found := find(key)
 		switch {
 		case found:
-			path = driftOf(has[at].value, value, string(key), isWhole)
+			path = driftOf(has[at].value, value, string(key), isWhole, depth)
 		case isWhole && !isNull(value), isRemoved(has, key) && !isEmpty(value):
 			path = "."
 		}
@@ -117,7 +119,7 @@ func trimDot(path string) string {
 
 // driftOfList is driftOf for lists. Where all entries have one of the merge keys, others may
 // have added some.
-func driftOfList(observed, desired []byte, name string) string {
+func driftOfList(observed, desired []byte, name string, depth int) string {
 	has, wants := elementsOf(observed), elementsOf(desired)
 	key := mergeKeyOf(has, wants)
 	if key == "" && len(has) != len(wants) {
@@ -148,7 +150,7 @@ func driftOfList(observed, desired []byte, name string) string {
 			return ", whose entries are in another order"
 		}
 		last = at
-		if path := driftOf(has[at], want, "", true); path != "" {
+		if path := driftOf(has[at], want, "", true, depth); path != "" {
 			return "[" + strconv.Itoa(i) + "]" + trimDot(path)
 		}
 	}

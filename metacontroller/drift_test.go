@@ -3,8 +3,11 @@ package metacontroller
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/processor"
 )
 
 func TestDrift(t *testing.T) {
@@ -55,4 +58,17 @@ func TestDriftOfWhatIsRemoved(t *testing.T) {
 	service := `{"kind":"Service","spec":{"sessionAffinity":"None","selector":{"a":"b"}}}`
 	require.Empty(t, drift([]byte(service), []byte(service)))
 	require.Equal(t, "spec.selector", drift([]byte(`{"kind":"Service","spec":{"sessionAffinity":"None"}}`), []byte(service)))
+}
+
+// TestDriftFarDownTakesLittle: no kind of Kubernetes has so many levels, but an author's may.
+func TestDriftFarDownTakesLittle(t *testing.T) {
+	of := func(levels int, value string) []byte {
+		return []byte(strings.Repeat(`{"`+strings.Repeat("k", 140)+`":`, levels) + `"` + value + `"` + strings.Repeat("}", levels))
+	}
+	var path string
+	took, err := processor.Time(func() { path = drift(of(9_000, "a"), of(9_000, "b")) })
+	require.NoError(t, err)
+	require.Empty(t, path)
+	require.Less(t, took, 5*time.Second) // 25 s where each level is gone through
+	require.NotEmpty(t, drift(of(40, "a"), of(40, "b")))
 }
