@@ -34,15 +34,28 @@ const (
 
 // Read reads to the end.
 func Read(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
-	if err != nil {
-		return nil, err
+	limited := io.LimitReader(r, MaxBytes+1)
+	var parts [][]byte // a buffer that grows leaves behind several times what it holds
+	for {
+		part := make([]byte, partBytes)
+		n, err := io.ReadFull(limited, part)
+		parts = append(parts, part[:n])
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
+	text := bytes.Join(parts, nil)
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("has more than %d MiB: split it", MaxBytes>>20)
 	}
 	return text, nil
 }
+
+// partBytes is how much is read at a time.
+const partBytes = 64 << 10
 
 // ReadFile reads a file, which may be a pipe. Its errors are whole sentences that
 // name it.
@@ -95,6 +108,9 @@ func Split(text []byte) ([][]byte, error) {
 			return parts[:MaxDocuments], fmt.Errorf("is one too many: a file may have %d, split it", MaxDocuments)
 		}
 		return parts, nil
+	}
+	if len(text) > 0 && !bytes.Contains(text, []byte("---")) && !bytes.ContainsRune(text, '\r') {
+		return [][]byte{text}, nil // without the copies that the reader makes of long lines
 	}
 	var parts [][]byte
 	reader := yamlutil.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
