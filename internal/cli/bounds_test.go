@@ -100,7 +100,7 @@ func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
 		"a standard input without an end": {endless("a: b\n"), "render -", "standard input has more than 64 MiB: split it"},
 		"a folder":                        {nil, "render " + recordings, recordings + " is a folder: write the path of a file"},
 		"many documents":                  {strings.NewReader(strings.Repeat("a: b\n---\n", 1_000_000)), "simulate -", "standard input, document 10001 is one too many: a file may have 10000, split it"},
-		"many values":                     {strings.NewReader("[" + strings.Repeat("a,", 16<<20) + "a]"), "render -", "standard input, document 1 has about 16777219 values, and 1000000 are the most"},
+		"many values":                     {strings.NewReader("[" + strings.Repeat("a,", 16<<20) + "a]"), "render -", "standard input, document 1 has about 16777218 values, and 1000000 are the most"},
 		"an object of 4 MiB":              {strings.NewReader(foreign + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: " + strings.Repeat("x", 4<<20) + "}\n"), "simulate -", "standard input, document 2: Request entity too large: limit is 3145728"},
 		"a PodSet of two billion":         {strings.NewReader("apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: big}\nspec: {size: 2000000000}\n"), "simulate -", "The PodSet \"big\" is invalid: spec.size: Invalid value: 2000000000"},
 		"the same for render":             {strings.NewReader("apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: big}\nspec: {size: 2000000000}\n"), "render -", "The PodSet \"big\" is invalid: spec.size: Invalid value: 2000000000"},
