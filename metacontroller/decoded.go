@@ -284,16 +284,7 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 
 // largestOfEach returns the size of the values of a valid text where each has the largest.
 func largestOfEach(raw []byte, largest int64) int64 {
-	var n int64
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			i = skipString(raw, i) - 1
-		case '{', '[', ',':
-			n++
-		}
-	}
-	return growth * largest * n
+	return growth * largest * int64(countValues(raw)-1) // without the text itself
 }
 
 // anySize is decodedSize for a valid text that is decoded without a type.

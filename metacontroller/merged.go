@@ -35,9 +35,6 @@ func checkMerged(observed Snapshot, desired []byte) error {
 	return nil
 }
 
-// mostListPath is how much of the path of a list is shown.
-const mostListPath = 300
-
 // unmerged are the parts of an object of which no list is merged.
 var unmerged = []string{"metadata", "status"}
 
@@ -280,7 +277,7 @@ func (m *merging) grow(raw []byte, plain int, entries []keyed, common int) int {
 		most = max(most, size)
 	}
 	if grown := most - plain; grown > m.grown {
-		m.grown, m.list = grown, string(m.path[min(1, len(m.path)):min(mostListPath, len(m.path))])
+		m.grown, m.list = grown, string(m.path[min(1, len(m.path)):min(pathBytes, len(m.path))])
 	}
 	return most
 }

@@ -428,8 +428,8 @@ func keyedLists(schema map[string]any, path string) map[string]bool {
 }
 
 // withTwice returns a value with a list at a path that has an entry twice by its key, and with what
-// the fields on the way need.
-func withTwice(value any, path []string) any {
+// the fields on the way need. The fields above are those that the value is in.
+func withTwice(value any, path []string, above ...string) any {
 	if len(path) == 0 {
 		return []any{map[string]any{"name": "a", "value": "b"}, map[string]any{"name": "a", "value": "c"}}
 	}
@@ -441,53 +441,43 @@ func withTwice(value any, path []string) any {
 	needed := map[string]any{}
 	switch name {
 	case "items":
-		entry := map[string]any{"key": "a", "path": "a"}
-		if _, isDownward := object["downward"]; isDownward {
-			entry = map[string]any{"path": "a", "fieldRef": map[string]any{"fieldPath": "metadata.name"}}
+		object[name] = []any{map[string]any{"key": "a", "path": "a"}, map[string]any{"key": "b", "path": "a"}}
+		if slices.Contains(above, "downwardAPI") {
+			entry := map[string]any{"path": "a", "fieldRef": map[string]any{"fieldPath": "metadata.name"}}
+			object[name] = []any{entry, maps.Clone(entry)}
 		}
-		delete(object, "downward")
-		twin := maps.Clone(entry)
-		if twin["key"] != nil {
-			twin["key"] = "b"
-		}
-		object[name] = []any{entry, twin}
 		return object
-	case "downwardAPI":
-		needed = map[string]any{"downward": true}
 	case "secret":
 		needed = map[string]any{"secretName": "a"}
-		if len(path) == 2 && object["isSource"] != nil {
+		if slices.Contains(above, "sources") {
 			needed = map[string]any{"name": "a"}
 		}
 	case "configMap":
 		needed = map[string]any{"name": "a"}
 	case "volumes":
 		needed = map[string]any{"name": "v"}
-	case "sources":
-		needed = map[string]any{"isSource": true}
-	case "initContainers", "sidecars":
+	case "initContainers":
 		needed = map[string]any{"name": "other", "image": "a", "restartPolicy": "Always"}
-		if name == "sidecars" {
-			delete(needed, "restartPolicy")
-		}
+	case "sidecars":
+		needed = map[string]any{"name": "other", "image": "a"}
 	case "httpGet":
 		object = map[string]any{} // a probe has one of these
 		needed = map[string]any{"port": int64(80)}
 	}
-	delete(object, "isSource")
+	above = append(above, name)
 	if !isList {
 		inner, _ := object[name].(map[string]any)
-		if inner = maps.Clone(inner); inner == nil {
+		if inner == nil {
 			inner = map[string]any{}
 		}
 		maps.Copy(inner, needed)
-		object[name] = withTwice(inner, path[1:])
+		object[name] = withTwice(inner, path[1:], above...)
 		return object
 	}
 	list, _ := object[name].([]any)
 	if len(list) == 0 || name == "volumes" {
 		list = []any{needed}
 	}
-	object[name] = append([]any{withTwice(list[0], path[1:])}, list[1:]...)
+	object[name] = append([]any{withTwice(list[0], path[1:], above...)}, list[1:]...)
 	return object
 }
