@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,25 +152,49 @@ func TestAffinitiesAreBounded(t *testing.T) {
 	const metacontroller = "system:serviceaccount:metacontroller:metacontroller"
 	kubectl(t, "create", "role", "all", "--verb=*", "--resource=*.*", "--namespace="+ns)
 	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--user="+metacontroller, "--namespace="+ns)
-	selector := func(values int) string { // of a label, an expression and so many values less two
-		list := make([]string, values-2)
+	selector := func(entries int) string { // of a label, an expression and values, in one term
+		list := make([]string, entries-3)
 		for i := range list {
 			list[i] = fmt.Sprintf(`"v%d"`, i)
 		}
 		return `{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"NotIn","values":[` + strings.Join(list, ",") + `]}]}`
 	}
-	fields := map[string]func(selector string) string{
-		"required": func(s string) string {
-			return `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"a","labelSelector":` + s + `}]}}`
+	numbered := func(format string, count int) string {
+		list := make([]string, count)
+		for i := range list {
+			list[i] = strings.ReplaceAll(format, "N", strconv.Itoa(i))
+		}
+		return strings.Join(list, ",")
+	}
+	affinity := func(to, when, terms string) string {
+		return `"affinity":{"` + to + `":{"` + when + `DuringSchedulingIgnoredDuringExecution":[` + terms + `]}}`
+	}
+	spread := func(more string) string {
+		return `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a","whenUnsatisfiable":"DoNotSchedule",` + more + `}]`
+	}
+	// Each has so many entries, which are 20 or 21. A key is an expression and a value.
+	fields := map[string]func(entries int) string{
+		"required": func(n int) string {
+			return affinity("podAffinity", "required", `{"topologyKey":"a","labelSelector":`+selector(n)+`}`)
 		},
-		"namespace": func(s string) string {
-			return `"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"a","labelSelector":{},"namespaceSelector":` + s + `}]}}`
+		"namespace": func(n int) string {
+			return affinity("podAntiAffinity", "required", `{"topologyKey":"a","labelSelector":{},"namespaceSelector":`+selector(n)+`}`)
 		},
-		"preferred": func(s string) string {
-			return `"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"a","labelSelector":` + s + `}}]}}`
+		"preferred": func(n int) string {
+			return affinity("podAntiAffinity", "preferred", `{"weight":1,"podAffinityTerm":{"topologyKey":"a","labelSelector":`+selector(n)+`}}`)
 		},
-		"spread": func(s string) string {
-			return `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a","whenUnsatisfiable":"DoNotSchedule","labelSelector":` + s + `}]`
+		"spread": func(n int) string { return spread(`"labelSelector":` + selector(n)) },
+		"terms": func(n int) string {
+			return affinity("podAffinity", "required", numbered(`{"topologyKey":"a","labelSelector":{}}`, n))
+		},
+		"keys": func(n int) string {
+			return affinity("podAffinity", "required", `{"topologyKey":"a","labelSelector":`+selector(n-10)+`,"matchLabelKeys":[`+numbered(`"kN"`, 5)+`]}`)
+		},
+		"keys that differ": func(n int) string {
+			return affinity("podAntiAffinity", "preferred", `{"weight":1,"podAffinityTerm":{"topologyKey":"a","labelSelector":`+selector(n-10)+`,"mismatchLabelKeys":[`+numbered(`"kN"`, 5)+`]}}`)
+		},
+		"keys to spread": func(n int) string {
+			return spread(`"labelSelector":` + selector(n-10) + `,"matchLabelKeys":[` + numbered(`"kN"`, 5) + `]`)
 		},
 	}
 	object := func(kind, apiVersion, name, field string) string {
@@ -194,13 +219,13 @@ func TestAffinitiesAreBounded(t *testing.T) {
 	write := func(user, verb, manifest string, flags ...string) error {
 		return send(manifest, append(flags, verb, "--filename=-", "--as="+user, "--as-group=system:authenticated", "--namespace="+ns)...)
 	}
-	many, few := fields["required"](selector(21)), fields["required"](selector(20))
+	many, few := fields["required"](21), fields["required"](20)
 	// Another test may have had the policy just before.
 	require.Eventually(t, func() bool { return write("alice", "create", object("Deployment", "apps/v1", "former", many)) == nil }, time.Minute, 200*time.Millisecond)
 	require.NoError(t, write("alice", "create", object("Pod", "v1", "former", many)))
 	kubectl(t, "apply", "--filename="+boundedObjects)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
-	const refusal = "the selectors of podAffinity, podAntiAffinity and topologySpreadConstraints can have at most 20 labels, expressions and values each"
+	const refusal = "podAffinity, podAntiAffinity and topologySpreadConstraints can have at most 20 terms, labels, expressions and values each"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
 		err := write("alice", "create", object("Pod", "v1", "a", many), "--dry-run=server")
 		return err != nil && strings.Contains(err.Error(), refusal)
@@ -209,8 +234,8 @@ func TestAffinitiesAreBounded(t *testing.T) {
 		"Pod": "v1", "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1",
 	} {
 		for name, field := range fields {
-			require.NoError(t, write("alice", "create", object(kind, apiVersion, "a", field(selector(20))), "--dry-run=server"), "%s %s", kind, name)
-			require.ErrorContains(t, write("alice", "create", object(kind, apiVersion, "a", field(selector(21))), "--dry-run=server"), refusal, "%s %s", kind, name)
+			require.NoError(t, write("alice", "create", object(kind, apiVersion, "a", field(20)), "--dry-run=server"), "%s %s", kind, name)
+			require.ErrorContains(t, write("alice", "create", object(kind, apiVersion, "a", field(21)), "--dry-run=server"), refusal, "%s %s", kind, name)
 		}
 		require.NoError(t, write("alice", "create", object(kind, apiVersion, "a", `"hostname":"a"`), "--dry-run=server"), kind)
 	}
@@ -219,7 +244,7 @@ func TestAffinitiesAreBounded(t *testing.T) {
 		kubectl(t, "label", kind, "former", "c=d", "--namespace="+ns, "--as=alice")
 	}
 	kubectl(t, "scale", "deployment", "former", "--replicas=2", "--namespace="+ns, "--as=alice")
-	require.ErrorContains(t, write("alice", "replace", object("Deployment", "apps/v1", "former", fields["required"](selector(22)))), refusal)
+	require.ErrorContains(t, write("alice", "replace", object("Deployment", "apps/v1", "former", fields["required"](22))), refusal)
 	require.NoError(t, write("alice", "replace", object("Deployment", "apps/v1", "former", few)))
 	// Of a template that was judged when it was written, of what the CRDs admit, and of an installation.
 	require.NoError(t, send(object("Pod", "v1", "a", many), "create", "--filename=-", "--dry-run=server", "--namespace="+ns,

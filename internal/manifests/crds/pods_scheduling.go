@@ -86,10 +86,15 @@ var affinityTerms = map[string]keywords{
 	"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms},
 }
 
-// mostSelected is how many labels, expressions and values the selectors of a list may have
-// together. Those of Pods that cannot be scheduled are read by kube-scheduler at each event of a Pod, one
+// mostSelected is how many terms, and labels, expressions, values and keys in their selectors, a list may
+// have together. Those of Pods that cannot be scheduled are read by kube-scheduler at each event of a Pod, one
 // event after the other for the whole cluster. The component bounded-objects admits as many.
 const mostSelected = "20"
+
+// tooManySelected is said of the list of that name.
+func tooManySelected(field string) string {
+	return field + " can have at most " + mostSelected + " terms, labels, expressions and values together, where a key of matchLabelKeys or mismatchLabelKeys counts for two: use fewer"
+}
 
 // selected is how many labels, expressions and values a selector has.
 func selected(selector string) string {
@@ -97,16 +102,21 @@ func selected(selector string) string {
 		selector + ".matchExpressions.map(e, 1 + (has(e.values) ? size(e.values) : 0)).sum() : 0) : 0)"
 }
 
-// fewSelected bounds the selectors of the terms of an affinity to Pods.
+// added is how many expressions and values the API server adds to a selector for the
+// keys of a list: one of each for a key.
+func added(keys string) string {
+	return "(has(" + keys + ") ? 2 * size(" + keys + ") : 0)"
+}
+
+// fewSelected bounds the terms of an affinity to Pods and their selectors.
 func fewSelected(field string) rule {
 	required, preferred := "self.requiredDuringSchedulingIgnoredDuringExecution", "self.preferredDuringSchedulingIgnoredDuringExecution"
 	terms := func(list, term string) string {
-		return "(has(" + list + ") ? " + list + ".map(t, " + selected(term+".labelSelector") + " + " + selected(term+".namespaceSelector") + ").sum() : 0)"
+		return "(has(" + list + ") ? " + list + ".map(t, 1 + " + selected(term+".labelSelector") + " + " + selected(term+".namespaceSelector") +
+			" + " + added(term+".matchLabelKeys") + " + " + added(term+".mismatchLabelKeys") + ").sum() : 0)"
 	}
-	return rule{terms(required, "t") + " + " + terms(preferred, "t.podAffinityTerm") + " <= " + mostSelected,
-		"the selectors of " + field + " can have at most " + mostSelected + " labels, expressions and values together: use fewer"}
+	return rule{terms(required, "t") + " + " + terms(preferred, "t.podAffinityTerm") + " <= " + mostSelected, tooManySelected(field)}
 }
 
 // fewSpread is the same of topologySpreadConstraints.
-var fewSpread = rule{"self.map(t, " + selected("t.labelSelector") + ").sum() <= " + mostSelected,
-	"the selectors of topologySpreadConstraints can have at most " + mostSelected + " labels, expressions and values together: use fewer"}
+var fewSpread = rule{"self.map(t, 1 + " + selected("t.labelSelector") + " + " + added("t.matchLabelKeys") + ").sum() <= " + mostSelected, tooManySelected("topologySpreadConstraints")}
