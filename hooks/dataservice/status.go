@@ -2,6 +2,7 @@ package dataservice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (p *plan) judge() operator.Judgement {
 		} else if part.workload != nil {
 			if pod := p.observed.leftBehind(part.workload); pod != nil {
 				reason, message = reasonLeftBehind, deletePodMessage(pod)
-			} else if message = part.workload.stalled(); message != "" && len(part.differs.Outdated) == 0 {
+			} else if message = part.workload.stalled(); message != "" && !slices.Contains(part.differs.Outdated, part.workload.Ref()) {
 				reason, message = operator.ReasonDeadlineExceeded, message+" "+part.name+": "+p.message(part)
 			}
 		}

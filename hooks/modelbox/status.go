@@ -2,6 +2,7 @@ package modelbox
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -22,7 +23,7 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	judgement := reported.Judgement
 	if s.observed.deployment != nil {
 		rollout := s.observed.deployment.Rollout()
-		if !reported.Settled {
+		if slices.Contains(differs.Outdated, s.observed.deployment.Ref()) {
 			rollout.Deadline = "" // that of a template which is being replaced
 		}
 		judgement = reported.With(rollout.Judge())
