@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"unicode"
-	"unicode/utf8"
 
 	yamlv2 "go.yaml.in/yaml/v2"
 	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
@@ -153,19 +153,25 @@ func splitJSON(text []byte) (parts [][]byte, isJSON bool) {
 	return parts, true
 }
 
+// plainKey is the beginning of a mapping whose first key has neither a space, a quotation mark nor
+// a tag or anchor before it, behind comments.
+var plainKey = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\n|---\n)*[A-Za-z0-9][^#\n]*:[ \n]`)
+
 // hasMore reports whether something follows the first document of a text that is no JSON.
-// The converter does not look behind brackets, a quotation mark or the line that ends a document.
+// The converter does not look behind brackets, a quotation mark, the line that ends a document
+// or a line that is indented less than the first.
 // A text that begins with a plain key has none of them at its top, and is not read again.
 func hasMore(text []byte) bool {
-	begin := bytes.TrimSpace(text)
-	for bytes.HasPrefix(begin, []byte("#")) || bytes.HasPrefix(begin, []byte("---\n")) {
-		_, begin, _ = bytes.Cut(begin, []byte("\n"))
-		begin = bytes.TrimSpace(begin)
-	}
-	isPlain := len(begin) > 0 && (unicode.IsLetter(rune(begin[0])) || unicode.IsDigit(rune(begin[0]))) && begin[0] < utf8.RuneSelf
-	if isPlain && !bytes.Contains(text, []byte("...")) {
+	ends := bytes.Contains(text, []byte("...")) || bytes.Contains(text, []byte("\n%")) ||
+		bytes.ContainsAny(text, "\r\u0085\u2028\u2029") // line ends that Split does not know
+	if !ends && plainKey.Match(text) {
 		return false
 	}
+	return readsOn(text)
+}
+
+// readsOn reports what hasMore does by reading all of the text.
+func readsOn(text []byte) bool {
 	decoder := yamlv2.NewDecoder(bytes.NewReader(text))
 	var value any
 	if decoder.Decode(&value) != nil {
