@@ -61,6 +61,7 @@ type Cluster struct {
 	options  Options
 	admin    credential
 	binaries map[tools.Tool]string
+	mu       sync.Mutex // guards what Run, End, Kill and PID do with running
 	running  []*process
 	startups []Startup
 	stopOnce sync.Once
@@ -141,7 +142,9 @@ func (c *Cluster) Run(ctx context.Context, program Program) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
 	c.running = append(c.running, p)
+	c.mu.Unlock()
 
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -171,6 +174,8 @@ func (c *Cluster) Kill(name string) error {
 
 // PID returns the process id of a program, or 0 if none of the name runs.
 func (c *Cluster) PID(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, p := range c.running {
 		if p.Name == name {
 			return p.last().Process.Pid
@@ -181,6 +186,8 @@ func (c *Cluster) PID(name string) int {
 
 // take removes a program from the list of running ones.
 func (c *Cluster) take(name string) (*process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.running, func(p *process) bool { return p.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("no %s runs here", name)

@@ -24,9 +24,9 @@ type Server struct {
 	mounts map[string]corev1.Volume // by the folder
 }
 
-// StartServer runs a program as a Pod does, with more arguments: its own arguments and
+// StartServer runs a program as a Pod does: its own arguments and
 // environment, and its volumes as folders below the cluster's.
-func StartServer(ctx context.Context, c *cluster.Cluster, objects *cluster.Reader, path, name string, pod corev1.PodSpec, more ...string) (*Server, error) {
+func StartServer(ctx context.Context, c *cluster.Cluster, objects *cluster.Reader, path, name string, pod corev1.PodSpec) (*Server, error) {
 	s := &Server{Name: name, mounts: map[string]corev1.Volume{}}
 	for _, address := range []*string{&s.Hooks, &s.Metrics} {
 		free, err := cluster.FreeAddress()
@@ -59,7 +59,7 @@ func StartServer(ctx context.Context, c *cluster.Cluster, objects *cluster.Reade
 	}
 	program := cluster.Program{
 		Name: name, Path: path, Env: cluster.Environment(container),
-		Args:  append(append(args, "--listen="+s.Hooks, "--metrics-listen="+s.Metrics), more...),
+		Args:  append(args, "--listen="+s.Hooks, "--metrics-listen="+s.Metrics),
 		Ready: cluster.Healthy("http://" + s.Metrics + "/readyz"),
 	}
 	if err := c.Run(ctx, program); err != nil {

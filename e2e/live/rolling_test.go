@@ -15,7 +15,7 @@ import (
 // How a Pod ends: the kubelet sends SIGTERM when the Pod begins to be taken out of its
 // Service, which the last node does later.
 const (
-	drainDelay   = 2 * time.Second
+	drainDelay   = 5 * time.Second // that of deploy/: less is soon over on a busy machine
 	endpointsLag = time.Second
 )
 

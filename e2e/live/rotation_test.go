@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -292,15 +293,17 @@ func (r *rotation) settle() {
 		var servers []*kubelet.Server
 		for range 2 {
 			r.started++
-			server, err := kubelet.StartServer(r.Context(), operetta.Cluster, objects, r.binary(), fmt.Sprintf("%s-%d", r.server, r.started), deployment.Spec.Template.Spec, "--drain-delay=1s")
+			server, err := kubelet.StartServer(r.Context(), operetta.Cluster, objects, r.binary(), fmt.Sprintf("%s-%d", r.server, r.started), deployment.Spec.Template.Spec)
 			require.NoError(r, err)
 			servers = append(servers, server)
 		}
 		former := *r.servers.Swap(&servers)
 		r.requireNothingRefused(former)
+		var ending errgroup.Group // each waits for what may be on the way to it
 		for _, pod := range former {
-			require.NoError(r, operetta.End(pod.Name))
+			ending.Go(func() error { return operetta.End(pod.Name) })
 		}
+		require.NoError(r, ending.Wait())
 	}
 	var set appsv1.StatefulSet
 	r.get(&set, "statefulset/metacontroller", "--namespace=metacontroller")
