@@ -395,7 +395,16 @@ func TestRequestErrorsAreShortAndSilent(t *testing.T) {
 	var into struct {
 		At metav1.Time `json:"at"`
 	}
-	require.EqualError(t, decode([]byte(`{"at":"secret"}`), &into), "a value cannot be read: parsing time")
+	require.EqualError(t, decode([]byte(`{"at":"secret"}`), &into), "at cannot be read: parsing time")
+	var deep struct {
+		metav1.TypeMeta `json:",inline"`
+		Spec            struct {
+			Steps []struct {
+				Waits map[string]*metav1.Duration `json:"waits"`
+			} `json:"steps"`
+		} `json:"spec"`
+	}
+	require.EqualError(t, decode([]byte(`{"spec":{"steps":[{"waits":{"a":null,"b":"1s"}},{"waits":{"secret":"secret"}}]}}`), &deep), "spec.steps.1.waits.* cannot be read: time: invalid duration")
 }
 
 func TestComplete(t *testing.T) {

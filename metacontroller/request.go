@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/operetta-dev/operetta/internal/jsonfields"
 )
 
 // Identity identifies the parent of a request.
@@ -203,6 +205,10 @@ func (c Controller) declares(key string) bool {
 // cannotUnmarshalNumber is the prefix of the decoder's error.
 const cannotUnmarshalNumber = "json: cannot unmarshal number"
 
+// mostLookedInto is the size of an object that is decoded again, part by part, to tell which one
+// cannot be: many times what people write, and little memory.
+const mostLookedInto = 64 << 10
+
 // decode decodes a raw object as the API server would: names are
 // case-sensitive, integers stay integers, unknown fields are ignored.
 func decode(raw []byte, into any) error {
@@ -227,5 +233,52 @@ func decode(raw []byte, into any) error {
 	// Errors of quantities, times and the like quote the value, which must not
 	// reach an event.
 	reason, _, _ := strings.Cut(message, `"`)
-	return badRequest("a value cannot be read: %s", strings.TrimRight(reason, " :'"))
+	where := ""
+	if len(raw) <= mostLookedInto {
+		where = firstUnreadable(raw, reflect.TypeOf(into).Elem(), 0)
+	}
+	if where == "" || where[0] == '*' {
+		where = "a value"
+	}
+	return badRequest("%s cannot be read: %s", where, strings.TrimRight(reason, " :'"))
+}
+
+// firstUnreadable returns the path of the first value of an object that cannot be decoded into its
+// part of a Go type, as the errors of quantities, times and the like do not tell it. It is
+// empty where that is the object itself.
+func firstUnreadable(raw []byte, t reflect.Type, depth int) (path string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if depth++; depth > deepestType || hasDecoder(t) {
+		return ""
+	}
+	isReadable := func(name string, value []byte, t reflect.Type) bool {
+		if kjson.UnmarshalCaseSensitivePreserveInts(value, reflect.New(t).Interface()) == nil {
+			return true
+		}
+		path = strings.TrimSuffix(name+"."+firstUnreadable(value, t, depth), ".")
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		types := map[string]reflect.Type{}
+		for _, field := range jsonfields.Of(t) {
+			types[field.Name] = field.Type
+		}
+		members(raw, func(key, value []byte) bool {
+			t, known := types[string(key)]
+			return !known || isReadable(string(key), value, t)
+		})
+	case reflect.Map:
+		members(raw, func(_, value []byte) bool { return isReadable("*", value, t.Elem()) }) // names that users choose are not shown
+	case reflect.Slice, reflect.Array:
+		i := -1
+		elements(raw, func(value []byte) bool {
+			i++
+			return isReadable(strconv.Itoa(i), value, t.Elem())
+		})
+	default: // has nothing below
+	}
+	return path
 }

@@ -79,7 +79,7 @@ func TestDamagedObjectIsAnErrorAndNotAbsent(t *testing.T) {
 	_, err = Get[corev1.Pod](objects, "v1", "Pod", "p")
 	require.EqualError(t, err, text)
 	_, err = Get[corev1.Pod](objects, "v1", "Pod", "q")
-	require.ErrorContains(t, err, "Pod/q cannot be decoded: a value cannot be read: quantities must match")
+	require.ErrorContains(t, err, "Pod/q cannot be decoded: spec.containers.0.resources.limits.* cannot be read: quantities must match")
 	require.NotContains(t, err.Error(), "s3cret")
 
 	found, err := Get[corev1.Pod](objects, "v1", "Pod", "a")

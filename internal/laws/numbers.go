@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/internal/crd"
@@ -26,9 +28,9 @@ func DecodedSchema(t testing.TB, controller metacontroller.Controller) map[strin
 }
 
 // NumbersFit requires that a CRD admits no number that the Go type of its field
-// cannot hold, and no quantity that is longer than a sync hook admits: a custom
-// resource with one could not be decoded. It returns the number of 32-bit fields
-// and quantities.
+// cannot hold, no quantity that is longer than a sync hook admits, and no text as a time or
+// duration that is none: a custom resource with one could not be decoded. It returns the
+// number of such fields.
 func NumbersFit(t *testing.T, controller metacontroller.Controller) int {
 	n := numbers{T: t}
 	n.walk(DecodedSchema(t, controller), controller.ParentType(), "")
@@ -55,16 +57,19 @@ func (n *numbers) walk(schema object, goType reflect.Type, path string) {
 		n.found++
 		// A rule may state it, if a number and a text have different limits.
 		require.True(n, schema["maximum"] != nil || schema["x-kubernetes-validations"] != nil, "%s has no maximum", path)
+	case goType == reflect.TypeFor[metav1.Duration](), strings.HasPrefix(path, ".spec.") && (goType == reflect.TypeFor[metav1.Time]() || goType == reflect.TypeFor[metav1.MicroTime]()):
+		n.found++
+		assert.True(n, schema["pattern"] != nil || schema["x-kubernetes-validations"] != nil, "%s admits texts that cannot be read: operetta generate bounds them", path)
 	case goType == reflect.TypeFor[resource.Quantity]():
 		n.found++
 		longest, hasLongest := schema["maxLength"].(float64)
 		require.True(n, hasLongest && longest <= longestQuantity, "%s: maxLength %v", path, schema["maxLength"])
-	case goType.Kind() == reflect.Int32:
+	case reflect.Zero(goType).CanInt():
 		n.found++
-		least, hasLeast := schema["minimum"].(float64)
-		most, hasMost := schema["maximum"].(float64)
-		require.True(n, hasLeast && least >= math.MinInt32, "%s: minimum %v", path, schema["minimum"])
-		require.True(n, hasMost && most <= math.MaxInt32, "%s: maximum %v", path, schema["maximum"])
+		n.between(schema, path, -math.Ldexp(1, goType.Bits()-1), math.Ldexp(1, goType.Bits()-1))
+	case reflect.Zero(goType).CanUint():
+		n.found++
+		n.between(schema, path, 0, math.Ldexp(1, goType.Bits()))
 	case goType.Kind() == reflect.Slice && schema["items"] != nil:
 		n.walk(schema["items"].(object), goType.Elem(), path+"[]")
 	case goType.Kind() == reflect.Map && schema["additionalProperties"] != nil:
@@ -72,6 +77,14 @@ func (n *numbers) walk(schema object, goType reflect.Type, path string) {
 	case goType.Kind() == reflect.Struct:
 		n.fields(schema, goType, path)
 	}
+}
+
+// between requires that a schema admits integers from least, and up to most alone.
+func (n *numbers) between(schema object, path string, least, most float64) {
+	low, hasLow := schema["minimum"].(float64)
+	high, hasHigh := schema["maximum"].(float64)
+	assert.True(n, hasLow && low >= least, "%s: minimum %v", path, schema["minimum"])
+	assert.True(n, hasHigh && high < most, "%s: maximum %v", path, schema["maximum"])
 }
 
 func (n *numbers) fields(schema object, goType reflect.Type, path string) {

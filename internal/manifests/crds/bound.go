@@ -3,7 +3,6 @@ package crds
 import (
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"strings"
 
@@ -190,27 +189,24 @@ func boundQuantities(schema map[string]any) {
 	below(schema, boundQuantities)
 }
 
-// boundNumbers adds the range to each 32-bit number of a schema: a format is
-// not validated, and no hook can decode a larger number. A number of seconds has it, too:
+// boundNumbers adds the range to each number of a schema that has a format: a format is
+// not validated, and no hook can decode a larger number. A number of seconds has that of 32 bits:
 // Kubernetes' controllers multiply it by 1e9, which overflows for some that have 64 bits.
 func boundNumbers(schema map[string]any) {
-	if schema["type"] == "integer" && schema["format"] == "int32" {
-		boundNumber(schema)
-	}
 	for name := range member(schema, "properties") {
 		field := member(member(schema, "properties"), name)
 		if field["type"] == "integer" && (strings.HasSuffix(name, "Seconds") || name == "seconds") {
-			boundNumber(field)
+			boundInteger(field, reflect.TypeFor[int32]())
 		}
 	}
 	below(schema, boundNumbers)
-}
-
-func boundNumber(schema map[string]any) {
-	if schema["minimum"] == nil {
-		schema["minimum"] = int64(math.MinInt32)
+	if schema["type"] != "integer" {
+		return
 	}
-	if schema["maximum"] == nil {
-		schema["maximum"] = int64(math.MaxInt32)
+	switch schema["format"] {
+	case "int32":
+		boundInteger(schema, reflect.TypeFor[int32]())
+	case "int64":
+		boundInteger(schema, reflect.TypeFor[int64]())
 	}
 }

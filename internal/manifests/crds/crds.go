@@ -181,6 +181,7 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	versions, _ := spec["versions"].([]any)
 	version, _ := versions[0].(map[string]any)
 	schema := member(member(version, "schema"), "openAPIV3Schema")
+	boundNumbers(schema)
 	cutter := cutter{module: m}
 	cutter.walk(schema, c.ParentType(), "")
 	if len(cutter.silent) > 0 {
@@ -193,7 +194,6 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	boundTexts(written, "spec")
 	refuseLineEnds(written, "spec")
 	boundKeys(written, "spec")
-	boundNumbers(schema)
 	boundQuantities(schema)
 	cut, err := yaml.Marshal(definition)
 	if err != nil {

@@ -20,6 +20,10 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	if strings.HasPrefix(path, "spec.") { // the status is not for users to write
+		boundValue(schema, t)
+	}
+	boundInteger(schema, t)
 	switch t.Kind() {
 	case reflect.Struct:
 		if !c.isOurs(t) {

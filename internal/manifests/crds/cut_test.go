@@ -107,7 +107,7 @@ properties:
         properties:
           metadata: {properties: {labels: {additionalProperties: {type: string, maxLength: 63, pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'}}}}
           spec: {allOf: [{}], not: {}}
-      port: {description: ours, anyOf: [{type: integer}, {type: string}]}
+      port: {description: ours, anyOf: [{type: integer}, {type: string}], minimum: -2147483648, maximum: 2147483647}
       limits: {description: ours, additionalProperties: {anyOf: [{type: integer}, {type: string}], maxLength: 64}}
       probe: {description: ours, properties: {exec: {}}}
 `, string(got))
