@@ -78,6 +78,11 @@ func TestNewModule(t *testing.T) {
 
 	p.run("go", "test", "-mod=mod", "-trimpath", "-short", "-vet=all", "./hooks", "-run", "^TestOperators$", "-update")
 	p.run("go", "test", "-mod=mod", "-trimpath", "-short", "./hooks", "-count=1") // against what was written
+	for _, kind := range []string{"webapp", "rediscache"} {
+		golden, err := os.ReadFile(filepath.Join(p.dir, "testdata", kind, "sync/available-replicas-are-ready.out.yaml"))
+		require.NoError(t, err)
+		require.Regexp(t, `status: "True"\n +type: Ready\n`, string(golden), "as the case says")
+	}
 	for sample, outcome := range map[string]string{"webapp": "= WebApp default/hello: Ready and quiet", "rediscache": "= RedisCache default/hello: Ready and quiet"} {
 		sample = "deploy/samples/" + sample + ".yaml"
 		require.Contains(t, p.run("bin/program", "simulate", sample), outcome)

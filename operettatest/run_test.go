@@ -98,6 +98,10 @@ func TestClusterScopedOperatorsPass(t *testing.T) {
 	folder := filepath.Join(dir, "testdata/web/sync")
 	require.NoError(t, os.RemoveAll(folder))
 	require.NoError(t, os.Mkdir(folder, 0o755))
+	sample := filepath.Join(dir, "deploy/samples/web.yaml")
+	text, err := os.ReadFile(sample)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(sample, bytes.Replace(text, []byte("  namespace: shops\n"), nil, 1), 0o600))
 	const web = "apiVersion: toys.example.com/v1, kind: Web, metadata: {name: a, uid: u, generation: 1}, spec: {image: nginx}"
 	for name, text := range map[string]string{
 		"new.in.yaml":  "# A new Web asks for its ClusterRole.\n{" + web + "}\n",

@@ -1,6 +1,8 @@
 package operettatest_test
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +36,7 @@ spec:
             properties:
               replicas: {type: integer, format: int32, minimum: 0, maximum: 100, default: 1}
               image: {type: string, minLength: 1}
+              serial: {type: integer, format: int64, minimum: 0, maximum: 9223372036854774784}
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
@@ -44,6 +47,7 @@ type toy struct {
 	Spec              struct {
 		Image    string `json:"image"`
 		Replicas int32  `json:"replicas"`
+		Serial   int64  `json:"serial"`
 	} `json:"spec"`
 	Status toyStatus `json:"status"`
 }
@@ -100,7 +104,7 @@ func deployment(web *toy) *appsv1.Deployment {
 			Replicas: &web.Spec.Replicas,
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{"serial": strconv.FormatInt(web.Spec.Serial, 10)}},
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: web.Spec.Image}}},
 			},
 		},

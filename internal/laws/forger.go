@@ -125,7 +125,7 @@ func rekey(request map[string]any) {
 		rekeyed := map[string]any{}
 		objects := group.(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(objects)) {
-			rekeyed["default/"+nameOf(objects[key].(map[string]any))] = objects[key]
+			rekeyed[keyOf(request, objects[key].(map[string]any))] = objects[key]
 		}
 		groups[kind] = rekeyed
 	}

@@ -98,11 +98,14 @@ func childrenLeft(t *testing.T, e corpus.Case, answer metacontroller.Answer) map
 		if object == nil {
 			object = runtime.DeepCopyJSON(child)
 			metadata := object["metadata"].(map[string]any)
-			metadata["namespace"], metadata["uid"] = "default", fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+			metadata["uid"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+			if namespace := namespaceOf(request); namespace != "" {
+				metadata["namespace"] = namespace
+			}
 			metadata["creationTimestamp"] = e.Now.Format(time.RFC3339)
 		}
 		kind := fmt.Sprintf("%s.%s", child["kind"], child["apiVersion"])
-		left[kind].(map[string]any)["default/"+nameOf(object)] = object
+		left[kind].(map[string]any)[keyOf(request, object)] = object
 	}
 	return left
 }

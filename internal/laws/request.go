@@ -1,15 +1,18 @@
 package laws
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 )
@@ -23,12 +26,13 @@ func Remember(cases []corpus.Case) {
 	for _, c := range cases {
 		raw := c.Request
 		trees.LoadOrStore(string(raw), sync.OnceValues(func() (object map[string]any, err error) {
-			return object, json.Unmarshal(raw, &object)
+			return object, kjson.UnmarshalCaseSensitivePreserveInts(raw, &object)
 		}))
 	}
 }
 
-// Parsed returns a request in Go, for the test to change.
+// Parsed returns a request in Go, for the test to change. Integers stay integers: as
+// floating-point numbers some would be others when they are sent.
 func Parsed(t testing.TB, raw []byte) map[string]any {
 	if known, ok := trees.Load(string(raw)); ok {
 		tree, err := known.(func() (map[string]any, error))()
@@ -36,7 +40,7 @@ func Parsed(t testing.TB, raw []byte) map[string]any {
 		return runtime.DeepCopyJSON(tree)
 	}
 	var object map[string]any
-	require.NoError(t, json.Unmarshal(raw, &object))
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(raw, &object))
 	return object
 }
 
@@ -93,6 +97,20 @@ func byRef(objects []map[string]any) map[string]map[string]any {
 		all[corpus.Ref(object)] = object
 	}
 	return all
+}
+
+// namespaceOf returns the namespace of a request's parent, which is empty if it is
+// cluster-scoped.
+func namespaceOf(request map[string]any) string {
+	namespace, _, _ := unstructured.NestedString(request, "parent", "metadata", "namespace")
+	return namespace
+}
+
+// keyOf returns the key of an object in the children or related objects of a request of hook
+// version v2, where an object without a namespace is in that of the parent.
+func keyOf(request, object map[string]any) string {
+	namespace, _, _ := unstructured.NestedString(object, "metadata", "namespace")
+	return strings.TrimPrefix(cmp.Or(namespace, namespaceOf(request))+"/"+nameOf(object), "/")
 }
 
 // nameOf returns the name of an object, which may have none.

@@ -2,6 +2,7 @@ package laws
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -54,10 +55,12 @@ func strangeStatusEndsNoCall(t *testing.T, c corpus.Case, _ metacontroller.Answe
 				return
 			}
 			parent["status"] = replaceLeaves(parent["status"], func(leaf any) any {
-				if _, isNumber := leaf.(float64); isNumber {
+				switch leaf.(type) {
+				case int64, float64:
 					return strange
+				default:
+					return leaf
 				}
-				return leaf
 			})
 		})
 	}
@@ -80,9 +83,12 @@ func requireEnds(t *testing.T, c corpus.Case, what string, change func(request m
 	}
 	require.NoError(t, err, what)
 	RequireSafe(t, next.Controller, next.Hook, answer.Body)
-	after, _ := Parsed(t, answer.Body)["resyncAfterSeconds"].(float64)
-	require.GreaterOrEqual(t, after, 0.0, what)
-	require.LessOrEqual(t, after, mostResync.Seconds(), what)
+	var response struct {
+		After float64 `json:"resyncAfterSeconds"`
+	}
+	require.NoError(t, json.Unmarshal(answer.Body, &response), what)
+	require.GreaterOrEqual(t, response.After, 0.0, what)
+	require.LessOrEqual(t, response.After, mostResync.Seconds(), what)
 }
 
 // replaceLeaves returns a value with other leaves.
