@@ -1,6 +1,7 @@
 package operetta_test
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -88,6 +89,20 @@ func TestNewModule(t *testing.T) {
 		require.Contains(t, p.run("bin/program", "simulate", sample), outcome)
 		require.Equal(t, 2, strings.Count(p.run("bin/program", "explore", sample, "--schedules", "10"), "schedules: 10, found: 0"))
 	}
+
+	// A CRD in which something is wrong is not written, and that in the program does not keep
+	// generate from writing another.
+	types := filepath.Join(p.dir, "hooks/webapp/types.go")
+	text, err = os.ReadFile(types)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(types, bytes.Replace(text, []byte("scope=Namespaced"), []byte("scope=Cluster"), 1), 0o600))
+	command := exec.Command("bin/program", append([]string{"generate"}, installation...)...)
+	command.Dir = p.dir
+	output, err := command.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(output), "WebApp: child Deployment lives in a namespace and the parent does not")
+	require.NoError(t, os.WriteFile(types, text, 0o600))
+	p.run("bin/program", append([]string{"generate", "--check"}, installation...)...)
 
 	require.LessOrEqual(t, p.write(t, "internal/scaffold/testdata/rediscache"), 250, "lines of Go written by hand")
 	p.build(".")

@@ -32,6 +32,20 @@ func TestPanicOfAHookPrintsItsStack(t *testing.T) {
 	}
 }
 
+// TestGenerateReadsNoFormerCRD: it writes the one that the other commands ask for.
+func TestGenerateReadsNoFormerCRD(t *testing.T) {
+	stale := podset.Controller()
+	stale.CRD = bytes.Replace(stale.CRD, []byte("scope: Namespaced"), []byte("scope: Cluster"), 1)
+	run := func(args ...string) string {
+		var out, err bytes.Buffer
+		require.Equal(t, exitFailed, Run(t.Context(), "operetta", []metacontroller.Controller{stale}, args, Streams{strings.NewReader(""), &out, &err}))
+		return err.String()
+	}
+	const mistake = "PodSet: child Pod lives in a namespace and the parent does not"
+	require.Contains(t, run("render", "-"), mistake)
+	require.NotContains(t, run("generate", "--check", "--root", t.TempDir()), mistake)
+}
+
 // TestSimulationIsRecordedAsCases that have the same answers when they are read.
 func TestSimulationIsRecordedAsCases(t *testing.T) {
 	dir := t.TempDir()

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -56,13 +59,13 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams Streams) int {
 	// Output may quote a file or an argument.
 	streams.Err = printable.NewWriter(streams.Err)
-	if err := metacontroller.Check(controllers...); err != nil {
+	root := newRootCommand(&program{Streams: streams, name: name, declared: controllers, controllers: controllers})
+	if err := metacontroller.Check(declarations(root, controllers, args)...); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintf(streams.Err, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))
 		}
 		return exitFailed
 	}
-	root := newRootCommand(&program{Streams: streams, name: name, declared: controllers, controllers: controllers})
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -79,4 +82,18 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 	}
 	fmt.Fprintf(streams.Err, "%s: %s\n", name, message)
 	return exitFailed
+}
+
+// declarations returns the operators as a command reads them. The CRDs that the program carries
+// are those of the last time that generate wrote them: it looks for mistakes in the new ones, as
+// it would never write them otherwise.
+func declarations(root *cobra.Command, controllers []metacontroller.Controller, args []string) []metacontroller.Controller {
+	if command, _, err := root.Find(args); err != nil || command.Name() != generateCommand {
+		return controllers
+	}
+	controllers = slices.Clone(controllers)
+	for i := range controllers {
+		controllers[i].CRD = nil
+	}
+	return controllers
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/operetta-dev/operetta/internal/manifests"
 )
 
+const generateCommand = "generate"
+
 func newGenerateCommand(p *program) *cobra.Command {
 	var check bool
 	project := generate.Project{Installation: manifests.Operetta(), Controllers: p.controllers}
 	cmd := &cobra.Command{
-		Use:   "generate",
+		Use:   generateCommand,
 		Short: "Write the CRDs, CompositeControllers and permissions below deploy/",
 		Long: `Generate writes deploy/crds, deploy/controllers, deploy/rbac and deploy/argocd of a
 project: the CRDs from the Go types of the custom resources, by controller-gen, and the

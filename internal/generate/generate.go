@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -46,6 +47,13 @@ var folders = [...]string{"deploy/crds", "deploy/controllers", "deploy/rbac"}
 func (p Project) Files(ctx context.Context) (Tree, error) {
 	definitions, err := crds.Generate(ctx, p.Root, p.Packages, p.Controllers)
 	if err != nil {
+		return nil, err
+	}
+	p.Controllers = slices.Clone(p.Controllers)
+	for i := range p.Controllers {
+		p.Controllers[i].CRD = definitions[i].YAML // what the program carries is of the last time
+	}
+	if err := metacontroller.Check(p.Controllers...); err != nil {
 		return nil, err
 	}
 	files := Tree{}
