@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,11 +33,16 @@ func TestAnotherApplyStrategy(t *testing.T) {
 		require.NoError(t, err)
 		kubectl(t, "label", "deployment/web", "other=label", "--namespace="+ns)
 		kubectl(t, "scale", "deployment/web", "--replicas=3", "--namespace="+ns)
+		// What others have: an annotation that kubectl writes anew, and a number that jq rounds.
+		kubectl(t, "patch", "deployment/web", "--namespace="+ns, `--patch={"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}\n"}},"spec":{"template":{"spec":{"terminationGracePeriodSeconds":9007199254740993}}}}`)
 		if isLate {
 			applyOnServer(t, ns, after)
 			require.Equal(t, `web sidecar A B {"app.kubernetes.io/managed-by":"operetta","old":"label","other":"label"} 3`, content(), "server-side apply removes nothing")
 		}
-		require.Equal(t, "deployment.apps/web replaced\n", changeStrategy(t, ns))
+		before := kubectl(t, "get", "deployment/web", "--namespace="+ns, "--output=json")
+		require.Equal(t, "deployment.apps/web patched\n", changeStrategy(t, ns))
+		version := regexp.MustCompile(`"resourceVersion": "\d+"`)
+		require.Equal(t, version.ReplaceAllString(before, ""), version.ReplaceAllString(kubectl(t, "get", "deployment/web", "--namespace="+ns, "--output=json"), ""), "nothing but the managed fields")
 		require.Empty(t, changeStrategy(t, ns), "there is nothing left to change")
 
 		applyOnServer(t, ns, after)
@@ -74,7 +80,7 @@ func TestAnotherApplyStrategyTakesNoOrders(t *testing.T) {
 	kubectl(t, "patch", "configmap/bare", "--namespace="+ns, "--type=merge", `--patch={"metadata":{"managedFields":[{}]}}`)
 
 	output := changeStrategy(t, ns)
-	require.Equal(t, len(hostile), strings.Count(output, " replaced\n"), output)
+	require.Equal(t, len(hostile), strings.Count(output, " patched\n"), output)
 	require.Equal(t, before, kubectl(t, "get", "rolebindings", "--namespace="+other, "--output=json", "--show-managed-fields"))
 	require.Equal(t, strings.TrimSpace(strings.Repeat("Apply ", len(hostile))),
 		kubectl(t, "get", "rolebindings", "--namespace="+ns, "--show-managed-fields", "--output=jsonpath={.items[*].metadata.managedFields[*].operation}"))
@@ -113,10 +119,11 @@ func runShown(t *testing.T, page, name string, namespaces ...string) string {
 // Pod beside it.
 func TestTheRunbookFindsDeepObjects(t *testing.T) {
 	hostile, other := namespace(t, "deep"), namespace(t, "deep-victim")
+	opening, closing := `{"f:a":`, "}"
 	create := func(ns, metadata, spec string, levels int) {
 		t.Helper()
 		pod := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{%s,"managedFields":[{"manager":"a","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":%s}]},
-			"spec":{"automountServiceAccountToken":false,"containers":[{"name":"precious","image":"a"}]%s}}`, metadata, strings.Repeat(`{"f:a":`, levels)+"{}"+strings.Repeat("}", levels), spec)
+			"spec":{"automountServiceAccountToken":false,"containers":[{"name":"precious","image":"a"}]%s}}`, metadata, strings.Repeat(opening, levels)+"{}"+strings.Repeat(closing, levels), spec)
 		_, stderr, err := controlPlane.KubectlWithInput(pod, "create", "--raw=/api/v1/namespaces/"+ns+"/pods", "--filename=-")
 		require.NoError(t, err, stderr)
 	}
@@ -126,7 +133,20 @@ func TestTheRunbookFindsDeepObjects(t *testing.T) {
 	require.Equal(t, "", runShown(t, "../docs/runbooks.md", "deep", hostile, other))
 	create(hostile, `"name":"a-deep"`, "", 9300)
 	create(hostile, `"generateName":"generated-"`, "", 9985)
-	require.Regexp(t, `^`+hostile+`: a-deep\n`+hostile+`: generated-[a-z0-9]+\n$`, runShown(t, "../docs/runbooks.md", "deep", hostile, other))
+	opening, closing = `{"f:a":`, `,"f:b":{}}`
+	create(hostile, `"name":"with-more"`, "", 9300)
+	require.Regexp(t, `^`+hostile+`: a-deep\n`+hostile+`: generated-[a-z0-9]+\n`+hostile+`: with-more\n$`, runShown(t, "../docs/runbooks.md", "deep", hostile, other))
+
+	// The API server drops lists from the managed fields of an object, but not from those of a template.
+	deployment := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"in-lists"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"},
+		"managedFields":[{"manager":"a","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":` + strings.Repeat(`{"f:a":[`, 4900) + "{}" + strings.Repeat("]}", 4900) + `}]},
+		"spec":{"containers":[{"name":"a","image":"a"}]}}}}`
+	_, stderr, err := controlPlane.KubectlWithInput(deployment, "create", "--raw=/apis/apps/v1/namespaces/"+hostile+"/deployments", "--filename=-")
+	require.NoError(t, err, stderr)
+	page := filepath.Join(t.TempDir(), "page.md")
+	text := strings.ReplaceAll(read(t, "../docs/runbooks.md"), "/api/v1/namespaces/$namespace/pods", "/apis/apps/v1/namespaces/$namespace/deployments")
+	require.NoError(t, os.WriteFile(page, []byte(text), 0o600))
+	require.Equal(t, hostile+": in-lists\n", runShown(t, page, "deep", hostile, other))
 }
 
 // pathWithKubectl returns a folder with the control plane's kubectl.

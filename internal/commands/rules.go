@@ -74,6 +74,9 @@ var Rules = []Rule{
 	{File: "docs/record-replay.md", Heading: "On a cluster", Place: Nowhere, Reason: needsPods + "; TestRecordingsCanBeRead has an API server take the ephemeral container"},
 	{File: "docs/record-replay.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
 
+	{File: "docs/operations.md", Command: "file=$(mktemp)", Place: Live, Reason: livePage},
+	{File: "docs/operations.md", Command: `rm "$file"`, Place: Live, Reason: livePage},
+
 	{File: "docs/runbooks.md", Heading: "Install", Place: Nowhere, Reason: asElsewhere},
 	{File: "docs/runbooks.md", Heading: "Upgrade", Place: Nowhere, Reason: asElsewhere},
 	{File: "docs/runbooks.md", Heading: "Roll back", Place: Nowhere, Reason: asElsewhere},
@@ -86,7 +89,7 @@ var Rules = []Rule{
 
 	{File: "docs/runbooks.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
 	{File: "docs/runbooks.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},
-	{File: "docs/runbooks.md", Command: "deep=", Place: Live, Reason: livePage},
+	{File: "docs/runbooks.md", Command: "is_deep() {", Place: Live, Reason: livePage},
 	{File: "docs/runbooks.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
 
 	{File: "docs/scale.md", Command: "kubectl get operetta --all-namespaces --output=jsonpath='{.items[*].metadata.finalizers}' | grep", Exit: 1},
