@@ -284,7 +284,8 @@ func TestWhatTheFormerReleaseAdmittedIsNamed(t *testing.T) {
 Custom resources that v0.1.0 stored and the CRDs of this version refuse. One that has any of these keeps its children and is not reconciled until it is edited;
 its events quote the message. Most made no Pod in v0.1.0 either: the API server refused it. [operations.md](operations.md#from-v010) has a command that finds them.
 
-Of all kinds with such fields: two entries of one path in the items of a volume, and two of one name of the headers of a probe or hook, and of the sysctls. Metacontroller could not tell them apart.
+Of all kinds with such fields: two entries of one path in the items of a volume, and two of one name of the headers of a probe or hook, and of the sysctls. Metacontroller could not tell them apart. The template of a MyJob cannot be
+changed: delete one that has any of these, and create it again.
 
 Written by ` + "`go test ./internal/cli -run FormerReleaseAdmitted -update`" + ` from the objects that the tests of the rules break them with.
 `
