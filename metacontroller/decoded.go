@@ -282,9 +282,10 @@ func (s *shape) sizeOf(raw []byte, depth int, largest int64) int64 {
 	return n
 }
 
-// largestOfEach returns the size of the values of a valid text where each has the largest.
+// largestOfEach returns the size of the values of a valid text where each has the largest, as
+// may what a decoder makes of a number.
 func largestOfEach(raw []byte, largest int64) int64 {
-	return growth * largest * int64(countValues(raw)-1) // without the text itself
+	return growth * largest * int64(countValues(raw))
 }
 
 // anySize is decodedSize for a valid text that is decoded without a type.

@@ -152,6 +152,7 @@ type (
 	byName      map[string]Spacious
 	unseen      struct{ list []Spacious }
 	anything    struct{ value any }
+	shorthand   struct{ long *Spacious } // a number stands for a struct
 )
 
 func (o *textOrTexts) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, (*[]string)(o)) }
@@ -159,6 +160,10 @@ func (o *oneOrMany) UnmarshalJSON(b []byte) error   { return json.Unmarshal(b, (
 func (o *byName) UnmarshalJSON(b []byte) error      { return json.Unmarshal(b, (*map[string]Spacious)(o)) }
 func (o *unseen) UnmarshalJSON(b []byte) error      { return json.Unmarshal(b, &o.list) }
 func (o *anything) UnmarshalJSON(b []byte) error    { return json.Unmarshal(b, &o.value) }
+func (o *shorthand) UnmarshalJSON(b []byte) error {
+	o.long = new(Spacious)
+	return json.Unmarshal(b, &o.long.Unread[0])
+}
 
 // TestTypesOfAuthorsAreReserved: what Go allocates for a text may be in the type alone.
 func TestTypesOfAuthorsAreReserved(t *testing.T) {
@@ -184,6 +189,7 @@ func TestTypesOfAuthorsAreReserved(t *testing.T) {
 	reserving(t, new([]byName), list(`{"":{}}`))
 	reserving(t, new(unseen), list("{}"))
 	reserving(t, new(anything), list("{}"))
+	reserving(t, new([]shorthand), list("1"))
 	reserving(t, new([]metav1.Time), list(`"2026-01-01T00:00:00Z"`))
 	reserving(t, new([]metav1.LabelSelector), list(`{"matchLabels":{"":""}}`))
 }

@@ -259,7 +259,11 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 // because such children are left out.
 func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 	told, taken := false, ""
+	parent := simulate.RefOf(outcome.Parent)
 	for child, refusal := range r.refused {
+		if refusal.Parent != parent && !r.asked[parent][child] {
+			continue // that of another custom resource, which may be a child of this one
+		}
 		object := r.World.Get(child)
 		isPort := outcome.Failure != "" && strings.Contains(refusal.Err.Error(), "nodePort")
 		if !isPort && (object == nil || simulate.IsOwnedBy(object, outcome.Parent)) {
@@ -273,7 +277,7 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 		told = told || strings.Contains(outcome.Message, child.String()) || outcome.Reason != operator.ReasonChildBlocked
 	}
 	if taken != "" && (!told || outcome.Ready == "True") {
-		r.violated(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, simulate.RefOf(outcome.Parent),
+		r.violated(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, parent,
 			outcome.Ready, outcome.Reason, outcome.Message))
 	}
 	return taken != ""
