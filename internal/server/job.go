@@ -44,9 +44,10 @@ type job struct {
 	isCustomize bool
 	body        held // and, for a small body, what is computed from it
 	work, spare held
-	included    int64 // of what the hook will reserve: what body holds for it
-	prepaid     int64 // the rest of what is held before the hook runs
-	reserved    int64 // by the hook
+	included    int64         // of what the hook will reserve: what body holds for it
+	ran         time.Duration // by hooks so far
+	prepaid     int64         // the rest of what is held before the hook runs
+	reserved    int64         // by the hook
 	// learned is what the hook is known to reserve beyond what is usual for a body of its
 	// length: it was refused that, and is called again with it.
 	learned int64
@@ -119,6 +120,8 @@ func (j *job) call(controller metacontroller.Controller, hook metacontroller.Hoo
 			return metacontroller.Answer{}, err
 		}
 		defer leave()
+		j.server.calls.enter(j, controller.Name(), hook)
+		defer j.server.calls.leave(j)
 		return j.compute(func(ctx context.Context, limits metacontroller.Limits) (metacontroller.Answer, error) {
 			if tiny {
 				limits.Large = func() error { return errNotTiny }
@@ -175,8 +178,9 @@ func (j *job) compute(call func(context.Context, metacontroller.Limits) (metacon
 	next, end := j.follow()
 	defer end()
 	answer, err := call(ctx, metacontroller.Limits{MaxAnswerBytes: j.server.options.MaxAnswerBytes, Reserve: j.reserve, Step: next})
+	j.ran += time.Since(started)
 	if err != nil {
-		return answer, j.endOf(ctx, err, time.Since(started))
+		return answer, j.endOf(ctx, err)
 	}
 	j.keep(int64(cap(answer.Body)))
 	return answer, nil
@@ -260,13 +264,13 @@ func (j *job) reserve(amount int64) error {
 
 // endOf says whether a call that ran out of time failed because of the client,
 // the load or the resource.
-func (j *job) endOf(ctx context.Context, err error, ran time.Duration) error {
+func (j *job) endOf(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() == nil:
 		return err
 	case j.request.Err() != nil:
 		return fmt.Errorf("%w: %w", errGone, err)
-	case ran < j.server.options.AnswerTimeout*9/10:
+	case j.ran < j.server.options.AnswerTimeout*9/10:
 		return fmt.Errorf("%w: %w", errBusy, err) // there may be more time at a retry
 	default:
 		return err // errLate

@@ -33,7 +33,7 @@ func (s *Server) Hooks() http.Handler {
 // and below /debug/pprof/ profiles, where they are asked for.
 func (s *Server) Health() http.Handler {
 	router := chi.NewRouter()
-	router.Get("/healthz", func(w http.ResponseWriter, r *http.Request) { writeLine(w, r, http.StatusOK, "ok") })
+	router.Get("/healthz", s.isAlive)
 	router.Get("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case s.draining.Load():

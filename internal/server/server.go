@@ -107,6 +107,7 @@ type Server struct {
 	gate     gate        // shut when new requests are refused
 	budget   *budget
 	slots    slots
+	calls    calls
 	conns    connections // of the hook port
 	metrics  *metrics.Metrics
 }

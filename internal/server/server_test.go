@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -57,6 +58,21 @@ func TestHealth(t *testing.T) {
 	got, err := e.do(http.MethodGet, "/healthz", nil)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNotFound, got.code, "health is on the other port")
+}
+
+// TestAHookThatDoesNotEndEndsTheServer: it has a turn that nothing gives back, so that after a few
+// such requests no kind is served. Kubernetes starts a container again whose health check fails.
+func TestAHookThatDoesNotEndEndsTheServer(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(o *server.Options) { o.AnswerTimeout = 50 * time.Millisecond })
+	e.later("/greeting/sync", request("block"))
+	<-e.reached
+	require.Equal(t, http.StatusOK, e.probe(t, "/healthz").code)
+	require.Eventually(t, func() bool { return e.probe(t, "/healthz").code == http.StatusServiceUnavailable }, time.Minute, 50*time.Millisecond)
+	require.Equal(t, "the hook greeting/sync has run for more than 400ms and does not end\n", e.probe(t, "/healthz").body)
+	require.Equal(t, http.StatusOK, e.probe(t, "/readyz").code, "the others are served until then")
+	close(e.release)
+	require.Eventually(t, func() bool { return e.probe(t, "/healthz").code == http.StatusOK }, time.Minute, 50*time.Millisecond)
 }
 
 func TestNotReadyBeforeItServes(t *testing.T) {
