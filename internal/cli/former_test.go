@@ -26,6 +26,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -382,7 +383,7 @@ func TestWhatTheFormerReleaseStoredTwiceCanBeWritten(t *testing.T) {
 		}
 		before := keyedLists(schema(former[c.Name()]), "")
 		for path := range keyedLists(schema(c.CRD), "") {
-			if before[path] {
+			if before[path] || !testenv.Often(c.Name()+path, 4) {
 				continue
 			}
 			object := func(labels map[string]any) map[string]any {
@@ -409,7 +410,7 @@ func TestWhatTheFormerReleaseStoredTwiceCanBeWritten(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, written, 50)
+	require.True(t, written > 50 || testing.Short() && written > 10, written)
 }
 
 // keyedLists returns the paths of the lists of a schema that have keys.
