@@ -40,7 +40,7 @@ const mostAnew = 4 << 20
 func newMask(e Exchange) (*mask, error) {
 	group, _, _ := strings.Cut(e.Controller.Parent.APIVersion, "/")
 	m := &mask{places: newPlaceholders(), known: known{
-		group: group, names: map[string]bool{}, said: map[string]bool{}, words: map[string]bool{},
+		group: group, names: map[string]bool{}, said: map[string]bool{}, words: map[string]bool{}, enumerations: enumerationsOf(e.Controller),
 	}}
 	var objects struct {
 		Parent            json.RawMessage

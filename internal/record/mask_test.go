@@ -65,6 +65,20 @@ func TestEverythingElseIsReplaced(t *testing.T) {
 	}
 }
 
+// TestWordsOfAnEnumerationStay in the fields that have it: the hook takes no other.
+func TestWordsOfAnEnumerationStay(t *testing.T) {
+	c := toy()
+	c.CRD = []byte(`{spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+		tempo: {type: string, enum: [Fast, Slow]}, parts: {type: array, items: {type: object, properties: {taste: {type: string, enum: [Sweet]}, password: {type: string, enum: [Open]}}}},
+		text: {type: string}}}}}}}]}}`)
+	const members = `"spec":{"tempo":"Fast","parts":[{"taste":"Sweet","password":"Open"}],"text":"Fast","other":"Sweet"},"status":{"tempo":"Slow"}`
+	request := `{"parent":{"apiVersion":"example.com/v1","kind":"Box","metadata":{"name":"a","namespace":"default"},` + members + `},"children":{},"related":{}}`
+	m, err := newMask(Exchange{Controller: c, Hook: metacontroller.CustomizeHook, Request: []byte(request)})
+	require.NoError(t, err)
+	require.NoError(t, m.run([]byte(request)))
+	require.Contains(t, m.out.String(), `"spec":{"tempo":"Fast","parts":[{"taste":"Sweet","password":"redacted-1"}],"text":"redacted-2","other":"redacted-3"},"status":{"tempo":"redacted-4"}`)
+}
+
 // TestShapeOfAppliedObjectStays is what tells whose a field is.
 func TestShapeOfAppliedObjectStays(t *testing.T) {
 	applied := func(content string) string {

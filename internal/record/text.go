@@ -17,6 +17,7 @@ type known struct {
 	// said are the strings in answers to fully masked requests, and words the
 	// words in their statuses.
 	said, words map[string]bool
+	enumerations
 }
 
 // text returns the output for a string, with a cache: a large request repeats
@@ -89,7 +90,7 @@ func (m *mask) field(at place, text string) string {
 			return text
 		}
 		return m.withoutHashes(text)
-	case isPlain(at, text), at.field == "reason" && (knownReasons[text] || m.known.said[text]):
+	case isPlain(at, text), at.isSpec && m.known.enumerations[at.field][text] && !isSecretive(at.field), at.field == "reason" && (knownReasons[text] || m.known.said[text]):
 		return text
 	case at.isStatus && !isSecretive(at.field):
 		return m.status(at, text)
