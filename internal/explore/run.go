@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -280,7 +281,18 @@ func (r *Run) checkRefused(outcome simulate.Outcome) bool {
 		r.violated(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, parent,
 			outcome.Ready, outcome.Reason, outcome.Message))
 	}
-	return taken != ""
+	return taken != "" || r.isTold(outcome)
+}
+
+// isTold reports whether a custom resource says truly that the name of a child is taken. It does
+// not ask for the child each time, so that the last answer may be one without a refusal.
+func (r *Run) isTold(outcome simulate.Outcome) bool {
+	if outcome.Reason != operator.ReasonChildBlocked {
+		return false
+	}
+	return slices.ContainsFunc(r.World.Objects(), func(object simulate.Object) bool {
+		return strings.Contains(outcome.Message, simulate.RefOf(object).String()+" ") && !simulate.IsOwnedBy(object, outcome.Parent)
+	})
 }
 
 // leftAlone returns the objects of other controllers that use the names of
