@@ -171,7 +171,7 @@ func (s *site) runbooks() []commands.Step {
 			return err
 		}},
 		{After: "kubectl apply -k deploy/crds", Do: s.startMetacontrollers},
-		{Before: "is_deep() {", Do: func(string) error {
+		{Before: "for namespace in $(kubectl get namespaces", Do: func(string) error {
 			const levels = 9995
 			deep := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"deep","managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z",` +
 				`"fieldsType":"FieldsV1","fieldsV1":` + strings.Repeat(`{"f:a":`, levels) + `{}` + strings.Repeat("}", levels) + `}]},` +

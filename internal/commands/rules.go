@@ -89,7 +89,6 @@ var Rules = []Rule{
 
 	{File: "docs/runbooks.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
 	{File: "docs/runbooks.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},
-	{File: "docs/runbooks.md", Command: "is_deep() {", Place: Live, Reason: livePage},
 	{File: "docs/runbooks.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
 
 	{File: "docs/scale.md", Command: "kubectl get operetta --all-namespaces --output=jsonpath='{.items[*].metadata.finalizers}' | grep", Exit: 1},
