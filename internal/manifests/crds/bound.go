@@ -200,9 +200,6 @@ func boundNumbers(schema map[string]any) {
 		}
 	}
 	below(schema, boundNumbers)
-	if schema["type"] != "integer" {
-		return
-	}
 	switch schema["format"] {
 	case "int32":
 		boundInteger(schema, reflect.TypeFor[int32]())

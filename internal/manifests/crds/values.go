@@ -43,10 +43,13 @@ func boundValue(schema map[string]any, t reflect.Type) {
 	}
 }
 
-// boundInteger is the same of a number. Those of 64 bits can be as far from 0 as the largest
+// boundInteger is the same of an integer, unless its type writes it as a text. Those of 64 bits can be as far from 0 as the largest
 // limit below 2^63: limits are floating-point numbers, as which MaxInt64 is 2^63.
 func boundInteger(schema map[string]any, t reflect.Type) {
 	const most = math.MaxInt64 - 1023
+	if schema["type"] != "integer" {
+		return
+	}
 	switch value := reflect.Zero(t); {
 	case value.CanInt() && t.Bits() < 64:
 		boundRange(schema, -1<<(t.Bits()-1), 1<<(t.Bits()-1)-1)

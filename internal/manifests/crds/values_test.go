@@ -114,6 +114,13 @@ func TestWhatIsAdmittedCanBeRead(t *testing.T) {
 	require.Less(t, 20*99_999.9999999*float64(time.Hour), float64(1<<63)) // the longest duration
 }
 
+// TestANumberThatIsWrittenAsATextHasNoRange: its type has a decoder of its own.
+func TestANumberThatIsWrittenAsATextHasNoRange(t *testing.T) {
+	schema := map[string]any{"type": "string"}
+	boundInteger(schema, reflect.TypeFor[time.Month]())
+	require.Equal(t, map[string]any{"type": "string"}, schema)
+}
+
 func schemaOfField(t *testing.T, field map[string]any) *crd.Schema {
 	properties := map[string]any{"spec": map[string]any{"type": "object", "properties": map[string]any{"field": field}}}
 	version := map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "properties": properties}}}
