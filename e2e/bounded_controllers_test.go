@@ -187,6 +187,9 @@ func TestAffinitiesAreBounded(t *testing.T) {
 		"terms": func(n int) string {
 			return affinity("podAffinity", "required", numbered(`{"topologyKey":"a","labelSelector":{}}`, n))
 		},
+		"namespaces": func(n int) string {
+			return affinity("podAntiAffinity", "required", `{"topologyKey":"a","labelSelector":{},"namespaces":[`+numbered(`"nsN"`, n-1)+`]}`)
+		},
 		"keys": func(n int) string {
 			return affinity("podAffinity", "required", `{"topologyKey":"a","labelSelector":`+selector(n-10)+`,"matchLabelKeys":[`+numbered(`"kN"`, 5)+`]}`)
 		},
@@ -225,7 +228,7 @@ func TestAffinitiesAreBounded(t *testing.T) {
 	require.NoError(t, write("alice", "create", object("Pod", "v1", "former", many)))
 	kubectl(t, "apply", "--filename="+boundedObjects)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
-	const refusal = "podAffinity, podAntiAffinity and topologySpreadConstraints can have at most 20 terms, labels, expressions and values each"
+	const refusal = "podAffinity, podAntiAffinity and topologySpreadConstraints can have at most 20 terms, labels, expressions, values and namespaces each"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
 		err := write("alice", "create", object("Pod", "v1", "a", many), "--dry-run=server")
 		return err != nil && strings.Contains(err.Error(), refusal)

@@ -36,7 +36,7 @@ spec:
             properties:
               replicas: {type: integer, format: int32, minimum: 0, maximum: 100, default: 1}
               image: {type: string, minLength: 1}
-              serial: {type: integer, format: int64, minimum: 0, maximum: 9223372036854774784}
+              serial: {type: integer, format: int64, minimum: 0, maximum: 9223372036854775000}
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 

@@ -86,14 +86,14 @@ var affinityTerms = map[string]keywords{
 	"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms},
 }
 
-// mostSelected is how many terms, and labels, expressions, values and keys in their selectors, a list may
+// mostSelected is how many terms, and labels, expressions, values, keys and namespaces in these, a list may
 // have together. Those of Pods that cannot be scheduled are read by kube-scheduler at each event of a Pod, one
 // event after the other for the whole cluster. The component bounded-objects admits as many.
 const mostSelected = "20"
 
 // tooManySelected is said of the list of that name.
 func tooManySelected(field string) string {
-	return field + " can have at most " + mostSelected + " terms, labels, expressions and values together, where a key of matchLabelKeys or mismatchLabelKeys counts for two: use fewer"
+	return field + " can have at most " + mostSelected + " terms, labels, expressions, values and namespaces together, where a key of matchLabelKeys or mismatchLabelKeys counts for two: use fewer"
 }
 
 // selected is how many labels, expressions and values a selector has.
@@ -113,7 +113,7 @@ func fewSelected(field string) rule {
 	required, preferred := "self.requiredDuringSchedulingIgnoredDuringExecution", "self.preferredDuringSchedulingIgnoredDuringExecution"
 	terms := func(list, term string) string {
 		return "(has(" + list + ") ? " + list + ".map(t, 1 + " + selected(term+".labelSelector") + " + " + selected(term+".namespaceSelector") +
-			" + " + added(term+".matchLabelKeys") + " + " + added(term+".mismatchLabelKeys") + ").sum() : 0)"
+			" + " + added(term+".matchLabelKeys") + " + " + added(term+".mismatchLabelKeys") + " + (has(" + term + ".namespaces) ? size(" + term + ".namespaces) : 0)).sum() : 0)"
 	}
 	return rule{terms(required, "t") + " + " + terms(preferred, "t.podAffinityTerm") + " <= " + mostSelected, tooManySelected(field)}
 }

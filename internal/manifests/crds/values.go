@@ -43,10 +43,11 @@ func boundValue(schema map[string]any, t reflect.Type) {
 	}
 }
 
-// boundInteger is the same of an integer, unless its type writes it as a text. Those of 64 bits can be as far from 0 as the largest
-// limit below 2^63: limits are floating-point numbers, as which MaxInt64 is 2^63.
+// boundInteger is the same of an integer, unless its type writes it as a text. Limits are
+// floating-point numbers, as which MaxInt64 is 2^63: those of 64 bits have the largest below
+// that, as it is printed, so that a CRD is the same when the API server has read it.
 func boundInteger(schema map[string]any, t reflect.Type) {
-	const most = math.MaxInt64 - 1023
+	const most = 9223372036854775000
 	if schema["type"] != "integer" {
 		return
 	}
