@@ -51,7 +51,7 @@ func (k kind) numbersFit(t *testing.T) {
 	if len(k.CRD) == 0 {
 		t.Skip("the operator has no CRD")
 	}
-	t.Logf("%d numbers of 32 bits and quantities", laws.NumbersFit(t, k.Controller))
+	t.Logf("%d numbers, quantities, times and durations", laws.NumbersFit(t, k.Controller))
 }
 
 // callsShareNothing answers every case twice at once, as the server does. Only

@@ -10,7 +10,6 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/metacontroller"
-	"github.com/operetta-dev/operetta/operator"
 )
 
 // shopController declares an operator whose child is the custom resource of another.
@@ -28,23 +27,7 @@ func syncShop(shop *toy, seen metacontroller.Observed) (metacontroller.Result[to
 		"apiVersion": "toys.example.com/v1", "kind": "Web", "metadata": map[string]any{"name": shop.Name},
 		"spec": map[string]any{"image": shop.Spec.Image, "replicas": int64(shop.Spec.Replicas)},
 	}}
-	wanted := []metacontroller.Object{web}
-	differs, err := seen.Compare(wanted)
-	if err != nil {
-		return metacontroller.Result[toyStatus]{}, err
-	}
-	conditions := operator.NewConditions(shop.Status.Conditions, shop.Generation, seen.Now)
-	children := conditions.ReportChildren(differs, shop.Status.PendingChildren)
-	judgement := children.Judgement
-	if children.Settled {
-		judgement = operator.Judgement{State: operator.Done, Reason: "Asked", Message: "the Web is there"}
-	}
-	conditions.Judge(judgement)
-	return metacontroller.Result[toyStatus]{
-		Status:      toyStatus{conditions.List(), children.Pending},
-		Children:    conditions.HoldBlocked(wanted, differs, shop.Status.PendingChildren, seen.Children),
-		ResyncAfter: children.ResyncAfter,
-	}, nil
+	return answerToy(shop, seen, web, isThere)
 }
 
 // TestARefusedChildIsOfWhoAskedForIt: the name of a Web's Deployment may be taken, which the Web

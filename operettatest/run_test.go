@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
-	"github.com/operetta-dev/operetta/operator"
 	"github.com/operetta-dev/operetta/operettatest"
 )
 
@@ -70,24 +69,10 @@ func clusterScoped(c metacontroller.Controller) metacontroller.Controller {
 	c.CRD = bytes.Replace(c.CRD, []byte("scope: Namespaced"), []byte("scope: Cluster"), 1)
 	c.Children = []metacontroller.Child{{Resource: metacontroller.ClusterRole, Update: metacontroller.InPlace}}
 	c.Sync = metacontroller.Sync(func(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
-		wanted := []metacontroller.Object{&rbacv1.ClusterRole{
+		role := &rbacv1.ClusterRole{
 			ObjectMeta: metav1.ObjectMeta{Name: web.Name}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}, ResourceNames: []string{web.Spec.Image}}},
-		}}
-		differs, err := seen.Compare(wanted)
-		if err != nil {
-			return metacontroller.Result[toyStatus]{}, err
 		}
-		conditions := operator.NewConditions(web.Status.Conditions, web.Generation, seen.Now)
-		children := conditions.ReportChildren(differs, web.Status.PendingChildren)
-		judgement := children.Judgement
-		if children.Settled {
-			judgement = operator.Judgement{State: operator.Done, Reason: "Available", Message: "it is there"}
-		}
-		conditions.Judge(judgement)
-		return metacontroller.Result[toyStatus]{
-			Status: toyStatus{conditions.List(), children.Pending}, Children: conditions.HoldBlocked(wanted, differs, web.Status.PendingChildren, seen.Children),
-			ResyncAfter: children.ResyncAfter,
-		}, nil
+		return answerToy(web, seen, role, isThere)
 	})
 	return c
 }

@@ -72,27 +72,37 @@ func webController() metacontroller.Controller {
 }
 
 func syncToy(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
-	wanted := []metacontroller.Object{deployment(web)}
-	differs, err := seen.Compare(wanted)
-	if err != nil {
-		return metacontroller.Result[toyStatus]{}, err
-	}
 	observed, err := metacontroller.Get[operator.Workload](seen.Children, "apps/v1", "Deployment", web.Name)
 	if err != nil {
 		return metacontroller.Result[toyStatus]{}, err
 	}
-	conditions := operator.NewConditions(web.Status.Conditions, web.Generation, seen.Now)
-	children := conditions.ReportChildren(differs, web.Status.PendingChildren)
+	return answerToy(web, seen, deployment(web), func() operator.Judgement { return observed.Rollout().Judge() })
+}
+
+// answerToy asks for one child, and judges it once it is as it is asked for.
+func answerToy(parent *toy, seen metacontroller.Observed, child metacontroller.Object, judge func() operator.Judgement) (metacontroller.Result[toyStatus], error) {
+	wanted := []metacontroller.Object{child}
+	differs, err := seen.Compare(wanted)
+	if err != nil {
+		return metacontroller.Result[toyStatus]{}, err
+	}
+	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, seen.Now)
+	children := conditions.ReportChildren(differs, parent.Status.PendingChildren)
 	judgement := children.Judgement
 	if children.Settled {
-		judgement = observed.Rollout().Judge()
+		judgement = judge()
 	}
 	conditions.Judge(judgement)
 	return metacontroller.Result[toyStatus]{
 		Status:      toyStatus{conditions.List(), children.Pending},
-		Children:    conditions.HoldBlocked(wanted, differs, web.Status.PendingChildren, seen.Children),
+		Children:    conditions.HoldBlocked(wanted, differs, parent.Status.PendingChildren, seen.Children),
 		ResyncAfter: children.ResyncAfter,
 	}, nil
+}
+
+// isThere is the judgement of a child that need not do anything.
+func isThere() operator.Judgement {
+	return operator.Judgement{State: operator.Done, Reason: "Available", Message: "it is there"}
 }
 
 func deployment(web *toy) *appsv1.Deployment {

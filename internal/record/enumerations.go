@@ -11,15 +11,15 @@ import (
 // Whoever has the CRD knows them.
 type enumerations map[string]map[string]bool
 
-// read are the enumerations of the CRDs, by their first byte: a Controller's CRD does not change.
-var read sync.Map
+// enumerationsByCRD has what has been read, by the first byte of a CRD, which does not change.
+var enumerationsByCRD sync.Map // of *byte to enumerations
 
 // enumerationsOf returns those of a Controller. One without a CRD has none.
 func enumerationsOf(c metacontroller.Controller) enumerations {
 	if len(c.CRD) == 0 {
 		return nil
 	}
-	if known, ok := read.Load(&c.CRD[0]); ok {
+	if known, ok := enumerationsByCRD.Load(&c.CRD[0]); ok {
 		return known.(enumerations)
 	}
 	found := enumerations{}
@@ -28,7 +28,7 @@ func enumerationsOf(c metacontroller.Controller) enumerations {
 		spec, _ := properties["spec"].(map[string]any)
 		found.look(spec, "")
 	}
-	read.Store(&c.CRD[0], found)
+	enumerationsByCRD.Store(&c.CRD[0], found)
 	return found
 }
 

@@ -42,17 +42,16 @@ func (c *calls) leave(j *job) {
 	delete(c.running, j)
 }
 
-// longerThan returns a call that has run for longer than a time, if there is one. The next time
-// it isTold.
+// longerThan returns a call that has run for longer than a time, if there is one. It isTold
+// when it is returned again.
 func (c *calls) longerThan(longest time.Duration) (found call, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for j, running := range c.running {
 		if time.Since(running.began) > longest {
-			told := running
-			told.isTold = true
-			c.running[j] = told
-			return running, true
+			found, running.isTold = running, true
+			c.running[j] = running
+			return found, true
 		}
 	}
 	return call{}, false

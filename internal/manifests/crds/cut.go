@@ -23,7 +23,7 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 	if strings.HasPrefix(path, "spec.") { // the status is not for users to write
 		boundValue(schema, t)
 	}
-	boundInteger(schema, t)
+	boundInteger(schema, t) // some have no format, as uint8
 	switch t.Kind() {
 	case reflect.Struct:
 		if !c.isOurs(t) {
