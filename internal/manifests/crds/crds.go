@@ -189,6 +189,11 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("kubectl explain would have nothing to say about %s: add comments to the fields",
 			strings.Join(cutter.silent, ", "))
 	}
+	if len(cutter.quoted) > 0 {
+		slices.Sort(cutter.quoted)
+		return nil, fmt.Errorf("the CRD would admit for %s what cannot be decoded: remove the option string from the json tags",
+			strings.Join(cutter.quoted, ", "))
+	}
 	written := member(member(schema, "properties"), "spec")
 	boundEntries(written, "spec")
 	boundTexts(written, "spec")

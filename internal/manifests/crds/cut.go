@@ -2,6 +2,7 @@ package crds
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,15 +13,20 @@ import (
 type cutter struct {
 	module module   // ours
 	silent []string // paths of our fields without a description
+	quoted []string // and of those that are written as a text, of which controller-gen knows nothing
 }
 
 // walk goes on below a schema of type t. The schema's own description belongs
 // to the field or list that has it, and is not touched.
 func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
+	if schema == nil { // a field of any content, whose type may have itself as its element
+		return
+	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if strings.HasPrefix(path, "spec.") { // the status is not for users to write
+	inSpec := strings.HasPrefix(path, "spec.") // the status is not for users to write
+	if inSpec {
 		boundValue(schema, t)
 	}
 	boundInteger(schema, t) // some have no format, as uint8
@@ -31,6 +37,9 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 			bound(schema, t)
 			if t != reflect.TypeFor[resource.Quantity]() { // one of ours may be negative
 				constrain(schema, t)
+			}
+			if inSpec {
+				boundForeign(schema, t)
 			}
 			return
 		}
@@ -56,7 +65,7 @@ func (c *cutter) element(schema map[string]any, t reflect.Type, path string) {
 func (c *cutter) fields(properties map[string]any, t reflect.Type, path string) {
 	for i := range t.NumField() {
 		field := t.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" && field.Anonymous {
 			c.inline(properties, field.Type, path)
 			continue
@@ -68,6 +77,9 @@ func (c *cutter) fields(properties map[string]any, t reflect.Type, path string) 
 		at := strings.TrimPrefix(path+"."+name, ".")
 		if text, _ := schema["description"].(string); text == "" {
 			c.silent = append(c.silent, at)
+		}
+		if slices.Contains(strings.Split(options, ","), "string") {
+			c.quoted = append(c.quoted, at)
 		}
 		c.walk(schema, field.Type, at)
 	}

@@ -65,7 +65,7 @@ properties:
         properties:
           metadata: {description: theirs, properties: {labels: {description: theirs, additionalProperties: {type: string}}}}
           spec: {description: theirs, allOf: [{description: theirs}], not: {description: theirs}}
-      port: {description: ours, anyOf: [{type: integer}, {type: string}]}
+      port: {description: ours, anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}
       limits: {description: ours, additionalProperties: {description: theirs, anyOf: [{type: integer}, {type: string}]}}
       probe: {description: ours, properties: {exec: {description: theirs}}}
 `
@@ -107,7 +107,7 @@ properties:
         properties:
           metadata: {properties: {labels: {additionalProperties: {type: string, maxLength: 63, pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'}}}}
           spec: {allOf: [{}], not: {}}
-      port: {description: ours, anyOf: [{type: integer}, {type: string}], minimum: -2147483648, maximum: 2147483647}
+      port: {description: ours, anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true, minimum: -2147483648, maximum: 2147483647}
       limits: {description: ours, additionalProperties: {anyOf: [{type: integer}, {type: string}], maxLength: 64}}
       probe: {description: ours, properties: {exec: {}}}
 `, string(got))
@@ -134,4 +134,47 @@ properties:
 	c := cutter{module: ours}
 	c.walk(schema, reflect.TypeFor[parent](), "")
 	require.Equal(t, []string{"spec.sidecars", "spec.parts{}.mount"}, c.silent)
+}
+
+// A recursive type: controller-gen writes no CRD of it but with a field of any content.
+type branches map[string]branches
+
+type leaves []leaves
+
+func TestAFieldOfAnyContentIsLeftAsItIs(t *testing.T) {
+	type anything struct {
+		Tree    branches          `json:"tree"`
+		List    leaves            `json:"list"`
+		Times   []metav1.Duration `json:"times"`
+		Timeout metav1.Duration   `json:"timeout"`
+		Begin   metav1.Time       `json:"begin"`
+		Count   int8              `json:"count"`
+	}
+	type object struct {
+		Spec anything `json:"spec"`
+	}
+	fields := map[string]any{}
+	for _, name := range []string{"tree", "list", "times", "timeout", "begin", "count"} {
+		fields[name] = map[string]any{"x-kubernetes-preserve-unknown-fields": true}
+	}
+	schema := map[string]any{"properties": map[string]any{"spec": map[string]any{"properties": fields}}}
+	c := cutter{module: ours}
+	c.walk(schema, reflect.TypeFor[object](), "")
+	for name, field := range fields {
+		require.Equal(t, map[string]any{"x-kubernetes-preserve-unknown-fields": true}, field, name)
+	}
+}
+
+func TestANumberThatIsToBeWrittenAsATextIsNamed(t *testing.T) {
+	type counts struct {
+		Count int64 `json:"count,omitempty,string"`
+	}
+	type object struct {
+		Spec counts `json:"spec"`
+	}
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`{properties: {spec: {properties: {count: {type: integer, description: ours}}}}}`), &schema))
+	c := cutter{module: ours}
+	c.walk(schema, reflect.TypeFor[object](), "")
+	require.Equal(t, []string{"spec.count"}, c.quoted)
 }

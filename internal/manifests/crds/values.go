@@ -3,7 +3,9 @@ package crds
 import (
 	"math"
 	"reflect"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -26,6 +28,9 @@ var readableDuration = rule{
 // boundValue has the schema of a field admit nothing that the decoder cannot read into its Go
 // type: each sync of what could be stored would be refused.
 func boundValue(schema map[string]any, t reflect.Type) {
+	if schema["type"] != "string" && schema["x-kubernetes-int-or-string"] != true {
+		return // any content, or what the type's author made of it
+	}
 	switch t {
 	case reflect.TypeFor[metav1.Duration]():
 		if schema["maxLength"] == nil {
@@ -57,9 +62,65 @@ func boundInteger(schema map[string]any, t reflect.Type) {
 	case value.CanInt():
 		boundRange(schema, -most, most)
 	case value.CanUint() && t.Bits() < 64:
+		refuseBelowZero(schema)
 		boundRange(schema, 0, 1<<t.Bits()-1)
 	case value.CanUint():
+		refuseBelowZero(schema)
 		boundRange(schema, 0, most)
+	}
+}
+
+// refuseBelowZero removes the limit that a number without a sign has by its format, which is that
+// of one with a sign.
+func refuseBelowZero(schema map[string]any) {
+	switch least := schema["minimum"].(type) {
+	case int64:
+		if least < 0 {
+			delete(schema, "minimum")
+		}
+	case float64:
+		if least < 0 {
+			delete(schema, "minimum")
+		}
+	}
+}
+
+// boundForeign does both for a type of another module and everything below it, whose fields no
+// marker of ours reaches. It comes after what is asked of them, which may have narrower limits.
+func boundForeign(schema map[string]any, t reflect.Type) {
+	if schema == nil {
+		return
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	boundValue(schema, t)
+	boundInteger(schema, t)
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		boundForeign(member(schema, "items"), t.Elem())
+	case reflect.Map:
+		boundForeign(member(schema, "additionalProperties"), t.Elem())
+	case reflect.Struct:
+		boundFields(member(schema, "properties"), t)
+	default: // has nothing below
+	}
+}
+
+// boundFields goes on below the fields of a type of another module, those of what it embeds included.
+func boundFields(properties map[string]any, t reflect.Type) {
+	if properties == nil {
+		return
+	}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "" && field.Anonymous && field.Type.Kind() == reflect.Struct:
+			boundFields(properties, field.Type)
+		case field.Type != reflect.TypeFor[[]corev1.EphemeralContainer](): // which are refused
+			boundForeign(member(properties, name), field.Type)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	kjson "sigs.k8s.io/json"
@@ -112,6 +113,55 @@ func TestWhatIsAdmittedCanBeRead(t *testing.T) {
 		})
 	}
 	require.Less(t, 20*99_999.9999999*float64(time.Hour), float64(1<<63)) // the longest duration
+}
+
+// TestWhatIsAdmittedOfAKubernetesTypeCanBeRead: no marker of an author reaches its fields.
+func TestWhatIsAdmittedOfAKubernetesTypeCanBeRead(t *testing.T) {
+	type ports struct {
+		Ports  []corev1.ServicePort `json:"ports"`
+		Taints []corev1.Taint       `json:"taints"`
+	}
+	type object struct {
+		Spec ports `json:"spec"`
+	}
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+properties:
+  spec:
+    properties:
+      ports: {items: {properties: {port: {type: integer}, targetPort: {x-kubernetes-int-or-string: true}}}}
+      taints: {items: {properties: {timeAdded: {type: string, format: date-time}}}}
+`), &schema))
+	c := cutter{module: ours}
+	c.walk(schema, reflect.TypeFor[object](), "")
+	at := func(path ...string) map[string]any {
+		inner := schema
+		for _, name := range path {
+			inner = member(inner, name)
+			require.NotNil(t, inner, "%v", path)
+		}
+		return inner
+	}
+	port := at("properties", "spec", "properties", "ports", "items", "properties", "port")
+	require.Equal(t, int64(1<<31-1), port["maximum"])
+	target := at("properties", "spec", "properties", "ports", "items", "properties", "targetPort")
+	require.Equal(t, int64(1<<31-1), target["maximum"])
+	added := at("properties", "spec", "properties", "taints", "items", "properties", "timeAdded")
+	require.NotEmpty(t, added["pattern"])
+}
+
+// TestANumberWithoutASignHasNoLimitOfOneWithASign: controller-gen gives uint32 the format int32.
+func TestANumberWithoutASignHasNoLimitOfOneWithASign(t *testing.T) {
+	for format, number := range map[string]reflect.Type{"int32": reflect.TypeFor[uint32](), "int64": reflect.TypeFor[uint64]()} {
+		schema := map[string]any{"properties": map[string]any{"field": map[string]any{"type": "integer", "format": format}}}
+		boundNumbers(schema)
+		field := member(member(schema, "properties"), "field")
+		boundInteger(field, number)
+		require.Equal(t, int64(0), field["minimum"], format)
+	}
+	written := map[string]any{"type": "integer", "minimum": float64(5)}
+	boundInteger(written, reflect.TypeFor[uint32]())
+	require.EqualValues(t, 5, written["minimum"])
 }
 
 // TestANumberThatIsWrittenAsATextHasNoRange: its type has a decoder of its own.
