@@ -159,13 +159,6 @@ func TestAffinitiesAreBounded(t *testing.T) {
 		}
 		return `{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"NotIn","values":[` + strings.Join(list, ",") + `]}]}`
 	}
-	numbered := func(format string, count int) string {
-		list := make([]string, count)
-		for i := range list {
-			list[i] = strings.ReplaceAll(format, "N", strconv.Itoa(i))
-		}
-		return strings.Join(list, ",")
-	}
 	affinity := func(to, when, terms string) string {
 		return `"affinity":{"` + to + `":{"` + when + `DuringSchedulingIgnoredDuringExecution":[` + terms + `]}}`
 	}
@@ -188,72 +181,205 @@ func TestAffinitiesAreBounded(t *testing.T) {
 			return affinity("podAffinity", "required", numbered(`{"topologyKey":"a","labelSelector":{}}`, n))
 		},
 		"namespaces": func(n int) string {
-			return affinity("podAntiAffinity", "required", `{"topologyKey":"a","labelSelector":{},"namespaces":[`+numbered(`"nsN"`, n-1)+`]}`)
+			return affinity("podAntiAffinity", "required", `{"topologyKey":"a","labelSelector":{},"namespaces":[`+numbered(`"ns#"`, n-1)+`]}`)
 		},
 		"keys": func(n int) string {
-			return affinity("podAffinity", "required", `{"topologyKey":"a","labelSelector":`+selector(n-10)+`,"matchLabelKeys":[`+numbered(`"kN"`, 5)+`]}`)
+			return affinity("podAffinity", "required", `{"topologyKey":"a","labelSelector":`+selector(n-10)+`,"matchLabelKeys":[`+numbered(`"k#"`, 5)+`]}`)
 		},
 		"keys that differ": func(n int) string {
-			return affinity("podAntiAffinity", "preferred", `{"weight":1,"podAffinityTerm":{"topologyKey":"a","labelSelector":`+selector(n-10)+`,"mismatchLabelKeys":[`+numbered(`"kN"`, 5)+`]}}`)
+			return affinity("podAntiAffinity", "preferred", `{"weight":1,"podAffinityTerm":{"topologyKey":"a","labelSelector":`+selector(n-10)+`,"mismatchLabelKeys":[`+numbered(`"k#"`, 5)+`]}}`)
 		},
 		"keys to spread": func(n int) string {
-			return spread(`"labelSelector":` + selector(n-10) + `,"matchLabelKeys":[` + numbered(`"kN"`, 5) + `]`)
+			return spread(`"labelSelector":` + selector(n-10) + `,"matchLabelKeys":[` + numbered(`"k#"`, 5) + `]`)
 		},
-	}
-	object := func(kind, apiVersion, name, field string) string {
-		pod := `{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Always","containers":[{"name":"a","image":"a"}],` + field + `}}`
-		spec := `{"selector":{"matchLabels":{"a":"b"}},"serviceName":"a","template":` + pod + `}`
-		once := strings.ReplaceAll(pod, "Always", "Never")
-		switch kind {
-		case "Pod":
-			return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"automountServiceAccountToken":false,%s`, name, strings.SplitN(pod, `"spec":{`, 2)[1])
-		case "Job":
-			spec = `{"template":` + once + `}`
-		case "CronJob":
-			spec = `{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":` + once + `}}}`
-		case "ReplicationController":
-			spec = `{"selector":{"a":"b"},"template":` + pod + `}`
-		}
-		if kind != "StatefulSet" {
-			spec = strings.Replace(spec, `"serviceName":"a",`, "", 1)
-		}
-		return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, apiVersion, kind, name, spec)
 	}
 	write := func(user, verb, manifest string, flags ...string) error {
 		return send(manifest, append(flags, verb, "--filename=-", "--as="+user, "--as-group=system:authenticated", "--namespace="+ns)...)
 	}
 	many, few := fields["required"](21), fields["required"](20)
 	// Another test may have had the policy just before.
-	require.Eventually(t, func() bool { return write("alice", "create", object("Deployment", "apps/v1", "former", many)) == nil }, time.Minute, 200*time.Millisecond)
-	require.NoError(t, write("alice", "create", object("Pod", "v1", "former", many)))
+	require.Eventually(t, func() bool {
+		return write("alice", "create", objectWithPod("Deployment", "apps/v1", "former", many)) == nil
+	}, time.Minute, 200*time.Millisecond)
+	require.NoError(t, write("alice", "create", objectWithPod("Pod", "v1", "former", many)))
 	kubectl(t, "apply", "--filename="+boundedObjects)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
 	const refusal = "podAffinity, podAntiAffinity and topologySpreadConstraints can have at most 20 terms, labels, expressions, values and namespaces each"
 	require.Eventually(t, func() bool { // the API server reads policies again after some time
-		err := write("alice", "create", object("Pod", "v1", "a", many), "--dry-run=server")
+		err := write("alice", "create", objectWithPod("Pod", "v1", "a", many), "--dry-run=server")
 		return err != nil && strings.Contains(err.Error(), refusal)
 	}, time.Minute, 200*time.Millisecond)
-	for kind, apiVersion := range map[string]string{
-		"Pod": "v1", "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1",
-	} {
+	for kind, apiVersion := range kindsWithPods {
 		for name, field := range fields {
-			require.NoError(t, write("alice", "create", object(kind, apiVersion, "a", field(20)), "--dry-run=server"), "%s %s", kind, name)
-			require.ErrorContains(t, write("alice", "create", object(kind, apiVersion, "a", field(21)), "--dry-run=server"), refusal, "%s %s", kind, name)
+			require.NoError(t, write("alice", "create", objectWithPod(kind, apiVersion, "a", field(20)), "--dry-run=server"), "%s %s", kind, name)
+			require.ErrorContains(t, write("alice", "create", objectWithPod(kind, apiVersion, "a", field(21)), "--dry-run=server"), refusal, "%s %s", kind, name)
 		}
-		require.NoError(t, write("alice", "create", object(kind, apiVersion, "a", `"hostname":"a"`), "--dry-run=server"), kind)
+		require.NoError(t, write("alice", "create", objectWithPod(kind, apiVersion, "a", `"hostname":"a"`), "--dry-run=server"), kind)
 	}
 	// What is there can be written, but not with more.
 	for _, kind := range []string{"pod", "deployment"} {
 		kubectl(t, "label", kind, "former", "c=d", "--namespace="+ns, "--as=alice")
 	}
 	kubectl(t, "scale", "deployment", "former", "--replicas=2", "--namespace="+ns, "--as=alice")
-	require.ErrorContains(t, write("alice", "replace", object("Deployment", "apps/v1", "former", fields["required"](22))), refusal)
-	require.NoError(t, write("alice", "replace", object("Deployment", "apps/v1", "former", few)))
+	require.ErrorContains(t, write("alice", "replace", objectWithPod("Deployment", "apps/v1", "former", fields["required"](22))), refusal)
+	require.NoError(t, write("alice", "replace", objectWithPod("Deployment", "apps/v1", "former", few)))
 	// Of a template that was judged when it was written, of what the CRDs admit, and of an installation.
-	require.NoError(t, send(object("Pod", "v1", "a", many), "create", "--filename=-", "--dry-run=server", "--namespace="+ns,
+	require.NoError(t, send(objectWithPod("Pod", "v1", "a", many), "create", "--filename=-", "--dry-run=server", "--namespace="+ns,
 		"--as=system:serviceaccount:kube-system:replicaset-controller", "--as-group=system:serviceaccounts:kube-system", "--as-group=system:masters"))
-	require.NoError(t, write(metacontroller, "create", object("Pod", "v1", "a", many), "--dry-run=server"))
-	require.NoError(t, write("admin", "create", object("Pod", "v1", "a", many), "--dry-run=server", "--as-group=system:masters"))
+	require.NoError(t, write(metacontroller, "create", objectWithPod("Pod", "v1", "a", many), "--dry-run=server"))
+	require.NoError(t, write("admin", "create", objectWithPod("Pod", "v1", "a", many), "--dry-run=server", "--as-group=system:masters"))
+}
+
+// kindsWithPods have a Pod, by their apiVersion.
+var kindsWithPods = map[string]string{
+	"Pod": "v1", "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1",
+}
+
+// objectWithPod returns an object of one of these, whose Pod has a field of its spec.
+func objectWithPod(kind, apiVersion, name, field string) string {
+	if !strings.Contains(field, `"containers":`) {
+		field = `"containers":[{"name":"a","image":"a"}],` + field
+	}
+	pod := `{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Always",` + field + `}}`
+	spec := `{"selector":{"matchLabels":{"a":"b"}},"serviceName":"a","template":` + pod + `}`
+	once := strings.ReplaceAll(pod, "Always", "Never")
+	switch kind {
+	case "Pod":
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"automountServiceAccountToken":false,%s`, name, strings.SplitN(pod, `"spec":{`, 2)[1])
+	case "Job":
+		spec = `{"template":` + once + `}`
+	case "CronJob":
+		spec = `{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":` + once + `}}}`
+	case "ReplicationController":
+		spec = `{"selector":{"a":"b"},"template":` + pod + `}`
+	}
+	if kind != "StatefulSet" {
+		spec = strings.Replace(spec, `"serviceName":"a",`, "", 1)
+	}
+	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, apiVersion, kind, name, spec)
+}
+
+// numbered returns a list of count times the format, each with its number in the place of #.
+func numbered(format string, count int) string {
+	list := make([]string, count)
+	for i := range list {
+		list[i] = strings.ReplaceAll(format, "#", strconv.Itoa(i))
+	}
+	return strings.Join(list, ",")
+}
+
+// TestPodsAreBounded: with the component bounded-objects nobody of one namespace has kube-scheduler
+// compare hundreds of disks or ports of a Pod with those of all others, again and again.
+func TestPodsAreBounded(t *testing.T) {
+	ns := namespace(t, "pods")
+	const metacontroller = "system:serviceaccount:metacontroller:metacontroller"
+	kubectl(t, "create", "role", "all", "--verb=*", "--resource=*.*", "--namespace="+ns)
+	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--user="+metacontroller, "--namespace="+ns)
+	volumes := func(list ...string) string { return `"volumes":[` + strings.Join(list, ",") + `]` }
+	const claim, iscsi = `{"name":"claim#","persistentVolumeClaim":{"claimName":"a"}}`, `{"name":"iscsi#","iscsi":{"targetPortal":"a","iqn":"iqn.2001-04.com.example:a","lun":0}}`
+	containers := func(field, init string) string {
+		return `"containers":[{"name":"a","image":"a",` + field + `}],"initContainers":[{"name":"b","image":"b",` + init + `}]`
+	}
+	ports := func(n int) string {
+		return `"ports":[{"containerPort":1},` + numbered(`{"hostIP":"10.0.0.#","containerPort":10#,"hostPort":10#}`, n) + `]`
+	}
+	limits := func(n int) string {
+		return fmt.Sprintf(`"resources":{"limits":{%s},"requests":{%[1]s}}`, numbered(`"a.b/c#":"1"`, n))
+	}
+	nodes := func(n int) string {
+		return `{"matchExpressions":[{"key":"a","operator":"In","values":[` + numbered(`"v#"`, n-2) + `]}]}`
+	}
+	disks := "a Pod can have at most 20 volumes of claims, iscsi, rbd, gcePersistentDisk and awsElasticBlockStore"
+	// Each has as many as may be, or one more.
+	fields := map[string]struct {
+		refusal string
+		having  func(more int) string
+	}{
+		"claims": {disks, func(more int) string {
+			return volumes(numbered(claim, 10+more), numbered(`{"name":"eph#","ephemeral":{"volumeClaimTemplate":{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}}}`, 10))
+		}},
+		"disks": {disks, func(more int) string {
+			return volumes(numbered(iscsi, 10), numbered(`{"name":"gce#","gcePersistentDisk":{"pdName":"a"}}`, 5+more), numbered(`{"name":"aws#","awsElasticBlockStore":{"volumeID":"a"}}`, 5))
+		}},
+		"monitors": {disks, func(more int) string {
+			return volumes(`{"name":"rbd","rbd":{"image":"a","monitors":[`+numbered(`"10.0.0.#"`, 9+more)+`]}}`, numbered(iscsi, 10))
+		}},
+		"host ports": {"the containers of a Pod can have at most 20 hostPorts", func(more int) string { return containers(ports(10+more), ports(10)) }},
+		"limits":     {"the containers of a Pod can have at most 100 limits and requests", func(more int) string { return containers(limits(24+more), limits(26)) }},
+		"nodes": {"nodeAffinity can have at most 100 terms, expressions and values", func(more int) string {
+			return `"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` + nodes(50+more) + `]},"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":` + nodes(50) + `}]}}`
+		}},
+	}
+	write := func(user, verb, manifest string, flags ...string) error {
+		return send(manifest, append(flags, verb, "--filename=-", "--as="+user, "--as-group=system:authenticated", "--namespace="+ns)...)
+	}
+	many := fields["host ports"].having(1)
+	// Another test may have had the policy just before.
+	require.Eventually(t, func() bool {
+		return write("alice", "create", objectWithPod("Deployment", "apps/v1", "former", many)) == nil
+	}, time.Minute, 200*time.Millisecond)
+	kubectl(t, "apply", "--filename="+boundedObjects)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
+	require.Eventually(t, func() bool { // the API server reads policies again after some time
+		err := write("alice", "create", objectWithPod("Pod", "v1", "a", many), "--dry-run=server")
+		return err != nil && strings.Contains(err.Error(), fields["host ports"].refusal)
+	}, time.Minute, 200*time.Millisecond)
+	for kind, apiVersion := range kindsWithPods {
+		for name, field := range fields {
+			require.NoError(t, write("alice", "create", objectWithPod(kind, apiVersion, "a", field.having(0)), "--dry-run=server"), "%s %s", kind, name)
+			require.ErrorContains(t, write("alice", "create", objectWithPod(kind, apiVersion, "a", field.having(1)), "--dry-run=server"), field.refusal, "%s %s", kind, name)
+		}
+	}
+	// A StatefulSet gives its Pods volumes of claims.
+	set := strings.Replace(objectWithPod("StatefulSet", "apps/v1", "a", volumes(numbered(claim, 19))), `"serviceName":"a",`, `"serviceName":"a","volumeClaimTemplates":[`+
+		numbered(`{"metadata":{"name":"t#"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}`, 2)+`],`, 1)
+	require.ErrorContains(t, write("alice", "create", set, "--dry-run=server"), disks)
+	// What is there can be written, but not with more.
+	kubectl(t, "label", "deployment", "former", "c=d", "--namespace="+ns, "--as=alice")
+	kubectl(t, "scale", "deployment", "former", "--replicas=2", "--namespace="+ns, "--as=alice")
+	require.ErrorContains(t, write("alice", "replace", objectWithPod("Deployment", "apps/v1", "former", fields["host ports"].having(2))), fields["host ports"].refusal)
+	require.ErrorContains(t, write("alice", "replace", objectWithPod("Deployment", "apps/v1", "former", fields["disks"].having(1))), disks)
+	require.NoError(t, write("alice", "replace", objectWithPod("Deployment", "apps/v1", "former", fields["host ports"].having(0))))
+	// Of a template that was judged when it was written, of what the CRDs admit, and of an installation.
+	require.NoError(t, send(objectWithPod("Pod", "v1", "a", many), "create", "--filename=-", "--dry-run=server", "--namespace="+ns,
+		"--as=system:serviceaccount:kube-system:replicaset-controller", "--as-group=system:serviceaccounts:kube-system", "--as-group=system:masters"))
+	require.NoError(t, write(metacontroller, "create", objectWithPod("Pod", "v1", "a", many), "--dry-run=server"))
+	require.NoError(t, write("admin", "create", objectWithPod("Pod", "v1", "a", many), "--dry-run=server", "--as-group=system:masters"))
+}
+
+// TestAutoscalersAreBounded: with the component bounded-objects nobody of one namespace has
+// kube-controller-manager ask for thousands of metrics every 15 s.
+func TestAutoscalersAreBounded(t *testing.T) {
+	ns := namespace(t, "autoscalers")
+	kubectl(t, "create", "role", "all", "--verb=*", "--resource=horizontalpodautoscalers.autoscaling", "--namespace="+ns)
+	kubectl(t, "create", "rolebinding", "all", "--role=all", "--user=alice", "--namespace="+ns)
+	const metric = `{"type":"External","external":{"metric":{"name":"m#"},"target":{"type":"Value","value":"1"}}}`
+	autoscaler := func(name string, metrics int) string {
+		return fmt.Sprintf(`{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{"name":%q},"spec":{"maxReplicas":2,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"a"},"metrics":[%s]}}`,
+			name, numbered(metric, metrics))
+	}
+	write := func(verb, manifest string, flags ...string) error {
+		return send(manifest, append(flags, verb, "--filename=-", "--namespace="+ns)...)
+	}
+	const alice = "--as=alice"
+	require.Eventually(t, func() bool { return write("create", autoscaler("former", 12), alice) == nil }, time.Minute, 200*time.Millisecond)
+	kubectl(t, "apply", "--filename="+boundedObjects)
+	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
+	const refusal = "a HorizontalPodAutoscaler can have at most 10 metrics, and this one has 11"
+	require.Eventually(t, func() bool { // the API server reads policies again after some time
+		err := write("create", autoscaler("a", 11), alice, "--dry-run=server")
+		return err != nil && strings.Contains(err.Error(), refusal)
+	}, time.Minute, 200*time.Millisecond)
+	require.NoError(t, write("create", autoscaler("a", 10), alice, "--dry-run=server"))
+	require.NoError(t, write("create", autoscaler("a", 0), alice, "--dry-run=server"))
+	// In version 1 they are in an annotation.
+	first := fmt.Sprintf(`{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a","annotations":{"autoscaling.alpha.kubernetes.io/metrics":%q}},"spec":{"maxReplicas":2,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"a"}}}`,
+		"["+strings.TrimPrefix(strings.Repeat(`,{"type":"External","external":{"metricName":"m","targetValue":"1"}}`, 11), ",")+"]")
+	require.ErrorContains(t, write("create", first, alice, "--dry-run=server"), refusal)
+	kubectl(t, "label", "horizontalpodautoscaler", "former", "c=d", "--namespace="+ns, alice)
+	require.ErrorContains(t, write("replace", autoscaler("former", 13), alice), "at most 10 metrics, and this one has 13")
+	require.NoError(t, write("replace", autoscaler("former", 11), alice))
+	require.NoError(t, write("create", autoscaler("a", 11), "--dry-run=server")) // who may write all
 }
 
 // TestEventsAreBounded: no quota counts Events, which users with edit may create.

@@ -50,8 +50,8 @@ func resources(n int) string {
 func fullest() map[string]map[string]string {
 	const claims = `"resources":{"claims":%s}`
 	volumes := func(n int) string { return many(n, `{"name":"v-#","emptyDir":{}}`) }
-	pod := func(field, more string) string {
-		return fmt.Sprintf(`{"containers":%s,"initContainers":%s%s}`, containersWith(64, "c", field), containersWith(64, "i", field), more)
+	pod := func(containers int, field, more string) string {
+		return fmt.Sprintf(`{"containers":%s,"initContainers":%s%s}`, containersWith(containers, "c", field), containersWith(containers, "i", field), more)
 	}
 	specs := map[string]map[string]string{
 		"build": {
@@ -64,14 +64,15 @@ func fullest() map[string]map[string]string {
 				mounts(50, 50), volumes(50), containersWith(20, "s", mounts(64, 50)), containersWith(20, "i", mounts(64, 50))),
 			"names":    fmt.Sprintf(`{"image":"x","sidecars":%s,"initContainers":%s}`, containersWith(20, "s", `"tty":true`), containersWith(20, "i", `"tty":true`)),
 			"ports":    fmt.Sprintf(`{"image":"x","serviceType":"NodePort","ports":%s}`, many(50, `{"port":1#,"name":"p-#","nodePort":305#}`)),
-			"requests": fmt.Sprintf(`{"image":"x","sidecars":%s,"initContainers":%s}`, containersWith(20, "s", resources(16)), containersWith(20, "i", resources(16))),
+			"requests": fmt.Sprintf(`{"image":"x","sidecars":%s,"initContainers":%s}`, containersWith(3, "s", resources(16)), containersWith(3, "i", resources(16))),
 		},
 		"podset": {}, "myjob": {}, "podbuggertool": {}, "dataservice": {},
 	}
 	for what, template := range map[string]string{
-		"mounts":   pod(mounts(64, 64), `,"volumes":`+volumes(64)),
-		"claims":   pod(fmt.Sprintf(claims, many(16, `{"name":"r-#"}`)), `,"resourceClaims":`+many(16, `{"name":"r-#","resourceClaimName":"x"}`)),
-		"requests": pod(resources(16), ""),
+		"mounts":   pod(64, mounts(64, 64), `,"volumes":`+volumes(64)),
+		"claims":   pod(64, fmt.Sprintf(claims, many(16, `{"name":"r-#"}`)), `,"resourceClaims":`+many(16, `{"name":"r-#","resourceClaimName":"x"}`)),
+		"requests": pod(3, resources(16), ""),
+		"ports":    pod(64, `"ports":`+many(64, `{"containerPort":1#,"protocol":"TCP"}`), ""),
 	} {
 		specs["podset"][what] = fmt.Sprintf(`{"size":1,"template":{"spec":%s}}`, template)
 		specs["myjob"][what] = fmt.Sprintf(`{"template":{"spec":%s}}`, template)

@@ -15,7 +15,7 @@ var aboutScheduling = map[reflect.Type]asked{
 	reflect.TypeFor[corev1.PreferredSchedulingTerm](): {fields: map[string]keywords{"weight": between(1, 100)}},
 	reflect.TypeFor[corev1.WeightedPodAffinityTerm](): {fields: map[string]keywords{"weight": between(1, 100)}},
 	reflect.TypeFor[corev1.NodeSelector]():            {fields: map[string]keywords{"nodeSelectorTerms": {"minItems": int64(1), "maxItems": mostTerms}}},
-	reflect.TypeFor[corev1.NodeAffinity]():            {fields: map[string]keywords{"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms}}},
+	reflect.TypeFor[corev1.NodeAffinity]():            {fields: map[string]keywords{"preferredDuringSchedulingIgnoredDuringExecution": {"maxItems": mostTerms}}, rules: []rule{fewNodes}},
 	reflect.TypeFor[corev1.PodAffinity]():             {fields: affinityTerms, rules: []rule{fewSelected("podAffinity")}},
 	reflect.TypeFor[corev1.PodAntiAffinity]():         {fields: affinityTerms, rules: []rule{fewSelected("podAntiAffinity")}},
 	reflect.TypeFor[corev1.NodeSelectorTerm](): {
@@ -120,3 +120,47 @@ func fewSelected(field string) rule {
 
 // fewSpread is the same of topologySpreadConstraints.
 var fewSpread = rule{"self.map(t, 1 + " + selected("t.labelSelector") + " + " + added("t.matchLabelKeys") + ").sum() <= " + mostSelected, tooManySelected("topologySpreadConstraints")}
+
+// What a Pod may have of what kube-scheduler goes through for each node and each Pod there, at each attempt to
+// schedule it. The component bounded-objects admits as many.
+const (
+	mostNodes     = "100" // terms, expressions and values of a nodeAffinity: DaemonSets read them for each node
+	mostDisks     = "20"  // volumes that are compared with those of each Pod of a node
+	mostHostPorts = "20"
+	mostAmounts   = "100" // requests and limits
+)
+
+// fewNodes bounds the terms of an affinity to nodes.
+var fewNodes = func() rule {
+	const required, preferred = "self.requiredDuringSchedulingIgnoredDuringExecution", "self.preferredDuringSchedulingIgnoredDuringExecution"
+	requirements := func(list string) string {
+		return "(has(" + list + ") ? " + list + ".map(e, 1 + (has(e.values) ? size(e.values) : 0)).sum() : 0)"
+	}
+	terms := func(list, term string) string {
+		return list + ".map(t, 1 + " + requirements(term+".matchExpressions") + " + " + requirements(term+".matchFields") + ").sum()"
+	}
+	return rule{
+		"(has(" + required + ") ? " + terms(required+".nodeSelectorTerms", "t") + " : 0) + (has(" + preferred + ") ? " + terms(preferred, "t.preference") + " : 0) <= " + mostNodes,
+		"nodeAffinity can have at most " + mostNodes + " terms, expressions and values together: give the nodes a label instead",
+	}
+}()
+
+// fewDisks bounds the volumes that kube-scheduler compares with those of other Pods, and the claims, of
+// which it looks at all PersistentVolumes.
+var fewDisks = rule{
+	"self.map(v, (has(v.persistentVolumeClaim) || has(v.ephemeral) || has(v.iscsi) || has(v.gcePersistentDisk) || has(v.awsElasticBlockStore) ? 1 : 0)" +
+		" + (has(v.rbd) ? 1 + size(v.rbd.monitors) : 0)).sum() <= " + mostDisks,
+	"a Pod can have at most " + mostDisks + " volumes of claims, iscsi, rbd, gcePersistentDisk and awsElasticBlockStore, where each monitor of rbd counts for one: use fewer",
+}
+
+// fewHostPorts bounds the ports of a list of containers on their node.
+var fewHostPorts = rule{
+	"self.map(c, has(c.ports) ? c.ports.filter(p, has(p.hostPort) && p.hostPort > 0).size() : 0).sum() <= " + mostHostPorts,
+	"containers can have at most " + mostHostPorts + " hostPorts together: use a Service for the others",
+}
+
+// fewAmounts bounds what a list of containers asks for.
+var fewAmounts = rule{
+	"self.map(c, has(c.resources) ? (has(c.resources.limits) ? size(c.resources.limits) : 0) + (has(c.resources.requests) ? size(c.resources.requests) : 0) : 0).sum() <= " + mostAmounts,
+	"the resources of containers can have at most " + mostAmounts + " limits and requests together: use fewer",
+}

@@ -16,6 +16,11 @@ func constrainList(schema map[string]any, item reflect.Type) {
 			"at most 8 variables of a container can have a fileKeyRef: remove some"})
 	case reflect.TypeFor[corev1.TopologySpreadConstraint]():
 		addRule(schema, fewSpread)
+	case reflect.TypeFor[corev1.Volume]():
+		addRule(schema, fewDisks)
+	case reflect.TypeFor[corev1.Container]():
+		addRule(schema, fewHostPorts)
+		addRule(schema, fewAmounts)
 	}
 }
 
