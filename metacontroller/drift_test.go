@@ -21,6 +21,13 @@ func TestDrift(t *testing.T) {
 		"an entry that others added": {`[{"name":"web"`, `[{"name":"sidecar"},{"name":"web"`, ""},
 		"another order of volumes":   {`{"name":"v","emptyDir":{}},{"name":"w","configMap":{"name":"c"}}`, `{"name":"w","configMap":{"name":"c"}},{"name":"v","emptyDir":{}}`, ""},
 		"escaped otherwise":          {`a<b`, `a\u003cb`, ""},
+		"a key escaped otherwise":    {`"name":"web"`, `"name":"\u0077eb"`, ""},
+		"keys escaped otherwise, in another order": {
+			`{"name":"v","emptyDir":{}},{"name":"w","configMap":{"name":"c"}}`, `{"name":"\u0077","configMap":{"name":"c"}},{"name":"\u0076","emptyDir":{}}`, "",
+		},
+		"keys escaped otherwise, one repeated": {
+			`{"name":"B","value":"$(A)"}`, `{"name":"\u0042","value":"$(A)"},{"name":"\u0041","value":"evil"}`, "spec.template.spec.containers[0].env[0], which is there more than once",
+		},
 		"a number as text is longer": {`1.0`, `1`, ""},
 		"a field that is missing":    {`"strategy":{"type":"Recreate"},`, ``, ""},
 		"volumes that are missing":   {`,"volumes":[{"name":"v","emptyDir":{}},{"name":"w","configMap":{"name":"c"}}]`, ``, "spec.template.spec.volumes"},

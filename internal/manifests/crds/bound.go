@@ -157,12 +157,26 @@ func boundKeys(schema map[string]any, name string) {
 				addRule(schema, rule)
 			}
 		}
+		if !isKnownToCEL(schema) {
+			return
+		}
 		addRule(schema, rule{
 			fmt.Sprintf("self.all(key, size(key) <= %d)", longestKey),
 			fmt.Sprintf("a key has more than %d characters: shorten it", longestKey),
 		})
 	}
 	belowByName(schema, name, boundKeys)
+}
+
+// isKnownToCEL reports whether a rule can be about a list or a map: it cannot where an item or a
+// value has any content, and so no type.
+func isKnownToCEL(schema map[string]any) bool {
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner := member(schema, keyword); inner != nil {
+			return isKnownToCEL(inner)
+		}
+	}
+	return schema["type"] != nil || schema["x-kubernetes-int-or-string"] == true
 }
 
 func entriesOf(name string) int {

@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"testing"
@@ -102,4 +103,38 @@ properties:
     additionalProperties: {type: string, maxLength: 1024}
     x-kubernetes-validations: [{rule: "self.all(key, size(key) <= 317)", message: "a key has more than 317 characters: shorten it"}]
 `, string(got))
+}
+
+// TestAMapOfAnyContentHasNoRule: CEL has no type for its values, and the API server refuses the CRD.
+func TestAMapOfAnyContentHasNoRule(t *testing.T) {
+	anything := func() map[string]any { return map[string]any{"x-kubernetes-preserve-unknown-fields": true} }
+	for name, test := range map[string]struct {
+		values map[string]any
+		has    bool
+	}{
+		"anything":         {anything(), false},
+		"lists of it":      {map[string]any{"type": "array", "items": anything()}, false},
+		"texts":            {map[string]any{"type": "string"}, true},
+		"amounts":          {map[string]any{"x-kubernetes-int-or-string": true}, true},
+		"objects of it":    {map[string]any{"type": "object", "properties": map[string]any{"a": anything()}}, true},
+		"objects with any": {map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}, true},
+	} {
+		schema := map[string]any{"type": "object", "additionalProperties": test.values}
+		boundKeys(schema, "free")
+		require.Equal(t, test.has, schema["x-kubernetes-validations"] != nil, name)
+		text, err := yaml.Marshal(map[string]any{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "examples.example.com"},
+			"spec": map[string]any{
+				"group": "example.com", "scope": "Namespaced", "names": map[string]any{"plural": "examples", "singular": "example", "kind": "Example", "listKind": "ExampleList"},
+				"versions": []any{map[string]any{
+					"name": "v1", "served": true, "storage": true,
+					"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "properties": map[string]any{"spec": map[string]any{
+						"type": "object", "properties": map[string]any{"free": schema},
+					}}}},
+				}},
+			},
+		})
+		require.NoError(t, err)
+		require.NotContains(t, fmt.Sprint(admitted(t.Context(), text)), "type information", name)
+	}
 }
