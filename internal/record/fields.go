@@ -24,7 +24,7 @@ var (
 	sizeForm  = newForm(`^[+-]?([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})(m|u|n|k|[KMGTPE]i?|[eE][+-]?[0-9]{1,2})?$`)
 	ratioForm = newForm(`^[0-9]{1,5}/[0-9]{1,5}$`)
 	shareForm = newForm(`^[0-9]{1,3}%$`)
-	spanForm  = newForm(`^([0-9]{1,4}(\.[0-9]{1,9})?(h|m|s|ms|µs|d))+$`)
+	spanForm  = newForm(`^[+-]?([0-9]{1,4}(\.[0-9]{1,9})?(h|m|s|ms|us|µs|ns|d)){1,6}$`)
 	timeForm  = newForm(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)
 	boolForm  = newForm(`^(true|True|false|False)$`)
 	hashForm  = newForm(`^[0-9a-f]{8,64}$`)

@@ -98,10 +98,10 @@ func (m *mask) field(at place, text string) string {
 	return m.places.shaped(text)
 }
 
-// isPlain reports whether a string is a time or a percentage, which are kept in
+// isPlain reports whether a string is a time, a duration or a percentage, which are kept in
 // every field that is not free text.
 func isPlain(at place, text string) bool {
-	return at.field != "value" && !isSecretive(at.field) && (timeForm.MatchString(text) || shareForm.MatchString(text))
+	return at.field != "value" && !isSecretive(at.field) && (timeForm.MatchString(text) || spanForm.MatchString(text) || shareForm.MatchString(text))
 }
 
 // status returns the output for a string in the parent's status, which an
