@@ -88,8 +88,9 @@ func (c *cutter) fields(properties map[string]any, t reflect.Type, path string) 
 // inline goes on with the fields of an embedded struct, which stand beside
 // those of the struct that embeds it.
 func (c *cutter) inline(properties map[string]any, t reflect.Type, path string) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+	t, ok := structOf(t)
+	if !ok {
+		return
 	}
 	if c.isOurs(t) {
 		c.fields(properties, t, path)

@@ -178,3 +178,30 @@ func TestANumberThatIsToBeWrittenAsATextIsNamed(t *testing.T) {
 	c.walk(schema, reflect.TypeFor[object](), "")
 	require.Equal(t, []string{"spec.count"}, c.quoted)
 }
+
+// TestWhatIsEmbeddedByAPointerIsWalked, and what is no struct is left alone.
+func TestWhatIsEmbeddedByAPointerIsWalked(t *testing.T) {
+	type names map[string]string
+	type holder struct {
+		names  `json:",inline"`
+		Count  int8 `json:"count"`
+		*inner `json:",inline"`
+	}
+	type object struct {
+		Spec holder `json:"spec"`
+	}
+	for _, m := range []module{ours, "example.com/another"} { // where holder is of another module
+		schema := map[string]any{}
+		require.NoError(t, yaml.Unmarshal([]byte(`{properties: {spec: {properties: {count: {type: integer, description: ours}, few: {type: integer, description: ours}}}}}`), &schema))
+		c := cutter{module: m}
+		spec := member(member(schema, "properties"), "spec")
+		c.walk(spec, reflect.TypeFor[object]().Field(0).Type, "spec.part")
+		for _, field := range []string{"count", "few"} {
+			require.Equal(t, int64(127), member(member(spec, "properties"), field)["maximum"], "%s %s", m, field)
+		}
+	}
+}
+
+type inner struct {
+	Few int8 `json:"few"`
+}

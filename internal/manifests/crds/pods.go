@@ -82,7 +82,9 @@ func constrainFields(properties map[string]any, t reflect.Type) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch inner := member(properties, name); {
 		case name == "" && field.Anonymous:
-			constrainFields(properties, field.Type)
+			if embedded, ok := structOf(field.Type); ok {
+				constrainFields(properties, embedded)
+			}
 		case inner != nil && field.Type != reflect.TypeFor[[]corev1.EphemeralContainer](): // which are refused
 			constrain(inner, field.Type)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,13 +36,17 @@ func boundValue(schema map[string]any, t reflect.Type) {
 			schema["maxLength"] = int64(longestQuantity)
 		}
 		boundForm(schema, readableDuration)
-	case reflect.TypeFor[metav1.Time]():
+	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[time.Time]():
 		boundForm(schema, timeBegin+`(\.[0-9]{1,9})?`+timeEnd)
 	case reflect.TypeFor[metav1.MicroTime]():
 		boundForm(schema, timeBegin+`\.[0-9]{6}`+timeEnd)
 	case reflect.TypeFor[intstr.IntOrString]():
 		if schema["x-kubernetes-validations"] == nil { // which may have other limits for a number
 			boundRange(schema, math.MinInt32, math.MaxInt32)
+		}
+	default:
+		if t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous { // a time of one's own, which is read as that
+			boundValue(schema, t.Field(0).Type)
 		}
 	}
 }
@@ -114,12 +119,23 @@ func boundFields(properties map[string]any, t reflect.Type) {
 		field := t.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
-		case name == "" && field.Anonymous && field.Type.Kind() == reflect.Struct:
-			boundFields(properties, field.Type)
+		case name == "" && field.Anonymous:
+			if embedded, ok := structOf(field.Type); ok {
+				boundFields(properties, embedded)
+			}
 		case field.Type != reflect.TypeFor[[]corev1.EphemeralContainer](): // which are refused
 			boundForeign(member(properties, name), field.Type)
 		}
 	}
+}
+
+// structOf returns the struct that a type is or points to, and whether there is one: a map can be
+// embedded, too.
+func structOf(t reflect.Type) (reflect.Type, bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t, t.Kind() == reflect.Struct
 }
 
 // boundForm adds a pattern, unless the type's author has written one.

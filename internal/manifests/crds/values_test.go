@@ -19,6 +19,9 @@ import (
 	"github.com/operetta-dev/operetta/internal/crd"
 )
 
+// stamp is a time of an author's own.
+type stamp struct{ metav1.Time }
+
 // TestWhatIsAdmittedCanBeRead: the decoder reads into its Go type each value that the schema of a
 // field admits, and the schema admits what people write.
 func TestWhatIsAdmittedCanBeRead(t *testing.T) {
@@ -51,6 +54,8 @@ func TestWhatIsAdmittedCanBeRead(t *testing.T) {
 			reflect.TypeFor[metav1.Time](), date, times, []string{`"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05.123+01:00"`, `"2024-02-29T00:00:00-08:00"`},
 			[]string{`""`, `"2026-01-02"`, `"2026-01-02t03:04:05z"`, `"2026-02-29T00:00:00Z"`, `"2026-01-02T24:00:00Z"`, `"2026-01-02T03:04:60Z"`},
 		},
+		{reflect.TypeFor[time.Time](), date, times, []string{`"2026-01-02T03:04:05Z"`}, []string{`"2026-01-02t03:04:05z"`}},
+		{reflect.TypeFor[stamp](), date, times, []string{`"2026-01-02T03:04:05Z"`}, []string{`"2026-01-02t03:04:05z"`}},
 		{reflect.TypeFor[metav1.MicroTime](), date, times, []string{`"2026-01-02T03:04:05.123456Z"`}, []string{`"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05.123Z"`}},
 		{reflect.TypeFor[intstr.IntOrString](), either, nil, []string{`1`, `"1"`, `"25%"`, `-1`}, []string{`2147483648`}},
 		{reflect.TypeFor[int8](), number, nil, []string{`-128`, `127`}, []string{`128`}},
