@@ -181,9 +181,9 @@ func TestANumberThatIsToBeWrittenAsATextIsNamed(t *testing.T) {
 
 // TestWhatIsEmbeddedByAPointerIsWalked, and what is no struct is left alone.
 func TestWhatIsEmbeddedByAPointerIsWalked(t *testing.T) {
-	type names map[string]string
+	type Names map[string]string
 	type holder struct {
-		names  `json:",inline"`
+		Names  `json:",inline"`
 		Count  int8 `json:"count"`
 		*inner `json:",inline"`
 	}
