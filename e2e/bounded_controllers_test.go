@@ -202,6 +202,7 @@ func TestAffinitiesAreBounded(t *testing.T) {
 		return write("alice", "create", objectWithPod("Deployment", "apps/v1", "former", many)) == nil
 	}, time.Minute, 200*time.Millisecond)
 	require.NoError(t, write("alice", "create", objectWithPod("Pod", "v1", "former", many)))
+	require.NoError(t, write("alice", "create", objectWithPod("Deployment", "apps/v1", "large", fields["required"](5_000))))
 	kubectl(t, "apply", "--filename="+boundedObjects)
 	t.Cleanup(func() { kubectl(t, "delete", "--filename="+boundedObjects) })
 	const refusal = "podAffinity, podAntiAffinity and topologySpreadConstraints can have at most 20 terms, labels, expressions, values and namespaces each"
@@ -217,8 +218,8 @@ func TestAffinitiesAreBounded(t *testing.T) {
 		require.NoError(t, write("alice", "create", objectWithPod(kind, apiVersion, "a", `"hostname":"a"`), "--dry-run=server"), kind)
 	}
 	// What is there can be written, but not with more.
-	for _, kind := range []string{"pod", "deployment"} {
-		kubectl(t, "label", kind, "former", "c=d", "--namespace="+ns, "--as=alice")
+	for _, object := range []string{"pod/former", "deployment/former", "deployment/large"} {
+		kubectl(t, "label", object, "c=d", "--namespace="+ns, "--as=alice")
 	}
 	kubectl(t, "scale", "deployment", "former", "--replicas=2", "--namespace="+ns, "--as=alice")
 	require.ErrorContains(t, write("alice", "replace", objectWithPod("Deployment", "apps/v1", "former", fields["required"](22))), refusal)

@@ -135,8 +135,8 @@ func driftOfList(observed, desired []byte, name string, depth int) string {
 	for i, want := range wants {
 		at := i
 		if key != "" {
-			value := keyIn(want, key)
-			if at >= len(has) || !bytes.Equal(keyIn(has[at], key), value) { // mostly in the same order
+			value := keyText(lookup(want, key))
+			if at >= len(has) || !bytes.Equal(keyText(lookup(has[at], key)), value) { // mostly in the same order
 				if places == nil {
 					places = placesOf(has, key)
 				}
@@ -162,29 +162,19 @@ func driftOfList(observed, desired []byte, name string, depth int) string {
 func repeated(has, wants [][]byte, key string) int {
 	surplus := make(map[string]int, len(has))
 	for _, entry := range has {
-		surplus[string(keyIn(entry, key))]++
+		surplus[string(keyText(lookup(entry, key)))]++
 	}
 	for _, entry := range wants {
-		surplus[string(keyIn(entry, key))]--
+		surplus[string(keyText(lookup(entry, key)))]--
 	}
-	return slices.IndexFunc(wants, func(entry []byte) bool { return surplus[string(keyIn(entry, key))] > 0 })
-}
-
-// keyIn returns the value of the key of an entry, of a text what it says: one writes > in it and
-// another \u003e.
-func keyIn(entry []byte, key string) []byte {
-	value := lookup(entry, key)
-	if len(value) > 0 && value[0] == '"' {
-		return unquote(value)
-	}
-	return value
+	return slices.IndexFunc(wants, func(entry []byte) bool { return surplus[string(keyText(lookup(entry, key)))] > 0 })
 }
 
 // placesOf returns where the first entry of each value of a key is.
 func placesOf(entries [][]byte, key string) map[string]int {
 	places := make(map[string]int, len(entries))
 	for i, entry := range slices.Backward(entries) {
-		places[string(keyIn(entry, key))] = i
+		places[string(keyText(lookup(entry, key)))] = i
 	}
 	return places
 }

@@ -151,14 +151,11 @@ var annotationRules = []rule{
 
 // boundKeys adds rules to each map of a schema, which cannot bound keys itself.
 func boundKeys(schema map[string]any, name string) {
-	if member(schema, "additionalProperties") != nil {
+	if member(schema, "additionalProperties") != nil && isKnownToCEL(schema) {
 		if name == "annotations" || name == "podAnnotations" {
 			for _, rule := range annotationRules {
 				addRule(schema, rule)
 			}
-		}
-		if !isKnownToCEL(schema) {
-			return
 		}
 		addRule(schema, rule{
 			fmt.Sprintf("self.all(key, size(key) <= %d)", longestKey),

@@ -22,9 +22,7 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 	if schema == nil { // a field of any content, whose type may have itself as its element
 		return
 	}
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = pointedTo(t)
 	inSpec := strings.HasPrefix(path, "spec.") // the status is not for users to write
 	if inSpec {
 		boundValue(schema, t)
@@ -88,8 +86,8 @@ func (c *cutter) fields(properties map[string]any, t reflect.Type, path string) 
 // inline goes on with the fields of an embedded struct, which stand beside
 // those of the struct that embeds it.
 func (c *cutter) inline(properties map[string]any, t reflect.Type, path string) {
-	t, ok := structOf(t)
-	if !ok {
+	t = pointedTo(t)
+	if t.Kind() != reflect.Struct { // a map can be embedded, too
 		return
 	}
 	if c.isOurs(t) {
@@ -107,10 +105,15 @@ func (c *cutter) inline(properties map[string]any, t reflect.Type, path string) 
 // isOurs reports whether a type, or what it points to, is declared in our
 // module. Types without a name are.
 func (c *cutter) isOurs(t reflect.Type) bool {
+	return c.module.declares(pointedTo(t))
+}
+
+// pointedTo returns the type that a pointer leads to, or the type itself.
+func pointedTo(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return c.module.declares(t)
+	return t
 }
 
 // mute removes the descriptions of a schema and everything below it.

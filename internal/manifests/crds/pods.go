@@ -29,9 +29,7 @@ type rule struct{ says, message string }
 // Kubernetes type and everything below it, as far as a schema can express it,
 // so that every admitted template makes a valid Pod.
 func constrain(schema map[string]any, t reflect.Type) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = pointedTo(t)
 	if t == reflect.TypeFor[resource.Quantity]() {
 		refuseNegative(schema)
 	}
@@ -56,7 +54,7 @@ func constrainStruct(schema map[string]any, t reflect.Type) {
 	if properties == nil {
 		return
 	}
-	constrainFields(properties, t)
+	fieldsOf(properties, t, constrain)
 	wanted := podValidation[t]
 	maps.Copy(schema, wanted.itself)
 	for path, words := range wanted.fields {
@@ -74,19 +72,21 @@ func addRule(schema map[string]any, r rule) {
 	schema["x-kubernetes-validations"] = append(before, map[string]any{"rule": r.says, "message": r.message})
 }
 
-// constrainFields goes on below the fields of a type, those of what it embeds
-// included.
-func constrainFields(properties map[string]any, t reflect.Type) {
+// fieldsOf calls visit with the schema and the type of each field of a Kubernetes type, those of
+// what it embeds included.
+func fieldsOf(properties map[string]any, t reflect.Type, visit func(schema map[string]any, t reflect.Type)) {
+	t = pointedTo(t)
+	if t.Kind() != reflect.Struct { // a map can be embedded, too
+		return
+	}
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch inner := member(properties, name); {
 		case name == "" && field.Anonymous:
-			if embedded, ok := structOf(field.Type); ok {
-				constrainFields(properties, embedded)
-			}
+			fieldsOf(properties, field.Type, visit)
 		case inner != nil && field.Type != reflect.TypeFor[[]corev1.EphemeralContainer](): // which are refused
-			constrain(inner, field.Type)
+			visit(inner, field.Type)
 		}
 	}
 }

@@ -3,10 +3,8 @@ package crds
 import (
 	"math"
 	"reflect"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -94,9 +92,7 @@ func boundForeign(schema map[string]any, t reflect.Type) {
 	if schema == nil {
 		return
 	}
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = pointedTo(t)
 	boundValue(schema, t)
 	boundInteger(schema, t)
 	switch t.Kind() {
@@ -105,37 +101,9 @@ func boundForeign(schema map[string]any, t reflect.Type) {
 	case reflect.Map:
 		boundForeign(member(schema, "additionalProperties"), t.Elem())
 	case reflect.Struct:
-		boundFields(member(schema, "properties"), t)
+		fieldsOf(member(schema, "properties"), t, boundForeign)
 	default: // has nothing below
 	}
-}
-
-// boundFields goes on below the fields of a type of another module, those of what it embeds included.
-func boundFields(properties map[string]any, t reflect.Type) {
-	if properties == nil {
-		return
-	}
-	for i := range t.NumField() {
-		field := t.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case name == "" && field.Anonymous:
-			if embedded, ok := structOf(field.Type); ok {
-				boundFields(properties, embedded)
-			}
-		case field.Type != reflect.TypeFor[[]corev1.EphemeralContainer](): // which are refused
-			boundForeign(member(properties, name), field.Type)
-		}
-	}
-}
-
-// structOf returns the struct that a type is or points to, and whether there is one: a map can be
-// embedded, too.
-func structOf(t reflect.Type) (reflect.Type, bool) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t, t.Kind() == reflect.Struct
 }
 
 // boundForm adds a pattern, unless the type's author has written one.

@@ -177,6 +177,13 @@ func TestANumberThatIsWrittenAsATextHasNoRange(t *testing.T) {
 }
 
 func schemaOfField(t *testing.T, field map[string]any) *crd.Schema {
+	schema, err := crd.Load(definitionOfField(t, field), "v1")
+	require.NoError(t, err)
+	return schema
+}
+
+// definitionOfField returns the CRD of a kind whose spec has one field.
+func definitionOfField(t *testing.T, field map[string]any) []byte {
 	properties := map[string]any{"spec": map[string]any{"type": "object", "properties": map[string]any{"field": field}}}
 	version := map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "properties": properties}}}
 	text, err := yaml.Marshal(map[string]any{
@@ -186,7 +193,5 @@ func schemaOfField(t *testing.T, field map[string]any) *crd.Schema {
 		},
 	})
 	require.NoError(t, err)
-	schema, err := crd.Load(text, "v1")
-	require.NoError(t, err)
-	return schema
+	return text
 }
