@@ -57,8 +57,8 @@ func (c Controller) mistakes() []error {
 		switch {
 		case child.Update != OnDelete && child.Update != InPlace:
 			wrong("child %s: Update is %q: write metacontroller.OnDelete for what is never changed, such as a Pod or a Job, or metacontroller.InPlace", child.Kind, child.Update)
-		case child.Reads != nil && child.Update != OnDelete:
-			wrong("child %s: Reads is for kinds with the update method OnDelete: leave it out", child.Kind)
+		case child.Reads != nil && !readsMembers(child.Reads):
+			wrong("child %s: Reads is %s: write a struct that does not decode itself", child.Kind, child.Reads)
 		}
 		if seen[child.Key()] {
 			wrong("child %s stands twice: leave one out", child.Key())

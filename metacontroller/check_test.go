@@ -1,7 +1,6 @@
 package metacontroller
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -36,7 +35,6 @@ func TestCheck(t *testing.T) {
 		"kind in lower case":   {func(c *Controller) { c.Parent.Kind = "toy" }, `the Kind "toy" is no name of a kind`},
 		"no sync":              {func(c *Controller) { c.Sync = Hook{} }, `Sync is missing`},
 		"a child twice":        {func(c *Controller) { c.Children = append(c.Children, c.Children[0]) }, `child ConfigMap.v1 stands twice`},
-		"part of what changes": {func(c *Controller) { c.Children[0].Reads = reflect.TypeFor[Controller]() }, `Reads is for kinds with the update method OnDelete`},
 		"contested and unseen": {func(c *Controller) { c.Customize, c.Related = Hook{}, nil }, `is Contested, and there is no Customize hook`},
 		"no customize":         {func(c *Controller) { c.Customize, c.Children[0].Contested = Hook{}, false }, `there is no Customize hook that selects any`},
 		"nothing elsewhere":    {func(c *Controller) { c.Related, c.RelatedInAllNamespaces = nil, true }, `no kinds that it could be about`},

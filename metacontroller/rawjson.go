@@ -9,9 +9,8 @@ import (
 
 // A request carries every child in full, at 5 to 10 KB each, and a hook reads a
 // few fields of some. The functions here navigate a valid JSON text without
-// copying it: they skip values by counting brackets, so that only what a hook
-// asks for is decoded. They require that json.Valid was called on the whole
-// text before.
+// copying it: they skip values by counting brackets. The text must be valid JSON, which
+// a reader has read or this package has written.
 
 // members calls visit with the key and the raw value of each member of a JSON
 // object, in the order of the text. It reports false if raw is no object, or if
@@ -60,8 +59,7 @@ func elements(raw []byte, visit func(value []byte) bool) {
 	}
 }
 
-// lookup returns the raw value at a path of member names, or nil. Of duplicate
-// names the last one counts, as for every JSON decoder of Kubernetes.
+// lookup returns the raw value at a path of member names, or nil.
 func lookup(raw []byte, path ...string) []byte {
 	for _, name := range path {
 		var found []byte
@@ -69,7 +67,7 @@ func lookup(raw []byte, path ...string) []byte {
 			if string(key) == name {
 				found = value
 			}
-			return true
+			return found == nil // a name stands once
 		})
 		if found == nil {
 			return nil

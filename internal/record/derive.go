@@ -34,23 +34,12 @@ type asker struct {
 const (
 	// askTime is for all calls for one exchange.
 	askTime = 3 * time.Second
-	// mostAsked is the memory of one call, in bytes.
-	mostAsked = 24 << 20
 )
-
-var errCostly = errors.New("the hook takes too much memory")
 
 // ask calls a hook, and fails if the answer is too large to be recorded.
 func (a asker) ask(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
-	left := int64(mostAsked)
 	answer, err := a.Controller.CallContext(a.ctx, hook, now, request, metacontroller.Limits{
 		MaxAnswerBytes: mostAnew,
-		Reserve: func(bytes int64) error {
-			if left -= bytes; left < 0 {
-				return errCostly
-			}
-			return nil
-		},
 	})
 	if err == nil {
 		err = a.ctx.Err()

@@ -1,11 +1,10 @@
-package metacontroller
+package wire
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
-	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-func wireOf(t *testing.T, object Object) string {
+func wireOf(t *testing.T, object any) string {
 	t.Helper()
-	wire, err := appendObject(nil, object)
+	wire, err := AppendObject(nil, object)
 	require.NoError(t, err)
 	return string(wire)
 }
@@ -111,7 +110,7 @@ func TestWireFormOfUnstructuredContent(t *testing.T) {
 	require.Equal(t, `{"empty":{},"kind":"X","list":[1,1.5,true,"x",{}]}`, wireOf(t, object))
 
 	object.Object["list"] = []any{nil}
-	_, err := appendObject(nil, object)
+	_, err := AppendObject(nil, object)
 	require.ErrorContains(t, err, "[0] is null")
 }
 
@@ -144,21 +143,12 @@ type (
 	odd   struct {
 		Address   netip.Addr   `json:"address"`
 		Addresses []netip.Addr `json:"addresses"`
-		Quoted    int64        `json:"quoted,string"`
-		IsQuoted  bool         `json:"isQuoted,string"`
 		Number    json.Number  `json:"number"`
 		None      json.Number  `json:"none"`
 		Any       any          `json:"any"`
 		Left      string       `json:"-"`
 		Shout     *shout       `json:"shout"`
 		Shouts    []*shout     `json:"shouts"`
-	}
-	tagged struct {
-		Name string `json:"Phase"`
-	}
-	taggedOfOneDepth struct {
-		Shared
-		tagged
 	}
 	ambiguous struct {
 		Shared
@@ -173,33 +163,22 @@ type (
 		Three   [3]int
 		Bytes   [2]byte
 		Colors  []color
-		Ints    map[int]string
-		Uints   map[uint8]int
-		Texts   map[netip.Addr]string
 		Shouts  map[shout]int
 		Pointer uintptr
-	}
-	quoted struct {
-		Text    string      `json:"text,string"`
-		Pointer *int        `json:"pointer,string"`
-		Nil     *int        `json:"nil,string"`
-		Number  json.Number `json:"number,string"`
-		Float   float32     `json:"float,string"`
 	}
 	options struct {
 		Zero    time.Time `json:"zero,omitzero"`
 		Count   int       `json:"count,omitnothing"`
-		Odd     string    `json:"a\"b"`
 		Other   string    `json:"é"`
-		Dash    string    `json:"-,"`
+		Dash    string    `json:"dash"`
 		Generic generic[int]
 	}
 	generic[T any] struct{ Value T }
-	// written write themselves, which the option string does not change.
+	// written write themselves.
 	written struct {
-		Level   level                   `json:"level,string"`
-		Pointer *level                  `json:"pointer,string"`
-		Shout   shout                   `json:"shout,string"`
+		Level   level                   `json:"level"`
+		Pointer *level                  `json:"pointer"`
+		Shout   shout                   `json:"shout"`
 		Time    struct{ metav1.Time }   `json:"time"`
 		Times   []struct{ metav1.Time } `json:"times"`
 		Raw     json.RawMessage         `json:"raw"`
@@ -235,14 +214,12 @@ func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
 		outerFirst{"outer", phase{"inner"}}, outerLast{phase{"inner"}, "outer"},
 		pointed{&Shared{"inner", "o"}, "a"}, pointed{nil, "a"}, pointedInline{&Shared{"inner", "o"}, "a"}, named{Shared{"p", "o"}},
 		odd{
-			Address: netip.MustParseAddr("10.0.0.1"), Addresses: []netip.Addr{netip.MustParseAddr("fe80::1")}, Quoted: -5, IsQuoted: true, Number: "1.50",
+			Address: netip.MustParseAddr("10.0.0.1"), Addresses: []netip.Addr{netip.MustParseAddr("fe80::1")}, Number: "1.50",
 			Any: map[string]any{"n": json.Number("12345678901234567890"), "a": netip.MustParseAddr("10.0.0.2")}, Left: "l", Shout: new(shout("a")), Shouts: []*shout{new(shout("b"))},
 		},
-		taggedOfOneDepth{Shared{"p", "o"}, tagged{"n"}}, ambiguous{Shared{"p", "o"}, also{"q"}}, hidden{&also{"p"}}, Left{&Right{nil, "o"}, "p"},
-		numbers{0.1, 1e21, [3]int{1, 2, 3}, [2]byte{4, 5}, []color{1, 0}, map[int]string{-1: "a"}, map[uint8]int{200: 1},
-			map[netip.Addr]string{netip.MustParseAddr("10.0.0.1"): "a"}, map[shout]int{"s": 1}, 3},
-		quoted{Text: "a", Pointer: new(5), Number: "1.50", Float: 0.1},
-		options{time.Time{}.In(time.FixedZone("", 3600)), 0, "a", "b", "c", generic[int]{7}},
+		ambiguous{Shared{"p", "o"}, also{"q"}}, hidden{&also{"p"}}, Left{&Right{nil, "o"}, "p"},
+		numbers{0.1, 1e21, [3]int{1, 2, 3}, [2]byte{4, 5}, []color{1, 0}, map[shout]int{"s": 1}, 3},
+		options{time.Time{}.In(time.FixedZone("", 3600)), 0, "b", "c", generic[int]{7}},
 		map[string]string{"": "x", "a": "b"}, map[string]any{"": map[string]any{"": 1}},
 		map[string]any{"pointers": []*[]color{{}}, "lists": [][]color{{}, {1}}},
 		&written{
@@ -252,11 +229,11 @@ func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
 	} {
 		want, err := json.Marshal(value)
 		require.NoError(t, err)
-		got, err := appendStatus(nil, value)
+		got, err := AppendValue(nil, value)
 		require.NoError(t, err)
 		require.JSONEq(t, withoutNulls(t, want), string(got), "%T", value)
 	}
-	_, err := appendStatus(nil, odd{Number: "one"})
+	_, err := AppendValue(nil, odd{Number: "one"})
 	require.ErrorContains(t, err, "number: ")
 }
 
@@ -286,7 +263,7 @@ func TestWireFormRefusesWhatHasNone(t *testing.T) {
 		"a runtime.RawExtension is not one value":         []runtime.RawExtension{{Raw: []byte(`{}}`)}},
 		"[0]: a json.RawMessage is not one value":         []json.RawMessage{{}},
 	} {
-		_, err := appendStatus(nil, value)
+		_, err := AppendValue(nil, value)
 		require.ErrorContains(t, err, reason)
 	}
 }
@@ -311,67 +288,19 @@ func TestWhatLeadsBackToItselfIsAnError(t *testing.T) {
 		}
 		return value
 	}
-	for name, value := range map[string]any{"a pointer": ring, "a map": inMap, "a list": inList, "an interface": &toItself, "too many levels": levels(10_001)} {
-		_, err := appendStatus(nil, value)
-		require.ErrorIs(t, err, errNested, name)
-		require.Less(t, len(err.Error()), 600, name)
-		_, err = appendObject(nil, &unstructured.Unstructured{Object: map[string]any{"data": value}})
-		require.ErrorIs(t, err, errNested, name)
+	for name, value := range map[string]any{"a pointer": ring, "a map": inMap, "a list": inList, "an interface": &toItself, "too many levels": levels(mostNested/2 + 1)} {
+		_, err := AppendValue(nil, value)
+		require.ErrorIs(t, err, ErrNested, name)
+		_, err = AppendObject(nil, &unstructured.Unstructured{Object: map[string]any{"data": value}})
+		require.ErrorIs(t, err, ErrNested, name)
 	}
-	text, err := appendStatus(nil, levels(10_000))
+	text, err := AppendValue(nil, levels(mostNested/2))
 	require.NoError(t, err)
 	require.True(t, json.Valid(text))
 
-	_, err = controllerOf(func(*greeting, Observed) (greetingResult, error) {
-		return greetingResult{Status: inMap}, nil
-	}).Call(SyncHook, noon, ask(false, "", ""))
-	require.ErrorContains(t, err, errNested.Error())
 }
 
-// TestWhereAnErrorIsTakesLittle: the path to it may have thousands of levels.
-func TestWhereAnErrorIsTakesLittle(t *testing.T) {
-	var value any = []any{"", nil}
-	for range 9_000 {
-		value = map[string]any{strings.Repeat("k", 140): value}
-	}
-	var before, after goruntime.MemStats
-	goruntime.ReadMemStats(&before)
-	_, err := appendStatus(nil, map[string]any{"spec": value})
-	require.Error(t, err)
-	message := err.Error()
-	goruntime.ReadMemStats(&after)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
-	require.Regexp(t, `^spec: (k{140}: ){2}…: .*null`, message)
-	require.Less(t, len(message), 600)
-
-	_, err = appendStatus(nil, map[string]any{"a": []any{map[string]any{"b": []any{nil}}}})
-	require.ErrorContains(t, err, "a: [0]: b: [0]")
-}
-
-func TestHashKnowsContentOnly(t *testing.T) {
-	config := func(value string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-			ObjectMeta: metav1.ObjectMeta{Name: "c", Annotations: map[string]string{"kept": "yes"}},
-			Data:       map[string]string{"key": value},
-		}
-	}
-	one, err := Hash(config("1"))
-	require.NoError(t, err)
-	require.Len(t, one, 16)
-	two, err := Hash(config("2"))
-	require.NoError(t, err)
-	require.NotEqual(t, one, two)
-
-	object := config("1")
-	require.NoError(t, Stamp(object))
-	require.Equal(t, map[string]string{"kept": "yes", HashAnnotation: one}, object.Annotations)
-	again, err := Hash(object)
-	require.NoError(t, err)
-	require.Equal(t, one, again, "the hash does not know itself")
-	require.Equal(t, one, object.Annotations[HashAnnotation], "Hash leaves the object as it was")
-
-	// Pinned: a hash that changes with a new version would mark every child of
-	// every cluster as outdated.
-	require.Equal(t, "8cd06ff4a9e42e66", one)
+func TestErrorSaysWhere(t *testing.T) {
+	_, err := AppendValue(nil, map[string]any{"a": []any{map[string]any{"b": []any{nil}}}})
+	require.EqualError(t, err, "a: [0]: b: [0] is null")
 }

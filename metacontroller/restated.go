@@ -2,8 +2,10 @@ package metacontroller
 
 import (
 	"cmp"
-	"encoding/json"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -14,7 +16,6 @@ type fieldSet struct {
 	whole  bool // the value with everything in it
 	fields map[string]*fieldSet
 	items  []*itemSet // of a list, in the order in which they are added
-	places map[int]*itemSet
 }
 
 // itemSet selects fields of the item of a list.
@@ -37,14 +38,13 @@ func (f *fieldSet) field(name string) *fieldSet {
 
 // item returns the selection within an item, and adds it where there is none.
 func (f *fieldSet) item(index int) *fieldSet {
-	if item, found := f.places[index]; found {
-		return &item.fieldSet
-	}
-	if f.places == nil {
-		f.places = map[int]*itemSet{}
+	for _, item := range f.items {
+		if item.index == index {
+			return &item.fieldSet
+		}
 	}
 	item := &itemSet{index: index}
-	f.items, f.places[index] = append(f.items, item), item
+	f.items = append(f.items, item)
 	return &item.fieldSet
 }
 
@@ -83,57 +83,44 @@ func (f *fieldSet) of(observed any) any {
 // Where both name fields, all of them count, because a field that is left out
 // is removed. Where neither does, nothing is selected: Metacontroller removes
 // only fields that one of the two lists.
-//
-// The annotation is the text of [LastAppliedAnnotation], the object is the
-// decoded observed object. The caller accounts for the memory of both.
-func appliedFields(observed Snapshot, annotation string, object map[string]any) *fieldSet {
-	metadata := lookup(observed.raw, "metadata")
-	selected := annotatedFields(annotation, object)
+func appliedFields(observed *Snapshot, object map[string]any) *fieldSet {
+	selected := annotatedFields(observed, object)
 	isAnnotated := selected != nil
 	if !isAnnotated {
 		selected = &fieldSet{}
 	}
-	owned := ownership{run: observed.run, lists: map[*any]*listIndex{}}
-	elements(lookup(metadata, "managedFields"), func(entry []byte) bool {
+	isOwned := false
+	elements(observed.managed, func(entry []byte) bool {
 		operation, _ := text(lookup(entry, "operation"))
 		subresource, _ := text(lookup(entry, "subresource"))
-		fields := lookup(entry, "fieldsV1")
-		if operation != string(metav1.ManagedFieldsOperationApply) || subresource != "" {
-			return true
-		}
+		owned := lookup(entry, "fieldsV1")
 		// The name of Metacontroller's field manager is configurable, so its
 		// entry is recognized by the fields that every child is applied with.
-		if !isAnnotated || lookup(fields, hashPath...) != nil || lookup(fields, uidPath...) != nil {
-			owned.add(selected, fields, object)
+		isOurs := lookup(owned, "f:metadata", "f:annotations", "f:"+HashAnnotation) != nil || lookup(owned, "f:metadata", "f:labels", "f:"+controllerUIDLabel) != nil
+		var fields map[string]any
+		if operation == string(metav1.ManagedFieldsOperationApply) && subresource == "" && (!isAnnotated || isOurs) && decode(owned, &fields) == nil {
+			selected.addOwned(fields, object)
+			isOwned = true
 		}
-		return observed.run.failure() == nil
+		return true
 	})
-	// The API server sorts the list differently after a change.
-	if owned.added {
+	if isOwned { // the API server sorts the list differently after a change
 		selected.sort()
 	}
 	return selected
 }
 
-// annotatedFields returns which fields of an observed object are in a text of
-// [LastAppliedAnnotation], or nil if it cannot be read.
-func annotatedFields(annotation string, object map[string]any) *fieldSet {
+// annotatedFields returns which fields of an observed object are in its
+// [LastAppliedAnnotation], or nil if that cannot be read.
+func annotatedFields(observed *Snapshot, object map[string]any) *fieldSet {
 	var applied map[string]any
-	last := []byte(annotation)
-	if !json.Valid(last) || decode(last, &applied) != nil || applied == nil {
+	if decode([]byte(observed.annotation(LastAppliedAnnotation)), &applied) != nil || applied == nil {
 		return nil
 	}
 	selected := &fieldSet{}
 	selected.addApplied(applied, object)
 	return selected
 }
-
-// The fields that every child is applied with: its [HashAnnotation], and the
-// label that Metacontroller adds.
-var (
-	hashPath = []string{"f:metadata", "f:annotations", "f:" + HashAnnotation}
-	uidPath  = []string{"f:metadata", "f:labels", "f:" + controllerUIDLabel}
-)
 
 // addApplied selects the fields of a last-applied configuration.
 func (f *fieldSet) addApplied(applied, observed any) {
@@ -174,12 +161,9 @@ func (f *fieldSet) addAppliedItems(applied, observed []any) {
 		}
 		return
 	}
-	places := make(map[any]int, len(observed))
-	for i, item := range observed {
-		places[scalar(item, key)] = i
-	}
 	for _, item := range applied {
-		if i, found := places[scalar(item, key)]; found {
+		wanted := scalar(item, key)
+		if i := slices.IndexFunc(observed, func(item any) bool { return scalar(item, key) == wanted }); i >= 0 {
 			f.item(i).addApplied(item, observed[i])
 		}
 	}
@@ -219,6 +203,71 @@ func scalar(item any, name string) any {
 	default:
 		return nil
 	}
+}
+
+// addOwned selects the fields of managedFields, and reports whether there are none inside of
+// the value. A field that the value does not have is left out.
+func (f *fieldSet) addOwned(owned map[string]any, observed any) (isLeaf bool) {
+	isLeaf = true
+	for element, inner := range owned {
+		below, isFields := inner.(map[string]any)
+		if element == "." || !isFields {
+			continue
+		}
+		isLeaf = false
+		selected, value := f.at(element, observed)
+		if selected != nil && selected.addOwned(below, value) && selected.fields == nil && selected.items == nil {
+			selected.whole = true
+		}
+	}
+	return isLeaf
+}
+
+// at returns the selection and the value at an element of a path in managedFields. It adds the
+// selection if it is missing; the value is nil if there is none.
+// https://github.com/kubernetes-sigs/structured-merge-diff/blob/v6.3.3/fieldpath/serialize-pe.go
+func (f *fieldSet) at(element string, observed any) (*fieldSet, any) {
+	kind, rest, _ := strings.Cut(element, ":")
+	switch observed := observed.(type) {
+	case map[string]any:
+		if member, found := observed[rest]; found && kind == "f" {
+			return f.field(rest), member
+		}
+	case []any:
+		if i := place(kind, rest, observed); i >= 0 && i < len(observed) {
+			return f.item(i), observed[i]
+		}
+	}
+	return nil, nil
+}
+
+// place returns the index of the item that an element of a path names, or -1.
+func place(kind, element string, list []any) int {
+	var wanted any
+	switch {
+	case kind == "i":
+		if i, err := strconv.Atoi(element); err == nil {
+			return i
+		}
+	case decode([]byte(element), &wanted) != nil:
+	case kind == "v":
+		return slices.IndexFunc(list, func(item any) bool { return reflect.DeepEqual(item, wanted) })
+	case kind == "k":
+		key, _ := wanted.(map[string]any)
+		return slices.IndexFunc(list, func(item any) bool { return len(key) > 0 && hasKey(item, key) })
+	}
+	return -1
+}
+
+// hasKey reports whether an item has all members of a key.
+func hasKey(item any, key map[string]any) bool {
+	object, _ := item.(map[string]any)
+	for name, value := range key {
+		if member, found := object[name]; !found || !reflect.DeepEqual(member, value) {
+			return false
+		}
+	}
+	return true
 }
 
 // sort puts the items of all lists in the order in which they were observed.
