@@ -307,7 +307,7 @@ func TestRequestErrorsAreShortAndSilent(t *testing.T) {
 	good := string(ask(false, observed("ConfigMap", "a", ""), ""))
 	for name, test := range map[string]struct{ request, reason string }{
 		"other namespace":   {strings.Replace(good, `"name":"a","namespace":"ns"`, `"name":"a","namespace":"secret"`, 1), `children["ConfigMap.v1"]: "a" is not in the parent's namespace`},
-		"twice":             {strings.Replace(good, `"Pod.v1":{}`, `"Pod.v1":{},"Pod.v1":{}`, 1), `the request body is not valid JSON at byte 335: duplicate object member name`},
+		"twice":             {strings.Replace(good, `"Pod.v1":{}`, `"Pod.v1":{},"Pod.v1":{}`, 1), `children["Pod.v1"] stands twice`},
 		"same name twice":   {strings.Replace(good, `"ConfigMap.v1":{`, `"ConfigMap.v1":{`+strings.Replace(observed("ConfigMap", "a", ""), "ns/a", "a", 1)+",", 1), `children["ConfigMap.v1"]: "a" stands twice`},
 		"not watched":       {strings.Replace(good, `,"Pod.v1":{}`, "", 1), `the request has no children of kind "Pod.v1": its CompositeController does not watch them`},
 		"not declared":      {strings.Replace(good, `"Pod.v1":{}`, `"Pod.v1":{},"Secret.v1":{`+observed("Secret", "s", "")+`}`, 1), `the request has children of kind "Secret.v1", which greeting does not declare`},
@@ -337,31 +337,6 @@ func TestRequestErrorsAreShortAndSilent(t *testing.T) {
 		} `json:"spec"`
 	}
 	require.EqualError(t, decode([]byte(`{"spec":{"steps":[{"waits":{"a":null,"b":"1s"}},{"waits":{"secret":"secret"}}]}}`), &deep), "spec.steps.1.waits.secret is no valid v1.Duration")
-}
-
-func TestComplete(t *testing.T) {
-	controller := controllerOf(nil)
-	controller.Related = []Resource{{"v1", "Node", "nodes"}}
-	parent := `{"apiVersion":"example.com/v1","kind":"Greeting"}`
-	for name, test := range map[string]struct {
-		hook       HookName
-		body, want string
-	}{
-		"a bare parent":  {SyncHook, parent, `{"parent":` + parent + `,"children":{"ConfigMap.v1":{},"Pod.v1":{}},"related":{"Node.v1":{}},"finalizing":false}`},
-		"a part of it":   {FinalizeHook, `{"parent":` + parent + `,"children":{"Pod.v1":{"a":{}},"X":{}},"related":null}`, `{"parent":` + parent + `,"children":{"ConfigMap.v1":{},"Pod.v1":{"a":{}},"X":{}},"related":{"Node.v1":{}},"finalizing":true}`},
-		"for customize":  {CustomizeHook, `{"parent":` + parent + `,"children":{}}`, `{"parent":` + parent + `}`},
-		"a null of kind": {SyncHook, `{"parent":1,"children":{"Pod.v1":null}}`, `{"parent":1,"children":{"ConfigMap.v1":{},"Pod.v1":{}},"related":{"Node.v1":{}},"finalizing":false}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := controller.Complete(test.hook, []byte(test.body))
-			require.NoError(t, err)
-			require.JSONEq(t, test.want, string(got))
-		})
-	}
-	for _, body := range []string{`[]`, `{"parent":1,"children":[]}`, `{"parent":1,"related":[]}`} {
-		_, err := controller.Complete(SyncHook, []byte(body))
-		require.True(t, IsRequestError(err), body)
-	}
 }
 
 func TestControllerNames(t *testing.T) {

@@ -1,6 +1,10 @@
 package metacontroller
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
+)
 
 // Changes are what an [Answer] has Metacontroller do, as far as the request tells what
 // is there: what another has changed in an observed child, and is changed back, does not
@@ -76,7 +80,7 @@ func (c Controller) updates(observed *Snapshot, wanted Object) bool {
 		return false
 	}
 	if keep, ok := wanted.(*kept); ok {
-		value, _ := text(lookup(observed.raw, keep.path...))
+		value, _ := rawjson.Text(rawjson.Lookup(observed.raw, keep.path...))
 		return keep.path != nil && value != keep.value
 	}
 	return observed.annotation(HashAnnotation) != wanted.GetAnnotations()[HashAnnotation]
@@ -84,12 +88,12 @@ func (c Controller) updates(observed *Snapshot, wanted Object) bool {
 
 // readyOf returns what the conditions of a status say in Ready.
 func readyOf(status []byte) (ready ReadyCondition) {
-	elements(lookup(status, "conditions"), func(condition []byte) bool {
-		if string(lookup(condition, "type")) != `"Ready"` {
+	rawjson.Elements(rawjson.Lookup(status, "conditions"), func(condition []byte) bool {
+		if string(rawjson.Lookup(condition, "type")) != `"Ready"` {
 			return true
 		}
-		ready.Status, _ = text(lookup(condition, "status"))
-		ready.Reason, _ = text(lookup(condition, "reason"))
+		ready.Status, _ = rawjson.Text(rawjson.Lookup(condition, "status"))
+		ready.Reason, _ = rawjson.Text(rawjson.Lookup(condition, "reason"))
 		return false
 	})
 	return ready
@@ -99,7 +103,7 @@ func readyOf(status []byte) (ready ReadyCondition) {
 // generation that Metacontroller writes itself. Both have their members in the order of their
 // names, as everything has that Go writes from maps.
 func sameStatus(told, answered []byte) bool {
-	if !isObject(told) {
+	if !rawjson.IsObject(told) {
 		return false
 	}
 	before, after := aroundGeneration(told)
@@ -116,7 +120,7 @@ func sameStatus(told, answered []byte) bool {
 // too many. Before is everything where there is none.
 func aroundGeneration(status []byte) (before, after []byte) {
 	const name = `"observedGeneration":`
-	value := lookup(status, "observedGeneration")
+	value := rawjson.Lookup(status, "observedGeneration")
 	start := cap(status) - cap(value) - len(name) // a value ends where its text does
 	if value == nil || start < 0 {
 		return status, nil

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Difference is how the observed children differ from those that the hook asks
@@ -123,7 +125,7 @@ func (c *call) isInPlace(apiVersion, kind string) bool {
 // metadata.generation. Kinds without status.observedGeneration are never
 // unseen.
 func (s *Snapshot) isGenerationBehind() bool {
-	seen, err := strconv.ParseInt(string(lookup(s.status, "observedGeneration")), 10, 64)
+	seen, err := strconv.ParseInt(string(rawjson.Lookup(s.status, "observedGeneration")), 10, 64)
 	if err != nil {
 		return false
 	}
@@ -138,7 +140,7 @@ func hasOtherSelector(observed *Snapshot, wire []byte) bool {
 	if !strings.HasPrefix(observed.APIVersion, "apps/") {
 		return false
 	}
-	was, wanted := lookup(observed.spec, "selector"), lookup(wire, "spec", "selector")
+	was, wanted := rawjson.Lookup(observed.spec, "selector"), rawjson.Lookup(wire, "spec", "selector")
 	if was == nil || wanted == nil || bytes.Equal(was, wanted) {
 		return false
 	}

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // ByName returns the rule that selects the objects of a kind that have one of
@@ -111,15 +113,15 @@ func (r controllerRef) String() string {
 
 // controller returns the object's controller owner reference, if it has one.
 func (s Snapshot) controller() (by controllerRef, found bool) {
-	elements(s.owners, func(owner []byte) bool {
-		if found = string(lookup(owner, "controller")) == "true"; !found {
+	rawjson.Elements(s.owners, func(owner []byte) bool {
+		if found = string(rawjson.Lookup(owner, "controller")) == "true"; !found {
 			return true
 		}
-		uid, _ := text(lookup(owner, "uid"))
+		uid, _ := rawjson.Text(rawjson.Lookup(owner, "uid"))
 		by.uid = types.UID(uid)
-		by.apiVersion, _ = text(lookup(owner, "apiVersion"))
-		by.kind, _ = text(lookup(owner, "kind"))
-		by.name, _ = text(lookup(owner, "name"))
+		by.apiVersion, _ = rawjson.Text(rawjson.Lookup(owner, "apiVersion"))
+		by.kind, _ = rawjson.Text(rawjson.Lookup(owner, "kind"))
+		by.name, _ = rawjson.Text(rawjson.Lookup(owner, "name"))
 		return false
 	})
 	return by, found

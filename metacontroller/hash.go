@@ -6,6 +6,8 @@ import (
 	"maps"
 
 	"github.com/operetta-dev/operetta/internal/wire"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // HashAnnotation is on every child and holds a hash of its desired form. While
@@ -73,7 +75,7 @@ func encode(object Object) (encodedChild, error) {
 	if !isStamped {
 		hash = hashOf(wire)
 		annotate(object, hash)
-		copy(lookup(wire, "metadata", "annotations", HashAnnotation)[1:], hash) // behind the quotation mark
+		copy(rawjson.Lookup(wire, "metadata", "annotations", HashAnnotation)[1:], hash) // behind the quotation mark
 	}
 	return encodedChild{wire, hash}, nil
 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/wire"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Hook is a pure function, wrapped so that it takes and returns bytes. Make one
@@ -21,6 +23,9 @@ type Hook struct {
 	sync      func(*request, Observed) (*outcome, error)
 	customize func(*request) ([]Rule, error)
 }
+
+// IsSet reports whether there is a function.
+func (h Hook) IsSet() bool { return h.sync != nil || h.customize != nil }
 
 // outcome is a Result with its status encoded.
 type outcome struct {
@@ -130,8 +135,8 @@ func finalizeAll(req *request, observed Observed) (*outcome, error) {
 // --cascade=orphan, so that the children must stay.
 func (r *request) isOrphaning() bool {
 	found := false
-	elements(r.parent.finalizers, func(value []byte) bool {
-		name, _ := text(value) // a finalizer that is no string must not hide the others
+	rawjson.Elements(r.parent.finalizers, func(value []byte) bool {
+		name, _ := rawjson.Text(value) // a finalizer that is no string must not hide the others
 		found = found || name == metav1.FinalizerOrphanDependents
 		return true
 	})
@@ -144,7 +149,7 @@ func (r *request) isOrphaning() bool {
 // has moved to another CompositeController, which needs the children as they are.
 func (r *request) isLeaving() bool {
 	return r.finalizing && !r.parent.Terminating &&
-		!isNull(lookup(r.controller, "spec", "parentResource", "labelSelector"))
+		!rawjson.IsNull(rawjson.Lookup(r.controller, "spec", "parentResource", "labelSelector"))
 }
 
 // keepsAll reports whether a finalize hook has nothing to tear down.
@@ -215,6 +220,9 @@ type Limits struct {
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
 	req, err := c.readRequest(hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
+	if err == nil {
+		err = givenUp(ctx)
+	}
 	if err == nil && !hook.isLenient() {
 		err = c.validate(ctx, req)
 	}
@@ -231,8 +239,8 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 		Now:      now.UTC().Truncate(time.Second),
 		call:     &call{c, req},
 	})
-	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("the call was given up: %w", context.Cause(ctx))
+	if err == nil {
+		err = givenUp(ctx)
 	}
 	if err != nil {
 		return answer, err
@@ -242,6 +250,14 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 		c.describeAnswer(&answer, req, out)
 	}
 	return answer, err
+}
+
+// givenUp returns why nobody waits for the answer any more, or nil.
+func givenUp(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("the call was given up: %w", context.Cause(ctx))
 }
 
 // hook returns the function that answers a sync or finalize request.

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/applied"
 	"github.com/operetta-dev/operetta/internal/wire"
 )
 
@@ -36,8 +37,7 @@ type kept struct {
 //
 // What is written depends on the kind's update method. An existing OnDelete
 // child is never modified, so its name is enough. An InPlace child is written
-// with the fields that were last applied (see [appliedFields]) and their
-// current values, so that applying it changes nothing and takes no field from
+// with the fields that were last applied and their current values, so that applying it changes nothing and takes no field from
 // another owner.
 func Keep(observed Snapshot) Object { return keep(observed) }
 
@@ -71,12 +71,16 @@ func (k *kept) wire(method UpdateMethod) ([]byte, error) {
 	if err := decode(k.snapshot.raw, &object); err != nil {
 		return nil, fmt.Errorf("cannot keep %s: %w", k.snapshot.Ref(), err)
 	}
-	restated, err := k.restate(appliedFields(&k.snapshot, object).of(object))
+	observed := applied.Object{
+		Content: object, LastApplied: k.snapshot.annotation(LastAppliedAnnotation), Managed: k.snapshot.managed, Decode: decode,
+		Marks: [][]string{{"metadata", "annotations", HashAnnotation}, {"metadata", "labels", controllerUIDLabel}},
+	}
+	restated, err := k.restate(observed.Fields())
 	if err == nil && appliedSize(restated) > MaxAppliedBytes {
 		// Metacontroller could not apply it. Where it keeps an annotation, that has all
 		// that it would remove, and managedFields are what others have applied.
-		if only := annotatedFields(&k.snapshot, object); only != nil {
-			return k.restate(only.of(object))
+		if only, isAnnotated := observed.AnnotatedFields(); isAnnotated {
+			return k.restate(only)
 		}
 	}
 	return restated, err
@@ -84,8 +88,7 @@ func (k *kept) wire(method UpdateMethod) ([]byte, error) {
 
 // restate returns the wire form of the selected fields of the observed object, with its
 // identity and without what a hook must not set.
-func (k *kept) restate(selected any) ([]byte, error) {
-	restated, _ := selected.(map[string]any)
+func (k *kept) restate(restated map[string]any) ([]byte, error) {
 	child := map[string]any{}
 	for name, value := range restated {
 		_, isObject := value.(map[string]any)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Observed is everything that a hook knows besides its parent.
@@ -69,8 +71,9 @@ func (s *Snapshot) embed(from Snapshot) { *s = from }
 // check returns what is wrong with an object, as the end of a sentence. A lenient hook needs an
 // identity only.
 func (s *Snapshot) check(lenient bool) error {
-	isObject := func(part []byte) bool { return part == nil || part[0] == '{' }
-	isAbsent := func(part []byte) bool { return part == nil || part[0] == 'n' }
+	// A spec that is null is damaged; labels that are null are none.
+	isObjectOrAbsent := func(part []byte) bool { return part == nil || part[0] == '{' }
+	isMap := func(part []byte) bool { return rawjson.IsNull(part) || part[0] == '{' }
 	switch {
 	case !s.hasMetadata || s.APIVersion == "" || s.Kind == "":
 		return errors.New("is no object with apiVersion, kind and metadata")
@@ -78,9 +81,9 @@ func (s *Snapshot) check(lenient bool) error {
 		return errors.New("has no metadata.name, or an identity that is no string")
 	case lenient:
 		return nil
-	case !isObject(s.spec) || !isObject(s.status):
+	case !isObjectOrAbsent(s.spec) || !isObjectOrAbsent(s.status):
 		return errors.New("has a spec or status that is no object")
-	case !isObject(s.labels) && !isAbsent(s.labels) || !isObject(s.annotations) && !isAbsent(s.annotations):
+	case !isMap(s.labels) || !isMap(s.annotations):
 		return errors.New("has labels or annotations that are no object")
 	}
 	return nil
@@ -88,7 +91,7 @@ func (s *Snapshot) check(lenient bool) error {
 
 // Decode decodes the object into a struct, often one with a few fields of a
 // large object. An error is a [RequestError] that names the object; a hook
-// returns it unchanged. managedFields are left out.
+// returns it unchanged. The managedFields of an ObjectMeta are left out.
 func (s Snapshot) Decode(into any) error {
 	target := reflect.ValueOf(into)
 	if s.decoded != nil && reflect.TypeOf(s.decoded) == target.Type() {
@@ -104,13 +107,13 @@ func (s Snapshot) Decode(into any) error {
 
 // Label returns the value of a label, or "" if it is missing or cannot be read.
 func (s Snapshot) Label(name string) string {
-	value, _ := text(lookup(s.labels, name))
+	value, _ := rawjson.Text(rawjson.Lookup(s.labels, name))
 	return value
 }
 
 // annotation returns the value of an annotation, or "".
 func (s Snapshot) annotation(name string) string {
-	value, _ := text(lookup(s.annotations, name))
+	value, _ := rawjson.Text(rawjson.Lookup(s.annotations, name))
 	return value
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Identity identifies the parent of a request.
@@ -53,36 +55,36 @@ func (c Controller) readRequest(hook HookName, body []byte) (*request, error) {
 // their hook reads them.
 func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*request, error) {
 	req := &request{}
-	r := newReader(body)
-	defer r.release()
-	err := r.members(func(name []byte) (err error) {
+	r := reader{rawjson.NewReader(body)}
+	defer r.Release()
+	err := r.Members(func(name []byte) (err error) {
 		switch {
 		case string(name) == "parent":
 			return c.readParent(hook, r, req)
 		case string(name) == "controller":
-			req.controller, err = r.value()
+			req.controller, err = r.Value()
 			return err
 		case hook == CustomizeHook:
-			return r.decoder.SkipValue()
+			return r.Skip()
 		case string(name) == "children":
 			req.children, err = r.objects("children", req.Namespace, func(key string) reflect.Type { return c.reads(key, decodes) })
 			return err
 		case string(name) == "related":
-			if r.decoder.PeekKind() == 'n' {
-				return r.decoder.SkipValue()
+			if r.Kind() == 'n' {
+				return r.Skip()
 			}
 			req.related, err = r.objects("related", req.Namespace, func(string) reflect.Type { return nil })
 			return err
 		case string(name) == "finalizing":
-			req.finalizing = r.decoder.PeekKind() == 't'
+			req.finalizing = r.Kind() == 't'
 		}
-		return r.decoder.SkipValue()
+		return r.Skip()
 	})
-	if errors.Is(err, errKind) {
+	if errors.Is(err, rawjson.ErrKind) {
 		err = badRequest("the request has no parent object")
 	}
 	if err == nil {
-		err = r.end()
+		err = r.End()
 	}
 	return req, err
 }
@@ -100,7 +102,7 @@ func notUnderstood(err error) error {
 }
 
 // readParent reads the parent, and refuses another kind.
-func (c Controller) readParent(hook HookName, r *reader, req *request) (err error) {
+func (c Controller) readParent(hook HookName, r reader, req *request) (err error) {
 	expected := Snapshot{APIVersion: c.Parent.APIVersion, Kind: c.Parent.Kind}
 	if req.parent, err = r.object(&expected, reflect.Value{}); err != nil {
 		return err
@@ -219,100 +221,24 @@ func (c Controller) reads(key string, decodes bool) reflect.Type {
 // case-sensitive, integers stay integers, unknown fields are ignored.
 func decode(raw []byte, into any) error {
 	target := reflect.ValueOf(into).Elem()
-	var err error
-	if readsMembers(target.Type()) {
-		r := newReader(raw)
-		defer r.release()
-		_, err = r.object(&Snapshot{}, target)
-	} else {
-		err = json.Unmarshal(raw, into, decoding)
+	if !rawjson.HasMembers(target.Type()) {
+		return unreadable(rawjson.Decode(raw, into))
 	}
-	if err != nil {
-		return unreadable(err)
-	}
-	return nil
+	r := reader{rawjson.NewReader(raw)}
+	defer r.Release()
+	_, err := r.object(&Snapshot{}, target)
+	return unreadable(err)
 }
 
 // unreadable returns what is wrong with a value, without the value: it must not reach an event.
 func unreadable(err error) error {
 	var semantic *json.SemanticError
-	if !errors.As(err, &semantic) {
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &semantic):
 		return badRequest("it is of another kind than is wanted")
 	}
-	path := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
-	if path == "" {
-		path = "it"
-	}
-	if semantic.JSONKind == '{' || semantic.JSONKind == '[' || semantic.Err == nil {
-		return badRequest("%.200s is %s, and %s is wanted", path, wordFor(semantic.JSONKind), semantic.GoType)
-	}
+	path := cmp.Or(strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", "."), "it")
 	return badRequest("%.200s is no valid %s", path, strings.TrimPrefix(semantic.GoType.String(), "*"))
-}
-
-// wordFor returns the word for a kind of JSON value.
-func wordFor(kind jsontext.Kind) string {
-	switch kind {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case 'n':
-		return "null"
-	default:
-		return "a boolean"
-	}
-}
-
-// objects reads a map of maps of objects, kind by kind. The inner keys are ignored: they are names
-// in hook version v1 and namespace/name in v2, and the objects have both. Reads returns
-// the type into which objects of a kind are decoded, or nil.
-func (r *reader) objects(field, namespace string, reads func(key string) reflect.Type) (Objects, error) {
-	objects := Objects{byKind: map[string][]Snapshot{}}
-	err := r.members(func(name []byte) error {
-		key := string(name)
-		list, err := r.list(key, namespace, reads(key))
-		if errors.Is(err, errKind) {
-			return badRequest("%s[%.100q]: is not an object of objects by name", field, key)
-		}
-		objects.byKind[key] = list
-		return err
-	})
-	if errors.Is(err, errKind) {
-		return objects, badRequest("%s is not an object of objects by kind", field)
-	}
-	return objects, err
-}
-
-// list reads the objects of a kind. What is no object has no identity.
-func (r *reader) list(key, namespace string, reads reflect.Type) ([]Snapshot, error) {
-	var list []Snapshot
-	known := Snapshot{Namespace: namespace}
-	known.Kind, known.APIVersion, _ = strings.Cut(key, ".")
-	err := r.members(func(name []byte) error {
-		var into reflect.Value
-		if reads != nil {
-			into = reflect.New(reads).Elem()
-		}
-		s, err := r.object(&known, into)
-		if reads != nil {
-			s.decoded = into.Addr().Interface()
-		}
-		if s.Name == "" {
-			s.key = string(name)
-		}
-		list = append(list, s)
-		return ignoreKind(err)
-	})
-	return list, err
-}
-
-func ignoreKind(err error) error {
-	if errors.Is(err, errKind) {
-		return nil
-	}
-	return err
 }

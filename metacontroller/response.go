@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/internal/crd"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // maxStatusBytes is the size of the largest status. The API server stores 1.5
@@ -27,7 +29,7 @@ func (c Controller) respond(req *request, out *outcome, maxBytes int64) ([]byte,
 	if out.finalized && req.children.Len() > 0 && !req.keepsAll() {
 		return nil, nil, errors.New("finalized: true is answered while children exist")
 	}
-	if !isObject(out.status) {
+	if !rawjson.IsObject(out.status) {
 		return nil, nil, errors.New("the status is no object")
 	}
 	if req.finalizing { // it never creates
@@ -158,12 +160,12 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 	var apiVersion, kind string
 	var metadata []byte
 	hasStatus := false
-	members(wire, func(key, value []byte) bool {
+	rawjson.Members(wire, func(key, value []byte) bool {
 		switch string(key) {
 		case "apiVersion":
-			apiVersion, _ = text(value)
+			apiVersion, _ = rawjson.Text(value)
 		case "kind":
-			kind, _ = text(value)
+			kind, _ = rawjson.Text(value)
 		case "metadata":
 			metadata = value
 		case "status":
@@ -192,19 +194,19 @@ var childMetadata = []string{"name", "namespace", "labels", "annotations"}
 func checkMetadata(req *request, child AnsweredChild, metadata []byte) error {
 	var err error
 	var name string
-	members(metadata, func(key, value []byte) bool {
+	rawjson.Members(metadata, func(key, value []byte) bool {
 		switch member := string(key); {
 		case !slices.Contains(childMetadata, member):
 			err = fmt.Errorf("a hook must not set metadata.%s of a child", member)
 		case member == "name":
-			name, _ = text(value)
+			name, _ = rawjson.Text(value)
 		case member == "namespace":
-			if namespace, _ := text(value); namespace != req.Namespace {
+			if namespace, _ := rawjson.Text(value); namespace != req.Namespace {
 				err = errors.New("it is not in the parent's namespace")
 			}
-		case member == "labels" && lookup(value, controllerUIDLabel) != nil:
+		case member == "labels" && rawjson.Lookup(value, controllerUIDLabel) != nil:
 			err = fmt.Errorf("a hook must not set the label %s of a child", controllerUIDLabel)
-		case member == "annotations" && lookup(value, LastAppliedAnnotation) != nil:
+		case member == "annotations" && rawjson.Lookup(value, LastAppliedAnnotation) != nil:
 			err = fmt.Errorf("a hook must not set the annotation %s of a child", LastAppliedAnnotation)
 		}
 		return err == nil

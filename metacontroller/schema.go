@@ -9,6 +9,8 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/crd"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // cachedVerdicts is the number of validation results that are cached for
@@ -77,15 +79,15 @@ func (c Controller) validate(ctx context.Context, req *request) error {
 	}
 	delete(object, "status")
 	metadata := map[string]any{"name": req.Name} // what rules can read of it
-	if name, ok := text(lookup(req.parent.raw, "metadata", "generateName")); ok {
+	if name, ok := rawjson.Text(rawjson.Lookup(req.parent.raw, "metadata", "generateName")); ok {
 		metadata["generateName"] = name
 	}
 	object["metadata"] = metadata
 	definition.Prune(object)
 	definition.Default(object)
 	errs := definition.Validate(ctx, object)
-	if ctx.Err() != nil {
-		return fmt.Errorf("validating the parent: %w", context.Cause(ctx)) // the rules may have been cut short
+	if err := givenUp(ctx); err != nil {
+		return err // the rules may have been cut short
 	}
 	var verdict error
 	if len(errs) > 0 {
@@ -104,7 +106,7 @@ func verdictKey(parent *Snapshot) uint64 {
 	var h maphash.Hash
 	h.SetSeed(verdictSeed)
 	_, _ = h.WriteString(parent.Name) // a hash cannot fail
-	members(parent.raw, func(key, value []byte) bool {
+	rawjson.Members(parent.raw, func(key, value []byte) bool {
 		if name := string(key); name != "metadata" && name != "status" {
 			_ = h.WriteByte(0)
 			_, _ = h.Write(key)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/operetta-dev/operetta/internal/wire"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Size returns how many bytes a child takes in an answer, without its hash. An
@@ -42,8 +44,8 @@ func AppliedSize(object Object) (int, error) {
 // appliedSize is [AppliedSize] of a wire form.
 func appliedSize(wire []byte) int {
 	size := encodedSize(wire)
-	members(lookup(wire, "metadata", "annotations"), func(key, value []byte) bool {
-		annotation, _ := text(value)
+	rawjson.Members(rawjson.Lookup(wire, "metadata", "annotations"), func(key, value []byte) bool {
+		annotation, _ := rawjson.Text(value)
 		size += len(key) + len(annotation)
 		return true
 	})

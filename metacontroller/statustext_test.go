@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -93,9 +94,8 @@ func TestEveryStatusIsCleaned(t *testing.T) {
 		if hook == "default" {
 			hook = FinalizeHook
 		}
-		body, err := c.Complete(hook, []byte(`{"apiVersion":"`+c.Parent.APIVersion+`","kind":"`+c.Parent.Kind+`","metadata":{"name":"a"},
-			"status":{"message":"\u001b","conditions":[{"reason":"a/b"}]}}`))
-		require.NoError(t, err)
+		body := fmt.Appendf(nil, `{"parent":{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"},"status":{"message":"\u001b","conditions":[{"reason":"a/b"}]}},
+			"children":{"Deployment.apps/v1":{}},"related":{},"finalizing":%t}`, c.Parent.APIVersion, c.Parent.Kind, hook == FinalizeHook)
 		answer, err := c.Call(hook, noon, body)
 		require.NoError(t, err)
 		require.Contains(t, string(answer.Body), `"\\u001b"`, hook)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // isLenient reports whether a hook answers even if the parent or a child is
@@ -23,12 +25,12 @@ func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	}
 	*parent = *new(P) // drop what was decoded before the failure
 	take := func(part []byte) bool { return decode(part, new(P)) == nil && decode(part, parent) == nil }
-	members(req.parent.raw, func(key, value []byte) bool {
+	rawjson.Members(req.parent.raw, func(key, value []byte) bool {
 		member := string(key)
 		switch {
 		case take(nested(value, member)):
 		case member == "metadata", member == "status":
-			members(value, func(key, value []byte) bool {
+			rawjson.Members(value, func(key, value []byte) bool {
 				take(nested(value, member, string(key)))
 				return true
 			})

@@ -49,7 +49,7 @@ func TestRequestThatIsNotUnderstood(t *testing.T) {
 		"labels are a string":  {instead(`"uid":"u"`, `"labels":"s3cret"`), "the parent has labels or annotations that are no object"},
 		"status is a string":   {instead(`{"old":true}`, `"s3cret"`), "the parent has a spec or status that is no object"},
 		"generation":           {instead(`"generation":3`, `"generation":"s3cret"`), "the parent's metadata.generation is not an integer"},
-		"string for a number":  {instead(`9007199254740993`, `"s3cret"`), "the parent cannot be decoded: spec.replicas is a string, and int64 is wanted"},
+		"string for a number":  {instead(`9007199254740993`, `"s3cret"`), "the parent cannot be decoded: spec.replicas is no valid int64"},
 		"fraction":             {instead(`9007199254740993`, `73110000042.5`), "the parent cannot be decoded: spec.replicas is no valid int64"},
 		"children are null":    {instead(`"children":{`, `"children":null,"more":{`), "children is not an object of objects by kind"},
 		"related are a list":   {instead(`"related":{}`, `"related":["s3cret"]`), "related is not an object of objects by kind"},
@@ -73,7 +73,7 @@ func TestDamagedObjectIsAnErrorAndNotAbsent(t *testing.T) {
 	spec := func(child, spec string) string { return strings.TrimSuffix(child, "}") + `,"spec":` + spec + `}` }
 	objects := observedPods(t, observed("Pod", "a", "")+","+spec(observed("Pod", "p", ""), `{"containers":"s3cret"}`)+","+
 		spec(observed("Pod", "q", ""), `{"containers":[{"resources":{"limits":{"cpu":"s3cret"}}}]}`))
-	const text = "Pod/p cannot be decoded: spec.containers is a string, and []v1.Container is wanted"
+	const text = "Pod/p cannot be decoded: spec.containers is no valid []v1.Container"
 	_, err := List[corev1.Pod](objects, "v1", "Pod")
 	require.EqualError(t, err, text)
 	_, err = Get[corev1.Pod](objects, "v1", "Pod", "p")

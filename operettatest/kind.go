@@ -70,7 +70,6 @@ func (k kind) callsShareNothing(t *testing.T) {
 	})
 }
 
-
 // laws checks each answer against the laws of all operators. A case of an error
 // is checked by its golden.
 func (k kind) laws(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -25,7 +26,7 @@ func TestSchemaAdmitsTheLabelsOfKubernetes(t *testing.T) {
 	}
 	controller := podbuggertool.Controller()
 	ask := func(selector string) error {
-		request, err := controller.Complete(metacontroller.SyncHook, fmt.Appendf(nil,
+		request, err := corpus.Complete(controller, metacontroller.SyncHook, fmt.Appendf(nil,
 			`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"toolbox"},"spec":{"image":"busybox","selector":%s}}`, selector))
 		require.NoError(t, err)
 		_, err = controller.Call(metacontroller.SyncHook, time.Unix(0, 0), request)
@@ -68,7 +69,7 @@ func TestSelectorsAreShort(t *testing.T) {
 		return `{"matchLabels":{` + strings.Join(all, ",") + `},"matchExpressions":[` + strings.Join(required, ",") + `]}`
 	}
 	call := func(hook metacontroller.HookName, selector string) (metacontroller.Answer, error) {
-		request, err := controller.Complete(hook, fmt.Appendf(nil,
+		request, err := corpus.Complete(controller, hook, fmt.Appendf(nil,
 			`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"toolbox"},"spec":{"image":"busybox","selector":%s}}`, selector))
 		require.NoError(t, err)
 		return controller.Call(hook, time.Unix(0, 0), request)

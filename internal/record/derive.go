@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -132,7 +131,7 @@ func reduced(c metacontroller.Controller, hook metacontroller.HookName, request 
 	if encoded, err = json.Marshal(whole); err != nil {
 		return nil, err
 	}
-	return c.Complete(hook, encoded)
+	return corpus.Complete(c, hook, encoded)
 }
 
 // learn compares the answers to a request with those to the masked one, and

@@ -1,4 +1,4 @@
-package metacontroller
+package rawjson
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ func TestRawJSONAgreesWithTheDecoder(t *testing.T) {
 		var want map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal([]byte(text), &want))
 		got := map[string]json.RawMessage{}
-		require.True(t, members([]byte(text), func(key, value []byte) bool {
+		require.True(t, Members([]byte(text), func(key, value []byte) bool {
 			got[string(key)] = value
 			return true
 		}), text)
@@ -42,16 +42,16 @@ func TestQuotesAndBackslashesAnywhere(t *testing.T) {
 
 func TestRawJSONOfOtherValues(t *testing.T) {
 	for _, text := range []string{``, ` `, `[]`, `"{}"`, `1`, `null`} {
-		require.False(t, members([]byte(text), func(_, _ []byte) bool { return true }), text)
+		require.False(t, Members([]byte(text), func(_, _ []byte) bool { return true }), text)
 	}
 }
 
 func TestLookup(t *testing.T) {
 	raw := []byte(`{"a":{"b":{"c":2}},"s":"x\ny"}`)
-	require.Equal(t, "2", string(lookup(raw, "a", "b", "c")))
-	require.Nil(t, lookup(raw, "a", "x", "c"))
-	require.Nil(t, lookup(raw, "s", "x"))
-	s, ok := text(lookup(raw, "s"))
+	require.Equal(t, "2", string(Lookup(raw, "a", "b", "c")))
+	require.Nil(t, Lookup(raw, "a", "x", "c"))
+	require.Nil(t, Lookup(raw, "s", "x"))
+	s, ok := Text(Lookup(raw, "s"))
 	require.True(t, ok)
 	require.Equal(t, "x\ny", s)
 }
@@ -64,7 +64,7 @@ func FuzzSplit(f *testing.F) {
 			return
 		}
 		got := map[string]json.RawMessage{}
-		require.True(t, members(raw, func(key, value []byte) bool {
+		require.True(t, Members(raw, func(key, value []byte) bool {
 			got[jsonString(key)] = value
 			return true
 		}))

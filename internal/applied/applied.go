@@ -1,4 +1,8 @@
-package metacontroller
+// Package applied tells which fields of an observed object Metacontroller applied last. Under
+// dynamic-apply it keeps them in an annotation, under server-side apply the API server keeps them
+// in managedFields. Users can write both: a forged value can add or remove fields that are
+// told, but never a value that the object does not have.
+package applied
 
 import (
 	"cmp"
@@ -7,8 +11,94 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// Object is an observed object, decoded, with what tells of the fields that were applied.
+type Object struct {
+	// Content has integers as int64.
+	Content map[string]any
+	// LastApplied is the text of Metacontroller's annotation, or empty.
+	LastApplied string
+	// Managed are metadata.managedFields in JSON, or nil.
+	Managed []byte
+	// Marks are paths in managedFields, of which each child of Metacontroller has one: the name of
+	// its field manager is configurable.
+	Marks [][]string
+	// Decode decodes JSON with integers as int64.
+	Decode func(text []byte, into any) error
+}
+
+// managedFields is an entry of metadata.managedFields.
+type managedFields struct {
+	Operation   metav1.ManagedFieldsOperationType `json:"operation"`
+	Subresource string                            `json:"subresource"`
+	Fields      map[string]any                    `json:"fieldsV1"`
+}
+
+// Fields returns the fields that were applied last, with the values that the object has.
+//
+// Where the annotation and managedFields both name fields, all of them count, because a field
+// that is left out is removed. Where neither does, there are none: Metacontroller removes
+// only fields that one of the two lists.
+func (o Object) Fields() map[string]any {
+	selected := o.annotated()
+	isAnnotated := selected != nil
+	if !isAnnotated {
+		selected = &fieldSet{}
+	}
+	var entries []managedFields
+	if o.Managed != nil && o.Decode(o.Managed, &entries) == nil {
+		for _, entry := range entries {
+			isApply := entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+			if isApply && (!isAnnotated || o.isMarked(entry.Fields)) {
+				selected.addOwned(entry.Fields, o.Content)
+			}
+		}
+		selected.sort() // the API server sorts the list differently after a change
+	}
+	return asObject(selected.of(o.Content))
+}
+
+// AnnotatedFields returns those of the annotation alone, and false where it cannot be read.
+func (o Object) AnnotatedFields() (map[string]any, bool) {
+	selected := o.annotated()
+	if selected == nil {
+		return nil, false
+	}
+	return asObject(selected.of(o.Content)), true
+}
+
+func asObject(value any) map[string]any {
+	object, _ := value.(map[string]any)
+	return object
+}
+
+// isMarked reports whether fields are those of Metacontroller.
+func (o Object) isMarked(fields map[string]any) bool {
+	return slices.ContainsFunc(o.Marks, func(path []string) bool {
+		at := fields
+		for _, name := range path {
+			next, isThere := at["f:"+name].(map[string]any)
+			if at = next; !isThere {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// annotated returns the fields of the annotation, or nil if it cannot be read.
+func (o Object) annotated() *fieldSet {
+	var applied map[string]any
+	if o.Decode([]byte(o.LastApplied), &applied) != nil || applied == nil {
+		return nil
+	}
+	selected := &fieldSet{}
+	selected.addApplied(applied, o.Content)
+	return selected
+}
 
 // fieldSet selects fields of one observed object. It holds no values: those are
 // read from the object.
@@ -72,54 +162,6 @@ func (f *fieldSet) of(observed any) any {
 	default:
 		return observed
 	}
-}
-
-// appliedFields returns which fields of an observed object Metacontroller
-// applied last. Under dynamic-apply it keeps them in an annotation, under
-// server-side apply the API server keeps them in managedFields. Users can write
-// both: a forged value can add or remove fields of the child that are restated,
-// but never a value that the object does not have.
-//
-// Where both name fields, all of them count, because a field that is left out
-// is removed. Where neither does, nothing is selected: Metacontroller removes
-// only fields that one of the two lists.
-func appliedFields(observed *Snapshot, object map[string]any) *fieldSet {
-	selected := annotatedFields(observed, object)
-	isAnnotated := selected != nil
-	if !isAnnotated {
-		selected = &fieldSet{}
-	}
-	isOwned := false
-	elements(observed.managed, func(entry []byte) bool {
-		operation, _ := text(lookup(entry, "operation"))
-		subresource, _ := text(lookup(entry, "subresource"))
-		owned := lookup(entry, "fieldsV1")
-		// The name of Metacontroller's field manager is configurable, so its
-		// entry is recognized by the fields that every child is applied with.
-		isOurs := lookup(owned, "f:metadata", "f:annotations", "f:"+HashAnnotation) != nil || lookup(owned, "f:metadata", "f:labels", "f:"+controllerUIDLabel) != nil
-		var fields map[string]any
-		if operation == string(metav1.ManagedFieldsOperationApply) && subresource == "" && (!isAnnotated || isOurs) && decode(owned, &fields) == nil {
-			selected.addOwned(fields, object)
-			isOwned = true
-		}
-		return true
-	})
-	if isOwned { // the API server sorts the list differently after a change
-		selected.sort()
-	}
-	return selected
-}
-
-// annotatedFields returns which fields of an observed object are in its
-// [LastAppliedAnnotation], or nil if that cannot be read.
-func annotatedFields(observed *Snapshot, object map[string]any) *fieldSet {
-	var applied map[string]any
-	if decode([]byte(observed.annotation(LastAppliedAnnotation)), &applied) != nil || applied == nil {
-		return nil
-	}
-	selected := &fieldSet{}
-	selected.addApplied(applied, object)
-	return selected
 }
 
 // addApplied selects the fields of a last-applied configuration.
@@ -249,9 +291,9 @@ func place(kind, element string, list []any) int {
 		if i, err := strconv.Atoi(element); err == nil {
 			return i
 		}
-	case decode([]byte(element), &wanted) != nil:
+	case json.Unmarshal([]byte(element), &wanted) != nil:
 	case kind == "v":
-		return slices.IndexFunc(list, func(item any) bool { return reflect.DeepEqual(item, wanted) })
+		return slices.IndexFunc(list, func(item any) bool { return isSame(item, wanted) })
 	case kind == "k":
 		key, _ := wanted.(map[string]any)
 		return slices.IndexFunc(list, func(item any) bool { return len(key) > 0 && hasKey(item, key) })
@@ -263,11 +305,19 @@ func place(kind, element string, list []any) int {
 func hasKey(item any, key map[string]any) bool {
 	object, _ := item.(map[string]any)
 	for name, value := range key {
-		if member, found := object[name]; !found || !reflect.DeepEqual(member, value) {
+		if member, found := object[name]; !found || !isSame(member, value) {
 			return false
 		}
 	}
 	return true
+}
+
+// isSame compares a value of the object with one of a path, in which numbers are floats.
+func isSame(observed, wanted any) bool {
+	if whole, isWhole := observed.(int64); isWhole {
+		observed = float64(whole)
+	}
+	return reflect.DeepEqual(observed, wanted)
 }
 
 // sort puts the items of all lists in the order in which they were observed.

@@ -1,8 +1,10 @@
-package metacontroller
+// Package declaration finds mistakes in the declarations of operators.
+package declaration
 
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -12,16 +14,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Check finds mistakes in the declarations of a program's operators that would
 // otherwise show only against Metacontroller or the API server. The error has a
 // line for each mistake, which says what to write instead.
-func Check(controllers ...Controller) error {
+func Check(controllers ...metacontroller.Controller) error {
 	var all []error
 	kinds, shortNames := map[string]string{}, map[string]string{}
 	for _, c := range controllers {
-		for _, err := range append(c.mistakes(), c.mistakesInScope(controllers)...) {
+		for _, err := range append(mistakes(c), mistakesInScope(c, controllers)...) {
 			all = append(all, fmt.Errorf("%s: %w", c.Parent.Kind, err))
 		}
 		key := c.Parent.Plural + "." + c.Parent.Group()
@@ -40,44 +43,44 @@ func Check(controllers ...Controller) error {
 }
 
 // mistakes returns what is wrong with a declaration.
-func (c Controller) mistakes() []error {
+func mistakes(c metacontroller.Controller) []error {
 	var all []error
 	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
-	all = append(all, c.Parent.mistakes()...)
-	all = append(all, c.mistakesInCRD()...)
+	all = append(all, mistakesOfKind(c.Parent)...)
+	all = append(all, mistakesInCRD(c)...)
 	if !strings.Contains(c.Parent.Group(), ".") {
 		wrong("Parent.APIVersion %q has no group with a domain: write one such as example.com/v1", c.Parent.APIVersion)
 	}
-	if c.Sync.sync == nil {
+	if !c.Sync.IsSet() {
 		wrong("Sync is missing: write Sync: metacontroller.Sync(sync)")
 	}
 	seen := map[string]bool{}
 	for _, child := range c.Children {
-		all = append(all, child.mistakes()...)
+		all = append(all, mistakesOfKind(child.Resource)...)
 		switch {
-		case child.Update != OnDelete && child.Update != InPlace:
+		case child.Update != metacontroller.OnDelete && child.Update != metacontroller.InPlace:
 			wrong("child %s: Update is %q: write metacontroller.OnDelete for what is never changed, such as a Pod or a Job, or metacontroller.InPlace", child.Kind, child.Update)
-		case child.Reads != nil && !readsMembers(child.Reads):
-			wrong("child %s: Reads is %s: write a struct that does not decode itself", child.Kind, child.Reads)
+		case child.Reads != nil && child.Reads.Kind() != reflect.Struct:
+			wrong("child %s: Reads is %s: write a struct", child.Kind, child.Reads)
 		}
 		if seen[child.Key()] {
 			wrong("child %s stands twice: leave one out", child.Key())
 		}
 		seen[child.Key()] = true
-		if child.Contested && c.Customize.customize == nil {
+		if child.Contested && !c.Customize.IsSet() {
 			wrong("child %s is Contested, and there is no Customize hook that selects the objects of its name: write one, with metacontroller.ByName", child.Kind)
 		}
 	}
 	for _, related := range c.Related {
-		all = append(all, related.mistakes()...)
+		all = append(all, mistakesOfKind(related)...)
 	}
-	if len(c.Related) > 0 && c.Customize.customize == nil {
+	if len(c.Related) > 0 && !c.Customize.IsSet() {
 		wrong("Related is set, and there is no Customize hook that selects any: write one, or leave Related out")
 	}
 	if c.RelatedInAllNamespaces && len(c.Related) == 0 {
 		wrong("RelatedInAllNamespaces is set, and there are no kinds that it could be about: set Related, or leave RelatedInAllNamespaces out")
 	}
-	if c.OrderedTeardown && c.Finalize.sync == nil {
+	if c.OrderedTeardown && !c.Finalize.IsSet() {
 		wrong("the field OrderedTeardown is set, and there is no Finalize hook for the order: write one, or leave OrderedTeardown out")
 	}
 	return all
@@ -85,7 +88,7 @@ func (c Controller) mistakes() []error {
 
 // mistakesInScope returns which children cannot be in the scope of their parent, as far as
 // both are known: those of kinds of Kubernetes and of these controllers are.
-func (c Controller) mistakesInScope(controllers []Controller) []error {
+func mistakesInScope(c metacontroller.Controller, controllers []metacontroller.Controller) []error {
 	const cluster, namespaced = apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped
 	var all []error
 	parent := crd.ScopeIn(c.CRD)
@@ -111,7 +114,7 @@ func (c Controller) mistakesInScope(controllers []Controller) []error {
 // mistakesInCRD returns what is wrong with the names in the
 // CustomResourceDefinition. It reads only what is cheap to read, because it
 // runs whenever the program starts.
-func (c Controller) mistakesInCRD() []error {
+func mistakesInCRD(c metacontroller.Controller) []error {
 	var all []error
 	names := crd.NamesIn(c.CRD)
 	if names.Kind != "" && names.Kind != c.Parent.Kind || names.Plural != "" && names.Plural != c.Parent.Plural {
@@ -132,7 +135,7 @@ var (
 )
 
 // mistakes returns what is wrong with the names of a kind.
-func (r Resource) mistakes() []error {
+func mistakesOfKind(r metacontroller.Resource) []error {
 	if !kindPattern.MatchString(r.Kind) {
 		return []error{fmt.Errorf("the Kind %q is no name of a kind: write it as in Deployment", r.Kind)}
 	}
@@ -153,7 +156,7 @@ var (
 )
 
 // PluralOf returns the name of a kind in URLs and in RBAC rules, in lower case
-// and in the plural, which [Check] requires as [Resource.Plural]. The guess of
+// and in the plural, which [Check] requires as [metacontroller.Resource.Plural]. The guess of
 // apimachinery does not know all English words.
 func PluralOf(kind string) string {
 	switch lower := strings.ToLower(kind); {

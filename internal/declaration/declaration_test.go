@@ -1,10 +1,12 @@
-package metacontroller
+package declaration
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	. "github.com/operetta-dev/operetta/metacontroller" //nolint:revive,staticcheck // declarations are written in its words
 )
 
 // toys returns a declaration that is right.
@@ -102,5 +104,15 @@ func TestPlurals(t *testing.T) {
 		"ModelBox": "modelboxes", "Gateway": "gateways", "RedisCache": "rediscaches", "Proxy": "proxies",
 	} {
 		require.Equal(t, plural, PluralOf(kind))
+	}
+}
+
+// TestBuiltInKindsHaveTheirNames holds the plurals of those that metacontroller lists.
+func TestBuiltInKindsHaveTheirNames(t *testing.T) {
+	for _, kind := range []Resource{
+		ConfigMap, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount, DaemonSet, Deployment, ReplicaSet, StatefulSet,
+		CronJob, Job, HorizontalPodAutoscaler, PodDisruptionBudget, EndpointSlice, Ingress, Lease, NetworkPolicy, ClusterRole, ClusterRoleBinding, Role, RoleBinding,
+	} {
+		require.Empty(t, mistakesOfKind(kind), kind.Kind)
 	}
 }
