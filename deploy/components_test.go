@@ -71,7 +71,7 @@ func args(t *testing.T, component string) []string {
 // mounted, from a key of the Secret or ConfigMap that the component is about.
 func TestComponentsGiveFlagsTheirFiles(t *testing.T) {
 	var help bytes.Buffer
-	cli.Run(t.Context(), "operetta", hooks.All(), []string{"serve", "--help"}, cli.Streams{Out: &help, Err: &help})
+	cli.Run(t.Context(), "operetta", hooks.All(), cli.Commands{}, []string{"serve", "--help"}, cli.Streams{Out: &help, Err: &help})
 	for component, source := range map[string]string{"https": "operetta-tls", "mtls": "operetta-metacontroller-tls", "token": "operetta-token", "configuration": "operetta-config"} {
 		patch := read[appsv1.Deployment](t, "components/"+component+"/volume.yaml")
 		require.Equal(t, deployment(t).Name, patch.Name)

@@ -56,7 +56,7 @@ func startSecuredServer(t *testing.T) *securedServer {
 	s.write("ca.crt", s.authority.PEM)
 	s.write("accepted", "the-first-token-0123456789\n")
 	file := func(name string) string { return filepath.Join(s.dir, name) }
-	binary, err := filepath.Abs(root + "/bin/operetta")
+	binary, err := filepath.Abs(filepath.Join(root, cluster.ServerProgram))
 	require.NoError(t, err)
 	require.NoError(t, operetta.Run(t.Context(), cluster.Program{
 		Name: "secured", Path: binary,

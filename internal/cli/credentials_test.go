@@ -81,8 +81,8 @@ func TestServeRefusesCredentialsThatCannotBeUsed(t *testing.T) {
 		"callers' certificates, in PEM":             {"--tls-cert-file", certificate, "--tls-private-key-file", key, "--client-ca-file", key},
 		"--token-file: open /nowhere: no such file": {"--token-file", "/nowhere"},
 	} {
-		code, _, stderr := operetta(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, flags...)...)
-		require.Equal(t, exitUsage, code, stderr)
+		code, _, stderr := operetta(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, flags...)...)
+		require.Equal(t, ExitUsage, code, stderr)
 		require.Contains(t, stderr, says)
 		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
 		key, err := os.ReadFile(other)

@@ -28,7 +28,7 @@ const reloadPause = 5 * time.Second
 // it, and a Pod whose image has no shell is hard to send a signal to. SIGHUP reads it at
 // once, for who runs the server by hand.
 type reloader struct {
-	program *program
+	program *Program
 	path    string // of the file; empty where there is none
 	// isFixed is set where the command line says the level, which wins.
 	isFixed bool

@@ -34,7 +34,7 @@ type serveFlags struct {
 	credentials                   server.CredentialFiles
 }
 
-func newServeCommand(p *program) *cobra.Command {
+func newServeCommand(p *Program) *cobra.Command {
 	var flags serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -48,7 +48,7 @@ with 0. A second signal ends it at once.
 
 The log level of the --config file is taken over while the server runs: within
 some seconds after the file has changed, or at once on SIGHUP.`,
-		Args: exactly(0, "no arguments"),
+		Args: Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			isFixed := cmd.Flags().Changed(logLevelFlag)
 			config, err := readConfiguration(flags.config)
@@ -69,8 +69,8 @@ some seconds after the file has changed, or at once on SIGHUP.`,
 }
 
 // add adds the flags to a command.
-func (f *serveFlags) add(cmd *cobra.Command, p *program) {
-	addKinds(cmd, p)
+func (f *serveFlags) add(cmd *cobra.Command, p *Program) {
+	AddKinds(cmd, p)
 	set := cmd.Flags()
 	set.StringVar(&f.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&f.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
@@ -111,18 +111,18 @@ func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
 	f.forRequests = f.memoryBudget
 	if f.record != "" {
 		if f.forRequests -= record.MostMemory; f.forRequests < server.LeastMemoryBudget {
-			return usagef("--record takes %s of the memory budget, which leaves %s for requests: raise --memory-budget to at least %s",
+			return Usagef("--record takes %s of the memory budget, which leaves %s for requests: raise --memory-budget to at least %s",
 				printQuantity(record.MostMemory), printQuantity(f.forRequests), printQuantity(record.MostMemory+server.LeastMemoryBudget))
 		}
 	}
 	if most := server.LargestBody(f.forRequests); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
-		return usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, of which requests have %s",
+		return Usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, of which requests have %s",
 			printQuantity(f.maxBodyBytes), printQuantity(most), printQuantity(f.forRequests))
 	}
 	return nil
 }
 
-func serve(ctx context.Context, p *program, flags *serveFlags, levelIsFixed bool) error {
+func serve(ctx context.Context, p *Program, flags *serveFlags, levelIsFixed bool) error {
 	log, err := newLogger(p, flags)
 	if err != nil {
 		return err
@@ -189,10 +189,10 @@ func loadCRDs(controllers []metacontroller.Controller) error {
 	return errors.Join(failures...)
 }
 
-func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
+func newLogger(p *Program, flags *serveFlags) (*slog.Logger, error) {
 	var level slog.Level
 	if level.UnmarshalText([]byte(flags.logLevel)) != nil {
-		return nil, usagef("%s", logLevelError(flags.logLevel))
+		return nil, Usagef("%s", logLevelError(flags.logLevel))
 	}
 	flags.level.Set(level)
 	options := &slog.HandlerOptions{Level: &flags.level}
@@ -202,6 +202,6 @@ func newLogger(p *program, flags *serveFlags) (*slog.Logger, error) {
 	case "text":
 		return slog.New(slog.NewTextHandler(p.Err, options)), nil
 	default:
-		return nil, usagef("log-format %q is neither json nor text", flags.logFormat)
+		return nil, Usagef("log-format %q is neither json nor text", flags.logFormat)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/corpus"
 )
 
 // asProgram makes this test binary behave as the program itself.
@@ -40,7 +41,7 @@ func needsLoad(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(Run(context.Background(), "operetta", hooks.All(), os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(Run(context.Background(), "operetta", hooks.All(), Commands{}, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
 	os.Exit(m.Run())
 }
@@ -148,8 +149,8 @@ func TestServeTellsATakenPort(t *testing.T) {
 	p := serveInProcess(t, someKinds)
 	taken := strings.TrimPrefix(p.hooks, "http://")
 	for _, flag := range []string{"--listen", "--metrics-listen"} {
-		code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", flag, taken)
-		require.Equal(t, exitFailed, code)
+		code, _, stderr := operetta(t, "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", flag, taken)
+		require.Equal(t, ExitFailed, code)
 		require.Equal(t, "operetta: "+flag+": listen tcp "+taken+": bind: address already in use\n", stderr)
 	}
 }
@@ -171,7 +172,7 @@ func TestConfig(t *testing.T) {
 		"log-level: x\n\tlog-format: y\n":        "found a tab character that violates indentation",
 		"log-level: debug\nLog-Format: \"text\"": `there is no setting "Log-Format"`,
 	} {
-		cmd := newServeCommand(&program{})
+		cmd := newServeCommand(&Program{})
 		path := write(t, "config.yaml", text)
 		err := configured(t, cmd, path)
 		if want == "" {
@@ -184,7 +185,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestCommandLineWinsOverConfig(t *testing.T) {
-	cmd := newServeCommand(&program{})
+	cmd := newServeCommand(&Program{})
 	require.NoError(t, cmd.ParseFlags([]string{"--listen", "command-line:1"}))
 	require.NoError(t, configured(t, cmd, write(t, "config.yaml", "listen: file:1\nmetrics-listen: file:2\nmax-body-bytes: 134217728\n")))
 	require.Equal(t, "command-line:1", flagText(cmd, "listen"))
@@ -228,8 +229,8 @@ func TestServeRefusesLimitsThatMakeNoSense(t *testing.T) {
 			append(serve, "--"+strings.Replace(flag, ": ", "=", 1)),
 			append(serve, "--config", write(t, "config.yaml", flag+"\n")),
 		} {
-			code, _, stderr := operetta(t, "", args...)
-			require.Equal(t, exitUsage, code, args)
+			code, _, stderr := operetta(t, args...)
+			require.Equal(t, ExitUsage, code, args)
 			require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
 			require.Contains(t, stderr, says)
 		}
@@ -238,9 +239,9 @@ func TestServeRefusesLimitsThatMakeNoSense(t *testing.T) {
 
 // TestRecordingNeedsRoomInTheBudget for itself and for requests.
 func TestRecordingNeedsRoomInTheBudget(t *testing.T) {
-	code, _, stderr := operetta(t, "", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
+	code, _, stderr := operetta(t, "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
 		"--record", t.TempDir(), "--memory-budget", "95Mi")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, ExitUsage, code)
 	require.Contains(t, stderr, "--record takes 64Mi of the memory budget, which leaves 31Mi for requests: raise --memory-budget to at least 96Mi (")
 }
 
@@ -263,9 +264,14 @@ func TestServeRecords(t *testing.T) {
 	require.EqualValues(t, 1, line["cases"], "the second was the same")
 	require.NoError(t, p.Wait())
 
-	code, out, _ := operetta(t, "", "replay", dir)
-	require.Zero(t, code)
-	require.Equal(t, "1 cases, 0 with another answer\n", out)
+	cases, err := corpus.Read(dir, hooks.All())
+	require.NoError(t, err)
+	require.Len(t, cases, 1)
+	answer, err := os.ReadFile(filepath.Join(dir, cases[0].Name+".out.yaml"))
+	require.NoError(t, err)
+	again, err := cases[0].Print()
+	require.NoError(t, err)
+	require.Equal(t, string(again), string(answer))
 }
 
 // TestServeTraces: what the environment names is sent the traces of requests, those that

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 		if detectsRaces() {
 			args = append(args, "-race")
 		}
-		build := exec.Command("go", append(args, "../../../cmd/operetta")...)
+		build := exec.Command("go", append(args, "../../../cmd/operetta-server")...)
 		if output, err := build.CombinedOutput(); err != nil {
 			panic(fmt.Sprintf("%s: %s", err, output))
 		}
