@@ -13,7 +13,6 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/processor"
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // many returns a list in JSON of n entries, each with its number in the place of #.
@@ -39,44 +38,27 @@ func mounts(n, volumes int) string {
 	return fmt.Sprintf(`"volumeMounts":%s`, many(n, fmt.Sprintf(`{"name":"v-%d","mountPath":"/m-#"}`, volumes-1)))
 }
 
-// resources returns the requests and limits of n devices.
-func resources(n int) string {
-	list := strings.Trim(many(n, `"a.b/c-#":"99999Gi"`), "[]")
-	return fmt.Sprintf(`"resources":{"limits":{%s},"requests":{%[1]s}}`, list)
-}
-
 // fullest returns specs by kind and by what is as often in them as maxItems admits:
 // what the rules hold against each other.
 func fullest() map[string]map[string]string {
-	const claims = `"resources":{"claims":%s}`
 	volumes := func(n int) string { return many(n, `{"name":"v-#","emptyDir":{}}`) }
-	pod := func(containers int, field, more string) string {
-		return fmt.Sprintf(`{"containers":%s,"initContainers":%s%s}`, containersWith(containers, "c", field), containersWith(containers, "i", field), more)
-	}
 	specs := map[string]map[string]string{
 		"build": {
 			"mounts": fmt.Sprintf(`{"source":{"git":{"url":"https://a.b/c","revision":"m"}},"volumes":%s,"steps":%s}`,
 				volumes(20), containersWith(20, "s", mounts(20, 20))),
-			"requests": fmt.Sprintf(`{"source":{"git":{"url":"https://a.b/c","revision":"m"}},"steps":%s}`, containersWith(20, "s", resources(16))),
 		},
 		"modelbox": {
 			"mounts": fmt.Sprintf(`{"image":"x",%s,"volumes":%s,"sidecars":%s,"initContainers":%s}`,
 				mounts(50, 50), volumes(50), containersWith(20, "s", mounts(64, 50)), containersWith(20, "i", mounts(64, 50))),
 			"names":    fmt.Sprintf(`{"image":"x","sidecars":%s,"initContainers":%s}`, containersWith(20, "s", `"tty":true`), containersWith(20, "i", `"tty":true`)),
 			"ports":    fmt.Sprintf(`{"image":"x","serviceType":"NodePort","ports":%s}`, many(50, `{"port":1#,"name":"p-#","nodePort":305#}`)),
-			"requests": fmt.Sprintf(`{"image":"x","sidecars":%s,"initContainers":%s}`, containersWith(3, "s", resources(16)), containersWith(3, "i", resources(16))),
 		},
 		"podset": {}, "myjob": {}, "podbuggertool": {}, "dataservice": {},
 	}
-	for what, template := range map[string]string{
-		"mounts":   pod(64, mounts(64, 64), `,"volumes":`+volumes(64)),
-		"claims":   pod(64, fmt.Sprintf(claims, many(16, `{"name":"r-#"}`)), `,"resourceClaims":`+many(16, `{"name":"r-#","resourceClaimName":"x"}`)),
-		"requests": pod(3, resources(16), ""),
-		"ports":    pod(64, `"ports":`+many(64, `{"containerPort":1#,"protocol":"TCP"}`), ""),
-	} {
-		specs["podset"][what] = fmt.Sprintf(`{"size":1,"template":{"spec":%s}}`, template)
-		specs["myjob"][what] = fmt.Sprintf(`{"template":{"spec":%s}}`, template)
-	}
+	template := fmt.Sprintf(`{"spec":{"containers":%s,"initContainers":%s,"volumes":%s}}`,
+		containersWith(64, "c", mounts(64, 64)), containersWith(64, "i", mounts(64, 64)), volumes(64))
+	specs["podset"]["mounts"] = fmt.Sprintf(`{"size":1,"template":%s}`, template)
+	specs["myjob"]["mounts"] = fmt.Sprintf(`{"template":%s}`, template)
 	specs["dataservice"]["ports"] = fmt.Sprintf(`{"eureka":{"image":"x","port":1,"ports":%s}}`, many(20, `{"port":1#,"name":"p-#","nodePort":305#}`))
 	specs["podbuggertool"]["selectors"] = fmt.Sprintf(`{"image":"x","selector":{"matchExpressions":%s}}`,
 		many(16, `{"key":"k-#","operator":"In","values":`+many(5, `"v"`)+`}`))
@@ -100,7 +82,7 @@ func TestRulesAreCheap(t *testing.T) {
 			t.Run(controller.Name()+"/"+what, func(t *testing.T) {
 				text := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"full","namespace":"default","resourceVersion":"1"},"spec":%s}`,
 					controller.Parent.APIVersion, controller.Parent.Kind, spec)
-				values := metacontroller.ValidatedValues([]byte(`{"parent":` + text + `}`))
+				values := strings.Count(text, ":")
 				for _, isEdit := range []bool{false, true} {
 					var took time.Duration
 					for try := 0; try < 8 && (try == 0 || took > most*time.Duration(values)); try++ { // a busy machine can only make it seem more
@@ -121,6 +103,16 @@ func TestRulesAreCheap(t *testing.T) {
 					require.LessOrEqual(t, took, most*time.Duration(values))
 				}
 			})
+		}
+	}
+}
+
+// TestNoRuleReadsAQuantity: to read one with an exponent of nine digits takes minutes, and the API server
+// evaluates the rules even where the pattern has refused it.
+func TestNoRuleReadsAQuantity(t *testing.T) {
+	for _, controller := range hooks.All() {
+		for _, rule := range writtenRules(t, controller) {
+			require.NotRegexp(t, `(?i)quantity\(`, rule.Rule, controller.Name())
 		}
 	}
 }
