@@ -146,7 +146,6 @@ type Middleware struct {
 	// Image is what it runs. For mysql it is mysql:8.4 where it is left out.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Port is that of the Service and of the container: 3306 for mysql and 8080
 	// for uuc where it is left out.
@@ -305,7 +304,6 @@ type Runtime struct {
 	// Image is what it runs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Replica is the number of Pods, at most 1000. If omitted, it starts at 1 and
 	// an autoscaler may change it.

@@ -55,6 +55,7 @@ type Spec struct {
 	// with reason DeadlineExceeded. It cannot be changed.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 	// TTLSecondsAfterFinished is how long the Pod, and with it its logs, is kept
 	// after it has finished. It is kept as long as the MyJob where this is left
