@@ -240,16 +240,20 @@ fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, what users may wri
 	done
 
 .PHONY: bench
-bench: ## Benchmark the hooks; BASE=<revision> compares with that one
+ifdef BASE
+bench:
 	@mkdir -p bin
 	$(BENCHMARKS) -count $(or $(COUNT),6) | tee bin/bench.new
-ifdef BASE
 	@rm -rf bin/base && git worktree add --force --detach bin/base $(BASE) >/dev/null
 	@(cd bin/base && $(BENCHMARKS) -count $(or $(COUNT),6)) > bin/bench.old; \
 	  status=$$?; git worktree remove --force bin/base; exit $$status
 	$(BENCHSTAT) bin/bench.old bin/bench.new
 else
-	$(BENCHSTAT) bin/bench.new
+bench: ## Measure the program beside a server that does next to nothing; KEEP=1 writes docs/bench.txt, BASE=<revision> compares the Go benchmarks instead
+	@mkdir -p bin
+	@OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench.txt $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestBench$$' ./internal/bench -rounds=$(or $(ROUNDS),7)
+	@cat bin/bench.txt
+	$(if $(KEEP),@$(GO) test -count=1 -run '^TestPage$$' ./internal/bench -keep=$(CURDIR)/bin/bench.txt)
 endif
 
 ##@ To change it
