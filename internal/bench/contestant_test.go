@@ -47,8 +47,8 @@ func serveFloor(address string) error {
 
 // contestant is a server that runs, as a process of its own.
 type contestant struct {
-	name, address string
-	cmd           *exec.Cmd
+	name, address, metrics string
+	cmd                    *exec.Cmd
 	// took is the time from its start to its readiness.
 	took time.Duration
 }
@@ -73,7 +73,7 @@ func startProgram(t *testing.T, path string, flags ...string) *contestant {
 	t.Helper()
 	address, metrics := freeAddress(t), freeAddress(t)
 	cmd := exec.CommandContext(t.Context(), path, append([]string{"serve", "--listen=" + address, "--metrics-listen=" + metrics}, flags...)...)
-	return begin(t, "Operetta", address, cmd, func() bool {
+	c := begin(t, "Operetta", address, cmd, func() bool {
 		response, err := http.Get("http://" + metrics + "/readyz")
 		if err != nil {
 			return false
@@ -81,6 +81,8 @@ func startProgram(t *testing.T, path string, flags ...string) *contestant {
 		_ = response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	})
+	c.metrics = metrics
+	return c
 }
 
 func listens(address string) func() bool {
