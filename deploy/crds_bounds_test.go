@@ -13,7 +13,7 @@ import (
 
 // freeTexts are the fields whose text may be long: what runs in a container, the values of
 // variables, headers, sysctls and annotations, and the content of files.
-var freeTexts = regexp.MustCompile(`(\.(args|command)\[\]|\.value|annotations\{\}|Annotations\{\}|\.env\{\}|\.script|\.config\{\})$`)
+var freeTexts = regexp.MustCompile(`(\.(args|command)\[\]|\.value|annotations\{\}|Annotations\{\}|\.env\{\}|\.script|\.config\{\}|\.gmsaCredentialSpec)$`)
 
 // TestEveryTextListAndMapIsBounded: what an API server, Metacontroller and a hook do for a custom
 // resource grows with its entries.

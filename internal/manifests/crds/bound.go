@@ -9,7 +9,7 @@ import (
 // API server estimate what a CEL rule costs, which it does from the longest lists and texts.
 const (
 	mostEntries     = 1000
-	fewEntries      = 64
+	fewEntries      = 100
 	longestText     = 1024
 	longestQuantity = 64
 )
@@ -20,7 +20,7 @@ var manyEntries = map[string]bool{"args": true, "command": true, "env": true, "e
 
 // longTexts are the fields whose texts have no default limit: what runs in containers, and the
 // values of HTTP headers, of environment variables and of annotations.
-var longTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true}
+var longTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true, "gmsaCredentialSpec": true}
 
 // boundEntries adds the default limits to each list and map of a schema without one.
 func boundEntries(schema map[string]any, name string) {

@@ -24,8 +24,8 @@ properties:
 	require.YAMLEq(t, `
 properties:
   args: {type: array, maxItems: 1000, items: {type: string}}
-  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 64, items: {type: string}}}}}
-  nodeSelector: {type: object, maxProperties: 64, additionalProperties: {type: string}}
+  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 100, items: {type: string}}}}}
+  nodeSelector: {type: object, maxProperties: 100, additionalProperties: {type: string}}
   env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: string}}}
   items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
 `, string(got))
