@@ -37,25 +37,12 @@ type bounds struct {
 // boundsOf returns the bounds for a template.
 func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	sizes, err := metacontroller.SizesOf(pod)
+	size, err := metacontroller.AppliedSize(pod) // Metacontroller's encoder escapes some characters in requests, too
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
-	perPod := copiesPerPod*sizes.Request + addedBytesPerPod
-	return bounds{first: operator.First(max(sizes.Answer, quotable(sizes.Quoted))), burst: operator.Burst(sizes.Answer), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
-}
-
-// ordinaryQuoted is more than the API server could say of a Pod that people write, in bytes.
-const ordinaryQuoted = 4 << 10
-
-// quotable returns what counts of what the API server could say of a Pod: nothing of an
-// ordinary one, of which it hardly ever refuses anything. Of several Pods it says all in
-// another order each time, and Metacontroller keeps nine of these messages.
-func quotable(quoted int) int {
-	if quoted <= ordinaryQuoted {
-		return 0
-	}
-	return quoted
+	perPod := copiesPerPod*size + addedBytesPerPod
+	return bounds{first: operator.First(size), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
 // tooLarge says why there are fewer Pods than size.

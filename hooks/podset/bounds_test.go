@@ -182,15 +182,6 @@ func TestSizeThatWasNotValidated(t *testing.T) {
 	}
 }
 
-// TestOneOfThePodsThatTheAPIServerIsLikelyToRefuse is asked for: it says of each Pod of a batch
-// what is wrong with it.
-func TestOneOfThePodsThatTheAPIServerIsLikelyToRefuse(t *testing.T) {
-	for key, want := range map[string]int{"example.com/zone": 16, "zone ": 1} {
-		template := fmt.Sprintf(`{"spec":{"nodeSelector":{%q:"a"},"containers":[{"name":"main","image":"one"}]}}`, key)
-		require.Len(t, call(t, `{"size":5000,"template":`+template+`}`).fresh, want, key)
-	}
-}
-
 func TestLargeTemplateMakesFewerPodsAtATimeAndInAll(t *testing.T) {
 	spec := `{"size":5000,"template":` + templateOf(200<<10) + `}`
 	require.Len(t, call(t, spec).fresh, 1)
