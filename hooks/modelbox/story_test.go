@@ -103,6 +103,26 @@ func TestVolumeKeepsItsSource(t *testing.T) {
 	})
 }
 
+// TestOrderOfInitContainers puts one before another. Under dynamic-apply Metacontroller keeps
+// the order that it observes, and adds the new one at the end.
+func TestOrderOfInitContainers(t *testing.T) {
+	for _, serverSide := range []bool{false, true} {
+		t.Run(fmt.Sprint("server-side ", serverSide), func(t *testing.T) {
+			world := operettatest.NewWorld(t, operettatest.Options{MaxSteps: 1000, ServerSideApply: serverSide}, modelbox.Controller())
+			const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, initContainers: [%s{name: migrate, image: m}]}}"
+			world.Apply(fmt.Sprintf(box, ""))
+			world.Play()
+			world.RequireCondition("ModelBox/web", "Ready", "True Available")
+			require.Empty(t, world.Condition("ModelBox/web", "ChildrenUpdated").Status)
+
+			world.Apply(fmt.Sprintf(box, "{name: backup, image: b}, "))
+			world.Play()
+			world.RequireCondition("ModelBox/web", "Ready", "True Available")
+			require.Empty(t, world.Condition("ModelBox/web", "ChildrenUpdated").Status)
+		})
+	}
+}
+
 // TestServiceAccountIsTakenBack names a ServiceAccount and removes the name again:
 // the API server stores it with two names.
 func TestServiceAccountIsTakenBack(t *testing.T) {

@@ -37,7 +37,7 @@ type bounds struct {
 // boundsOf returns the bounds for a template.
 func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	size, err := metacontroller.Size(pod)
+	size, err := metacontroller.AppliedSize(pod) // Metacontroller's encoder escapes some characters in requests, too
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}

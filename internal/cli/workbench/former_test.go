@@ -54,9 +54,6 @@ var differences = []reviewed{
 	{"podset/sync", `status\.conditions\[\]\.(message|reason|status|lastTransitionTime): "(there is nothing to change|Complete|False|2026-[^"]*)" -> .*`,
 		"Progressing says how many Pods are ready, and is True while one is not"},
 
-	{"(dataservice|modelbox|podbuggertool)/sync", `status\.conditions: .*`,
-		"ChildrenUpdated comes with Drifted: in a recording, a child that was as asked for has the hash of what this release asks for, and other fields"},
-
 	// What is asked for of children.
 	{"dataservice/sync", `StatefulSet\.spec\.podManagementPolicy: \(none\) -> "OrderedReady"`, "immutable: one that is there is asked to have what it has"},
 	{"dataservice/sync", `StatefulSet\.spec\.podManagementPolicy: \(none\) -> "Parallel"`, "a new one, so that a broken image can be repaired"},
