@@ -20,9 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operetta-dev/operetta/internal/wire"
-
 	"github.com/operetta-dev/operetta/internal/rawjson"
+	"github.com/operetta-dev/operetta/internal/wire"
 )
 
 // builtIn has an object of each kind that is declared.

@@ -5,9 +5,8 @@ import (
 	"encoding/hex"
 	"maps"
 
-	"github.com/operetta-dev/operetta/internal/wire"
-
 	"github.com/operetta-dev/operetta/internal/rawjson"
+	"github.com/operetta-dev/operetta/internal/wire"
 )
 
 // HashAnnotation is on every child and holds a hash of its desired form. While

@@ -11,9 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/internal/wire"
-
 	"github.com/operetta-dev/operetta/internal/rawjson"
+	"github.com/operetta-dev/operetta/internal/wire"
 )
 
 // Hook is a pure function, wrapped so that it takes and returns bytes. Make one

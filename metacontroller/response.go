@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/internal/crd"
-
 	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 

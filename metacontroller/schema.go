@@ -9,7 +9,6 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/crd"
-
 	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 

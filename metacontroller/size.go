@@ -1,11 +1,8 @@
 package metacontroller
 
 import (
-	"bytes"
-
-	"github.com/operetta-dev/operetta/internal/wire"
-
 	"github.com/operetta-dev/operetta/internal/rawjson"
+	"github.com/operetta-dev/operetta/internal/wire"
 )
 
 // Size returns how many bytes a child takes in an answer, without its hash. An
@@ -13,16 +10,6 @@ import (
 func Size(object Object) (int, error) {
 	wire, err := wire.AppendObject(make([]byte, 0, 2048), object)
 	return len(wire), err
-}
-
-// encodedSize returns the size of a child in its wire form as Metacontroller
-// encodes it. All other escapes are in the wire form already.
-func encodedSize(wire []byte) int {
-	size := len(wire)
-	for _, c := range []byte("<>&") {
-		size += bytes.Count(wire, []byte{c}) * (len(`\u003c`) - 1)
-	}
-	return size
 }
 
 // MaxAppliedBytes is the limit of [AppliedSize]. The API server stores 256 KiB
@@ -43,7 +30,7 @@ func AppliedSize(object Object) (int, error) {
 
 // appliedSize is [AppliedSize] of a wire form.
 func appliedSize(wire []byte) int {
-	size := encodedSize(wire)
+	size := len(wire) // with "<", ">" and "&" escaped, as Metacontroller writes them
 	rawjson.Members(rawjson.Lookup(wire, "metadata", "annotations"), func(key, value []byte) bool {
 		annotation, _ := rawjson.Text(value)
 		size += len(key) + len(annotation)

@@ -4,6 +4,7 @@ package rediscache
 
 import (
 	"example.com/acme/operators/deploy"
+
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
