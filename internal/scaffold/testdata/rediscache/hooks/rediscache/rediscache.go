@@ -4,7 +4,6 @@ package rediscache
 
 import (
 	"example.com/acme/operators/deploy"
-
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
