@@ -82,7 +82,6 @@ func (k kind) run(t *testing.T) {
 		{"parents can be stored", kind.parentsCanBeStored},
 		{"numbers fit their Go type", kind.numbersFit},
 		{"calls share nothing", kind.callsShareNothing},
-		{"requests can be compact", kind.requestsCanBeCompact},
 		{"laws", kind.laws},
 		{"customize answers", kind.customizeAnswers},
 		{"nothing forged is passed on", kind.nothingForged},
