@@ -14,10 +14,9 @@ const (
 	// not validated.
 	maxSize = 5000
 	// maxRequestBytes limits the Pods of one PodSet in a request. Every request
-	// contains all of them, and if the server or Metacontroller's timeout
-	// refuses it, the PodSet could not even be scaled down. The server accepts
-	// twice as much: Pods of an older template may exist besides the newest.
-	maxRequestBytes = 128 << 20
+	// contains all of them, and if the server refuses it, the PodSet could not
+	// even be scaled down. The server accepts 64 MiB.
+	maxRequestBytes = 56 << 20
 	// A Pod contains its template in its spec, in Metacontroller's annotation
 	// and, as field names, in managedFields. Defaults, the status and their
 	// field names are added.

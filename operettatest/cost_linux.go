@@ -1,5 +1,4 @@
-// Package processor measures what tests cost.
-package processor
+package operettatest
 
 import (
 	"runtime"
@@ -10,10 +9,8 @@ import (
 // rusageThread is RUSAGE_THREAD, see getrusage(2).
 const rusageThread = 1
 
-// Time returns what a call has used of a processor, if it starts no goroutine of
-// its own. Unlike the clock it stands still while other processes run. The error is
-// that of getrusage(2).
-func Time(call func()) (time.Duration, error) {
+// processorTime returns what a call has used of a processor, if it starts no goroutine.
+func processorTime(call func()) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, after syscall.Rusage
