@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/applied"
+	"github.com/operetta-dev/operetta/internal/rawjson"
 	"github.com/operetta-dev/operetta/internal/wire"
 )
 
@@ -112,4 +113,28 @@ func (k *kept) restate(restated map[string]any) ([]byte, error) {
 		}
 	}
 	return wire.AppendValue(make([]byte, 0, 2048), child)
+}
+
+// HasApplied reports whether Metacontroller applied a field of the observed object last. A hook
+// that leaves out such a field has it removed, and the API server fills in its default.
+//
+// Metacontroller's annotation decides. If it is missing or is no JSON, managedFields do: any
+// apply operation counts, and an update of the fields that every child carries.
+func (s Snapshot) HasApplied(path ...string) bool {
+	last := []byte(s.annotation(LastAppliedAnnotation))
+	if rawjson.IsValid(last) && rawjson.IsObject(last) && (rawjson.Lookup(last, path[0]) == nil || rawjson.IsObject(rawjson.Lookup(last, path[0]))) {
+		return !rawjson.IsNull(rawjson.Lookup(last, path...))
+	}
+	found := false
+	rawjson.Elements(s.managed, func(entry []byte) bool {
+		fields := rawjson.Lookup(entry, "fieldsV1")
+		for _, name := range path {
+			fields = rawjson.Lookup(fields, "f:"+name)
+		}
+		operation, _ := rawjson.Text(rawjson.Lookup(entry, "operation"))
+		isApplied := operation == string(metav1.ManagedFieldsOperationApply) || rawjson.Lookup(entry, "fieldsV1", "f:metadata", "f:annotations", "f:"+HashAnnotation) != nil
+		found = fields != nil && isApplied && rawjson.Lookup(entry, "subresource") == nil
+		return !found
+	})
+	return found
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// areOurs asks ownsReplicas about a Deployment with such metadata, in a hook.
+// areOurs asks about the replicas of a Deployment with such metadata, in a hook.
 func areOurs(t *testing.T, annotations map[string]string, managedFields string) bool {
 	ours := false
 	type parent struct {
@@ -23,9 +23,8 @@ func areOurs(t *testing.T, annotations map[string]string, managedFields string) 
 		Children: []metacontroller.Child{{Resource: metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"}, Update: metacontroller.InPlace}},
 		Sync: metacontroller.Sync(func(_ *parent, seen metacontroller.Observed) (result, error) {
 			deployment, _ := seen.Children.Find("apps/v1", "Deployment", "web")
-			var err error
-			ours, err = ownsReplicas(deployment)
-			return result{Status: map[string]any{}, Children: []metacontroller.Object{metacontroller.Keep(deployment)}}, err
+			ours = deployment.HasApplied("spec", "replicas")
+			return result{Status: map[string]any{}, Children: []metacontroller.Object{metacontroller.Keep(deployment)}}, nil
 		}),
 	}
 	text, err := json.Marshal(annotations)
@@ -37,7 +36,7 @@ func areOurs(t *testing.T, annotations map[string]string, managedFields string) 
 	return ours
 }
 
-func TestOwnsReplicas(t *testing.T) {
+func TestReplicasThatWereApplied(t *testing.T) {
 	const (
 		applied = `[{"operation":"Apply","fieldsV1":{"f:spec":{"f:replicas":{}}}}]`
 		updated = `[{"operation":"Update","fieldsV1":{"f:metadata":{"f:annotations":{"f:operetta.dev/hash":{}}},"f:spec":{"f:replicas":{}}}}]`

@@ -125,3 +125,8 @@ func untyped(decoder *jsontext.Decoder, into *any) error {
 	*into, err = strconv.ParseFloat(string(number), 64)
 	return err
 }
+
+// IsValid reports whether a text is one value in JSON.
+func IsValid(text []byte) bool {
+	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
+}
