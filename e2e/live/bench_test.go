@@ -245,11 +245,21 @@ func compared(count int, of, by []pass) (lines []string) {
 	creation, updates := func(p pass) float64 { return p.creation }, func(p pass) float64 { return p.updates }
 	line("writes of the status of one, created", "%.2f", "<= 2.5 writes", creation, creation)
 	line("writes of the status of one, updated", "%.2f", "<= 3.5 writes", updates, updates)
-	per := func(program int) func(pass) float64 {
-		return func(p pass) float64 { return p.processor[program].Seconds() / float64(count) * 100 }
+	alone := func(what, format string, value func(pass) float64) {
+		lines = append(lines, fmt.Sprintf("%s\t"+format+"\t-\t-\t-", what, mean(of, value)))
 	}
-	line("processor time for 100, the hook", "%.2f s", "-", per(0), per(0))
-	line("processor time for 100, Metacontroller", "%.2f s", "-", per(1), per(0))
-	requests := mean(of, func(p pass) float64 { return p.requests })
-	return append(lines, fmt.Sprintf("requests of Metacontroller to the API server for one\t%.1f\t-\t-\t-", requests))
+	program := func(i int) func(pass) float64 {
+		return func(p pass) float64 { return p.processor[i].Seconds() / float64(count) * 100 }
+	}
+	all := func(p pass) (sum float64) {
+		for i := range p.processor {
+			sum += program(i)(p)
+		}
+		return sum
+	}
+	line("processor time for 100, all programs", "%.2f s", "-", all, all)
+	alone("of that the hook", "%.2f s", program(0))
+	alone("of that Metacontroller", "%.2f s", program(1))
+	alone("requests of Metacontroller to the API server for one", "%.1f", func(p pass) float64 { return p.requests })
+	return lines
 }
