@@ -25,7 +25,7 @@ RUN --mount=type=cache,target=/go/pkg/mod \
     --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
     go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X github.com/operetta-dev/operetta/internal/cli.version=$VERSION" \
-        -o /out/operetta ./cmd/operetta
+        -o /out/operetta ./cmd/operetta-server
 
 # No shell, no package manager, nothing to patch: an empty user database and CA certificates.
 FROM gcr.io/distroless/static:nonroot
@@ -48,6 +48,6 @@ USER 65532:65532
 # 8080 answers hooks, 9090 health and metrics.
 EXPOSE 8080 9090
 
-# So that the other subcommands run as well: docker run IMAGE manifests.
+# So that its other commands run as well: docker run IMAGE config.
 ENTRYPOINT ["/operetta"]
 CMD ["serve"]

@@ -19,7 +19,7 @@ TIMEOUT       := 30m
 NEVER_SHORT   := . ./internal/gotest ./internal/server/loadtest
 # Tested by make load, and of the command line the tests that call needsLoad.
 ELSEWHERE     := ./internal/server/loadtest
-NEED_LOAD      = $(shell sed -n '/^func Test/h; /needsLoad(t)$$/{x; s/^func \(Test[A-Za-z0-9_]*\).*/\1/p;}' internal/cli/*_test.go)
+NEED_LOAD      = $(shell sed -n '/^func Test/h; /needsLoad(t)$$/{x; s/^func \(Test[A-Za-z0-9_]*\).*/\1/p;}' internal/cli/*_test.go internal/cli/*/*_test.go)
 space         := $(subst ,, )
 comma         := ,
 
@@ -75,8 +75,8 @@ help: ## List the targets
 ##@ To build
 
 .PHONY: build
-build: ## Build bin/operetta
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/operetta ./cmd/operetta
+build: ## Build bin/operetta, and bin/operetta-server, which is the one that the image has
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/ ./cmd/...
 
 .PHONY: image
 image: ## Build the container image for this machine's platform (needs Docker)
@@ -150,7 +150,7 @@ endif
 
 # Those that mostly wait and those that mostly compute, at the same time. What waits
 # among the latter begins, for at the end nothing would compute meanwhile.
-WAITS         := ./internal/cli
+WAITS         := ./internal/cli ./internal/cli/workbench
 .PHONY: unit-race unit-others
 unit-race:
 	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
@@ -160,7 +160,7 @@ unit-others:
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
 	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) ./internal/server/loadtest
-	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) -run '^($(subst $(space),|,$(strip $(NEED_LOAD))))$$' ./internal/cli
+	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) -run '^($(subst $(space),|,$(strip $(NEED_LOAD))))$$' ./internal/cli/...
 
 .PHONY: cover
 cover: ## The whole of the tests that need no cluster; those of the hooks and the protocol must reach enough of both

@@ -3,7 +3,7 @@
 //
 // An operator is declared as a [metacontroller.Controller]. A program that consists
 // of a call of [Main] serves it as a webhook of Metacontroller, and shows what it
-// does without a cluster.
+// does without a cluster. The package serve has the server alone, for an image.
 package operetta
 
 import (
@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/cli/workbench"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -18,5 +19,6 @@ import (
 // when all is well, 1 when something has failed and 2 for a wrong use of the command
 // line. The program's own name stands in what it prints.
 func Main(controllers ...metacontroller.Controller) {
-	os.Exit(cli.Run(context.Background(), cli.Program(os.Args[0]), controllers, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	os.Exit(workbench.Run(context.Background(), cli.NameOf(os.Args[0]), controllers, os.Args[1:], streams))
 }

@@ -16,7 +16,7 @@ import (
 func TestImageIsBuiltFromAllThatTheProgramImports(t *testing.T) {
 	text, err := os.ReadFile("../.dockerignore")
 	require.NoError(t, err)
-	command := exec.Command("go", "list", "-deps", "-f", `{{if .Module}}{{if .Module.Main}}{{.Dir}}{{range .GoFiles}} {{.}}{{end}}{{end}}{{end}}`, "./cmd/operetta")
+	command := exec.Command("go", "list", "-deps", "-f", `{{if .Module}}{{if .Module.Main}}{{.Dir}}{{range .GoFiles}} {{.}}{{end}}{{end}}{{end}}`, "./cmd/operetta-server")
 	command.Dir = ".."
 	output, err := command.Output()
 	require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/cli/workbench"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -165,7 +166,7 @@ var unknownField = regexp.MustCompile(`unknown field "[^"]+"`)
 func requireSameWords(t *testing.T, manifests string, refused *refusal) {
 	t.Helper()
 	var told bytes.Buffer
-	code := cli.Run(t.Context(), "operetta", hooks.All(), []string{"simulate", "-"},
+	code := workbench.Run(t.Context(), "operetta", hooks.All(), []string{"simulate", "-"},
 		cli.Streams{In: strings.NewReader(manifests), Out: &bytes.Buffer{}, Err: &told})
 	if unknown := unknownField.FindAllString(refused.message, -1); len(unknown) > 0 {
 		for _, field := range unknown {

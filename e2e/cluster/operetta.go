@@ -29,7 +29,7 @@ var standInCRDs string
 type Operetta struct {
 	*Cluster
 
-	// Root is the project's folder, with bin/operetta and deploy/.
+	// Root is the project's folder, with bin/ and deploy/.
 	Root string
 	// HookURL is the URL of the hooks.
 	HookURL string
@@ -42,6 +42,9 @@ const (
 	OperettaServer = "operetta"
 	Metacontroller = "metacontroller"
 )
+
+// ServerProgram is the program that the image has, in the project's folder.
+const ServerProgram = "bin/operetta-server"
 
 // metacontrollerAccount is the ServiceAccount of Metacontroller, and its namespace.
 const metacontrollerAccount = `
@@ -65,8 +68,8 @@ subjects:
 - {kind: ServiceAccount, name: metacontroller, namespace: metacontroller}
 `
 
-// Build builds bin/operetta in the project's folder, so that tests never run an old
-// one. The tests of two packages run at the same time: the second finds it built.
+// Build builds bin/operetta and bin/operetta-server in the project's folder, so that tests
+// never run an old one. The tests of two packages run at the same time: the second finds it built.
 func Build(ctx context.Context, root string) error {
 	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
 		return fmt.Errorf("create the folder of operetta: %w", err)
@@ -76,7 +79,7 @@ func Build(ctx context.Context, root string) error {
 		return err
 	}
 	defer release()
-	build := exec.CommandContext(ctx, "go", "build", "-o", "bin/operetta", "./cmd/operetta")
+	build := exec.CommandContext(ctx, "go", "build", "-o", "bin/", "./cmd/...")
 	build.Dir = root
 	if output, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build operetta: %w\n%s", err, output)
@@ -158,7 +161,7 @@ func (o *Operetta) installMetacontrollerCRDs() error {
 // records its requests.
 const RecordVariable = "OPERETTA_E2E_RECORD"
 
-// StartServer starts bin/operetta with the arguments and environment of deploy/.
+// StartServer starts bin/operetta-server with the arguments and environment of deploy/.
 func (o *Operetta) StartServer(ctx context.Context) error {
 	return o.startServer(ctx, OperettaServer, 0)
 }
@@ -184,7 +187,7 @@ func (o *Operetta) startServer(ctx context.Context, name string, drainDelay time
 		args = append(args, "--record="+dir)
 	}
 	return o.Run(ctx, Program{
-		Name: name, Path: o.file("bin/operetta"), Args: args, Env: env,
+		Name: name, Path: o.file(ServerProgram), Args: args, Env: env,
 		Ready: Healthy("http://" + o.health + "/readyz"),
 	})
 }

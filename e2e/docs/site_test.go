@@ -100,7 +100,7 @@ func (s *site) nameService(name, address string) {
 func (s *site) copyProject() {
 	s.Helper()
 	require.NoError(s, os.Mkdir(s.dir, 0o700))
-	for _, name := range []string{"cmd", "hooks", "internal", "metacontroller", "operator", "operettatest", "release"} {
+	for _, name := range []string{"cmd", "hooks", "internal", "metacontroller", "operator", "operettatest", "release", "serve"} {
 		require.NoError(s, os.CopyFS(filepath.Join(s.dir, name), os.DirFS(filepath.Join(root, name))))
 	}
 	for _, pattern := range []string{"*.go", "go.*", "Makefile", "CHANGELOG.md"} {

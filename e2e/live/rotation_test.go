@@ -194,7 +194,7 @@ func (r *rotation) get(into any, args ...string) {
 // binary is the path of the server's program.
 func (r *rotation) binary() string {
 	r.Helper()
-	path, err := filepath.Abs(root + "/bin/operetta")
+	path, err := filepath.Abs(filepath.Join(root, cluster.ServerProgram))
 	require.NoError(r, err)
 	return path
 }

@@ -102,7 +102,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 }
 
 // formerCheckout returns a folder with the files of the former release, and its program
-// in bin/. It comes from the history of this repository.
+// in bin/, which had all commands. It comes from the history of this repository.
 func formerCheckout(t *testing.T) string {
 	t.Helper()
 	commit := strings.TrimSpace(read(t, formerDir+"/commit"))
@@ -121,6 +121,7 @@ func formerCheckout(t *testing.T) string {
 		said, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s\n%s", strings.Join(command, " "), said)
 	}
+	require.NoError(t, os.Symlink("operetta", filepath.Join(folder, cluster.ServerProgram)))
 	return folder
 }
 

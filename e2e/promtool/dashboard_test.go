@@ -125,7 +125,7 @@ func TestDashboardHasData(t *testing.T) {
 func serve(t *testing.T) (hooks, metrics string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "operetta")
-	build := exec.Command("go", "build", "-o", program, "./cmd/operetta")
+	build := exec.Command("go", "build", "-o", program, "./cmd/operetta-server")
 	build.Dir = "../.."
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))

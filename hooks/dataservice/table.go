@@ -58,7 +58,7 @@ type config struct {
 	// isOnce is set for files that are read at the first start only: changing
 	// them restarts nothing.
 	isOnce bool
-	files  func(*product, *unit) (map[string]string, error)
+	files  func(file) map[string]string
 }
 
 // DatabaseUser is the MySQL user to whom the init scripts grant the databases.

@@ -19,10 +19,7 @@ const dataVolume = "data"
 
 // objects returns the workload of a component, its Service and its ConfigMaps.
 func (p *product) objects(u *unit) (objects, error) {
-	maps, err := p.configMaps(u)
-	if err != nil {
-		return objects{}, err
-	}
+	maps := p.configMaps(u)
 	template, err := p.podTemplate(u, maps)
 	if err != nil {
 		return objects{}, err

@@ -1,5 +1,5 @@
-// Package cli is the command line: it serves any list of operators as webhooks of
-// Metacontroller, and shows what they do without a cluster.
+// Package cli is the command line of any list of operators: it serves them as webhooks
+// of Metacontroller. A program may have more commands, as those of the workbench.
 package cli
 
 import (
@@ -13,15 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operetta-dev/operetta/internal/declaration"
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Exit codes.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	ExitDone   = 0
+	ExitFailed = 1
+	ExitUsage  = 2
 )
 
 // Streams are the standard streams.
@@ -30,8 +31,8 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// program is what every subcommand works with.
-type program struct {
+// Program is what every subcommand works with.
+type Program struct {
 	Streams
 
 	name string // the program's name in messages
@@ -40,55 +41,87 @@ type program struct {
 	declared, controllers []metacontroller.Controller
 }
 
-// Program returns the name of a program from the path of its file.
-func Program(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
+// Name is what the program is called in messages.
+func (p *Program) Name() string { return p.name }
 
-// mostMessage is the size in bytes above which an error is cut.
-const mostMessage = 4 << 10
+// Controllers returns the operators that have been chosen, with their policies.
+func (p *Program) Controllers() []metacontroller.Controller { return p.controllers }
+
+// NameOf returns the name of a program from the path of its file.
+func NameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
+
+// MaxMessage is the size in bytes above which an error is cut.
+const MaxMessage = 4 << 10
 
 // usageError is a wrong use of the command line.
 type usageError struct{ error }
 
-// usagef returns a usageError.
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// Usagef returns an error about a wrong use of the command line.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// LinesError is an error that is printed in several lines, below the program's name.
+type LinesError struct{ Lines []string }
+
+// Error returns all in one line.
+func (e LinesError) Error() string { return strings.Join(e.Lines, " ") }
+
+// print prints the lines as kubectl does, under the program's name.
+func (e LinesError) print(w io.Writer, name string) {
+	for i, line := range e.Lines {
+		if i == 0 {
+			line = name + ": " + line
+		}
+		fmt.Fprintln(w, printable.Line(line, MaxMessage))
+	}
+}
+
+// Commands are what a program has beside serve, config and version.
+type Commands struct {
+	// About is what the program's help says of them.
+	About string
+	// New returns them.
+	New func(*Program) []*cobra.Command
+}
+
+// WithoutCRDs is an annotation of commands that do not read the CRDs of the operators.
+const WithoutCRDs = "operetta.dev/without-crds"
 
 // Run runs the command line of a program with some operators, and returns the
-// exit code. A failure is one line, except for validation errors, which are
-// printed as kubectl does, and mistakes in the declarations of operators, which
-// have a line each.
-func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams Streams) int {
+// exit code. A failure is one line, except for a [LinesError] and mistakes in the
+// declarations of operators, which have a line each.
+func Run(ctx context.Context, name string, controllers []metacontroller.Controller, commands Commands, args []string, streams Streams) int {
 	// Output may quote a file or an argument.
 	streams.Err = printable.NewWriter(streams.Err)
-	root := newRootCommand(&program{Streams: streams, name: name, declared: controllers, controllers: controllers})
-	if err := metacontroller.Check(declarations(root, controllers, args)...); err != nil {
+	root := newRootCommand(&Program{Streams: streams, name: name, declared: controllers, controllers: controllers}, commands)
+	if err := declaration.Check(declarations(root, controllers, args)...); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintf(streams.Err, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))
 		}
-		return exitFailed
+		return ExitFailed
 	}
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitDone
+		return ExitDone
 	}
-	message := printable.Line(err.Error(), mostMessage)
+	message := printable.Line(err.Error(), MaxMessage)
 	if _, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintf(streams.Err, "%s: %s (see %s --help)\n", name, message, cmd.CommandPath())
-		return exitUsage
+		return ExitUsage
 	}
-	if refused, ok := errors.AsType[invalidError](err); ok {
+	if refused, ok := errors.AsType[LinesError](err); ok {
 		refused.print(streams.Err, name)
-		return exitFailed
+		return ExitFailed
 	}
 	fmt.Fprintf(streams.Err, "%s: %s\n", name, message)
-	return exitFailed
+	return ExitFailed
 }
 
 // declarations returns the operators as a command reads them. The CRDs that the program carries
 // are those of the last time that generate wrote them: it looks for mistakes in the new ones, as
 // it would never write them otherwise.
 func declarations(root *cobra.Command, controllers []metacontroller.Controller, args []string) []metacontroller.Controller {
-	if command, _, err := root.Find(args); err != nil || command.Name() != generateCommand {
+	if command, _, err := root.Find(args); err != nil || command.Annotations[WithoutCRDs] == "" {
 		return controllers
 	}
 	controllers = slices.Clone(controllers)

@@ -80,7 +80,7 @@ func (c *configuration) setFlags(cmd *cobra.Command) error {
 }
 
 // apply sets flags, which may choose the operators, and then gives these their policies.
-func (c *configuration) apply(cmd *cobra.Command, p *program) error {
+func (c *configuration) apply(cmd *cobra.Command, p *Program) error {
 	if err := c.setFlags(cmd); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *configuration) apply(cmd *cobra.Command, p *program) error {
 }
 
 // configure gives the operators of a program their policies.
-func (c *configuration) configure(p *program) error {
+func (c *configuration) configure(p *Program) error {
 	for _, name := range slices.Sorted(maps.Keys(c.policies)) {
 		declared := slices.IndexFunc(p.declared, func(d metacontroller.Controller) bool { return d.Name() == name })
 		if declared < 0 {
@@ -160,9 +160,9 @@ func settingText(value any) (string, error) {
 	}
 }
 
-// addPolicies adds --config to a command that has none of serve's flags: the policies of
+// AddPolicies adds --config to a command that has none of serve's flags: the policies of
 // the operators are as the server has them.
-func addPolicies(cmd *cobra.Command, p *program) {
+func AddPolicies(cmd *cobra.Command, p *Program) {
 	path := cmd.Flags().String(configFlag, "", "configuration file of serve, for the policies of the operators in it")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -177,7 +177,7 @@ func addPolicies(cmd *cobra.Command, p *program) {
 	}
 }
 
-func newConfigCommand(p *program) *cobra.Command {
+func newConfigCommand(p *Program) *cobra.Command {
 	var flags serveFlags
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -188,7 +188,7 @@ the defaults; behind each setting that is no default stands where it comes from.
 can be the file of --config itself.`,
 		Example: `  operetta config > config.yaml
   operetta config --config config.yaml --log-level debug`,
-		Args: exactly(0, "no arguments"),
+		Args: Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.printConfiguration(cmd, &flags) },
 	}
 	flags.add(cmd, p)
@@ -207,7 +207,7 @@ func yamlScalar(value string) string {
 	return strconv.Quote(value)
 }
 
-func (p *program) printConfiguration(cmd *cobra.Command, flags *serveFlags) error {
+func (p *Program) printConfiguration(cmd *cobra.Command, flags *serveFlags) error {
 	typed := map[string]bool{}
 	cmd.Flags().Visit(func(flag *pflag.Flag) { typed[flag.Name] = true })
 	c, err := readConfiguration(flags.config)
@@ -215,7 +215,7 @@ func (p *program) printConfiguration(cmd *cobra.Command, flags *serveFlags) erro
 		err = c.apply(cmd, p)
 	}
 	if err == nil {
-		err = flags.checkBudget(cmd)
+		err = flags.limitMemory(cmd)
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/internal/declaration"
 )
 
 func TestConfigPrintsWhatIsInForce(t *testing.T) {
@@ -21,8 +21,8 @@ kinds: build,modelbox
 policy:
   build: {cloneImage: registry.example.com/git:1}
 `)
-	code, stdout, stderr := operetta(t, "", "config", "--config", path, "--log-level=warn", "--client-names=a,b")
-	require.Equal(t, exitDone, code, stderr)
+	code, stdout, stderr := operetta(t, "config", "--config", path, "--log-level=warn", "--client-names=a,b")
+	require.Equal(t, ExitDone, code, stderr)
 	for _, line := range []string{
 		"drain-delay: 7s # " + path, "log-level: warn # command line", "listen: :8080", "kinds: build,modelbox # " + path,
 		"client-names: a,b # command line", "    cloneImage: registry.example.com/git:1", "      small:",
@@ -32,8 +32,8 @@ policy:
 	require.NotContains(t, stdout, "kubectlImage", "podbuggertool is not chosen")
 	require.NotContains(t, stdout, "token-file", "there is none")
 
-	code, again, stderr := operetta(t, "", "config", "--config", write(t, "again.yaml", stdout))
-	require.Equal(t, exitDone, code, stderr)
+	code, again, stderr := operetta(t, "config", "--config", write(t, "again.yaml", stdout))
+	require.Equal(t, ExitDone, code, stderr)
 	withoutSources := func(text string) string {
 		var b strings.Builder
 		for line := range strings.Lines(text) {
@@ -48,11 +48,11 @@ policy:
 // TestConfigQuotesWhatYAMLWouldReadOtherwise: an alias, a list, a comment, a Boolean.
 func TestConfigQuotesWhatYAMLWouldReadOtherwise(t *testing.T) {
 	for _, address := range []string{"[::]:8080", "*:9090", "off", "1e3"} {
-		code, stdout, stderr := operetta(t, "", "config", "--listen", address)
-		require.Equal(t, exitDone, code, stderr)
+		code, stdout, stderr := operetta(t, "config", "--listen", address)
+		require.Equal(t, ExitDone, code, stderr)
 		require.Contains(t, stdout, "listen: "+strconv.Quote(address)+" # command line\n")
-		code, stdout, stderr = operetta(t, "", "config", "--config", write(t, "again.yaml", stdout))
-		require.Equal(t, exitDone, code, stderr)
+		code, stdout, stderr = operetta(t, "config", "--config", write(t, "again.yaml", stdout))
+		require.Equal(t, ExitDone, code, stderr)
 		require.Contains(t, stdout, "listen: "+strconv.Quote(address)+" #")
 	}
 }
@@ -86,26 +86,17 @@ func TestWrongPoliciesAreRefusedWithTheirLine(t *testing.T) {
 	} {
 		path := write(t, "config.yaml", text)
 		for _, command := range [][]string{{"config"}, {"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}} {
-			code, _, stderr := operetta(t, "", append(command, "--config", path)...)
-			require.NotEqual(t, exitDone, code, text)
+			code, _, stderr := operetta(t, append(command, "--config", path)...)
+			require.NotEqual(t, ExitDone, code, text)
 			require.Contains(t, stderr, want, text)
 			require.Contains(t, stderr, path, text)
 		}
 	}
 }
 
-// TestPoliciesApplyWhereHooksAreCalled: in the answer of a hook, in a preview and in a
-// simulation alike.
-func TestPoliciesApplyWhereHooksAreCalled(t *testing.T) {
+// TestPoliciesApplyToWhatIsServed: an answer has what the configuration file says.
+func TestPoliciesApplyToWhatIsServed(t *testing.T) {
 	path := write(t, "config.yaml", "log-level: debug\npolicy:\n  podset: {defaultImage: registry.example.com/busybox:1}\n")
-	set := write(t, "podset.yaml", "apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: a}\nspec: {size: 1}\n")
-	code, stdout, stderr := operetta(t, "", "render", set, "--children-only", "--config", path)
-	require.Equal(t, exitDone, code, stderr)
-	require.Contains(t, stdout, "image: registry.example.com/busybox:1\n")
-	_, stdout, _ = operetta(t, "", "render", set, "--children-only")
-	require.Contains(t, stdout, "image: busybox:1.37\n")
-	code, stdout, stderr = operetta(t, "", "simulate", set, "--output=yaml", "--config", path)
-	require.Equal(t, exitDone, code, stderr+stdout)
 	p := serveInProcess(t, "--config", path)
 	response, err := http.Post(p.hooks+"/podset/sync", "application/json", strings.NewReader(`{"parent":{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet",`+
 		`"metadata":{"name":"a","namespace":"n","uid":"u","generation":1},"spec":{"size":1}},"children":{"Pod.v1":{}},"finalizing":false}`))
@@ -126,7 +117,7 @@ func TestPoliciesAreWhole(t *testing.T) {
 		same, err := controller.WithPolicy([]byte("{}"))
 		require.NoError(t, err)
 		require.Equal(t, controller.Policy.Value(), same.Policy.Value())
-		require.NoError(t, metacontroller.Check(same))
+		require.NoError(t, declaration.Check(same))
 	}
 	require.Equal(t, 5, configurable)
 }

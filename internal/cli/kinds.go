@@ -13,13 +13,13 @@ import (
 // kindsFlag is the value of --kinds: it leaves a program only the operators that it
 // names, in the order in which they are declared.
 type kindsFlag struct {
-	program *program
+	program *Program
 	all     []metacontroller.Controller
 	chosen  []string
 }
 
-// addKinds adds --kinds. Without it, a program has all of its operators.
-func addKinds(cmd *cobra.Command, p *program) {
+// AddKinds adds --kinds. Without it, a program has all of its operators.
+func AddKinds(cmd *cobra.Command, p *Program) {
 	flag := &kindsFlag{program: p, all: p.declared}
 	cmd.Flags().Var(flag, "kinds", "the operators to choose, as in podset,build: some of "+strings.Join(namesOf(p.declared), ",")+" (default all)")
 }

@@ -36,7 +36,7 @@ func serveChosen(t *testing.T, controllers []metacontroller.Controller, flags ..
 	args := append([]string{"serve", "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", "--drain-delay=0s"}, flags...)
 	go func() {
 		defer close(ended)
-		Run(ctx, "operetta", controllers, args, Streams{In: strings.NewReader(""), Out: log, Err: log})
+		Run(ctx, "operetta", controllers, Commands{}, args, Streams{In: strings.NewReader(""), Out: log, Err: log})
 	}()
 	t.Cleanup(func() { stop(); <-ended })
 	for {
@@ -101,31 +101,17 @@ func TestServeDoesNotCompileTheCRDOfAKindThatIsNotChosen(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, ask(t, address+"/podset/sync"))
 }
 
-func TestManifestsOfTheChosenKinds(t *testing.T) {
-	code, chosen, stderr := runManifests(t, "--kinds=podset,build", "--hook-url=http://127.0.0.1:8080")
-	require.Equal(t, exitDone, code, stderr)
-	require.Equal(t, 2, strings.Count(chosen, "kind: CompositeController\n"))
-	require.Less(t, strings.Index(chosen, "name: operetta-build\n"), strings.Index(chosen, "name: operetta-podset\n"), "in the order of the declaration")
-
-	code, chosen, stderr = runManifests(t, "--kinds=myjob", "--rbac")
-	require.Equal(t, exitDone, code, stderr)
-	require.Equal(t, 1, strings.Count(chosen, "\nkind: ClusterRole\n"))
-	require.Contains(t, chosen, "name: operetta-metacontroller-myjob\n")
-}
-
 // The program of another module knows its own operators, and no others.
 func TestUnknownKindsAreUsageErrorsThatNameThoseThatThereAre(t *testing.T) {
 	two := hooks.All()[:2]
-	for _, command := range [][]string{{"serve", "--listen=127.0.0.1:0"}, {"manifests"}} {
-		for _, list := range []string{"--kinds=podset", "--kinds=Build", "--kinds=", "--kinds=build,", "--kinds=build,dataservices"} {
-			code, stdout, stderr := runProgram(t, two, "", append(slices.Clone(command), list)...)
-			require.Equal(t, exitUsage, code, list)
-			require.Empty(t, stdout, list)
-			require.Contains(t, stderr, ": write some of build,dataservice (see operetta "+command[0]+" --help)\n", list)
-			require.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
-		}
+	for _, list := range []string{"--kinds=podset", "--kinds=Build", "--kinds=", "--kinds=build,", "--kinds=build,dataservices"} {
+		code, stdout, stderr := runProgram(t, two, "serve", "--listen=127.0.0.1:0", list)
+		require.Equal(t, ExitUsage, code, list)
+		require.Empty(t, stdout, list)
+		require.Contains(t, stderr, ": write some of build,dataservice (see operetta serve --help)\n", list)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
 	}
-	code, help, _ := runProgram(t, two, "", "serve", "--help")
-	require.Equal(t, exitDone, code)
+	code, help, _ := runProgram(t, two, "serve", "--help")
+	require.Equal(t, ExitDone, code)
 	require.Contains(t, help, "some of build,dataservice (default all)")
 }

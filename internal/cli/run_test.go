@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,23 +15,17 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-const (
-	sample = "../../deploy/samples/modelbox.yaml"
-	seed   = "../../deploy/samples/seed/modelbox.yaml"
-	rollup = "../../testdata/modelbox/sync/finished-rollout-is-ready.in.yaml"
-)
-
 // operetta runs a command line and returns its exit code and output.
-func operetta(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+func operetta(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return runProgram(t, hooks.All(), stdin, args...)
+	return runProgram(t, hooks.All(), args...)
 }
 
 // runProgram runs a command line of a program with these operators.
-func runProgram(t *testing.T, controllers []metacontroller.Controller, stdin string, args ...string) (code int, stdout, stderr string) {
+func runProgram(t *testing.T, controllers []metacontroller.Controller, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	code = Run(t.Context(), "operetta", controllers, args, Streams{strings.NewReader(stdin), &out, &errOut})
+	code = Run(t.Context(), "operetta", controllers, Commands{About: "The server alone."}, args, Streams{strings.NewReader(""), &out, &errOut})
 	return code, out.String(), errOut.String()
 }
 
@@ -43,120 +36,40 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestMistakesAreToldInOneLine gives each kind of mistake its exit code and a
-// line that says what and where.
+// TestMistakesAreToldInOneLine gives each kind of mistake its exit code and a line that says
+// what and where.
 func TestMistakesAreToldInOneLine(t *testing.T) {
-	two := write(t, "two.yaml", "apiVersion: a\nkind: b\n---\napiVersion: a\nkind: b\n")
-	broken := write(t, "broken.yaml", "a: [")
-	empty := write(t, "empty.yaml", "# nothing\n")
-	stranger := write(t, "stranger.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n")
-	noImage := write(t, "no-image.yaml", "apiVersion: model.github.com/v1\nkind: ModelBox\nmetadata: {name: web}\nspec: {image: ''}\n")
 	config := write(t, "config.yaml", "listen: 127.0.0.1:0\nliste: x\n")
 	for line, test := range map[string]struct {
 		args []string
 		code int
 	}{
-		`there is no command "rendr" (see operetta --help)`:                                                                                       {[]string{"rendr"}, 2},
-		"unknown flag: --x (see operetta serve --help)":                                                                                           {[]string{"serve", "--x"}, 2},
-		"render takes one file (see operetta render --help)":                                                                                      {[]string{"render"}, 2},
-		"simulate takes at least one file (see operetta simulate --help)":                                                                         {[]string{"simulate"}, 2},
-		`--hook "customize": myjob has the hooks [sync finalize] (see operetta render --help)`:                                                    {[]string{"render", "../../deploy/samples/myjob.yaml", "--hook", "customize"}, 2},
-		`--now "noon" is no time like 2026-01-02T15:04:05Z (see operetta render --help)`:                                                          {[]string{"render", sample, "--now", "noon"}, 2},
-		`--output "xml" is not supported: use text, json or yaml (see operetta simulate --help)`:                                                  {[]string{"simulate", sample, "-o", "xml"}, 2},
-		`--fail: "x" is no object: write KIND/NAME, as in Deployment/web (see operetta simulate --help)`:                                          {[]string{"simulate", sample, "--fail", "x"}, 2},
-		"--max-steps 0 is not between 1 and 10000 (see operetta simulate --help)":                                                                 {[]string{"simulate", sample, "--max-steps", "0"}, 2},
-		`--apply "ssa" is neither dynamic-apply nor server-side-apply (see operetta simulate --help)`:                                             {[]string{"simulate", sample, "--apply", "ssa"}, 2},
-		`log-level "loud" is not supported: use debug, info, warn or error (see operetta serve --help)`:                                           {[]string{"serve", "--log-level", "loud"}, 2},
-		`--hook-url "ftp://x" has neither the scheme http nor https: write http://host:port or https://host:port (see operetta manifests --help)`: {[]string{"manifests", "--hook-url", "ftp://x"}, 2},
-		"open nowhere.yaml: no such file or directory":                                                                                            {[]string{"render", "nowhere.yaml"}, 1},
-		two + " has 2 documents, and render takes one: split the file":                                                                            {[]string{"render", two}, 1},
-		empty + " has no document": {[]string{"render", empty}, 1},
-		stranger + ": there is no custom resource of a kind that operetta knows":                                                               {[]string{"simulate", stranger}, 1},
-		`The ModelBox "web" is invalid: spec.image: Invalid value: "": spec.image in body should be at least 1 chars long (` + noImage + ":4)": {[]string{"render", noImage}, 1},
-		"--config: " + config + `, line 2: there is no setting "liste": see operetta serve --help`:                                             {[]string{"serve", "--config", config}, 1},
-		"fault target not found: Service/other: name an object that exists in the simulation":                                                  {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
+		`there is no command "srve": did you mean serve? (see operetta --help)`:                         {[]string{"srve"}, ExitUsage},
+		`there is no command "render" (see operetta --help)`:                                            {[]string{"render"}, ExitUsage},
+		"unknown flag: --x (see operetta serve --help)":                                                 {[]string{"serve", "--x"}, ExitUsage},
+		"serve takes no arguments (see operetta serve --help)":                                          {[]string{"serve", "x"}, ExitUsage},
+		`log-level "loud" is not supported: use debug, info, warn or error (see operetta serve --help)`: {[]string{"serve", "--log-level", "loud"}, ExitUsage},
+		"--config: " + config + `, line 2: there is no setting "liste": see operetta serve --help`:      {[]string{"serve", "--config", config}, ExitFailed},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			code, _, stderr := operetta(t, "", test.args...)
+			code, _, stderr := operetta(t, test.args...)
 			require.Equal(t, "operetta: "+line+"\n", stderr)
 			require.Equal(t, test.code, code)
 		})
 	}
-	code, _, stderr := operetta(t, "", "render", broken)
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "broken.yaml, document 1 is neither YAML nor JSON")
-	require.Equal(t, 1, strings.Count(stderr, "\n"))
-}
-
-func TestRender(t *testing.T) {
-	code, whole, _ := operetta(t, "", "render", seed, "--now", "2026-01-02T03:04:05Z")
-	require.Equal(t, 0, code)
-	golden, err := os.ReadFile("../../testdata/modelbox/sync/seed-sample-is-asked-for-whole.out.yaml")
-	require.NoError(t, err)
-	require.Equal(t, string(golden), whole)
-
-	text, err := os.ReadFile(seed)
-	require.NoError(t, err)
-	_, again, _ := operetta(t, string(text), "render", "-", "--now", "2026-01-02T03:04:05Z")
-	require.Equal(t, whole, again)
-
-	_, children, _ := operetta(t, "", "render", rollup, "--children-only")
-	require.Equal(t, 2, strings.Count(children, "---\n"))
-	require.Equal(t, 2, strings.Count(children, "\n  namespace: default\n"))
-	require.NotContains(t, children, "conditions")
-
-	_, finalize, _ := operetta(t, "", "render", rollup, "--hook", "finalize")
-	require.Equal(t, "children: []\nfinalized: false\n", strings.SplitAfter(finalize, "finalized: false\n")[0])
-}
-
-func TestSimulate(t *testing.T) {
-	code, text, _ := operetta(t, "", "simulate", seed, "--over-http")
-	require.Equal(t, 0, code)
-	require.Contains(t, text, "+ Deployment/modelbox-sample\n")
-	require.True(t, strings.HasSuffix(text, "= ModelBox default/modelbox-sample: Ready and quiet after 8s, hook calls: 8, children: 2\n"), text)
-
-	var whole struct {
-		Converged bool `json:"converged"`
-		Outcomes  []struct {
-			Ready string `json:"ready"`
-		} `json:"outcomes"`
-		Objects []map[string]any `json:"objects"`
-	}
-	code, text, _ = operetta(t, "", "simulate", seed, "-o", "json")
-	require.Equal(t, 0, code)
-	require.NoError(t, json.Unmarshal([]byte(text), &whole))
-	require.True(t, whole.Converged)
-	require.Equal(t, "True", whole.Outcomes[0].Ready)
-	require.Len(t, whole.Objects, 9, "the namespace, the ModelBox, its two children, the ReplicaSet and four Pods")
-
-	code, text, _ = operetta(t, "", "simulate", sample, "--fail", "Deployment/sentiment")
-	require.Equal(t, 0, code, "that was asked for")
-	require.Contains(t, text, "Ready=False ProgressDeadlineExceeded")
-}
-
-func TestSimulateEditsAndForeigners(t *testing.T) {
-	edit := write(t, "edit.yaml", "apiVersion: model.github.com/v1\nkind: ModelBox\nmetadata: {name: sentiment}\nspec: {image: nginx:2, ports: [{port: 80}]}\n")
-	code, text, _ := operetta(t, "", "simulate", sample, edit, "--delete")
-	require.Equal(t, 0, code)
-	require.Contains(t, text, "image: nginx:1.27-alpine -> nginx:2")
-	require.NotContains(t, text, "spec.replicas: 3 -> 1", "the number stays when it is taken out")
-	require.Contains(t, text, "- Deployment/sentiment  (Kubernetes)")
-
-	foreign := write(t, "foreign.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: sentiment}\nspec: {ports: [{port: 1}]}\n")
-	code, _, stderr := operetta(t, "", "simulate", foreign, sample)
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "ChildBlocked: Service/sentiment not created after 30s")
 }
 
 func TestVersionAndHelp(t *testing.T) {
-	code, text, _ := operetta(t, "", "version")
-	require.Equal(t, 0, code)
+	code, text, _ := operetta(t, "version")
+	require.Equal(t, ExitDone, code)
 	require.Regexp(t, `^operetta \S+ \(go1\.\d+.*\)\n$`, text)
-	code, text, _ = operetta(t, "", "--help")
-	require.Equal(t, 0, code)
-	for _, command := range []string{"serve", "render", "simulate", "manifests", "version"} {
+	code, text, _ = operetta(t, "--help")
+	require.Equal(t, ExitDone, code)
+	for _, command := range []string{"serve", "config", "version"} {
 		require.Contains(t, text, "\n  "+command)
 	}
+	require.NotContains(t, text, "simulate")
+	require.Contains(t, text, "\nThe server alone.\n")
 }
 
 func TestServeStopsInPeace(t *testing.T) {
@@ -164,8 +77,8 @@ func TestServeStopsInPeace(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	var log bytes.Buffer
-	code := Run(ctx, "operetta", hooks.All(), []string{"serve", "--config", config, "--metrics-listen", "127.0.0.1:0"}, Streams{nil, nil, &log})
-	require.Equal(t, 0, code, log.String())
+	code := Run(ctx, "operetta", hooks.All(), Commands{}, []string{"serve", "--config", config, "--metrics-listen", "127.0.0.1:0"}, Streams{nil, nil, &log})
+	require.Equal(t, ExitDone, code, log.String())
 	require.Contains(t, log.String(), "msg=serving hooks=127.0.0.1:")
 	require.Contains(t, log.String(), "msg=drained")
 }

@@ -13,11 +13,11 @@ import (
 // "-X github.com/operetta-dev/operetta/internal/cli.version=v1.2.3".
 var version string
 
-func newVersionCommand(p *program) *cobra.Command {
+func newVersionCommand(p *Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  exactly(0, "no arguments"),
+		Args:  Exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(p.Out, "%s %s (%s, %s/%s)\n", p.name, versionText(),
 				runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -31,6 +31,7 @@ var moduleFiles = []file{
 	{"Dockerfile", "module/Dockerfile.tmpl"},
 	{"Makefile", "module/Makefile.tmpl"},
 	{"README.md", "module/README.md.tmpl"},
+	{"cmd/server/main.go", "module/server.go.tmpl"},
 	{"deploy/controllers/kustomization.yaml", "module/kustomization.yaml.tmpl"},
 	{"deploy/crds/kustomization.yaml", "module/kustomization.yaml.tmpl"},
 	{"deploy/embed.go", "module/embed.go.tmpl"},

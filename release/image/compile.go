@@ -19,7 +19,7 @@ func compile(ctx context.Context, source Source, platform v1.Platform) ([]byte, 
 	defer func() { _ = os.RemoveAll(folder) }()
 	path := filepath.Join(folder, "operetta")
 	ldflags := "-s -w -buildid= -X github.com/operetta-dev/operetta/internal/cli.version=" + source.Version
-	cmd := exec.CommandContext(ctx, source.Go, "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags, "-o", path, "./cmd/operetta")
+	cmd := exec.CommandContext(ctx, source.Go, "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags, "-o", path, "./cmd/operetta-server")
 	cmd.Dir = source.Root
 	// Whatever changes the bytes and may stand in somebody's environment.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture,

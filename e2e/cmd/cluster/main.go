@@ -207,7 +207,7 @@ func serveEmpty(ctx context.Context, c *cluster.Cluster) error {
 	if err := cluster.Build(ctx, root); err != nil {
 		return err
 	}
-	server, err := filepath.Abs(filepath.Join(root, "bin", "operetta"))
+	server, err := filepath.Abs(filepath.Join(root, cluster.ServerProgram))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,233 @@
+package workbench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/printable"
+)
+
+func newReplayCommand(p *program) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "Replay recorded requests against this build and report changed answers",
+		Long: `Replay reads what serve --record has written, or a folder laid out as testdata/ is,
+asks this build the same, and tells what it answers differently: which children
+would come or go, and which fields would change, each change once with the number
+of cases that have it and one of them as an example.
+
+The exit code is 0 when nothing would change, and 1 when anything would.`,
+		Example: `  operetta serve --record /var/recordings       the build that runs now
+  operetta replay /var/recordings               the build that shall run next`,
+		Args: cli.Exactly(1, "one folder"),
+		RunE: func(_ *cobra.Command, args []string) error { return p.replay(args[0], output) },
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "form of the output: text, json or yaml")
+	cli.AddPolicies(cmd, p.Program)
+	return cmd
+}
+
+// replayReport is what replay prints.
+type replayReport struct {
+	// Cases is their number, Changed the number of those with another answer.
+	Cases   int            `json:"cases"`
+	Changed int            `json:"changed"`
+	Changes []replayChange `json:"changes,omitempty"`
+}
+
+// replayChange is a change that some cases of a hook share.
+type replayChange struct {
+	Hook    string `json:"hook"` // as in podset/sync
+	What    string `json:"what"`
+	Cases   int    `json:"cases"`
+	Example string `json:"example"` // the name of the first case
+}
+
+func (p *program) replay(dir, output string) error {
+	if err := checkOutput(output); err != nil {
+		return err
+	}
+	report := replayReport{}
+	found := map[[2]string]*replayChange{}
+	err := corpus.Each(dir, p.Controllers(), func(c corpus.Case) error {
+		changes, err := changesOf(dir, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		report.Cases++
+		if len(changes) > 0 {
+			report.Changed++
+		}
+		note(found, c.Name, changes)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	if report.Cases == 0 {
+		return fmt.Errorf("there is no <kind>/<hook>/<case>.in.yaml below %s: %s serve --record writes them", dir, p.Name())
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		report.Changes = append(report.Changes, *found[key])
+	}
+	if err := report.print(p.Out, output); err != nil {
+		return err
+	}
+	if report.Changed > 0 {
+		return fmt.Errorf("%d of %d cases have another answer", report.Changed, report.Cases)
+	}
+	return nil
+}
+
+// note counts the changes of a case.
+func note(found map[[2]string]*replayChange, name string, changes []string) {
+	hook, example := filepath.Split(name)
+	for _, what := range changes {
+		key := [2]string{hook, what}
+		if found[key] == nil {
+			found[key] = &replayChange{Hook: strings.TrimSuffix(hook, "/"), What: what, Example: example}
+		}
+		found[key].Cases++
+	}
+}
+
+func (r replayReport) print(w io.Writer, output string) error {
+	if output != "text" {
+		return printData(w, output, r)
+	}
+	w = printable.NewWriter(w) // names and keys are as they were recorded
+	hook := ""
+	for _, change := range r.Changes {
+		if change.Hook != hook {
+			hook = change.Hook
+			fmt.Fprintln(w, hook)
+		}
+		fmt.Fprintf(w, "  %4dx %s  (%s)\n", change.Cases, change.What, change.Example)
+	}
+	fmt.Fprintf(w, "%d cases, %d with another answer\n", r.Cases, r.Changed)
+	return nil
+}
+
+// changesOf returns how the answer to a case has changed, each change once.
+func changesOf(dir string, c corpus.Case) ([]string, error) {
+	text, err := documents.ReadRegular(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	before, err := documents.ToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("the recorded answer %w", err)
+	}
+	after, err := c.Print()
+	if err != nil {
+		return nil, err
+	}
+	var old, now map[string]any
+	if err := json.Unmarshal(before, &old); err != nil {
+		return nil, fmt.Errorf("read the recorded answer: %w", err)
+	}
+	if err := yaml.Unmarshal(after, &now); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	changes := map[string]bool{}
+	if old["error"] != nil || now["error"] != nil {
+		if !reflect.DeepEqual(old, now) {
+			changes[fmt.Sprintf("error: %v -> %v", brief(old["error"]), brief(now["error"]))] = true
+		}
+		return slices.Sorted(maps.Keys(changes)), nil
+	}
+	compareChildren(changes, byRef(old), byRef(now))
+	delete(old, "children")
+	delete(now, "children")
+	compare(changes, "", old, now)
+	return slices.Sorted(maps.Keys(changes)), nil
+}
+
+// byRef returns the children of an answer by their references.
+func byRef(answer map[string]any) map[string]map[string]any {
+	children := map[string]map[string]any{}
+	list, _ := answer["children"].([]any)
+	for _, item := range list {
+		if child, ok := item.(map[string]any); ok {
+			children[corpus.Ref(child)] = child
+		}
+	}
+	return children
+}
+
+func compareChildren(changes map[string]bool, old, now map[string]map[string]any) {
+	for ref, child := range old {
+		if now[ref] == nil {
+			changes[fmt.Sprintf("%v goes", child["kind"])] = true
+			continue
+		}
+		compare(changes, fmt.Sprint(child["kind"]), child, now[ref])
+	}
+	for ref, child := range now {
+		if old[ref] == nil {
+			changes[fmt.Sprintf("%v comes", child["kind"])] = true
+		}
+	}
+}
+
+// longestPath is how long a path is from which on a difference is told as a whole: there may be
+// thousands of levels.
+const longestPath = 300
+
+// compare collects the paths at which two values differ, ignoring the hash of a
+// child.
+func compare(changes map[string]bool, path string, old, now any) {
+	oldMap, isMap := old.(map[string]any)
+	nowMap, isAlsoMap := now.(map[string]any)
+	oldList, isList := old.([]any)
+	nowList, isAlsoList := now.([]any)
+	switch {
+	case reflect.DeepEqual(old, now) || strings.HasSuffix(path, ".annotations.operetta.dev/hash"):
+	case isMap && isAlsoMap && len(path) < longestPath:
+		for key := range oldMap {
+			compare(changes, joined(path, key), oldMap[key], nowMap[key])
+		}
+		for key := range nowMap {
+			if _, known := oldMap[key]; !known {
+				compare(changes, joined(path, key), nil, nowMap[key])
+			}
+		}
+	case isList && isAlsoList && len(oldList) == len(nowList):
+		for i := range oldList {
+			compare(changes, path+"[]", oldList[i], nowList[i])
+		}
+	default:
+		changes[fmt.Sprintf("%s: %s -> %s", path, brief(old), brief(now))] = true
+	}
+}
+
+func joined(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+
+// brief returns a value shortened to fit into a line.
+func brief(value any) string {
+	if value == nil {
+		return "(none)"
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "?"
+	}
+	const most = 60
+	if text := []rune(string(encoded)); len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(encoded)
+}

@@ -1,0 +1,227 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// maxSteps is the limit of --max-steps.
+const maxSteps = 10_000
+
+// simulateFlags are the flags of simulate.
+type simulateFlags struct {
+	output, apply, hookVersion string
+	targets                    simulate.FaultTargets
+	deleteAfter, overHTTP      bool
+	validate                   bool
+	record                     string
+	maxSteps                   int
+}
+
+func newSimulateCommand(p *program) *cobra.Command {
+	var flags simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate FILE...",
+		Short: "Play reconciliation in memory until nothing changes",
+		Long: `Simulate plays what Metacontroller, the API server and the built-in controllers
+do with custom resources, and prints each step. The files, or - for the standard
+input, are applied in their order: a custom resource that comes a second time is
+an edit, applied when the first has converged, and an object of another kind is
+one that belongs to someone else. What goes wrong can be told a step from which
+on it does, as in Deployment/web@3.
+
+Of the output's marks, > is what a person did, + ~ and - are children that come,
+change and go, * is how far they are, ? the conditions of the custom resource,
+and ! trouble.
+
+There is room for 10,000 objects and 128 MiB of text; a file may have 64 MiB.
+
+` + validateHelp + `
+An edit that a rule of the CustomResourceDefinition refuses is refused here, too.
+
+The exit code is 0 when every custom resource ends Ready, or when a fault was
+asked for and nothing keeps changing.`,
+		Example: `  operetta simulate deploy/samples/modelbox.yaml
+  operetta simulate deploy/samples/modelbox.yaml --vanish Service/sentiment
+  operetta simulate deploy/samples/modelbox.yaml --fail Deployment/sentiment`,
+		Args: someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
+	}
+	set := cmd.Flags()
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
+	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
+	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
+	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
+	set.StringArrayVar(&flags.targets.Hold, "hold", nil, "KIND/NAME of an object whose Pods run and become neither ready nor done")
+	set.StringArrayVar(&flags.targets.Vanish, "vanish", nil, "KIND/NAME of an object that is deleted by hand after all has converged")
+	set.StringArrayVar(&flags.targets.Flap, "flap", nil, "KIND/NAME of an object that fails for a while, twice, after all has converged")
+	set.StringArrayVar(&flags.targets.Evict, "evict", nil, "KIND/NAME of an object whose Pods are evicted after all has converged")
+	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
+	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
+	validateFlag(cmd, &flags.validate)
+	set.StringVar(&flags.record, "record", "", "folder, such as testdata, to write what the hooks are asked to as cases: KIND/HOOK/step-001.in.yaml and .out.yaml")
+	set.IntVar(&flags.maxSteps, "max-steps", simulate.DefaultMaxSteps, "steps after which there is no fixed point")
+	cli.AddPolicies(cmd, p.Program)
+	return cmd
+}
+
+func (p *program) simulate(ctx context.Context, paths []string, flags *simulateFlags) error {
+	faults, err := flags.faults()
+	if err != nil {
+		return err
+	}
+	if flags.maxSteps < 1 || flags.maxSteps > maxSteps {
+		return cli.Usagef("--max-steps %d is not between 1 and %d", flags.maxSteps, maxSteps)
+	}
+	show, err := newReport(p, flags.output)
+	if err != nil {
+		return err
+	}
+	rounds, err := p.rounds(paths)
+	if err != nil {
+		return err
+	}
+	call, stop, err := p.hooks(ctx, flags.overHTTP, flags.validate)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if flags.record != "" {
+		if call, err = recording(flags.record, call); err != nil {
+			return err
+		}
+	}
+	world := simulate.New(simulate.Options{
+		Controllers: p.Controllers(),
+		Call:        call,
+		Apply:       simulate.Strategy(flags.apply),
+		HookVersion: flags.hookVersion,
+		MaxSteps:    flags.maxSteps,
+		Faults:      faults,
+
+		SkipValidation: !flags.validate,
+	})
+	err = p.playRounds(world, rounds, flags, show)
+	if printErr := show.end(world, err); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return err
+	}
+	return verdict(world, len(faults) > 0)
+}
+
+// playRounds applies the documents round by round.
+func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *simulateFlags, show *report) error {
+	for _, round := range rounds {
+		for _, d := range round {
+			if err := p.apply(world, d, flags.validate); err != nil {
+				return err
+			}
+		}
+		err := world.Play()
+		show.outcomes(world)
+		if err != nil {
+			return err
+		}
+	}
+	if !flags.deleteAfter {
+		return nil
+	}
+	world.DeleteParents()
+	return world.Play()
+}
+
+// apply applies a document, and warns of fields that the API server would drop.
+func (p *program) apply(world *simulate.World, d document, validate bool) error {
+	if controller, err := p.controllerFor(d); err == nil && validate {
+		unknown, err := unknownFields(controller, d.json)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.source, err)
+		}
+		p.warn(d, "", unknown)
+	}
+	if err := world.Apply(d.json); err != nil {
+		return d.refused(err)
+	}
+	return nil
+}
+
+// verdict returns an error unless all custom resources are Ready and all faults
+// have found an object.
+func verdict(world *simulate.World, faults bool) error {
+	if unmet := world.UnmetFaults(); len(unmet) > 0 {
+		return fmt.Errorf("fault target not found: %s: name an object that exists in the simulation", strings.Join(unmet, ", "))
+	}
+	var unready []string
+	for _, outcome := range world.Outcomes() {
+		name := outcome.Parent.GetKind() + " " + outcome.Parent.GetNamespace() + "/" + outcome.Parent.GetName()
+		switch {
+		case outcome.Failure != "":
+			unready = append(unready, name+": "+outcome.Failure)
+		case outcome.Ready != "True" && !faults:
+			unready = append(unready, name+" is not Ready: "+outcome.Reason+": "+outcome.Message)
+		}
+	}
+	if len(unready) > 0 {
+		return errors.New(strings.Join(unready, "; "))
+	}
+	return nil
+}
+
+func (f *simulateFlags) faults() ([]simulate.Fault, error) {
+	if f.apply != string(simulate.DynamicApply) && f.apply != string(simulate.ServerSideApply) {
+		return nil, cli.Usagef("--apply %q is neither dynamic-apply nor server-side-apply", f.apply)
+	}
+	if f.hookVersion != "v1" && f.hookVersion != "v2" {
+		return nil, cli.Usagef("--hook-version %q is neither v1 nor v2", f.hookVersion)
+	}
+	faults, err := f.targets.Parse()
+	if err != nil {
+		return nil, cli.Usagef("--%w", err)
+	}
+	return faults, nil
+}
+
+// rounds reads the files. A custom resource that occurs again starts the next
+// round.
+func (p *program) rounds(paths []string) ([][]document, error) {
+	rounds := [][]document{nil}
+	parents, length, seen := 0, 0, map[string]bool{}
+	for _, path := range paths {
+		list, err := p.readDocuments(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range list {
+			if length += len(d.json); length > documents.MaxBytes {
+				return nil, fmt.Errorf("%s: with it the files have more than %d MiB: simulate less at once", d.source, documents.MaxBytes>>20)
+			}
+			id, err := d.identity()
+			if err != nil {
+				return nil, err
+			}
+			if _, err := p.controllerFor(d); err == nil {
+				parents++
+			}
+			if seen[id] {
+				rounds = append(rounds, nil)
+				seen = map[string]bool{}
+			}
+			seen[id] = true
+			rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
+		}
+	}
+	if parents == 0 {
+		return nil, fmt.Errorf("%s: there is no custom resource of a kind that %s knows", strings.Join(paths, ", "), p.Name())
+	}
+	return rounds, nil
+}
