@@ -248,7 +248,7 @@ bench:
 else
 bench: ## Measure the program beside a server that does next to nothing; KEEP=1 writes docs/bench.txt, BASE=<revision> compares the Go benchmarks instead
 	@mkdir -p bin
-	@OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench.txt $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestBench$$' ./internal/bench -rounds=$(or $(ROUNDS),7)
+	@OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench.txt $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestBench$$' ./internal/bench -benchtime=150ms -rounds=$(or $(ROUNDS),7)
 	@cat bin/bench.txt
 	$(call keep,bench)
 endif
@@ -260,6 +260,7 @@ keep = $(if $(KEEP),@$(GO) test -count=1 -run '^TestPage$$' ./internal/bench -ke
 bench-cluster: ## Measure COUNT=200 ModelBoxes on a real control plane, with Metacontroller and with an operator of controller-runtime; KEEP=1 as above
 	@mkdir -p bin
 	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-cluster.txt OPERETTA_TEST_COUNT=$(or $(COUNT),200) $(GO) test -count=1 -timeout 1h -run '^TestBench$$' ./live
+	@cd e2e && OPERETTA_TEST_CRDCOST=1 $(GO) test -count=1 -timeout 1h -v ./crdcost | grep -o 'CRDs: .*' >> $(CURDIR)/bin/bench-cluster.txt
 	@cat bin/bench-cluster.txt
 	$(call keep,bench-cluster)
 

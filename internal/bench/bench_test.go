@@ -17,11 +17,8 @@ import (
 // rounds are those in which each contestant has a turn.
 var rounds = flag.Int("rounds", 7, "rounds that are measured")
 
-const (
-	turn = 2 * time.Second
-	// callTurn is how long Call, and json.Valid, is called in a round.
-	callTurn = 150 * time.Millisecond
-)
+// turn is how long one of those that serve is measured.
+const turn = 2 * time.Second
 
 func TestMain(m *testing.M) {
 	if address := os.Getenv(floorVariable); address != "" {
@@ -136,10 +133,11 @@ func calls(t *testing.T) (figures []figure) {
 		var took, valid []float64
 		var allocations float64
 		for round := range *rounds + 1 {
-			perCall, allocated := timed(func() { s.call(t) })
-			perValid, _ := timed(func() { require.True(t, json.Valid(s.body)) })
+			call := repeated(func() { s.call(t) })
+			validity := repeated(func() { require.True(t, json.Valid(s.body)) })
 			if round > 0 {
-				took, valid, allocations = append(took, perCall), append(valid, perValid), allocated
+				took, valid = append(took, float64(call.NsPerOp())), append(valid, float64(validity.NsPerOp()))
+				allocations = float64(call.AllocsPerOp())
 			}
 		}
 		f := ratio(fmt.Sprintf("Call, %s of %s", s.name, size(s)), brief(time.Duration(median(took))),
@@ -161,16 +159,11 @@ func calls(t *testing.T) (figures []figure) {
 	return append(figures, figure{"time per byte, 5,000 Pods", "-", "1,000 Pods", flat, 0, 1.3, 0})
 }
 
-// timed returns how many nanoseconds and allocations a function takes.
-func timed(do func()) (nanoseconds, allocations float64) {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	began, count := time.Now(), 0
-	for ; time.Since(began) < callTurn; count++ {
-		do()
-	}
-	took := time.Since(began)
-	runtime.ReadMemStats(&after)
-	return float64(took.Nanoseconds()) / float64(count), float64(after.Mallocs-before.Mallocs) / float64(count)
+// repeated calls a function for as long as -benchtime says.
+func repeated(do func()) testing.BenchmarkResult {
+	return testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			do()
+		}
+	})
 }

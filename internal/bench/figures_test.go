@@ -119,7 +119,7 @@ func TestPage(t *testing.T) {
 	require.NoError(t, err)
 	shown, err := os.ReadFile(page)
 	require.NoError(t, err)
-	commands := []string{"make bench"}
+	commands := []string{"make bench", "make bench-cluster"}
 	if *keep != "" {
 		printed, err := os.ReadFile(*keep)
 		require.NoError(t, err)

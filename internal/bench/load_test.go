@@ -63,7 +63,7 @@ func send(address string, request []byte, isOver *atomic.Bool, deadline time.Tim
 	if err := conn.SetDeadline(deadline); err != nil {
 		return 0, err
 	}
-	for answers := bufio.NewReaderSize(conn, 64<<10); !isOver.Load(); count++ {
+	for answers := bufio.NewReaderSize(conn, 64<<10); count == 0 || !isOver.Load(); count++ {
 		if _, err := conn.Write(request); err != nil {
 			return count, err
 		}

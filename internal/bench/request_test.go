@@ -157,16 +157,16 @@ func (m members) text(t testing.TB) []byte {
 func TestRequestsAreReal(t *testing.T) {
 	t.Parallel()
 	for s, wanted := range map[*sample]struct{ children, least, most int }{
-		ptr(read(t, "modelbox")):    {2, 10_000, 13_000},
-		ptr(read(t, "dataservice")): {5, 30_000, 1 << 20},
-		ptr(podSet(t, 100)):         {100, 100 * 3000, 100 * 6000},
+		ptr(read(t, "modelbox")):    {2, 10_000, 25_000},
+		ptr(read(t, "dataservice")): {35, 200_000, 400_000},
+		ptr(podSet(t, 100)):         {100, 100 * 4000, 100 * 8000},
 	} {
 		answer := s.call(t)
 		require.False(t, answer.Changes.Any(), s.name)
 		require.Equal(t, wanted.children, answer.Observed, s.name)
 		require.Greater(t, len(s.body), wanted.least, s.name)
 		require.Less(t, len(s.body), wanted.most, s.name)
-		for _, part := range []string{`"managedFields":[`, `"kubectl.kubernetes.io/last-applied-configuration":`} {
+		for _, part := range []string{`"managedFields":[`, `"metacontroller.k8s.io/last-applied-configuration":`, `"kubectl.kubernetes.io/last-applied-configuration":`} {
 			require.True(t, bytes.Contains(s.body, []byte(part)), "%s has no %s", s.name, part)
 		}
 	}
