@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os/signal"
-	"sync"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -161,14 +161,14 @@ func serve(ctx context.Context, p *Program, flags *serveFlags) error {
 	return server.New(options).Run(ctx, hooks, health)
 }
 
-// loadCRDs compiles all CRDs, so that no request has to wait for that.
+// loadCRDs compiles all CRDs, so that no request has to wait for that: one after the other,
+// because at the same time they leave more holes in the memory.
 func loadCRDs(controllers []metacontroller.Controller) error {
 	failures := make([]error, len(controllers))
-	var loading sync.WaitGroup
 	for i, controller := range controllers {
-		loading.Go(func() { failures[i] = controller.LoadCRD() })
+		failures[i] = controller.LoadCRD()
 	}
-	loading.Wait()
+	debug.FreeOSMemory() // what only compiling needed
 	return errors.Join(failures...)
 }
 

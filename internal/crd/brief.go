@@ -35,9 +35,6 @@ func Brief(errs field.ErrorList) string {
 	}
 	slices.Sort(told)
 	told = slices.Compact(told)
-	if len(told) > maxErrors {
-		return strings.Join(told[:mostErrors], "; ") + "; and many more"
-	}
 	if len(told) > mostErrors {
 		return strings.Join(told[:mostErrors], "; ") + fmt.Sprintf("; and %d more", len(told)-mostErrors)
 	}

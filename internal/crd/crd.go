@@ -33,7 +33,6 @@ import (
 type Schema struct {
 	structural *structuralschema.Structural
 	validator  schemavalidation.SchemaValidator
-	nodes      *node
 	rules      *cel.Validator // nil where there is none
 	namespaced bool
 	// status is the schema of the status alone, which only a simulation needs.
@@ -148,14 +147,13 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 	if err := defaulting.PruneDefaults(structural); err != nil {
 		return nil, err
 	}
-	validator, openAPI, err := schemavalidation.NewSchemaValidator(schema)
+	validator, _, err := schemavalidation.NewSchemaValidator(schema)
 	if err != nil {
 		return nil, err
 	}
 	return &Schema{
 		structural: structural,
 		validator:  validator,
-		nodes:      newNode(openAPI),
 		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
 	}, nil
 }
@@ -175,7 +173,7 @@ func (s *Schema) Prune(object map[string]any) []string {
 // Validate returns why the API server would refuse to create an object, which
 // has its defaults and no unknown fields, or nothing. Transition rules (with
 // oldSelf) are skipped. The errors quote values; [Brief] leaves them out.
-// Validation stops after very many errors.
+// An object with more than [maxValues] values is refused for that alone.
 func (s *Schema) Validate(ctx context.Context, object map[string]any) field.ErrorList {
 	return s.validate(ctx, object, nil, validateName(object))
 }
@@ -195,20 +193,15 @@ func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs 
 
 // unsorted is [Schema.validate] without sorting the errors.
 func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
-	look := walker{ctx: ctx}
-	if !look.visit(s.nodes, nil, object) || old == nil && slices.ContainsFunc(look.errs, isTooLarge) {
-		return look.errs
+	if countValues(object, maxValues) > maxValues {
+		return append(errs, &field.Error{Type: field.ErrorTypeTooMany, Field: WholeObject, Detail: fmt.Sprintf("must have at most %d values", maxValues)})
 	}
 	var changes changes
-	if old != nil {
+	if old == nil {
+		errs = append(errs, schemavalidation.ValidateCustomResource(nil, object, s.validator)...)
+	} else {
 		changes = s.changesOf(object, old)
-	}
-	if len(look.errs) > 0 { // the same with the API server's messages
-		if old == nil {
-			errs = append(errs, schemavalidation.ValidateCustomResource(nil, object, s.validator)...)
-		} else {
-			errs = append(errs, schemavalidation.ValidateCustomResourceUpdate(nil, object, old, s.validator, changes.schema...)...)
-		}
+		errs = append(errs, schemavalidation.ValidateCustomResourceUpdate(nil, object, old, s.validator, changes.schema...)...)
 	}
 	errs = append(errs, s.validateReplicas(object)...)
 	errs = append(errs, objectmeta.Validate(nil, object, s.structural, false)...)
@@ -224,6 +217,30 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	}
 	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, before, celconfig.RuntimeCELCostBudget, changes.rules...)
 	return append(errs, broken...)
+}
+
+// maxValues is how many values an object may have. The validator compares each error with every
+// other, and cannot be canceled: 10,000 wrong numbers take some 3 s, and 100,000 a quarter of an hour.
+const maxValues = 20_000
+
+// countValues returns how many values there are in a value, and stops above the most.
+func countValues(value any, most int) int {
+	count := 1
+	switch value := value.(type) {
+	case map[string]any:
+		for _, inner := range value {
+			if count += countValues(inner, most-count); count > most {
+				return count
+			}
+		}
+	case []any:
+		for _, inner := range value {
+			if count += countValues(inner, most-count); count > most {
+				return count
+			}
+		}
+	}
+	return count
 }
 
 // blocksRules reports whether an object is so wrong that rules may be slow or
