@@ -191,10 +191,6 @@ test-release: ## Build the image twice, and compare what is released with deploy
 soak: ## Send the built binary requests of all kinds for TIME=30m, and look whether memory, goroutines and file descriptors grow; RACES=1 looks for races
 	@OPERETTA_TEST_LOAD=1 OPERETTA_TEST_SOAK=$(or $(TIME),30m) OPERETTA_TEST_RACES=$(RACES) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./internal/server/loadtest
 
-.PHONY: scale
-scale: ## Measure how long COUNT=1000 PodSets take on a real control plane, with some settings of Metacontroller
-	@cd e2e && OPERETTA_TEST_SCALE=$(or $(COUNT),1000) $(GO) test -count=1 -timeout 2h -v -run '^TestScale$$' ./live
-
 .PHONY: thorough
 thorough: ## The tests of the hooks, the protocol and the load with every repetition, for half an hour, and the alert rules by promtool
 	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
@@ -206,6 +202,7 @@ lint: ## Lint, with the rules that keep hooks pure
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd e2e/native && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd e2e/promtool && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
@@ -240,17 +237,41 @@ fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, what users may wri
 	done
 
 .PHONY: bench
-bench: ## Benchmark the hooks; BASE=<revision> compares with that one
+ifdef BASE
+bench:
 	@mkdir -p bin
 	$(BENCHMARKS) -count $(or $(COUNT),6) | tee bin/bench.new
-ifdef BASE
 	@rm -rf bin/base && git worktree add --force --detach bin/base $(BASE) >/dev/null
 	@(cd bin/base && $(BENCHMARKS) -count $(or $(COUNT),6)) > bin/bench.old; \
 	  status=$$?; git worktree remove --force bin/base; exit $$status
 	$(BENCHSTAT) bin/bench.old bin/bench.new
 else
-	$(BENCHSTAT) bin/bench.new
+bench: ## Measure the program beside a server that does next to nothing; KEEP=1 writes docs/bench.txt, BASE=<revision> compares the Go benchmarks instead
+	@mkdir -p bin
+	@OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench.txt $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestBench$$' ./internal/bench -rounds=$(or $(ROUNDS),7)
+	@cat bin/bench.txt
+	$(call keep,bench)
 endif
+
+# Takes what was printed into the files that are committed.
+keep = $(if $(KEEP),@$(GO) test -count=1 -run '^TestPage$$' ./internal/bench -keep=$(CURDIR)/bin/$(1).txt)
+
+.PHONY: bench-cluster
+bench-cluster: ## Measure COUNT=200 ModelBoxes on a real control plane, with Metacontroller and with an operator of controller-runtime; KEEP=1 as above
+	@mkdir -p bin
+	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-cluster.txt OPERETTA_TEST_COUNT=$(or $(COUNT),200) $(GO) test -count=1 -timeout 1h -run '^TestBench$$' ./live
+	@cat bin/bench-cluster.txt
+	$(call keep,bench-cluster)
+
+.PHONY: profile
+profile: ## Record a CPU profile of the server under that load for the compiler, and print what it is worth
+	@mkdir -p bin
+	@OPERETTA_TEST_PROFILE=$(CURDIR)/bin/default.pgo $(GO) test -count=1 -timeout $(TIMEOUT) -v -run '^TestProfile$$' ./internal/bench -rounds=$(or $(ROUNDS),7)
+	@cp bin/default.pgo $(firstword $(wildcard cmd/operetta-server) cmd/operetta)/default.pgo
+
+.PHONY: bench-requests
+bench-requests: ## Record what make bench sends, on a real control plane
+	@cd e2e && OPERETTA_TEST_REQUESTS=$(CURDIR)/internal/bench/testdata $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestRequests$$' ./live
 
 ##@ To change it
 
@@ -265,6 +286,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	@large="$$(git ls-files -z | xargs -0 -r -I{} find {} -maxdepth 0 -size +512k 2>/dev/null)"; test -z "$$large" || { echo "no file of over 512 KiB belongs here: $$large"; exit 1; }
 	$(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
+	cd e2e/native && $(GO) mod tidy -diff
 	cd e2e/defaults && $(GO) mod tidy -diff
 	cd e2e/promtool && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff

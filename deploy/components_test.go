@@ -2,8 +2,6 @@ package deploy_test
 
 import (
 	"bytes"
-	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,7 +21,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/record"
-	"github.com/operetta-dev/operetta/internal/tracing"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -256,65 +253,6 @@ func TestTheCertificateJobMayMakeOneSecret(t *testing.T) {
 	require.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: account.Name, Namespace: in.Namespace}}, binding.Subjects)
 	require.Equal(t, job.Spec.Template.Labels, policy.Spec.PodSelector.MatchLabels)
 	require.NotEqual(t, deployment(t).Spec.Selector.MatchLabels, job.Spec.Template.Labels, "the Service does not send it requests")
-}
-
-// What the component for traces sets is where it lets the server reach, and nothing else.
-func TestTracesReachTheCollectorOnly(t *testing.T) {
-	patch := read[appsv1.Deployment](t, "components/tracing/environment.yaml")
-	require.Equal(t, deployment(t).Name, patch.Name)
-	require.Equal(t, manifests.Operetta().Namespace, patch.Namespace)
-	require.Len(t, patch.Spec.Template.Spec.Containers, 1)
-	container := patch.Spec.Template.Spec.Containers[0]
-	require.Equal(t, deployment(t).Spec.Template.Spec.Containers[0].Name, container.Name)
-	env, known := map[string]string{}, []string{"POD_NAME"}
-	for _, variable := range container.Env {
-		require.True(t, variable.Name == "POD_NAME" || strings.HasPrefix(variable.Name, "OTEL_"), variable.Name)
-		for _, match := range regexp.MustCompile(`\$\(([A-Z_]+)\)`).FindAllStringSubmatch(variable.Value, -1) {
-			require.Contains(t, known, match[1], "a variable refers to those before it")
-		}
-		env[variable.Name] = variable.Value
-	}
-	require.Equal(t, "POD_NAME", container.Env[0].Name)
-	require.Equal(t, "metadata.name", container.Env[0].ValueFrom.FieldRef.FieldPath)
-	for name, value := range env {
-		t.Setenv(name, value)
-	}
-	exporter := tracing.FromEnvironment(t.Context(), slog.New(slog.NewTextHandler(failOnWrite{t}, &slog.HandlerOptions{Level: slog.LevelWarn})), "v1")
-	require.NotNil(t, exporter, "the server takes it for what it is")
-	exporter.Shutdown(t.Context())
-
-	policy := read[networkingv1.NetworkPolicy](t, "components/tracing/networkpolicy.yaml")
-	require.Equal(t, manifests.Operetta().Namespace, policy.Namespace)
-	require.Equal(t, deployment(t).Spec.Selector.MatchLabels, policy.Spec.PodSelector.MatchLabels)
-	require.Equal(t, []networkingv1.PolicyType{"Egress"}, policy.Spec.PolicyTypes)
-	require.Empty(t, policy.Spec.Ingress)
-	require.Len(t, policy.Spec.Egress, 2)
-	for _, rule := range policy.Spec.Egress {
-		require.Len(t, rule.To, 1)
-		require.Nil(t, rule.To[0].IPBlock)
-		require.NotEmpty(t, rule.To[0].NamespaceSelector.MatchLabels)
-		require.NotEmpty(t, rule.To[0].PodSelector.MatchLabels)
-		require.NotEmpty(t, rule.Ports)
-	}
-	endpoint, err := url.Parse(env["OTEL_EXPORTER_OTLP_ENDPOINT"])
-	require.NoError(t, err)
-	_, namespace, _ := strings.Cut(endpoint.Hostname(), ".")
-	collector, dns := policy.Spec.Egress[0], policy.Spec.Egress[1]
-	require.Equal(t, map[string]string{corev1.LabelMetadataName: namespace}, collector.To[0].NamespaceSelector.MatchLabels)
-	require.Len(t, collector.Ports, 1)
-	require.Equal(t, endpoint.Port(), collector.Ports[0].Port.String())
-	for _, port := range dns.Ports {
-		require.Equal(t, 53, port.Port.IntValue())
-	}
-}
-
-// failOnWrite fails a test with what is written.
-type failOnWrite struct{ *testing.T }
-
-// Write implements [io.Writer].
-func (f failOnWrite) Write(text []byte) (int, error) {
-	f.Errorf("%s", text)
-	return len(text), nil
 }
 
 // What is recorded has room in a volume of the Pod, and the worker may end what it has begun.

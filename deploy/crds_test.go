@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"testing"
@@ -59,6 +60,28 @@ func TestPlainApplyTakesEachCRD(t *testing.T) {
 		t.Logf("%d of %d bytes", total, annotationLimit)
 		require.Less(t, total, annotationLimit)
 	})
+}
+
+// What an API server spends on a CRD grows with its rules, and what clients download with its size.
+const (
+	mostRules   = 300 // of all CRDs together
+	largestYAML = 300_000
+)
+
+func TestCRDsAreLight(t *testing.T) {
+	total := 0
+	for _, controller := range hooks.All() {
+		text, err := os.ReadFile("crds/" + controller.Name() + ".yaml")
+		require.NoError(t, err)
+		require.Less(t, len(text), largestYAML, controller.Name())
+		rules := 0
+		root := read[apiextensionsv1.CustomResourceDefinition](t, "crds/"+controller.Name()+".yaml").Spec.Versions[0].Schema.OpenAPIV3Schema
+		walkSchema("", *root, func(_ string, schema apiextensionsv1.JSONSchemaProps) { rules += len(schema.XValidations) })
+		t.Logf("%s: %d rules, %d bytes", controller.Name(), rules, len(text))
+		total += rules
+	}
+	t.Logf("%d rules", total)
+	require.LessOrEqual(t, total, mostRules)
 }
 
 func TestEachKindIsAtHomeAtTheTerminal(t *testing.T) {
@@ -133,8 +156,8 @@ var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "i
 // make one. For an operator that has children updated in place no other field may tell two
 // items apart, such as the protocol of a port.
 func TestListsThatMetacontrollerMergesHaveEachKeyOnce(t *testing.T) {
-	// What a rule has stand once, or not at all.
-	byRule := regexp.MustCompile(`^modelbox spec(\.sidecars\[\]|\.initContainers\[\])?\.ports$|^dataservice spec\.[-a-z]+\.ports$|\.volumeDevices$|\.ephemeralContainers`)
+	// What a rule has stand once, and Kubernetes' own lists without a key, of which it makes one of two.
+	byRule := regexp.MustCompile(`^modelbox spec(\.sidecars\[\]|\.initContainers\[\])?\.ports$|^dataservice spec\.[-a-z]+\.ports$|\.ephemeralContainers|\.(volumeDevices|httpHeaders|sysctls|items)$`)
 	var others []string
 	for _, controller := range hooks.All() {
 		isMerged := slices.ContainsFunc(controller.Children, func(c metacontroller.Child) bool { return c.Update == metacontroller.InPlace })

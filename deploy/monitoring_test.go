@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,11 +92,10 @@ func expressions(t *testing.T) []string {
 // scraped returns the metrics that the server has, with the names of their labels.
 func scraped(t *testing.T) map[string][]string {
 	t.Helper()
-	m := metrics.New(metrics.Options{Controllers: hooks.All(), Load: func() metrics.Load {
-		share := []metrics.Share{{Part: "all"}}
-		return metrics.Load{Memory: share, Slots: share}
-	}})
-	m.Count(metrics.Request{Kind: "podset", Hook: metacontroller.SyncHook, Code: 200, Answer: &metacontroller.Answer{
+	none := func() int64 { return 0 }
+	share := []metrics.Share{{Part: "small", Used: none, Waiting: none}}
+	m := metrics.New(metrics.Options{Controllers: hooks.All(), Load: metrics.Load{Requests: none, Connections: none, Memory: share, Slots: share}})
+	m.Route("podset", metacontroller.SyncHook).Count(metrics.Request{Code: http.StatusOK, Answer: &metacontroller.Answer{
 		Ready: metacontroller.ReadyCondition{Status: "True", Reason: "Ready"},
 	}})
 	families, err := m.Registry().Gather()

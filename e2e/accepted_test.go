@@ -17,8 +17,6 @@ import (
 
 func TestChildrenAreAccepted(t *testing.T) { runInHooks(t, "different children created") }
 
-func TestRefusalsAreShort(t *testing.T) { runInHooks(t, "the longest refusal has") }
-
 func TestRulesRefuseWhatTheySayAndNothingElse(t *testing.T) { runInHooks(t, "rules asked for") }
 
 func TestServerKeepsChildrenAsTheyAreWritten(t *testing.T) { runInHooks(t, "children written") }

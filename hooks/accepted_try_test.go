@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,25 +17,6 @@ import (
 
 // atOnce is how many requests are sent at a time.
 const atOnce = 4
-
-// leftToTheServer are refusals of what a CRD cannot say, or not at a price that the
-// API server pays. Each is told by a condition when the child does not appear.
-var leftToTheServer = []*regexp.Regexp{
-	// The schema of a map says nothing of its keys, and a rule about each is reckoned
-	// to look at megabytes.
-	regexp.MustCompile(`(?i)(labels|nodeSelector|annotations|limits|requests|overhead|options)\S*: Invalid value: .*(name part|prefix part|valid label key|must be no more than|domain prefix)`),
-	// What compares parts of a Pod that are far apart would cost more than a CRD may.
-	regexp.MustCompile(`fileKeyRef\.volumeName: Not found: `),
-	regexp.MustCompile(`(hostNetwork|spec): Invalid value: .*hostProcess containers`),
-	regexp.MustCompile(`procMount: Invalid value: "Unmasked": .hostUsers. must be false`),
-	regexp.MustCompile(`sysctls\[\d+\]\.name: Duplicate value`),
-	// Quantities and names of users have rules of their own, below their form.
-	regexp.MustCompile(`(limits|requests)\[\S+\]: Invalid value: \S+: must be an integer`),
-	regexp.MustCompile(`runAsUserName: Invalid value: .*cannot contain only periods or spaces`),
-	// It depends on the version of the cluster.
-	regexp.MustCompile(`seLinuxChangePolicy: Unsupported value: "MountOption"`),
-	regexp.MustCompile(`resizePolicy\S*: Invalid value: "RestartContainer": must`),
-}
 
 // tryNew tries what is created where nothing is yet, and returns how much that is.
 func (a *acceptance) tryNew(t *testing.T) int {
@@ -155,7 +135,7 @@ func (a *acceptance) report(t *testing.T) int {
 			continue
 		}
 		conditions, isTold := a.conditionsWhere(one)
-		if one.isLeftToTheServer() && isTold {
+		if one.spec.isEdited && isTold {
 			told++
 			continue
 		}
@@ -165,20 +145,6 @@ func (a *acceptance) report(t *testing.T) int {
 		t.Error(finding)
 	}
 	return told
-}
-
-// isLeftToTheServer reports whether each refusal is of those that are listed.
-func (one *trial) isLeftToTheServer() bool {
-	for _, refusal := range one.refused {
-		listed := false
-		for _, known := range leftToTheServer {
-			listed = listed || known.MatchString(refusal)
-		}
-		if !listed {
-			return false
-		}
-	}
-	return true
 }
 
 // conditionsWhere returns what the conditions that are not True say when the API

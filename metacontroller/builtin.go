@@ -12,7 +12,7 @@ import (
 
 // Kinds that are built into Kubernetes, in the versions that every supported
 // release serves, for [Child] and [Controller.Related]. Those that are
-// cluster-scoped can be children of a cluster-scoped parent only: [Check] tells.
+// cluster-scoped can be children of a cluster-scoped parent only.
 var (
 	ConfigMap             = Resource{"v1", "ConfigMap", "configmaps"}
 	Namespace             = Resource{"v1", "Namespace", "namespaces"}

@@ -1,6 +1,10 @@
 package metacontroller
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
+)
 
 // Changes are what an [Answer] has Metacontroller do, as far as the request tells what
 // is there: what another has changed in an observed child, and is changed back, does not
@@ -28,18 +32,15 @@ type ReadyCondition struct {
 	Reason string
 }
 
-// describeAnswer fills in what an answer that has been built says and changes. It reads
-// texts where they stand, and costs no memory that grows with them.
-func (c Controller) describeAnswer(answer *Answer, req *request, out *outcome, taken *takenNames) {
-	const begin = `{"status":`
-	status := answer.Body[len(begin):skipValue(answer.Body, len(begin))]
-	answer.Ready = readyOf(status)
+// describeAnswer fills in what an answer that has been built says and changes.
+func (c Controller) describeAnswer(answer *Answer, req *request, out *outcome) {
+	answer.Ready = readyOf(out.status)
 	answer.Finalized = out.finalized && !req.isLeaving()
-	answer.Changes = c.changes(req, out, taken)
-	answer.Changes.Status = !sameStatus(lookup(req.parent, "status"), status)
+	answer.Changes = c.changes(req, out)
+	answer.Changes.Status = !sameStatus(req.parent.status, out.status)
 }
 
-func (c Controller) changes(req *request, out *outcome, taken *takenNames) Changes {
+func (c Controller) changes(req *request, out *outcome) Changes {
 	var found Changes
 	for _, objects := range req.children.byKind {
 		for i := range objects {
@@ -55,7 +56,7 @@ func (c Controller) changes(req *request, out *outcome, taken *takenNames) Chang
 		}
 		snapshot, isObserved := req.children.Find(child.APIVersion, child.Kind, child.Name)
 		switch {
-		case !isObserved && taken.isTaken(child):
+		case !isObserved && c.isTaken(req, child):
 			found.Withheld++
 			continue
 		case !isObserved:
@@ -65,7 +66,7 @@ func (c Controller) changes(req *request, out *outcome, taken *takenNames) Chang
 			continue
 		}
 		found.Removed--
-		if c.updates(snapshot, object) {
+		if c.updates(&snapshot, object) {
 			found.Updated++
 		}
 	}
@@ -73,115 +74,60 @@ func (c Controller) changes(req *request, out *outcome, taken *takenNames) Chang
 }
 
 // updates reports whether an observed child is asked to become something else.
-func (c Controller) updates(observed Snapshot, wanted Object) bool {
+func (c Controller) updates(observed *Snapshot, wanted Object) bool {
 	declared, _ := c.child(observed.APIVersion, observed.Kind)
 	if declared.Update != InPlace {
 		return false
 	}
 	if keep, ok := wanted.(*kept); ok {
-		value, _ := text(lookup(observed.raw, keep.path...))
+		value, _ := rawjson.Text(rawjson.Lookup(observed.raw, keep.path...))
 		return keep.path != nil && value != keep.value
 	}
-	return observed.hash() != wanted.GetAnnotations()[HashAnnotation]
+	return observed.annotation(HashAnnotation) != wanted.GetAnnotations()[HashAnnotation]
 }
 
 // readyOf returns what the conditions of a status say in Ready.
 func readyOf(status []byte) (ready ReadyCondition) {
-	elements(lookup(status, "conditions"), func(condition []byte) bool {
-		if string(lookup(condition, "type")) != `"Ready"` {
+	rawjson.Elements(rawjson.Lookup(status, "conditions"), func(condition []byte) bool {
+		if string(rawjson.Lookup(condition, "type")) != `"Ready"` {
 			return true
 		}
-		ready.Status, _ = text(lookup(condition, "status"))
-		ready.Reason, _ = text(lookup(condition, "reason"))
+		ready.Status, _ = rawjson.Text(rawjson.Lookup(condition, "status"))
+		ready.Reason, _ = rawjson.Text(rawjson.Lookup(condition, "reason"))
 		return false
 	})
 	return ready
 }
 
-// observedGeneration is the member of a status that Metacontroller adds.
-const observedGeneration = "observedGeneration"
-
 // sameStatus reports whether an answered status says what the request told, but for the
-// generation that Metacontroller writes itself. Both have their members in the order of
-// their names, as everything has that Go writes from maps; where one has not, they
-// count as different.
+// generation that Metacontroller writes itself. Both have their members in the order of their
+// names, as everything has that Go writes from maps.
 func sameStatus(told, answered []byte) bool {
-	if !isObject(told) {
+	if !rawjson.IsObject(told) {
 		return false
 	}
-	return sameMembers(told, answered, observedGeneration)
+	before, after := aroundGeneration(told)
+	otherBefore, otherAfter := aroundGeneration(answered)
+	if otherAfter == nil {
+		otherBefore, otherAfter = answered[:min(len(before), len(answered))], answered[min(len(before), len(answered)):]
+	} else if after == nil {
+		before, after = told[:min(len(otherBefore), len(told))], told[min(len(otherBefore), len(told)):]
+	}
+	return bytes.Equal(before, otherBefore) && bytes.Equal(after, otherAfter)
 }
 
-// sameMembers compares two objects, but for one member.
-func sameMembers(a, b []byte, but string) bool {
-	next := membersOf(b)
-	same := members(a, func(key, value []byte) bool {
-		if but != "" && string(key) == but {
-			return true
-		}
-		otherKey, other, found := next()
-		if found && but != "" && string(otherKey) == but {
-			otherKey, other, found = next()
-		}
-		return found && bytes.Equal(key, otherKey) && sameValue(value, other)
-	})
-	if !same {
-		return false
+// aroundGeneration returns what stands before and behind status.observedGeneration, without a comma
+// too many. Before is everything where there is none.
+func aroundGeneration(status []byte) (before, after []byte) {
+	const name = `"observedGeneration":`
+	value := rawjson.Lookup(status, "observedGeneration")
+	start := cap(status) - cap(value) - len(name) // a value ends where its text does
+	if value == nil || start < 0 {
+		return status, nil
 	}
-	key, _, found := next()
-	if found && but != "" && string(key) == but {
-		_, _, found = next()
+	before, after = status[:start], status[start+len(name)+len(value):]
+	if rest, found := bytes.CutPrefix(after, []byte(",")); found {
+		return before, rest
 	}
-	return !found
-}
-
-// membersOf returns a function that returns an object's members one after the other.
-func membersOf(object []byte) (next func() (key, value []byte, found bool)) {
-	i := skipSpace(object, 0) + 1
-	return func() (key, value []byte, found bool) {
-		if i = skipSpace(object, i); object[i] == ',' {
-			i = skipSpace(object, i+1)
-		}
-		if object[i] == '}' {
-			return nil, nil, false
-		}
-		key, value, i = memberAt(object, i)
-		return key, value, true
-	}
-}
-
-func sameValue(a, b []byte) bool {
-	switch {
-	case bytes.Equal(a, b):
-		return true
-	case a[0] != b[0]:
-		return false
-	case a[0] == '"':
-		return bytes.Equal(unquote(a), unquote(b)) // one escapes what the other does not
-	case a[0] == '{':
-		return sameMembers(a, b, "")
-	case a[0] == '[':
-		return sameItems(a, b)
-	default:
-		return false
-	}
-}
-
-// sameItems compares two lists.
-func sameItems(a, b []byte) bool {
-	i := skipSpace(b, 0) + 1
-	same := true
-	elements(a, func(item []byte) bool {
-		if i = skipSpace(b, i); b[i] == ',' {
-			i = skipSpace(b, i+1)
-		}
-		if same = b[i] != ']'; !same {
-			return false
-		}
-		start := i
-		i = skipValue(b, start)
-		same = sameValue(item, b[start:i])
-		return same
-	})
-	return same && b[skipSpace(b, i)] == ']'
+	return bytes.TrimSuffix(before, []byte(",")), after
 }

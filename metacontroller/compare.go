@@ -1,9 +1,15 @@
 package metacontroller
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Difference is how the observed children differ from those that the hook asks
@@ -11,31 +17,19 @@ import (
 type Difference struct {
 	// Missing are children that are not observed.
 	Missing []string
-	// Outdated are children that carry the hash of an older desired form, are
-	// TooLarge or have an OtherSelector, or whose status.observedGeneration is
+	// Outdated are children that carry the hash of an older desired form or have an
+	// OtherSelector, whose status.observedGeneration is
 	// behind their metadata.generation, or that are being deleted.
 	Outdated []string
 	// Deleting are those of the Outdated that are being deleted.
 	Deleting []string
 	// NotUpdated are those of the Outdated that Metacontroller is to update:
-	// children of an InPlace kind that carry another hash, and those that are TooLarge
-	// or have an OtherSelector.
+	// children of an InPlace kind that carry another hash or have an OtherSelector.
 	NotUpdated []string
-	// TooLarge are those of the NotUpdated that are not updated at all, because
-	// others have added more than 256 KiB to them, or so many values that the API server
-	// could say very much of them, whatever hash they carry. They are sent as they are.
-	TooLarge []string
 	// OtherSelector are those of the NotUpdated that are not updated at all, because
 	// they are workloads with another selector, which cannot be changed: others have
 	// made them, whatever hash they carry. They are sent as they are.
 	OtherSelector []string
-	// Drifted are children of an InPlace kind that carry the hash of what is asked for, and
-	// differ from it in a field, which is named as in "Deployment/web in
-	// spec.template.spec.containers[0].image". It is for a moment so when something else has
-	// changed them, and remains so when the API server refuses the update, when an admission
-	// webhook changes them each time, or when the order of variables or init containers is
-	// another one, which Metacontroller does not change under dynamic-apply.
-	Drifted []string
 	// Taken are those of the Missing that are left out of the answer, because
 	// another controller owns an object of that name.
 	Taken []Taken
@@ -51,108 +45,105 @@ func (d *Difference) Add(other Difference) {
 	d.Outdated = append(d.Outdated, other.Outdated...)
 	d.Deleting = append(d.Deleting, other.Deleting...)
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
-	d.TooLarge = append(d.TooLarge, other.TooLarge...)
 	d.OtherSelector = append(d.OtherSelector, other.OtherSelector...)
-	d.Drifted = append(d.Drifted, other.Drifted...)
 	d.Taken = append(d.Taken, other.Taken...)
 	d.EventFlags = cmp.Or(d.EventFlags, other.EventFlags)
 }
 
-// Compare stamps the children and looks for each among those observed. Children
-// that [Keep] made are left out. The error is that of [Hash], or that of a call
-// that was canceled or is out of its limits.
+// Compare encodes and stamps the children, and looks for each among those observed. Children
+// that [Keep] made are left out. They are sent as they are now: a hook must not change
+// one afterwards. The error is that of [Hash].
 func (o Observed) Compare(children []Object) (Difference, error) {
-	diff := Difference{EventFlags: o.parent}
+	diff := Difference{EventFlags: o.call.events()}
 	for _, child := range children {
 		if _, ok := child.(*kept); ok {
 			continue
 		}
 		apiVersion, kind := complete(child)
 		ref := kind + "/" + child.GetName()
-		hash, wire, err := stamped(child)
+		desired, err := encode(child)
 		if err != nil {
 			return diff, fmt.Errorf("child %s: %w", ref, err)
 		}
-		if err := o.Children.run.compared(len(wire)); err != nil {
-			return diff, err
-		}
+		o.call.remember(child, desired)
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
-		isTooLarge, hasOther, err := o.isNeverUpdated(snapshot, child)
-		if err != nil {
-			return diff, fmt.Errorf("child %s: %w", ref, err)
-		}
+		isInPlace := o.call.isInPlace(apiVersion, kind)
 		switch {
 		case !found:
 			diff.Missing = append(diff.Missing, ref)
-			if taken, isTaken := o.taken.find(apiVersion, kind, child.GetName()); isTaken {
+			if taken, isTaken := o.call.taken(apiVersion, kind, child.GetName()); isTaken {
 				diff.Taken = append(diff.Taken, taken)
 			}
 		case snapshot.Terminating:
 			diff.Outdated = append(diff.Outdated, ref)
 			diff.Deleting = append(diff.Deleting, ref)
-		case isTooLarge, hasOther:
+		case isInPlace && hasOtherSelector(&snapshot, desired.wire):
 			diff.Outdated = append(diff.Outdated, ref)
 			diff.NotUpdated = append(diff.NotUpdated, ref)
-			if isTooLarge {
-				diff.TooLarge = append(diff.TooLarge, ref)
-			} else {
-				diff.OtherSelector = append(diff.OtherSelector, ref)
-			}
-		case snapshot.hash() != hash:
+			diff.OtherSelector = append(diff.OtherSelector, ref)
+		case snapshot.annotation(HashAnnotation) != desired.hash:
 			diff.Outdated = append(diff.Outdated, ref)
-			if o.inPlace[snapshot.Kind+"."+snapshot.APIVersion] {
+			if isInPlace {
 				diff.NotUpdated = append(diff.NotUpdated, ref)
 			}
 		case snapshot.isGenerationBehind():
 			diff.Outdated = append(diff.Outdated, ref)
-		case o.inPlace[snapshot.Kind+"."+snapshot.APIVersion]:
-			if wire == nil { // it was stamped before
-				if wire, err = appendObject(make([]byte, 0, 2048), child); err != nil {
-					return diff, fmt.Errorf("child %s: %w", ref, err)
-				}
-			}
-			if path := drift(snapshot.raw, wire); path != "" {
-				diff.Drifted = append(diff.Drifted, ref+" in "+path)
-			}
 		}
 	}
 	return diff, nil
 }
 
-// isNeverUpdated reports whether an observed child is sent as it is because of its size,
-// see [Difference.TooLarge], or because of its selector, see [Difference.OtherSelector].
-func (o Observed) isNeverUpdated(observed Snapshot, desired Object) (isTooLarge, hasOther bool, err error) {
-	if !o.inPlace[observed.Kind+"."+observed.APIVersion] {
-		return false, false, nil
+// events returns the flags with which kubectl events shows the events of the parent.
+func (c *call) events() string {
+	if c == nil {
+		return ""
 	}
-	if mayBeTooLarge(observed.raw) {
-		wire, err := appendObject(make([]byte, 0, 2048), desired)
-		if err != nil || isTooLargeToUpdate(observed.raw, wire) {
-			return true, false, err
-		}
-	}
-	selector, err := selectorOf(desired)
-	return false, hasOtherSelector(observed.raw, selector), err
+	return c.controller.eventsOf(c.request.Identity)
 }
 
-// hash returns the hash that an observed object carries.
-func (s Snapshot) hash() string {
-	hash, _ := text(lookup(s.raw, "metadata", "annotations", HashAnnotation))
-	return hash
+// remember keeps the wire form of a child for the answer.
+func (c *call) remember(child Object, desired encodedChild) {
+	if c == nil {
+		return
+	}
+	if c.request.encoded == nil {
+		c.request.encoded = map[Object]encodedChild{}
+	}
+	c.request.encoded[child] = desired
+}
+
+// isInPlace reports whether children of a kind are updated.
+func (c *call) isInPlace(apiVersion, kind string) bool {
+	if c == nil {
+		return false
+	}
+	declared, _ := c.controller.child(apiVersion, kind)
+	return declared.Update == InPlace
 }
 
 // isGenerationBehind reports whether status.observedGeneration is behind
 // metadata.generation. Kinds without status.observedGeneration are never
 // unseen.
-func (s Snapshot) isGenerationBehind() bool {
-	observed := lookup(s.raw, "status", "observedGeneration")
-	if observed == nil {
+func (s *Snapshot) isGenerationBehind() bool {
+	seen, err := strconv.ParseInt(string(rawjson.Lookup(s.status, "observedGeneration")), 10, 64)
+	if err != nil {
 		return false
 	}
-	var generation, seen int64
-	if json.Unmarshal(observed, &seen) != nil ||
-		json.Unmarshal(lookup(s.raw, "metadata", "generation"), &generation) != nil {
+	generation, err := strconv.ParseInt(string(s.generation), 10, 64)
+	return err == nil && seen < generation
+}
+
+// hasOtherSelector reports whether an observed workload has another selector than is wanted.
+// It cannot be changed, and Metacontroller would merge the desired one into that of an object
+// which it has adopted, and be refused for ever.
+func hasOtherSelector(observed *Snapshot, wire []byte) bool {
+	if !strings.HasPrefix(observed.APIVersion, "apps/") {
 		return false
 	}
-	return seen < generation
+	was, wanted := rawjson.Lookup(observed.spec, "selector"), rawjson.Lookup(wire, "spec", "selector")
+	if was == nil || wanted == nil || bytes.Equal(was, wanted) {
+		return false
+	}
+	var before, after any
+	return json.Unmarshal(was, &before) == nil && json.Unmarshal(wanted, &after) == nil && !reflect.DeepEqual(before, after)
 }

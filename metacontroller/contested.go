@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // ByName returns the rule that selects the objects of a kind that have one of
@@ -33,78 +35,59 @@ const APIServer = "the API server"
 // String returns the sentence for a status message.
 func (t Taken) String() string { return t.Ref + " belongs to " + t.By }
 
-// takenNames finds the desired children whose names are used by another
-// controller's objects. It is nil-safe, for an [Observed] that was made without
-// a call.
-type takenNames struct {
-	parent            controllerRef
-	namespace         string
-	contested         map[string]bool // by Resource.Key
-	children, related Objects
-}
-
 // controllerRef is an owner reference with controller: true.
 type controllerRef struct {
 	apiVersion, kind, name string
 	uid                    types.UID
 }
 
-func (c Controller) takenNames(req *request) *takenNames {
-	contested := map[string]bool{}
-	for _, child := range c.Children {
-		if child.Contested {
-			contested[child.Key()] = true
-		}
-	}
-	return &takenNames{
-		parent:    controllerRef{c.Parent.APIVersion, c.Parent.Kind, req.Name, req.UID},
-		namespace: req.Namespace, contested: contested, children: req.children, related: req.related,
-	}
-}
-
 // holder returns the controller of the object that has the name of a desired
 // child, if it is not the parent. An observed child always belongs to the
 // parent: if the answer left it out, Metacontroller would delete it.
-func (t *takenNames) holder(apiVersion, kind, name string) (object Snapshot, by controllerRef, isTaken bool) {
-	if t == nil || !t.contested[kind+"."+apiVersion] {
+func (c Controller) holder(req *request, apiVersion, kind, name string) (object Snapshot, by controllerRef, isTaken bool) {
+	if declared, _ := c.child(apiVersion, kind); !declared.Contested {
 		return object, by, false
 	}
-	if _, isOurs := t.children.Find(apiVersion, kind, name); isOurs {
+	if _, isOurs := req.children.Find(apiVersion, kind, name); isOurs {
 		return object, by, false
 	}
-	if t.isAPIServer(apiVersion, kind, name) {
-		return Snapshot{APIVersion: apiVersion, Kind: kind, Namespace: t.namespace, Name: name}, by, true
+	if isAPIServer(req.Namespace, apiVersion, kind, name) {
+		return Snapshot{APIVersion: apiVersion, Kind: kind, Namespace: req.Namespace, Name: name}, by, true
 	}
-	object, found := t.related.findIn(t.namespace, apiVersion, kind, name)
+	object, found := req.related.findIn(req.Namespace, apiVersion, kind, name)
 	if !found {
 		return object, by, false
 	}
 	by, found = object.controller()
-	return object, by, found && by.uid != t.parent.uid
+	return object, by, found && by.uid != req.UID
 }
 
 // isAPIServer reports whether a desired child has the name of the Service by which all
 // clients in the cluster find the API server. It has no owner.
-func (t *takenNames) isAPIServer(apiVersion, kind, name string) bool {
-	return apiVersion == "v1" && kind == "Service" && t.namespace == "default" && name == "kubernetes"
+func isAPIServer(namespace, apiVersion, kind, name string) bool {
+	return apiVersion == "v1" && kind == "Service" && namespace == "default" && name == "kubernetes"
 }
 
 // isTaken reports whether a desired child must be left out of the answer.
-func (t *takenNames) isTaken(child AnsweredChild) bool {
-	_, _, isTaken := t.holder(child.APIVersion, child.Kind, child.Name)
+func (c Controller) isTaken(req *request, child AnsweredChild) bool {
+	_, _, isTaken := c.holder(req, child.APIVersion, child.Kind, child.Name)
 	return isTaken
 }
 
-// find returns the report for a desired child whose name another controller
+// taken returns the report for a desired child whose name another controller
 // uses. It finds nothing where the name will soon be free: an object that is
 // being deleted, or that belonged to a former parent of this name and waits for
 // the garbage collector, is waited for.
-func (t *takenNames) find(apiVersion, kind, name string) (Taken, bool) {
-	object, by, isTaken := t.holder(apiVersion, kind, name)
-	if !isTaken || object.Terminating || by.isFormer(t.parent) {
+func (c *call) taken(apiVersion, kind, name string) (Taken, bool) {
+	if c == nil {
 		return Taken{}, false
 	}
-	if t.isAPIServer(apiVersion, kind, name) {
+	req, parent := c.request, c.controller.Parent
+	object, by, isTaken := c.controller.holder(req, apiVersion, kind, name)
+	if !isTaken || object.Terminating || by.isFormer(controllerRef{parent.APIVersion, parent.Kind, req.Name, req.UID}) {
+		return Taken{}, false
+	}
+	if isAPIServer(req.Namespace, apiVersion, kind, name) {
 		return Taken{Ref: object.Ref(), By: APIServer}, true
 	}
 	return Taken{Ref: object.Ref(), By: by.String()}, true
@@ -130,15 +113,15 @@ func (r controllerRef) String() string {
 
 // controller returns the object's controller owner reference, if it has one.
 func (s Snapshot) controller() (by controllerRef, found bool) {
-	elements(lookup(s.raw, "metadata", "ownerReferences"), func(owner []byte) bool {
-		if found = string(lookup(owner, "controller")) == "true"; !found {
+	rawjson.Elements(s.owners, func(owner []byte) bool {
+		if found = string(rawjson.Lookup(owner, "controller")) == "true"; !found {
 			return true
 		}
-		uid, _ := text(lookup(owner, "uid"))
+		uid, _ := rawjson.Text(rawjson.Lookup(owner, "uid"))
 		by.uid = types.UID(uid)
-		by.apiVersion, _ = text(lookup(owner, "apiVersion"))
-		by.kind, _ = text(lookup(owner, "kind"))
-		by.name, _ = text(lookup(owner, "name"))
+		by.apiVersion, _ = rawjson.Text(rawjson.Lookup(owner, "apiVersion"))
+		by.kind, _ = rawjson.Text(rawjson.Lookup(owner, "kind"))
+		by.name, _ = rawjson.Text(rawjson.Lookup(owner, "name"))
 		return false
 	})
 	return by, found

@@ -14,7 +14,7 @@ import (
 // publishes it in an event on the parent.
 type RequestError struct {
 	reason  string
-	damaged *undecodable // the object that cannot be decoded, if it is about one
+	damaged *Snapshot // the object that cannot be decoded, if it is about one
 }
 
 // Error returns the reason.
@@ -29,4 +29,13 @@ func badRequest(format string, args ...any) error {
 func IsRequestError(err error) bool {
 	var request *RequestError
 	return errors.As(err, &request)
+}
+
+// damagedBy returns the object that could not be decoded, if err is about one.
+func damagedBy(err error) *Snapshot {
+	var request *RequestError
+	if errors.As(err, &request) {
+		return request.damaged
+	}
+	return nil
 }

@@ -1,16 +1,18 @@
 package metacontroller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
+	"github.com/operetta-dev/operetta/internal/wire"
 )
 
 // Hook is a pure function, wrapped so that it takes and returns bytes. Make one
@@ -20,6 +22,9 @@ type Hook struct {
 	sync      func(*request, Observed) (*outcome, error)
 	customize func(*request) ([]Rule, error)
 }
+
+// IsSet reports whether there is a function.
+func (h Hook) IsSet() bool { return h.sync != nil || h.customize != nil }
 
 // outcome is a Result with its status encoded.
 type outcome struct {
@@ -37,8 +42,8 @@ func Sync[P, S any](sync func(parent *P, observed Observed) (Result[S], error)) 
 		parent: reflect.TypeFor[P](),
 		sync: func(req *request, observed Observed) (*outcome, error) {
 			parent := new(P)
-			if err := decodeParent(req, parent); err != nil {
-				return nil, undecoded(req, err)
+			if err := decode(req.parent.raw, parent); err != nil {
+				return nil, badRequest("the parent cannot be decoded: %s", err)
 			}
 			return resolve(sync(parent, observed))
 		},
@@ -56,9 +61,9 @@ const FinalizerPrefix = "metacontroller.io/compositecontroller-"
 //
 // Nothing may stop a deletion. If the parent is damaged, the function gets the
 // part that can be decoded, and [Observed.SpecDamaged] reports that the spec is
-// not in it. Children that cannot be decoded are deleted first, and the others
-// stay until those are gone; to delete them in order, read them with
-// [ListReadable] and [Snapshot.Label]. After any other error of the function
+// not in it. If the function returns the error of a child that cannot be decoded, that
+// child is deleted first and the others stay; to delete children in order whatever they hold,
+// read them with [ListReadable] and [Snapshot.Label]. After any other error of the function
 // all children are deleted at once.
 //
 // The function is not asked where nothing is to be torn down: while the children are
@@ -70,12 +75,12 @@ func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], 
 		sync: func(req *request, observed Observed) (*outcome, error) {
 			parent := new(P)
 			observed.SpecDamaged = decodeParts(req, parent)
-			result, damaged, err := tearDown(observed, func(observed Observed) (Result[S], error) { return finalize(parent, observed) })
-			if err == nil && len(damaged) == 0 {
+			result, err := finalize(parent, observed)
+			if err == nil {
 				return resolve(result, nil)
 			}
 			out, failure := finalizeAll(req, observed)
-			if failure == nil && err == nil {
+			if damaged := damagedBy(err); damaged != nil && observed.Children.has(*damaged) && failure == nil {
 				out.children = keepAllBut(observed.Children, damaged)
 			}
 			return out, failure
@@ -88,27 +93,17 @@ func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], 
 //
 // It must answer for every parent that the API server stores, valid or not,
 // because Metacontroller caches answers but not errors. The function gets what
-// can be decoded, and an empty spec where it cannot be decoded or has more
-// values than sync accepts. It then returns the rules that it can still compute
+// can be decoded, and an empty spec where it cannot be decoded. It then returns the rules that it can still compute
 // rather than an error. An invalid name or selector selects nothing.
 func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 	return Hook{
 		parent: reflect.TypeFor[P](),
 		customize: func(req *request) ([]Rule, error) {
 			parent := new(P)
-			decodeForRules(req, parent)
+			decodeParts(req, parent)
 			return customize(parent)
 		},
 	}
-}
-
-// undecoded returns the error for a parent that could not be decoded: that of
-// the call if it was canceled, otherwise that of the parent.
-func undecoded(req *request, err error) error {
-	if ended := req.run.failure(); ended != nil {
-		return ended
-	}
-	return badRequest("the parent cannot be decoded: %s", err)
 }
 
 // resolve encodes the status of a result.
@@ -116,7 +111,7 @@ func resolve[S any](result Result[S], err error) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := appendStatus(make([]byte, 0, 1024), result.Status)
+	status, err := wire.AppendStatus(make([]byte, 0, 1024), result.Status)
 	if err != nil {
 		return nil, fmt.Errorf("the status cannot be encoded: %w", err)
 	}
@@ -128,14 +123,10 @@ func resolve[S any](result Result[S], err error) (*outcome, error) {
 // is not known here.
 func finalizeAll(req *request, observed Observed) (*outcome, error) {
 	members := map[string]any{}
-	current := lookup(req.parent, "status")
-	if err := req.run.spend(anySize(current)); err != nil {
-		return nil, err
-	}
-	if decode(current, &members) != nil || members == nil {
+	if req.parent.status == nil || decode(req.parent.status, &members) != nil || members == nil {
 		members = map[string]any{} // a status that cannot be read must not block the deletion
 	}
-	status, err := json.Marshal(members) // with sorted keys, as in every answer
+	status, err := wire.AppendStatus(nil, members)
 	return &outcome{status: status, finalized: observed.Children.Len() == 0}, err
 }
 
@@ -143,8 +134,8 @@ func finalizeAll(req *request, observed Observed) (*outcome, error) {
 // --cascade=orphan, so that the children must stay.
 func (r *request) isOrphaning() bool {
 	found := false
-	elements(lookup(r.parent, "metadata", "finalizers"), func(value []byte) bool {
-		name, _ := text(value) // a finalizer that is no string must not hide the others
+	rawjson.Elements(r.parent.finalizers, func(value []byte) bool {
+		name, _ := rawjson.Text(value) // a finalizer that is no string must not hide the others
 		found = found || name == metav1.FinalizerOrphanDependents
 		return true
 	})
@@ -156,8 +147,8 @@ func (r *request) isOrphaning() bool {
 // labelSelector of the CompositeController, while its finalizer is on it: the parent
 // has moved to another CompositeController, which needs the children as they are.
 func (r *request) isLeaving() bool {
-	return r.finalizing && isNull(lookup(r.parent, "metadata", "deletionTimestamp")) &&
-		!isNull(lookup(r.controller, "spec", "parentResource", "labelSelector"))
+	return r.finalizing && !r.parent.Terminating &&
+		!rawjson.IsNull(rawjson.Lookup(r.controller, "spec", "parentResource", "labelSelector"))
 }
 
 // keepsAll reports whether a finalize hook has nothing to tear down.
@@ -173,11 +164,7 @@ func letGo(req *request, observed Observed) (*outcome, error) {
 		return nil, err
 	}
 	out.finalized = true
-	for _, kind := range slices.Sorted(maps.Keys(observed.Children.byKind)) {
-		for _, child := range observed.Children.byKind[kind] {
-			out.children = append(out.children, Keep(child))
-		}
-	}
+	out.children = keepAllBut(observed.Children, nil)
 	return out, nil
 }
 
@@ -216,53 +203,74 @@ func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, err
 	return c.CallContext(context.Background(), hook, now, body, Limits{})
 }
 
-// CallContext is Call within limits. It returns soon after ctx ends, with an
+// DefaultMaxAnswerBytes is the size of the largest answer if [Limits] sets
+// none. Metacontroller reads an answer into memory as a whole.
+const DefaultMaxAnswerBytes = 64 << 20
+
+// Limits bound what one call may cost.
+type Limits struct {
+	// MaxAnswerBytes is the size of the largest answer; 0 means
+	// [DefaultMaxAnswerBytes].
+	MaxAnswerBytes int64
+}
+
+// CallContext is Call within limits. Validation ends soon after ctx does, with an
 // error that wraps the cause.
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
-	state := newRun(ctx, limits)
-	state.begin(DecodeStep)
-	req, err := c.readRequest(state, hook, body)
+	req, err := c.readRequest(hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
+	if err == nil {
+		err = givenUp(ctx)
+	}
 	if err == nil && !hook.isLenient() {
 		err = c.validate(ctx, req)
 	}
 	if err != nil {
 		return answer, err
 	}
-	state.begin(HookStep)
 	if hook == CustomizeHook {
 		answer.Body, err = c.customize(req)
 		return answer, err
 	}
-	seen := Observed{
+	out, err := c.hook(hook, req)(req, Observed{
 		Children: req.children,
 		Related:  req.related,
 		Now:      now.UTC().Truncate(time.Second),
-		parent:   c.eventsOf(req.Identity),
-		inPlace:  c.inPlace(),
-		taken:    c.takenNames(req),
-	}
-	run := c.Sync.sync
-	if hook == FinalizeHook {
-		if run = c.Finalize.sync; run == nil {
-			run = finalizeAll
-		}
-	}
-	if hook == FinalizeHook && req.keepsAll() {
-		run = letGo
-	}
-	out, err := run(req, seen)
+		call:     &call{c, req},
+	})
 	if err == nil {
-		err = req.run.failure() // a hook may have taken a canceled call for an empty list
+		err = givenUp(ctx)
 	}
 	if err != nil {
 		return answer, err
 	}
-	state.begin(EncodeStep)
-	if answer.Body, answer.Children, err = c.respond(req, out, seen.taken); err == nil {
-		c.describeAnswer(&answer, req, out, seen.taken)
+	answer.Body, answer.Children, err = c.respond(req, out, cmp.Or(limits.MaxAnswerBytes, DefaultMaxAnswerBytes))
+	if err == nil {
+		c.describeAnswer(&answer, req, out)
 	}
 	return answer, err
+}
+
+// givenUp returns why nobody waits for the answer any more, or nil.
+func givenUp(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("the call was given up: %w", context.Cause(ctx))
+}
+
+// hook returns the function that answers a sync or finalize request.
+func (c Controller) hook(name HookName, req *request) func(*request, Observed) (*outcome, error) {
+	switch {
+	case name == SyncHook:
+		return c.Sync.sync
+	case req.keepsAll():
+		return letGo
+	case c.Finalize.sync == nil:
+		return finalizeAll
+	default:
+		return c.Finalize.sync
+	}
 }
 
 func (c Controller) customize(req *request) ([]byte, error) {
@@ -270,9 +278,6 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		return nil, errors.New("there is no customize hook")
 	}
 	rules, err := c.Customize.customize(req)
-	if ended := req.run.failure(); ended != nil {
-		return nil, ended
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -282,11 +287,6 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		}
 	}
 	if rules, err = c.within(req.Namespace, rules); err != nil {
-		return nil, err
-	}
-	req.run.begin(EncodeStep)
-	// The encoder writes up to six bytes for one of what the rules have from the parent.
-	if err := req.run.spendTemporarily(6 * int64(len(req.parent))); err != nil {
 		return nil, err
 	}
 	body, err := json.Marshal(map[string][]Rule{"relatedResources": validRules(rules)})

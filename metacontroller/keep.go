@@ -1,10 +1,13 @@
 package metacontroller
 
 import (
-	"encoding/json"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/applied"
+	"github.com/operetta-dev/operetta/internal/wire"
 )
 
 // LastAppliedAnnotation holds what Metacontroller applied last under the
@@ -18,7 +21,7 @@ const controllerUIDLabel = "controller-uid"
 
 // kept is a child that stays unchanged, see [Keep].
 type kept struct {
-	unstructured.Unstructured
+	metav1.PartialObjectMetadata
 
 	snapshot Snapshot
 	// path is the only field that changes, to value. It is nil if none does.
@@ -34,22 +37,13 @@ type kept struct {
 //
 // What is written depends on the kind's update method. An existing OnDelete
 // child is never modified, so its name is enough. An InPlace child is written
-// with the fields that were last applied (see [appliedFields]) and their
-// current values, so that applying it changes nothing and takes no field from
+// with the fields that were last applied and their current values, so that applying it changes nothing and takes no field from
 // another owner.
-func Keep(observed Snapshot) Object {
-	return keep(observed)
-}
+func Keep(observed Snapshot) Object { return keep(observed) }
 
-// keep reserves the memory of a kept child. A hook does not see the error if
-// there is too little, but the call ends with it.
 func keep(observed Snapshot) *kept {
-	if run := observed.run; run != nil {
-		run.kept++
-		_ = run.spendEach(run.kept, keptBytes)
-	}
 	child := &kept{snapshot: observed}
-	child.Object = identityOf(observed)
+	child.APIVersion, child.Kind, child.Name = observed.APIVersion, observed.Kind, observed.Name
 	return child
 }
 
@@ -62,53 +56,44 @@ func KeepWith(observed Snapshot, value string, path ...string) Object {
 	return child
 }
 
-// identityOf returns the apiVersion, kind and name of an object. The namespace
-// is left out: a child is in that of its parent.
-func identityOf(s Snapshot) map[string]any {
-	return map[string]any{
-		"apiVersion": s.APIVersion,
-		"kind":       s.Kind,
-		"metadata":   map[string]any{"name": s.Name},
-	}
-}
-
-// wire returns the child as it is sent. An error means that the observed object
-// cannot be read: without its fields the update would remove them.
-func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
+// wire returns the child as it is sent. The namespace is left out: a child is in that of its
+// parent. An error means that the observed object cannot be read: without its fields
+// the update would remove them.
+func (k *kept) wire(method UpdateMethod) ([]byte, error) {
 	if method == OnDelete {
-		return &k.Unstructured, nil
-	}
-	annotation, _ := text(lookup(k.snapshot.raw, "metadata", "annotations", LastAppliedAnnotation))
-	cost := anySize(k.snapshot.raw)
-	if json.Valid([]byte(annotation)) {
-		cost += anySize([]byte(annotation))
-	}
-	if err := k.snapshot.run.spendOptionally(restatedCost * cost); err != nil {
-		return nil, fmt.Errorf("cannot keep %s, which has too many values: %w", k.snapshot.Ref(), err)
+		b := make([]byte, 0, 64+len(k.snapshot.APIVersion)+len(k.snapshot.Kind)+len(k.snapshot.Name))
+		b = wire.AppendString(append(b, `{"apiVersion":`...), k.snapshot.APIVersion)
+		b = wire.AppendString(append(b, `,"kind":`...), k.snapshot.Kind)
+		b = wire.AppendString(append(b, `,"metadata":{"name":`...), k.snapshot.Name)
+		return append(b, "}}"...), nil
 	}
 	var object map[string]any
 	if err := decode(k.snapshot.raw, &object); err != nil {
 		return nil, fmt.Errorf("cannot keep %s: %w", k.snapshot.Ref(), err)
 	}
-	selected := appliedFields(k.snapshot, annotation, object)
-	if err := k.snapshot.run.failure(); err != nil {
-		return nil, err
+	observed := applied.Object{
+		Content: object, LastApplied: k.snapshot.annotation(LastAppliedAnnotation), Managed: k.snapshot.managed, Decode: decode,
+		Marks: [][]string{{"metadata", "annotations", HashAnnotation}, {"metadata", "labels", controllerUIDLabel}},
 	}
-	restated, _ := selected.of(object).(map[string]any)
-	if len(k.snapshot.raw) > MaxAppliedBytes && isTooLargeToApply(restated) {
+	restated, err := k.restate(observed.Fields())
+	if err == nil && appliedSize(restated) > MaxAppliedBytes {
 		// Metacontroller could not apply it. Where it keeps an annotation, that has all
 		// that it would remove, and managedFields are what others have applied.
-		if only := annotatedFields(annotation, object); only != nil {
-			restated, _ = only.of(object).(map[string]any)
+		if only, isAnnotated := observed.AnnotatedFields(); isAnnotated {
+			return k.restate(only)
 		}
 	}
-	if restated == nil {
-		restated = map[string]any{}
-	}
-	delete(restated, "status")
-	for _, name := range []string{"spec", "data"} {
-		if _, isObject := restated[name].(map[string]any); !isObject {
-			delete(restated, name) // otherwise a damaged child would block the teardown
+	return restated, err
+}
+
+// restate returns the wire form of the selected fields of the observed object, with its
+// identity and without what a hook must not set.
+func (k *kept) restate(restated map[string]any) ([]byte, error) {
+	child := map[string]any{}
+	for name, value := range restated {
+		_, isObject := value.(map[string]any)
+		if name != "status" && (isObject || name != "spec" && name != "data") { // otherwise a damaged child would block the teardown
+			child[name] = value
 		}
 	}
 	metadata, _ := restated["metadata"].(map[string]any)
@@ -120,20 +105,11 @@ func (k *kept) wire(method UpdateMethod) (*unstructured.Unstructured, error) {
 			own[name] = values
 		}
 	}
-	for name, value := range identityOf(k.snapshot) {
-		restated[name] = value
-	}
-	restated["metadata"] = own
+	child["apiVersion"], child["kind"], child["metadata"] = k.snapshot.APIVersion, k.snapshot.Kind, own
 	if k.path != nil {
-		if err := unstructured.SetNestedField(restated, k.value, k.path...); err != nil {
+		if err := unstructured.SetNestedField(child, k.value, k.path...); err != nil {
 			return nil, fmt.Errorf("cannot change %s: %w", k.snapshot.Ref(), err)
 		}
 	}
-	return &unstructured.Unstructured{Object: restated}, nil
-}
-
-// isTooLargeToApply reports whether Metacontroller's annotation cannot hold an object.
-func isTooLargeToApply(object map[string]any) bool {
-	wire, err := json.Marshal(object)
-	return err == nil && appliedSize(wire) > MaxAppliedBytes
+	return wire.AppendValue(make([]byte, 0, 2048), child)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // deployments returns an operator that keeps every Deployment that it observes.
@@ -223,6 +225,6 @@ func TestKeepWithChangesOneField(t *testing.T) {
 		answer, err := controller.Call(SyncHook, noon, keepRequest(t, false, false, live(last)))
 		require.NoError(t, err)
 		require.True(t, answer.Children[0].Kept)
-		require.JSONEq(t, want, string(lookup(answer.Body[strings.Index(string(answer.Body), `"children":[`)+len(`"children":[`):len(answer.Body)-2], "spec")), last)
+		require.JSONEq(t, want, string(rawjson.Lookup(answer.Body[strings.Index(string(answer.Body), `"children":[`)+len(`"children":[`):len(answer.Body)-2], "spec")), last)
 	}
 }

@@ -1,17 +1,18 @@
 package metacontroller
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/types"
-	kjson "sigs.k8s.io/json"
 
-	"github.com/operetta-dev/operetta/internal/jsonfields"
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Identity identifies the parent of a request.
@@ -27,154 +28,123 @@ type Identity struct {
 // differ only in the keys of the objects, which are ignored.
 type request struct {
 	Identity
-	run        *run
-	parent     json.RawMessage // unchanged
+	parent     Snapshot
 	children   Objects
 	related    Objects
 	finalizing bool
-	// controller is Metacontroller's configuration. It is not checked, and may be nil.
-	controller json.RawMessage
+	controller []byte // Metacontroller's configuration, which is not checked; nil for none
+
+	encoded map[Object]encodedChild // what [Observed.Compare] has encoded
 }
 
-// readRequest splits a request and checks that every object in it has a unique
+// readRequest reads a request and checks that every object in it has a unique
 // identity. With a [RequestError] it returns the part that could be read.
-func (c Controller) readRequest(run *run, hook HookName, body []byte) (*request, error) {
-	req := &request{run: run}
-	if err := run.spend(0); err != nil {
-		return req, err
+func (c Controller) readRequest(hook HookName, body []byte) (*request, error) {
+	req, err := c.readEnvelope(hook, body, true)
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) { // a hook is told when it reads that object
+		req, err = c.readEnvelope(hook, body, false)
 	}
-	if !utf8.Valid(body) {
-		return req, badRequest("the request body is not valid UTF-8, which Metacontroller always sends")
+	if err != nil {
+		return req, notUnderstood(err)
 	}
-	if !json.Valid(body) {
-		return req, badRequest("the request body is not valid JSON: %s", syntaxError(body))
-	}
-	var children, related, finalizing []byte
-	isEnvelope := members(body, func(key, value []byte) bool {
-		switch string(key) {
-		case "controller":
-			req.controller = value
-		case "parent":
-			req.parent = value
-		case "children":
-			children = value
-		case "related":
-			related = value
-		case "finalizing":
-			finalizing = value
-		}
-		return true
-	})
-	if !isEnvelope || !isObject(req.parent) {
-		return req, badRequest("the request has no parent object")
-	}
-	if len(req.parent) > maxObjectBytes {
-		return req, badRequest("the parent has more than %d bytes, which no API server would store", maxObjectBytes)
-	}
-	if err := c.readParent(hook, req); err != nil {
-		return req, err
-	}
-	if hook == CustomizeHook {
-		if err := req.reduceParent(); err != nil {
-			return req, err
-		}
-	}
-	if err := req.refuseDuplicateKeys(); err != nil {
-		return req, err
-	}
-	if hook == CustomizeHook {
-		return req, nil
-	}
-	var err error
-	lenient := hook.isLenient()
-	if req.children, err = (reading{run, req.Namespace, lenient}).objects("children", children); err != nil {
-		return req, err
-	}
-	if req.related, err = (reading{run, "", lenient}).objects("related", related); err != nil {
-		return req, err
-	}
-	if err = c.checkKinds(req); err != nil {
-		return req, err
-	}
-	req.finalizing = string(finalizing) == "true"
-	if req.finalizing != (hook == FinalizeHook) {
-		return req, badRequest(`the %s hook was called with "finalizing": %t`, hook, req.finalizing)
-	}
-	return req, nil
+	return req, c.check(hook, req)
 }
 
-// reduceParent reduces the parent to what a customize function may read: its name,
-// namespace and spec, and its identity. Labels of a megabyte would cost more
-// memory than a customize request may take.
-func (r *request) reduceParent() error {
-	if err := r.run.spendTemporarily(int64(len(r.parent))); err != nil {
+// readEnvelope reads the members of a request. If decodes is set, children are decoded as
+// their hook reads them.
+func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*request, error) {
+	req := &request{}
+	r := reader{rawjson.NewReader(body)}
+	defer r.Release()
+	err := r.Members(func(name []byte) (err error) {
+		switch {
+		case string(name) == "parent":
+			return c.readParent(hook, r, req)
+		case string(name) == "controller":
+			req.controller, err = r.Value()
+			return err
+		case hook == CustomizeHook:
+			return r.Skip()
+		case string(name) == "children":
+			req.children, err = r.objects("children", req.Namespace, func(key string) reflect.Type { return c.reads(key, decodes) })
+			return err
+		case string(name) == "related":
+			if r.Kind() == 'n' {
+				return r.Skip()
+			}
+			req.related, err = r.objects("related", req.Namespace, func(string) reflect.Type { return nil })
+			return err
+		case string(name) == "finalizing":
+			req.finalizing = r.Kind() == 't'
+		}
+		return r.Skip()
+	})
+	if errors.Is(err, rawjson.ErrKind) {
+		err = badRequest("the request has no parent object")
+	}
+	if err == nil {
+		err = r.End()
+	}
+	return req, err
+}
+
+// notUnderstood returns the RequestError for an error of the reader.
+func notUnderstood(err error) error {
+	if IsRequestError(err) {
 		return err
 	}
-	whole := func(out, value []byte) []byte { return append(out, value...) }
-	short := make([]byte, 0, len(lookup(r.parent, "spec"))+512)
-	r.parent = appendMembers(short, r.parent, map[string]appender{
-		"apiVersion": whole, "kind": whole, "spec": whole,
-		"metadata": func(out, value []byte) []byte {
-			return appendMembers(out, value, map[string]appender{"name": whole, "namespace": whole, "uid": whole, "generation": whole})
-		},
-	})
-	return nil
-}
-
-// appender appends the part of a value that is kept.
-type appender func(out, value []byte) []byte
-
-// appendMembers appends an object with only some members of another, including
-// duplicates.
-func appendMembers(out, object []byte, some map[string]appender) []byte {
-	separator := byte('{')
-	members(object, func(key, value []byte) bool {
-		if appendTo, ok := some[string(key)]; ok {
-			out = strconv.AppendQuote(append(out, separator), string(key))
-			out = appendTo(append(out, ':'), value)
-			separator = ','
-		}
-		return true
-	})
-	if separator == '{' {
-		out = append(out, '{')
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return badRequest("the request body is not valid JSON at byte %d: %s", syntax.ByteOffset, strings.TrimPrefix(syntax.Err.Error(), "jsontext: "))
 	}
-	return append(out, '}')
+	return badRequest("the request body is not valid JSON: %s", err)
 }
 
-// syntaxError says where a text is not valid JSON.
-func syntaxError(body []byte) string {
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(body, new(json.RawMessage)); errors.As(err, &syntax) {
-		return syntax.Error()
+// readParent reads the parent, and refuses another kind.
+func (c Controller) readParent(hook HookName, r reader, req *request) (err error) {
+	expected := Snapshot{APIVersion: c.Parent.APIVersion, Kind: c.Parent.Kind}
+	if req.parent, err = r.object(&expected, reflect.Value{}); err != nil {
+		return err
 	}
-	return "unknown error"
-}
-
-// readParent reads the parent's identity and refuses another kind. A lenient
-// hook refuses nothing else that an API server could have stored.
-func (c Controller) readParent(hook HookName, req *request) error {
-	id, err := reading{lenient: hook.isLenient()}.snapshot(req.parent)
-	if err != nil {
+	parent := &req.parent
+	if err := parent.check(hook.isLenient()); err != nil {
 		return badRequest("the parent %s", err)
 	}
-	req.Namespace, req.Name, req.UID = id.Namespace, id.Name, id.UID
-	if id.APIVersion != c.Parent.APIVersion || id.Kind != c.Parent.Kind {
+	req.Namespace, req.Name, req.UID = parent.Namespace, parent.Name, parent.UID
+	if parent.APIVersion != c.Parent.APIVersion || parent.Kind != c.Parent.Kind {
 		return badRequest("the parent is not a %s of %s", c.Parent.Kind, c.Parent.APIVersion)
 	}
-	if generation := lookup(req.parent, "metadata", "generation"); generation != nil {
-		if json.Unmarshal(generation, &req.Generation) != nil && !hook.isLenient() {
+	if parent.generation != nil {
+		if req.Generation, err = strconv.ParseInt(string(parent.generation), 10, 64); err != nil && !hook.isLenient() {
 			return badRequest("the parent's metadata.generation is not an integer")
 		}
 	}
 	return nil
 }
 
-// checkKinds makes sure that Metacontroller watches the kinds that the
+// check makes sure that a request is complete, and that Metacontroller watches the kinds that the
 // Controller declares. Children of a declared kind that is not watched would be
 // created and never observed; children of a watched kind that is not declared
 // would be deleted, because no answer can contain them.
-func (c Controller) checkKinds(req *request) error {
+func (c Controller) check(hook HookName, req *request) error {
+	if req.parent.raw == nil {
+		return badRequest("the request has no parent object")
+	}
+	if hook == CustomizeHook {
+		return nil
+	}
+	for i, field := range []*Objects{&req.children, &req.related} {
+		name := []string{"children", "related"}[i]
+		if field.byKind == nil && name == "children" {
+			return badRequest("children is not an object of objects by kind")
+		}
+		for kind, list := range field.byKind {
+			if err := req.checkList(name, kind, list, hook.isLenient()); err != nil {
+				return err
+			}
+		}
+	}
 	for _, child := range c.Children {
 		if _, ok := req.children.byKind[child.Key()]; !ok {
 			return badRequest("the request has no children of kind %q: its CompositeController does not watch them", child.Key())
@@ -190,9 +160,44 @@ func (c Controller) checkKinds(req *request) error {
 			return badRequest("the request has no related objects of kind %q: its CompositeController has no customize hook", kind.Key())
 		}
 	}
+	if req.finalizing != (hook == FinalizeHook) {
+		return badRequest(`the %s hook was called with "finalizing": %t`, hook, req.finalizing)
+	}
 	return nil
 }
 
+// checkList checks the objects of a kind, and puts them in the order of their names. A lenient
+// hook needs no more than their identities.
+func (req *request) checkList(field, kind string, list []Snapshot, lenient bool) error {
+	for i := range list {
+		s := &list[i]
+		err := s.check(lenient)
+		switch {
+		case err != nil:
+		case len(kind) != len(s.Kind)+1+len(s.APIVersion) || !strings.HasPrefix(kind, s.Kind) || !strings.HasSuffix(kind, s.APIVersion):
+			err = errors.New("is of another kind")
+		case field == "children" && req.Namespace != "" && s.Namespace != "" && s.Namespace != req.Namespace:
+			err = errors.New("is not in the parent's namespace")
+		}
+		if err != nil {
+			return badRequest("%s[%.100q]: %.100q %s", field, kind, cmp.Or(s.Name, s.key), err)
+		}
+	}
+	order := func(a, b Snapshot) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+	}
+	if !slices.IsSortedFunc(list, order) {
+		slices.SortFunc(list, order)
+	}
+	for i := 1; i < len(list); i++ {
+		if order(list[i-1], list[i]) == 0 {
+			return badRequest("%s[%.100q]: %.100q stands twice", field, kind, list[i].Name)
+		}
+	}
+	return nil
+}
+
+// declares reports whether children of a kind are declared, by its [Resource.Key].
 func (c Controller) declares(key string) bool {
 	for _, child := range c.Children {
 		if child.Key() == key {
@@ -202,83 +207,38 @@ func (c Controller) declares(key string) bool {
 	return false
 }
 
-// cannotUnmarshalNumber is the prefix of the decoder's error.
-const cannotUnmarshalNumber = "json: cannot unmarshal number"
-
-// mostLookedInto is the size of an object that is decoded again, part by part, to tell which one
-// cannot be: many times what people write, and little memory.
-const mostLookedInto = 64 << 10
+// reads returns the type into which children of a kind are decoded, or nil.
+func (c Controller) reads(key string, decodes bool) reflect.Type {
+	for _, child := range c.Children {
+		if decodes && child.Key() == key {
+			return child.Reads
+		}
+	}
+	return nil
+}
 
 // decode decodes a raw object as the API server would: names are
 // case-sensitive, integers stay integers, unknown fields are ignored.
 func decode(raw []byte, into any) error {
-	if err := checkQuantities(raw, reflect.TypeOf(into).Elem()); err != nil {
-		return err
+	target := reflect.ValueOf(into).Elem()
+	if !rawjson.HasMembers(target.Type()) {
+		return unreadable(rawjson.Decode(raw, into))
 	}
-	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, into)
-	if err == nil {
-		return nil
-	}
-	message := err.Error()
-	// The error also quotes a number that does not fit its type.
-	if after, ok := strings.CutPrefix(message, cannotUnmarshalNumber); ok {
-		_, after, _ = strings.Cut(after, " into ")
-		message = cannotUnmarshalNumber + " into " + after
-	}
-	if got, rest, ok := strings.Cut(message, " into Go struct field "); ok {
-		field, want, _ := strings.Cut(rest, " of type ")
-		_, path, _ := strings.Cut(field, ".") // after the Go type
-		return badRequest("%s is %s, and %s is wanted", path, strings.TrimPrefix(got, "json: cannot unmarshal "), want)
-	}
-	// Errors of quantities, times and the like quote the value, which must not
-	// reach an event.
-	reason, _, _ := strings.Cut(message, `"`)
-	where := ""
-	if len(raw) <= mostLookedInto {
-		where = firstUnreadable(raw, reflect.TypeOf(into).Elem(), 0)
-	}
-	if where == "" || where[0] == '*' {
-		where = "a value"
-	}
-	return badRequest("%s cannot be read: %s", where, strings.TrimRight(reason, " :'"))
+	r := reader{rawjson.NewReader(raw)}
+	defer r.Release()
+	_, err := r.object(&Snapshot{}, target)
+	return unreadable(err)
 }
 
-// firstUnreadable returns the path of the first value of an object that cannot be decoded into its
-// part of a Go type, as the errors of quantities, times and the like do not tell it. It is
-// empty where that is the object itself.
-func firstUnreadable(raw []byte, t reflect.Type, depth int) (path string) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// unreadable returns what is wrong with a value, without the value: it must not reach an event.
+func unreadable(err error) error {
+	var semantic *json.SemanticError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &semantic):
+		return badRequest("it is of another kind than is wanted")
 	}
-	if depth++; depth > deepestType || hasDecoder(t) {
-		return ""
-	}
-	isReadable := func(name string, value []byte, t reflect.Type) bool {
-		if kjson.UnmarshalCaseSensitivePreserveInts(value, reflect.New(t).Interface()) == nil {
-			return true
-		}
-		path = strings.TrimSuffix(name+"."+firstUnreadable(value, t, depth), ".")
-		return false
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		types := map[string]reflect.Type{}
-		for _, field := range jsonfields.Of(t) {
-			types[field.Name] = field.Type
-		}
-		members(raw, func(key, value []byte) bool {
-			t, known := types[string(key)]
-			return !known || isReadable(string(key), value, t)
-		})
-	case reflect.Map:
-		members(raw, func(_, value []byte) bool { return isReadable("*", value, t.Elem()) }) // names that users choose are not shown
-	case reflect.Slice, reflect.Array:
-		i := -1
-		elements(raw, func(value []byte) bool {
-			i++
-			return isReadable(strconv.Itoa(i), value, t.Elem())
-		})
-	default: // has nothing below
-	}
-	return path
+	path := cmp.Or(strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", "."), "it")
+	return badRequest("%.200s is no valid %s", path, strings.TrimPrefix(semantic.GoType.String(), "*"))
 }

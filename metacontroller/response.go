@@ -10,70 +10,41 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
+
+// maxStatusBytes is the size of the largest status. The API server stores 1.5
+// MiB of an object, spec and metadata included.
+const maxStatusBytes = 1 << 20
 
 // respond builds the response, after checking that Metacontroller watches the
 // kind of each child and that the answer is otherwise valid. An error changes
 // nothing in the cluster; an invalid answer would. A child whose name another
 // controller uses is left out.
-func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]byte, []AnsweredChild, error) {
+func (c Controller) respond(req *request, out *outcome, maxBytes int64) ([]byte, []AnsweredChild, error) {
 	if out.finalized && !req.finalizing {
 		return nil, nil, errors.New("a hook that is not finalizing answers finalized: true")
 	}
 	if out.finalized && req.children.Len() > 0 && !req.keepsAll() {
 		return nil, nil, errors.New("finalized: true is answered while children exist")
 	}
-	if req.finalizing {
-		out.children = slices.DeleteFunc(out.children, func(child Object) bool { return !req.observes(child) })
-	}
-	if err := req.run.checkCount(req, len(out.children)); err != nil {
-		return nil, nil, err
-	}
-	body := append(make([]byte, 0, min(1024+2048*len(out.children), managedAnswerBytes)), `{"status":`...)
-	if !isObject(out.status) {
+	if !rawjson.IsObject(out.status) {
 		return nil, nil, errors.New("the status is no object")
 	}
-	if err := req.run.spend(2 * int64(max(0, len(out.status)-maxStatusBytes))); err != nil {
-		return nil, nil, err
+	if req.finalizing { // it never creates
+		out.children = slices.DeleteFunc(out.children, func(child Object) bool { return !req.observes(child) })
 	}
-	status, err := fitStatus(cleanStatus(out.status), req.finalizing)
+	if len(out.status) > maxStatusBytes {
+		if !req.finalizing {
+			return nil, nil, fmt.Errorf("the status would have %d bytes, and no more than %d can be stored: make the spec ask for less", len(out.status), maxStatusBytes)
+		}
+		out.status = []byte("{}") // nothing may stop a teardown
+	}
+	body := append(make([]byte, 0, out.size(req)), `{"status":`...)
+	body = append(append(body, out.status...), `,"children":[`...)
+	body, children, err := c.appendChildren(req, out, body, maxBytes)
 	if err != nil {
 		return nil, nil, err
-	}
-	if err := req.checkRoom(status); err != nil {
-		return nil, nil, err
-	}
-	body = append(append(body, status...), `,"children":[`...)
-	children := make([]AnsweredChild, 0, len(out.children))
-	seen := make(map[AnsweredChild]bool, len(out.children))
-	var others others
-	for i, object := range out.children {
-		start := len(body)
-		if len(children) > 0 {
-			body = append(body, ',')
-		}
-		child, grown, err := c.answerChild(req, body, object, &others)
-		if err != nil && child.Kept && req.finalizing && !req.keepsAll() && req.run.failure() == nil {
-			body = body[:start] // a child that cannot be kept is deleted first: it must not block the deletion
-			continue
-		}
-		body = grown
-		id := AnsweredChild{APIVersion: child.APIVersion, Kind: child.Kind, Name: child.Name}
-		if err == nil && seen[id] {
-			err = errors.New("it is asked for twice")
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
-		}
-		seen[id] = true
-		if taken.isTaken(child) {
-			body = body[:start]
-			continue
-		}
-		children = append(children, child)
-		if body, err = req.run.room(req, body, i+1, len(out.children)); err != nil {
-			return nil, nil, err
-		}
 	}
 	body = append(body, ']')
 	if out.resync > 0 {
@@ -86,68 +57,85 @@ func (c Controller) respond(req *request, out *outcome, taken *takenNames) ([]by
 	return append(body, '}'), children, nil
 }
 
-// others is what counts of the children of an answer together, of those before one.
-type others struct {
-	quotes     quotes
-	unreadable unreadable
+// size returns about how long the answer will be.
+func (out *outcome) size(req *request) int {
+	size := len(out.status) + 128 + 128*len(out.children)
+	for _, child := range out.children {
+		size += len(req.encoded[child].wire)
+	}
+	return size
 }
 
-// answerChild appends a child in its wire form, and returns what it is. It adds what counts of
-// it to that of those before it.
-func (c Controller) answerChild(req *request, body []byte, object Object, others *others) (AnsweredChild, []byte, error) {
-	start := len(body)
+// appendChildren appends the children of an answer, as a list in JSON without its brackets.
+func (c Controller) appendChildren(req *request, out *outcome, body []byte, maxBytes int64) ([]byte, []AnsweredChild, error) {
+	children := make([]AnsweredChild, 0, len(out.children))
+	seen := make(map[AnsweredChild]bool, len(out.children))
+	for _, object := range out.children {
+		child, wire, err := c.answerChild(req, object)
+		if err != nil && child.Kept && req.finalizing && !req.keepsAll() {
+			continue // a child that cannot be kept is deleted first: it must not block the deletion
+		}
+		id := AnsweredChild{APIVersion: child.APIVersion, Kind: child.Kind, Name: child.Name}
+		if err == nil && seen[id] {
+			err = errors.New("it is asked for twice")
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
+		}
+		seen[id] = true
+		if c.isTaken(req, child) {
+			continue
+		}
+		if len(children) > 0 {
+			body = append(body, ',')
+		}
+		children, body = append(children, child), append(body, wire...)
+		if int64(len(body)) > maxBytes {
+			return nil, nil, fmt.Errorf("the answer with its %d children would be larger than %d bytes: make the spec ask for less, or raise --max-answer-bytes", len(out.children), maxBytes)
+		}
+	}
+	return body, children, nil
+}
+
+// answerChild returns what a child is, and its wire form after all checks.
+func (c Controller) answerChild(req *request, object Object) (AnsweredChild, []byte, error) {
 	child, err := describe(object)
-	if err == nil {
-		body, err = c.appendChild(req, body, object)
+	if err != nil {
+		return child, nil, err
 	}
 	declared, isDeclared := c.child(child.APIVersion, child.Kind)
-	isInPlace := isDeclared && declared.Update == InPlace
-	observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name)
-	if err == nil && exists && isInPlace && !child.Kept && !req.finalizing && isSurelyRefused(observed.raw, body[start:]) {
-		return c.answerChild(req, body[:start], Keep(observed), others)
+	if !isDeclared {
+		return child, nil, fmt.Errorf("%s does not declare the kind %s of apiVersion %q", c.Name(), child.Kind, child.APIVersion)
 	}
-	if err == nil {
-		err = c.checkChild(req, child, body[start:])
+	wire, err := req.wire(object, declared)
+	if err != nil {
+		return child, nil, err
 	}
-	if err == nil && exists {
-		err = others.unreadable.check(observed)
-	}
-	if err == nil && exists && isInPlace {
-		err = checkMerged(observed, body[start:])
+	if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); exists && !child.Kept && !req.finalizing &&
+		declared.Update == InPlace && hasOtherSelector(&observed, wire) {
+		return c.answerChild(req, Keep(observed)) // each update would be refused
 	}
 	// A kept child is sent unchanged, so nothing is stored. If a user has made
 	// it too large for Metacontroller, only this child cannot be applied.
-	if err == nil && !child.Kept && len(body)-start > MaxAppliedBytes/mostPerByte {
-		if size := appliedSize(body[start:]); size > MaxAppliedBytes {
-			err = fmt.Errorf("the %d bytes of annotations that it is applied with are more than the %d that Metacontroller can apply", size, MaxAppliedBytes)
-		}
+	if size := appliedSize(wire); !child.Kept && size > MaxAppliedBytes {
+		return child, nil, fmt.Errorf("the %d bytes of annotations that it is applied with are more than the %d that Metacontroller can apply", size, MaxAppliedBytes)
 	}
-	if err == nil && !child.Kept && !req.finalizing {
-		err = quotesOf(body[start:]).check(&others.quotes)
-	}
-	return child, body, err
+	return child, wire, c.checkChild(req, child, wire)
 }
 
-// appendChild appends a child in its wire form, stamped.
-func (c Controller) appendChild(req *request, body []byte, object Object) ([]byte, error) {
+// wire returns a child as it is sent, stamped. It is encoded unless Compare has done so.
+func (req *request) wire(object Object, declared Child) ([]byte, error) {
 	if keep, ok := object.(*kept); ok {
 		if !req.observes(keep) {
-			return body, errors.New("it is kept and was not observed")
+			return nil, errors.New("it is kept and was not observed")
 		}
-		declared, found := c.child(keep.snapshot.APIVersion, keep.snapshot.Kind)
-		if !found {
-			return appendObject(body, keep) // checkChild refuses it
-		}
-		whole, err := keep.wire(declared.Update)
-		if err != nil {
-			return body, err
-		}
-		return appendObject(body, whole)
+		return keep.wire(declared.Update)
 	}
-	if _, _, err := stamped(object); err != nil {
-		return body, err
+	if known, ok := req.encoded[object]; ok {
+		return known.wire, nil
 	}
-	return appendObject(body, object)
+	desired, err := encode(object)
+	return desired.wire, err
 }
 
 // describe returns the identity of a desired child, for logs and errors.
@@ -168,30 +156,33 @@ func describe(object Object) (AnsweredChild, error) {
 // that it is the one that was described. It reads the bytes that are sent, so
 // that no way of making a child bypasses it.
 func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) error {
-	sent, err := (reading{}).snapshot(wire)
-	if err != nil {
-		return fmt.Errorf("it %w", err)
-	}
-	if sent.APIVersion != child.APIVersion || sent.Kind != child.Kind || sent.Name != child.Name {
+	var apiVersion, kind string
+	var metadata []byte
+	hasStatus := false
+	rawjson.Members(wire, func(key, value []byte) bool {
+		switch string(key) {
+		case "apiVersion":
+			apiVersion, _ = rawjson.Text(value)
+		case "kind":
+			kind, _ = rawjson.Text(value)
+		case "metadata":
+			metadata = value
+		case "status":
+			hasStatus = true
+		}
+		return true
+	})
+	if apiVersion != child.APIVersion || kind != child.Kind {
 		return errors.New("it is sent as another object")
 	}
-	declared, found := c.child(child.APIVersion, child.Kind)
-	if !found {
-		return fmt.Errorf("%s does not declare the kind %s of apiVersion %q", c.Name(), child.Kind, child.APIVersion)
+	if hasStatus {
+		return errors.New("a hook must not set the status of a child")
 	}
-	if problems := validation.IsDNS1123Subdomain(child.Name); len(problems) > 0 {
-		return errors.New("its name is not a DNS name")
-	}
-	if sent.Namespace != "" && sent.Namespace != req.Namespace {
-		return errors.New("it is not in the parent's namespace")
-	}
+	declared, _ := c.child(child.APIVersion, child.Kind)
 	if req.Namespace != "" && crd.IsClusterKind(declared.Group(), declared.Kind) {
 		return errors.New("it is cluster-scoped and the parent is not")
 	}
-	if lookup(wire, "status") != nil {
-		return errors.New("a hook must not set the status of a child")
-	}
-	return checkMetadata(lookup(wire, "metadata"))
+	return checkMetadata(req, child, metadata)
 }
 
 // childMetadata are the members of metadata that a hook may set. The others
@@ -199,22 +190,35 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 var childMetadata = []string{"name", "namespace", "labels", "annotations"}
 
 // checkMetadata refuses metadata that a hook must not set.
-func checkMetadata(metadata []byte) error {
-	var refused string
-	members(metadata, func(key, value []byte) bool {
-		name := string(key)
-		switch {
-		case !slices.Contains(childMetadata, name):
-			refused = "metadata." + name
-		case name == "labels" && lookup(value, controllerUIDLabel) != nil:
-			refused = "the label " + controllerUIDLabel
-		case name == "annotations" && lookup(value, LastAppliedAnnotation) != nil:
-			refused = "the annotation " + LastAppliedAnnotation
+func checkMetadata(req *request, child AnsweredChild, metadata []byte) error {
+	var err error
+	var name string
+	rawjson.Members(metadata, func(key, value []byte) bool {
+		switch member := string(key); {
+		case !slices.Contains(childMetadata, member):
+			err = fmt.Errorf("a hook must not set metadata.%s of a child", member)
+		case member == "name":
+			name, _ = rawjson.Text(value)
+		case member == "namespace":
+			if namespace, _ := rawjson.Text(value); namespace != req.Namespace {
+				err = errors.New("it is not in the parent's namespace")
+			}
+		case member == "labels" && rawjson.Lookup(value, controllerUIDLabel) != nil:
+			err = fmt.Errorf("a hook must not set the label %s of a child", controllerUIDLabel)
+		case member == "annotations" && rawjson.Lookup(value, LastAppliedAnnotation) != nil:
+			err = fmt.Errorf("a hook must not set the annotation %s of a child", LastAppliedAnnotation)
 		}
-		return refused == ""
+		return err == nil
 	})
-	if refused != "" {
-		return fmt.Errorf("a hook must not set %s of a child", refused)
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return errors.New("it has no metadata.name")
+	case name != child.Name:
+		return errors.New("it is sent as another object")
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		return errors.New("its name is not a DNS name")
 	}
 	return nil
 }

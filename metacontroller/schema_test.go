@@ -3,10 +3,8 @@ package metacontroller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -71,7 +69,7 @@ func TestWhatTheCRDRefusesIsRefused(t *testing.T) {
 		"a valid one":             {`"spec":{"text":"hello"},`, ""},
 		"an unknown field":        {`"spec":{"text":"hello","unknown":{"a":1}},`, ""},
 		"no spec":                 {``, prefix + "spec: is missing: write it"},
-		"a spec that is null":     {`"spec":null,`, "the parent has a spec, status or data that is no object"},
+		"a spec that is null":     {`"spec":null,`, "the parent has a spec or status that is no object"},
 		"a required field":        {`"spec":{},`, prefix + "spec.text: is missing: write it"},
 		"a wrong type":            {`"spec":{"text":5},`, prefix + "spec.text: must be of type string"},
 		"a value that is too low": {`"spec":{"text":"a","replicas":-1},`, prefix + "spec.replicas: should be greater than or equal to 0"},
@@ -84,7 +82,7 @@ func TestWhatTheCRDRefusesIsRefused(t *testing.T) {
 		"many at once":            {`"spec":{"text":"a","words":[1,2,3,4,5]},`, prefix + "spec.words[0]: must be of type string; spec.words[1]: must be of type string; spec.words[2]: must be of type string; and 2 more"},
 		"a long key with control characters": {`"spec":{"text":"a","byName":{"\u001b` + strings.Repeat("k", 500) + `":"x"}},`,
 			prefix + "spec.byName.?" + strings.Repeat("k", 150-len("spec.byName.?")) + "...: must be of type integer"},
-		"a number that is none": {`"spec":{"text":"a","replicas":1e999},`, `the parent's member "spec" cannot be decoded: a value cannot be read`},
+		"a number that is none": {`"spec":{"text":"a","replicas":1e999},`, `the parent cannot be decoded: `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 2 { // the second time by the remembered verdict
@@ -105,7 +103,7 @@ func TestWhatTheCRDRefusesIsRefused(t *testing.T) {
 }
 
 // TestVerdictsAreNotMixedUp asks about parents that differ in one place each,
-// duplicate, so that a verdict that is remembered for another one would show.
+// so that a verdict that is remembered for another one would show.
 func TestVerdictsAreNotMixedUp(t *testing.T) {
 	valid := string(withSpec(`"spec":{"text":"hello"},`))
 	requests := map[string]bool{
@@ -146,24 +144,19 @@ func TestABrokenCRDIsTold(t *testing.T) {
 	require.NoError(t, validated(sayHello).LoadCRD())
 }
 
-// TestValidationIsBounded sends what would become a great many errors, or take a
-// great many steps.
+// TestValidationIsBounded sends what would become a great many errors.
 func TestValidationIsBounded(t *testing.T) {
 	for name, test := range map[string]struct{ spec, want string }{
-		"too many values": {`{"text":"a","words":[1` + strings.Repeat(",1", maxParentValues) + `]}`, "the parent has more than 20000 values: write fewer"},
-		"too many bytes":  {`{"text":"` + strings.Repeat("a", maxObjectBytes) + `"}`, fmt.Sprintf("the parent has more than %d bytes, which no API server would store", maxObjectBytes)},
-		"many errors": {`{"text":"a","words":[1` + strings.Repeat(",1", 2000) + `]}`,
-			"spec.words[1001]: must be of type string; and 1998 more"},
+		"many errors": {`{"text":"a","words":[1` + strings.Repeat(",1", 2000) + `]}`, "spec.words[1001]: must be of type string; and 1998 more"},
+		"many values": {`{"text":"a","words":[1` + strings.Repeat(",1", 20_000) + `]}`, "must have at most 20000 values"},
 		"deep nesting": {`{"text":"a","unknown":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `,"words":` + strings.Repeat(`[`, 900) + strings.Repeat(`]`, 900) + `}`,
 			"spec.words[0]: must be of type string"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			_, err := validated(sayHello).Call(SyncHook, noon, withSpec(`"spec":`+test.spec+`,`))
 			require.ErrorContains(t, err, test.want)
 			require.True(t, IsRequestError(err))
 			require.Less(t, len(err.Error()), 2000)
-			require.Less(t, time.Since(start), 10*time.Second)
 		})
 	}
 }
@@ -171,22 +164,9 @@ func TestValidationIsBounded(t *testing.T) {
 // TestValidationIsCanceled with the cause, by which a server tells a call that
 // was late from one that nobody waits for.
 func TestValidationIsCanceled(t *testing.T) {
-	definition, err := validated(nil).schema().load()
-	require.NoError(t, err)
 	late := errors.New("too late")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(late)
-	_, err = validateParent(ctx, definition, validated(nil).Parent, &request{parent: []byte(`{"metadata":{"name":"hi"},"spec":{"text":"hello"}}`)})
+	_, err := validated(sayHello).CallContext(ctx, SyncHook, noon, withSpec(`"spec":{"text":"never"},`), Limits{})
 	require.ErrorIs(t, err, late)
-}
-
-// TestValidatedValuesAreThoseOfTheParent, whatever else a request has.
-func TestValidatedValuesAreThoseOfTheParent(t *testing.T) {
-	few := ValidatedValues(ask(false, "", ""))
-	require.Positive(t, few)
-	require.Less(t, few, 10)
-	require.Equal(t, few, ValidatedValues(ask(false, observed("ConfigMap", "a", `,"x":[`+strings.Repeat("0,", 5000)+`0]`), "")))
-	require.Greater(t, ValidatedValues(withSpec(`"spec":{"words":[`+strings.Repeat("0,", 5000)+`0]},`)), 5000)
-	require.Zero(t, ValidatedValues([]byte(`{"parent":{"spec":[[[[`)))
-	require.Zero(t, ValidatedValues([]byte(`[]`)))
 }

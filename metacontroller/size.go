@@ -1,43 +1,15 @@
 package metacontroller
 
+import (
+	"github.com/operetta-dev/operetta/internal/rawjson"
+	"github.com/operetta-dev/operetta/internal/wire"
+)
+
 // Size returns how many bytes a child takes in an answer, without its hash. An
 // error means that it cannot be encoded as JSON.
 func Size(object Object) (int, error) {
-	wire, err := appendObject(make([]byte, 0, 2048), object)
+	wire, err := wire.AppendObject(make([]byte, 0, 2048), object)
 	return len(wire), err
-}
-
-// Sizes are sizes of a child in bytes.
-type Sizes struct {
-	// Answer is that in an answer, as of [Size].
-	Answer int
-	// Request is that in a request, which Metacontroller writes with Go's encoder: it
-	// escapes each "<", ">" and "&" as six bytes.
-	Request int
-	// Quoted is about how much an API server says at most about the child when it refuses
-	// it. Metacontroller keeps such messages.
-	Quoted int
-}
-
-// SizesOf returns the sizes of a child. The error is that of [Size].
-func SizesOf(object Object) (Sizes, error) {
-	wire, err := appendObject(make([]byte, 0, 2048), object)
-	if err != nil {
-		return Sizes{}, err
-	}
-	return Sizes{len(wire), encodedSize(wire), quotesOf(wire).size}, nil
-}
-
-// encodedSize returns the size of a child in its wire form as Metacontroller
-// encodes it. All other escapes are in the wire form already.
-func encodedSize(wire []byte) int {
-	size := len(wire)
-	for _, c := range wire {
-		if c == '<' || c == '>' || c == '&' {
-			size += len(`\u003c`) - 1
-		}
-	}
-	return size
 }
 
 // MaxAppliedBytes is the limit of [AppliedSize]. The API server stores 256 KiB
@@ -45,15 +17,11 @@ func encodedSize(wire []byte) int {
 // Metacontroller adds to the copy, and for the annotations of others.
 const MaxAppliedBytes = 250 << 10
 
-// mostPerByte is how much one byte of a child can add to [AppliedSize]: an
-// escape in the copy, and the byte itself in the annotations.
-const mostPerByte = len(`\u003c`) + 1
-
 // AppliedSize returns how many bytes of annotations a child has once
 // Metacontroller has applied it under dynamic-apply: its own, and a copy of the
 // whole child in another. An error means that it cannot be encoded as JSON.
 func AppliedSize(object Object) (int, error) {
-	wire, err := appendObject(make([]byte, 0, 2048), object)
+	wire, err := wire.AppendObject(make([]byte, 0, 2048), object)
 	if err != nil {
 		return 0, err
 	}
@@ -62,9 +30,9 @@ func AppliedSize(object Object) (int, error) {
 
 // appliedSize is [AppliedSize] of a wire form.
 func appliedSize(wire []byte) int {
-	size := encodedSize(wire)
-	members(lookup(wire, "metadata", "annotations"), func(key, value []byte) bool {
-		annotation, _ := text(value)
+	size := len(wire) // with "<", ">" and "&" escaped, as Metacontroller writes them
+	rawjson.Members(rawjson.Lookup(wire, "metadata", "annotations"), func(key, value []byte) bool {
+		annotation, _ := rawjson.Text(value)
 		size += len(key) + len(annotation)
 		return true
 	})

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/wire"
 )
 
 // storedAnnotations returns how many bytes the API server counts of the annotations
@@ -71,7 +73,7 @@ func TestChildIsMeasuredAsItIsStored(t *testing.T) {
 						most = middle
 					}
 				}
-				wire, err := appendObject(nil, child(least))
+				wire, err := wire.AppendObject(nil, child(least))
 				require.NoError(t, err)
 				got := storedAnnotations(t, wire)
 				require.LessOrEqual(t, got, stored)

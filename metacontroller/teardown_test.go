@@ -2,8 +2,6 @@ package metacontroller
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -38,60 +36,13 @@ func TestFinalizeLetsTheDamagedGoFirst(t *testing.T) {
 		"a child": {pods, `{"status":{"old":true},"children":[` + kept("a") + `,` + kept("c") + `],"finalized":false}`},
 		"a child without readable labels": {observed("Pod", "a", "") + "," + observed("Pod", "b", `,"labels":"damaged"`),
 			`{"status":{"old":true},"children":[` + kept("a") + `],"finalized":false}`},
-		"a related object is not there": {observed("Pod", "a", ""), `{"status":{"pods":1,"related":1},"children":[` + kept("a") + `],"finalized":false}`},
+		"a related object": {observed("Pod", "a", ""), `{"status":{"old":true},"children":[],"finalized":false}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := strings.Replace(string(ask(true, "", test.pods)), `"related":{}`, related, 1)
 			answer, err := readsAll().Call(FinalizeHook, noon, []byte(request))
 			require.NoError(t, err)
 			require.JSONEq(t, test.want, string(answer.Body))
-		})
-	}
-}
-
-// damagedObjects returns so many observed objects, of which all but each tenth are damaged.
-func damagedObjects(kind string, n int) string {
-	var all []string
-	for i := range n {
-		damage := `,"generation":"damaged"`
-		if i%10 == 0 {
-			damage = ""
-		}
-		all = append(all, observed(kind, fmt.Sprintf("%s-%05d", strings.ToLower(kind), i), damage))
-	}
-	return strings.Join(all, ",")
-}
-
-// damagedTeardown returns a finalize request with damaged children, and one with
-// damaged related objects.
-func damagedTeardown(n int) map[string][]byte {
-	related := `"related":{"ConfigMap.v1":{` + damagedObjects("ConfigMap", n) + `}}`
-	return map[string][]byte{
-		"children": []byte(strings.Replace(string(ask(true, "", damagedObjects("Pod", n))), `"related":{}`, `"related":{"ConfigMap.v1":{}}`, 1)),
-		"related":  []byte(strings.Replace(string(ask(true, "", observed("Pod", "a", ""))), `"related":{}`, related, 1)),
-		"both":     []byte(strings.Replace(string(ask(true, "", damagedObjects("Pod", n))), `"related":{}`, related, 1)),
-	}
-}
-
-// TestAllDamagedGoAtOnce: a function is asked a few times, however many objects it
-// cannot decode. Whoever may edit children could else hold a teardown up by hundreds.
-func TestAllDamagedGoAtOnce(t *testing.T) {
-	for name, kept := range map[string]int{"children": 20, "related": 0, "both": 20} {
-		t.Run(name, func(t *testing.T) {
-			times := 0
-			c := readsAll()
-			c.Finalize = Finalize(func(_ *greeting, seen Observed) (greetingResult, error) {
-				times++
-				if _, err := List[corev1.ConfigMap](seen.Related, "v1", "ConfigMap"); err != nil {
-					return greetingResult{}, err
-				}
-				_, err := List[corev1.Pod](seen.Children, "v1", "Pod")
-				return greetingResult{Status: map[string]any{}}, err
-			})
-			answer, err := c.Call(FinalizeHook, noon, damagedTeardown(200)[name])
-			require.NoError(t, err)
-			require.LessOrEqual(t, times, 3)
-			require.Len(t, answer.Children, kept) // none is what the function answers without damaged children
 		})
 	}
 }
@@ -146,8 +97,6 @@ func TestCustomizeAnswersForWhatSyncRefuses(t *testing.T) {
 	})
 	for spec, selected := range map[string]string{
 		`{"text":7}`: "hi", `{"text":"toolongforitsschema"}`: "hitoolongforitsschema", `[]`: "hi", `null`: "hi", `7`: "hi",
-		`{"text":"x","list":[0` + strings.Repeat(",0", maxParentValues) + `]}`:      "hi",
-		`{"text":"x","list":[{}` + strings.Repeat(",{}", maxNestedObjects/2) + `]}`: "hi",
 	} {
 		for _, metadata := range []string{``, `"deletionTimestamp":"2026-01-01T00:00:00Z",`, `"generation":"one",`, `"labels":7,`} {
 			parent := `{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{` + metadata + `"name":"hi","namespace":"ns"},"spec":` + spec + `}`
@@ -158,51 +107,6 @@ func TestCustomizeAnswersForWhatSyncRefuses(t *testing.T) {
 			require.JSONEq(t, `{"relatedResources":[{"apiVersion":"v1","resource":"configmaps","namespace":"ns","names":["`+selected+`"]}]}`, string(answer.Body), "%.50s", spec)
 		}
 	}
-}
-
-// TestCustomizeIsNotAnsweredForWantOfMemory: Metacontroller would remember the
-// answer, though another time would do.
-func TestCustomizeIsNotAnsweredForWantOfMemory(t *testing.T) {
-	c := validated(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
-	c.Customize = Customize(func(*greeting) ([]Rule, error) { return nil, nil })
-	full := errors.New("full")
-	for _, spec := range []string{`{"text":"hello"}`, `{"text":7}`} {
-		for left := range 20 {
-			body := []byte(`{"parent":{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"name":"hi","labels":{"a":"b"}},"spec":` + spec + `}}`)
-			_, err := c.CallContext(t.Context(), CustomizeHook, noon, body, Limits{Reserve: func(int64) error {
-				if left--; left < 0 {
-					return full
-				}
-				return nil
-			}})
-			if left < 0 {
-				require.ErrorIs(t, err, full)
-			}
-		}
-	}
-}
-
-// TestLabelsCostCustomizeNothing: a megabyte of them would take more memory than one
-// customize request may have in the server as it is shipped.
-func TestLabelsCostCustomizeNothing(t *testing.T) {
-	c := validated(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
-	c.Customize = Customize(func(g *greeting) ([]Rule, error) {
-		require.Empty(t, g.Labels)
-		return ByName(Resource{"v1", "ConfigMap", "configmaps"}, g.Namespace, g.Name+g.Spec.Text), nil
-	})
-	labels := strings.Builder{}
-	for i := range 150_000 {
-		fmt.Fprintf(&labels, `,"%x":""`, i)
-	}
-	body := []byte(`{"parent":{"apiVersion":"example.com/v1","kind":"Greeting","metadata":{"labels":{` + labels.String()[1:] + `},"name":"hi","namespace":"ns"},"spec":{"text":"x"}}}`)
-	var reserved int64
-	answer, err := c.CallContext(t.Context(), CustomizeHook, noon, body, Limits{Reserve: func(bytes int64) error {
-		reserved += bytes
-		return nil
-	}})
-	require.NoError(t, err)
-	require.JSONEq(t, `{"relatedResources":[{"apiVersion":"v1","resource":"configmaps","namespace":"ns","names":["hix"]}]}`, string(answer.Body))
-	require.Less(t, reserved, 2*int64(len(body)))
 }
 
 func TestOrphaningIsSeenBesideWhatIsDamaged(t *testing.T) {
@@ -239,45 +143,6 @@ func TestLargeChildIsKept(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-}
-
-// TestDenseChildHoldsUpNoTeardown is an attack: the API server stores a child of
-// 450,000 values, which take more memory than one call may have. A sync keeps what
-// it can afford, refuses what it cannot, and says so; a teardown goes on.
-func TestDenseChildHoldsUpNoTeardown(t *testing.T) {
-	dense := func(values int) string {
-		return strings.Replace(live(""), `"replicas": 5`, `"args": [`+strings.Repeat(`"",`, values-1)+`""]`, 1)
-	}
-	afford := func(most int64) Limits {
-		left := most
-		return Limits{Reserve: func(n int64) error {
-			if n > left {
-				return fmt.Errorf("no: %w", ErrTooMuch)
-			}
-			left -= n
-			return nil
-		}}
-	}
-	const budget = 57 << 20 // of one call, with the flags of deploy/
-	call := func(limits Limits, hook HookName, orphaning bool, child string) (Answer, error) {
-		return deployments().CallContext(t.Context(), hook, noon, amongOthers(t, hook == FinalizeHook, orphaning, child), limits)
-	}
-	answer, err := call(afford(budget), SyncHook, false, dense(250_000))
-	require.NoError(t, err)
-	require.Len(t, answer.Children, 3)
-	_, err = call(afford(budget), SyncHook, false, dense(450_000))
-	require.ErrorContains(t, err, "child Deployment/web: cannot keep Deployment/web, which has too many values")
-	answer, err = call(afford(budget), FinalizeHook, false, dense(450_000))
-	require.NoError(t, err)
-	require.Equal(t, []string{"a", "z"}, namesOf(answer.Children))
-	busy := Limits{Reserve: func(n int64) error {
-		if n > 1<<20 {
-			return errors.New("not now")
-		}
-		return nil
-	}}
-	_, err = call(busy, FinalizeHook, false, dense(450_000))
-	require.ErrorContains(t, err, "not now", "at another time there is room, and nothing goes too early")
 }
 
 func namesOf(children []AnsweredChild) []string {

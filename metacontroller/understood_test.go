@@ -13,7 +13,7 @@ import (
 // observedPods returns what a request with these Pods tells.
 func observedPods(t *testing.T, pods string) Objects {
 	t.Helper()
-	req, err := controllerOf(nil).readRequest(nil, SyncHook, ask(false, "", pods))
+	req, err := controllerOf(nil).readRequest(SyncHook, ask(false, "", pods))
 	require.NoError(t, err)
 	return req.children
 }
@@ -36,27 +36,27 @@ func TestRequestThatIsNotUnderstood(t *testing.T) {
 		return strings.Replace(good, old, other, 1)
 	}
 	for name, test := range map[string]struct{ body, text string }{
-		"half":                 {`{"parent":`, "the request body is not valid JSON: unexpected end of JSON input"},
-		"two texts":            {`{} {}`, "the request body is not valid JSON: invalid character '{' after top-level value"},
+		"half":                 {`{"parent":`, "the request body is not valid JSON at byte 10: unexpected EOF"},
+		"two texts":            {`{} {}`, "the request body is not valid JSON: a second value follows"},
 		"null":                 {`null`, "the request has no parent object"},
 		"parent is null":       {`{"parent":null}`, "the request has no parent object"},
 		"no metadata":          {`{"parent":{"apiVersion":"v1","kind":"S3cret"}}`, "the parent is no object with apiVersion, kind and metadata"},
 		"kind is a number":     {instead(`"Greeting"`, `73110000042`), "the parent is no object with apiVersion, kind and metadata"},
 		"another kind":         {instead(`"Greeting"`, `"S3cret"`), "the parent is not a Greeting of example.com/v1"},
 		"another version":      {instead(`com/v1`, `com/v2`), "the parent is not a Greeting of example.com/v1"},
-		"name is an object":    {instead(`"name":"hi"`, `"name":{"s3cret":1}`), "the parent has no metadata.name, or one that is no string"},
-		"uid is a number":      {instead(`"uid":"u"`, `"uid":73110000042`), "the parent has no metadata.name, or one that is no string"},
+		"name is an object":    {instead(`"name":"hi"`, `"name":{"s3cret":1}`), "the parent has no metadata.name, or an identity that is no string"},
+		"uid is a number":      {instead(`"uid":"u"`, `"uid":73110000042`), "the parent has no metadata.name, or an identity that is no string"},
 		"labels are a string":  {instead(`"uid":"u"`, `"labels":"s3cret"`), "the parent has labels or annotations that are no object"},
-		"status is a string":   {instead(`{"old":true}`, `"s3cret"`), "the parent has a spec, status or data that is no object"},
+		"status is a string":   {instead(`{"old":true}`, `"s3cret"`), "the parent has a spec or status that is no object"},
 		"generation":           {instead(`"generation":3`, `"generation":"s3cret"`), "the parent's metadata.generation is not an integer"},
-		"string for a number":  {instead(`9007199254740993`, `"s3cret"`), "the parent cannot be decoded: spec.replicas is string, and int64 is wanted"},
-		"fraction":             {instead(`9007199254740993`, `73110000042.5`), "the parent cannot be decoded: spec.replicas is number, and int64 is wanted"},
+		"string for a number":  {instead(`9007199254740993`, `"s3cret"`), "the parent cannot be decoded: spec.replicas is no valid int64"},
+		"fraction":             {instead(`9007199254740993`, `73110000042.5`), "the parent cannot be decoded: spec.replicas is no valid int64"},
 		"children are null":    {instead(`"children":{`, `"children":null,"more":{`), "children is not an object of objects by kind"},
 		"related are a list":   {instead(`"related":{}`, `"related":["s3cret"]`), "related is not an object of objects by kind"},
 		"a kind is null":       {instead(`"ConfigMap.v1":{}`, `"ConfigMap.v1":null`), `children["ConfigMap.v1"]: is not an object of objects by name`},
 		"a child is null":      {instead(`"ConfigMap.v1":{}`, `"ConfigMap.v1":{"a":null}`), `children["ConfigMap.v1"]: "a" is no object with apiVersion, kind and metadata`},
-		"a child has no name":  {instead(`"name":"p",`, ``), `children["Pod.v1"]: "ns/p" has no metadata.name, or one that is no string`},
-		"another kind's child": {instead(`"kind":"Pod"`, `"kind":"S3cret"`), `children["Pod.v1"]: "ns/p" is of another kind`},
+		"a child has no name":  {instead(`"name":"p",`, ``), `children["Pod.v1"]: "ns/p" has no metadata.name, or an identity that is no string`},
+		"another kind's child": {instead(`"kind":"Pod"`, `"kind":"S3cret"`), `children["Pod.v1"]: "p" is of another kind`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			controller := controllerOf(func(*greeting, Observed) (greetingResult, error) { return greetingResult{}, nil })
@@ -73,13 +73,13 @@ func TestDamagedObjectIsAnErrorAndNotAbsent(t *testing.T) {
 	spec := func(child, spec string) string { return strings.TrimSuffix(child, "}") + `,"spec":` + spec + `}` }
 	objects := observedPods(t, observed("Pod", "a", "")+","+spec(observed("Pod", "p", ""), `{"containers":"s3cret"}`)+","+
 		spec(observed("Pod", "q", ""), `{"containers":[{"resources":{"limits":{"cpu":"s3cret"}}}]}`))
-	const text = "Pod/p cannot be decoded: spec.containers is string, and []v1.Container is wanted"
+	const text = "Pod/p cannot be decoded: spec.containers is no valid []v1.Container"
 	_, err := List[corev1.Pod](objects, "v1", "Pod")
 	require.EqualError(t, err, text)
 	_, err = Get[corev1.Pod](objects, "v1", "Pod", "p")
 	require.EqualError(t, err, text)
 	_, err = Get[corev1.Pod](objects, "v1", "Pod", "q")
-	require.ErrorContains(t, err, "Pod/q cannot be decoded: spec.containers.0.resources.limits.* cannot be read: quantities must match")
+	require.ErrorContains(t, err, "Pod/q cannot be decoded: spec.containers.0.resources.limits.cpu is no valid resource.Quantity")
 	require.NotContains(t, err.Error(), "s3cret")
 
 	found, err := Get[corev1.Pod](objects, "v1", "Pod", "a")
@@ -95,10 +95,10 @@ func TestNumbersAreNotQuoted(t *testing.T) {
 		into any
 		text string
 	}{
-		"a field":               {`{"spec":{"replicas":73110000042.5}}`, new(greeting), "spec.replicas is number, and int64 is wanted"},
-		"no field":              {`73110000042`, new(int32), "a value cannot be read: json: cannot unmarshal number into Go value of type int32"},
-		"beyond a float":        {`{"n":7311e999}`, new(map[string]any), "a value cannot be read: json: cannot unmarshal number into Go value of type float64"},
-		"a port of either type": {`{"port":73110000042}`, new(corev1.HTTPGetAction), "port is number, and int32 is wanted"},
+		"a field":               {`{"spec":{"replicas":73110000042.5}}`, new(greeting), "spec.replicas is no valid int64"},
+		"no field":              {`73110000042`, new(int32), "it is no valid int32"},
+		"beyond a float":        {`{"n":7311e999}`, new(map[string]any), "n is no valid interface {}"},
+		"a port of either type": {`{"port":73110000042}`, new(corev1.HTTPGetAction), "port is no valid intstr.IntOrString"},
 	} {
 		require.EqualError(t, decode([]byte(test.raw), test.into), test.text, name)
 	}

@@ -200,25 +200,12 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 	case len(diff.Outdated) > 0:
 		judgement = Judgement{Working, ReasonUpdating, outdatedMessage(diff)}
 	default:
-		c.reportDrift(diff)
 		return ChildrenReport{Settled: true}
 	}
 	return ChildrenReport{
 		Judgement:   judgement,
 		Pending:     PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)},
 		ResyncAfter: Soonest(missing.retryAfter, updating.retryAfter),
-	}
-}
-
-// reasonDrifted is the reason of ChildrenUpdated where only what others have changed differs.
-const reasonDrifted = "Drifted"
-
-// reportDrift tells in ChildrenUpdated which children others have changed. They are there and
-// may work, so nothing else follows from it.
-func (c *Conditions) reportDrift(diff metacontroller.Difference) {
-	if len(diff.Drifted) > 0 {
-		c.Set(ConditionChildrenUpdated, metav1.ConditionFalse, reasonDrifted, "not as asked for: "+listed(diff.Drifted)+
-			"; if it stays so, "+eventsHint(diff)+" for an update that is refused, or change it back by hand")
 	}
 }
 
@@ -273,7 +260,7 @@ func (c *Conditions) since(conditionType string, children, old []string) metav1.
 // oldWait returns an old condition if it says that children are waited for, or nil.
 func (c *Conditions) oldWait(conditionType string) *metav1.Condition {
 	condition := meta.FindStatusCondition(c.old, conditionType)
-	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken || condition.Reason == reasonDrifted {
+	if condition == nil || condition.Status != metav1.ConditionFalse || condition.Reason == reasonNameTaken {
 		return nil
 	}
 	return condition

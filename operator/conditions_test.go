@@ -136,13 +136,6 @@ func TestUpdateThatIsRefused(t *testing.T) {
 	require.Equal(t, "Service/a not updated after 30s: the API server may refuse the update for a node port that is taken, "+
 		"a field that cannot change, a quota or an admission webhook; see `kubectl events -n default --for boxes.example.com/a`", blocked[0].Message)
 
-	large := refused
-	large.TooLarge = refused.NotUpdated
-	enlarged, _ := at(list, 1, 30*time.Second, large)
-	require.Equal(t, "False UpdateBlocked", told(enlarged, ConditionReady))
-	require.Equal(t, "Service/a not updated: others have added so much to it that the API server would say too much if it refused the update; "+
-		"remove what they have added, or delete the object, and it is created again", enlarged[0].Message)
-
 	again, _ := at(blocked, 1, time.Hour, refused)
 	require.Equal(t, blocked, again, "it says the same as long as it is so")
 

@@ -53,10 +53,6 @@ func outdatedMessage(d metacontroller.Difference) string {
 
 // notUpdatedMessage says which children were not updated, and possible causes.
 func notUpdatedMessage(d metacontroller.Difference) string {
-	if len(d.TooLarge) > 0 {
-		return listed(d.TooLarge) + " not updated: others have added so much to it that the API server would say too much if it refused the " +
-			"update; remove what they have added, or delete the object, and it is created again"
-	}
 	if len(d.OtherSelector) > 0 {
 		return listed(d.OtherSelector) + " not updated: it has another selector, which cannot be changed, so something else has made it; " +
 			"delete it, and it is created again"

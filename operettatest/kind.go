@@ -70,11 +70,6 @@ func (k kind) callsShareNothing(t *testing.T) {
 	})
 }
 
-// requestsCanBeCompact: no hook reads what the server leaves out of a request.
-func (k kind) requestsCanBeCompact(t *testing.T) {
-	k.each(t, k.cases, laws.Compact)
-}
-
 // laws checks each answer against the laws of all operators. A case of an error
 // is checked by its golden.
 func (k kind) laws(t *testing.T) {

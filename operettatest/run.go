@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/declaration"
 	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -26,7 +27,7 @@ import (
 // answers.
 func Run(t *testing.T, dir string, controllers ...metacontroller.Controller) {
 	t.Helper()
-	require.NoError(t, metacontroller.Check(controllers...))
+	require.NoError(t, declaration.Check(controllers...))
 	samples, err := corpus.Samples(filepath.Join(dir, "deploy", "samples"), controllers)
 	require.NoError(t, err)
 	if testenv.Kind() == "" {
@@ -82,7 +83,6 @@ func (k kind) run(t *testing.T) {
 		{"parents can be stored", kind.parentsCanBeStored},
 		{"numbers fit their Go type", kind.numbersFit},
 		{"calls share nothing", kind.callsShareNothing},
-		{"requests can be compact", kind.requestsCanBeCompact},
 		{"laws", kind.laws},
 		{"customize answers", kind.customizeAnswers},
 		{"nothing forged is passed on", kind.nothingForged},

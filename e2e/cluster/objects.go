@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
@@ -18,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Reader reads objects, and patches them, in this process. A test that polls with kubectl spends
+// Reader reads objects, and writes some, in this process. A test that polls with kubectl spends
 // most of a processor on starting kubectl.
 type Reader struct {
 	client dynamic.Interface
@@ -88,6 +89,26 @@ func (r *Reader) Patch(ctx context.Context, kind, namespace, name, patch string)
 	}
 	_, err = resource.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err
+}
+
+// Create creates an object.
+func (r *Reader) Create(ctx context.Context, kind, namespace string, object map[string]any) error {
+	resource, err := r.resource(kind, namespace)
+	if err != nil {
+		return err
+	}
+	_, err = resource.Create(ctx, &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
+	return err
+}
+
+// DeleteAll deletes the objects of a kind in a namespace; the garbage collector deletes their children.
+func (r *Reader) DeleteAll(ctx context.Context, kind, namespace string) error {
+	resource, err := r.resource(kind, namespace)
+	if err != nil {
+		return err
+	}
+	background := metav1.DeletePropagationBackground
+	return resource.DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{})
 }
 
 // List returns the objects of some kinds, separated by commas. No namespace stands

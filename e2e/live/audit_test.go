@@ -52,7 +52,7 @@ func (r request) isForbidden() bool {
 // requests returns Metacontroller's requests since an offset in the audit log of the API
 // server, and the next offset.
 func requests(t require.TestingT, offset int64) ([]request, int64) {
-	list, next, err := readRequests(offset)
+	list, next, err := readRequests(offset, metacontrollerUser)
 	require.NoError(t, err)
 	return list, next
 }
@@ -79,7 +79,8 @@ func auditEnd(t require.TestingT) int64 {
 	return begin + int64(bytes.LastIndexByte(tail, '\n')) + 1
 }
 
-func readRequests(offset int64) ([]request, int64, error) {
+// readRequests returns the requests of a user.
+func readRequests(offset int64, user string) ([]request, int64, error) {
 	file, err := os.Open(operetta.AuditLog())
 	if err != nil {
 		return nil, offset, err
@@ -96,14 +97,14 @@ func readRequests(offset int64) ([]request, int64, error) {
 			return list, offset, nil
 		}
 		offset += int64(len(line))
-		if !bytes.Contains(line, []byte(metacontrollerUser)) {
+		if !bytes.Contains(line, []byte(user)) {
 			continue // most lines: to decode them all would take long
 		}
 		var r request
 		if err := json.Unmarshal(line, &r); err != nil {
 			return nil, offset, fmt.Errorf("read a line of the audit log: %w", err)
 		}
-		if r.User.Username == metacontrollerUser {
+		if r.User.Username == user {
 			list = append(list, r)
 		}
 	}

@@ -74,7 +74,7 @@ func (w *world) statuses() string {
 // lastRequests returns Metacontroller's last writes and refused requests since the test
 // began.
 func (w *world) lastRequests() string {
-	file, _, err := readRequests(w.begin)
+	file, _, err := readRequests(w.begin, metacontrollerUser)
 	if err != nil {
 		return err.Error()
 	}

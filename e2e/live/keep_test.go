@@ -326,28 +326,3 @@ func testEntriesOfOneName(w *world) {
 		return nil
 	})
 }
-
-// testRefusedRepairIsTold edits a Deployment so that the update which would change it back is
-// refused. The ModelBox says so.
-func testRefusedRepairIsTold(w *world) {
-	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
-	w.ready("modelbox/box")
-	w.kubectl("patch", "deployment/box", "--type=json", `--patch=[
-		{"op": "replace", "path": "/spec/template/spec/containers/0/readinessProbe", "value": {"exec": {"command": ["true"]}}},
-		{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "other:1"}]`)
-	w.eventually("a condition names the field", func() error {
-		if text := w.condition("modelbox", "box", "ChildrenUpdated"); !strings.Contains(text, "Deployment/box in spec.template.spec.containers[0].") {
-			return errors.New(text)
-		}
-		return nil
-	})
-	w.kubectl("delete", "deployment/box")
-	w.eventually("the condition is gone", func() error {
-		if text := w.condition("modelbox", "box", "ChildrenUpdated"); strings.Contains(text, "Deployment/box") {
-			return errors.New(text)
-		}
-		return nil
-	})
-	w.ready("modelbox/box")
-	require.Equal(w, "nginx:1", at(w.get("deployment", "box"), "spec", "template", "spec", "containers", 0, "image"))
-}

@@ -37,7 +37,6 @@ var together = []liveTest{
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},
 	{"KeptChildIsNotWritten", modes[:2], testKeptChildIsNotWritten},
 	{"AdoptedDeploymentIsNotUpdated", modes[:2], testAdoptedDeploymentIsNotUpdated},
-	{"RefusedRepairIsTold", modes[:2], testRefusedRepairIsTold},
 	{"NumberThatCannotBeRead", modes[:1], testNumberThatCannotBeRead},
 	{"EntriesOfOneName", modes[:2], testEntriesOfOneName},
 	{"Drift", modes[:2], testDrift},

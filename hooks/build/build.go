@@ -27,6 +27,8 @@
 package build
 
 import (
+	"reflect"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/deploy"
@@ -42,7 +44,7 @@ func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:    metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
 		CRD:       deploy.CRD("build"),
-		Children:  []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete}},
+		Children:  []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedJob]()}},
 		Related:   []metacontroller.Resource{metacontroller.Pod},
 		Reasons:   []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting},
 		Promises:  promises(),

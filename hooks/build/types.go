@@ -45,7 +45,6 @@ type Build struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="script cannot be set together with command or args: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a step's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || (has(self.securityContext) && has(self.securityContext.privileged) && self.securityContext.privileged) || self.volumeMounts.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",message="mountPropagation Bidirectional needs securityContext.privileged true: set that, or use HostToContainer"
 type Spec struct {
 	// Source is where the code is.
 	// +required
@@ -90,6 +89,7 @@ type Spec struct {
 	// TimeoutSeconds is the longest that a build may take, its retries included.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
 	// BackoffLimit is how often a build that fails is tried again, from the clone
 	// on.
@@ -159,7 +159,6 @@ type Git struct {
 	// Image is the image of the container that clones, for clusters that cannot
 	// pull the default one. It has git, ssh and a POSIX shell.
 	// +optional
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 }
 
@@ -179,7 +178,6 @@ type Work struct {
 	// Image is the builder.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Command replaces the entrypoint of the image.
 	// +optional
@@ -225,7 +223,6 @@ type Work struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image)",message="a step needs an image: set image"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="a step cannot have script together with command or args: remove one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || (has(self.securityContext) && has(self.securityContext.privileged) && self.securityContext.privileged) || self.volumeMounts.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",message="mountPropagation Bidirectional needs securityContext.privileged true: set that, or use HostToContainer"
 type Step struct {
 	// Name is the name of the container.
 	// +required

@@ -17,6 +17,8 @@
 package dataservice
 
 import (
+	"reflect"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/deploy"
@@ -34,11 +36,11 @@ func declare(policy Policy) metacontroller.Controller {
 		CRD:     deploy.CRD("dataservice"),
 		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, reasonLeftBehind, string(PhaseDeleting)},
 		Children: []metacontroller.Child{
-			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace},
-			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace},
-			{Resource: metacontroller.DaemonSet, Update: metacontroller.InPlace},
-			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Contested: true},
-			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, Contested: true},
+			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, Reads: reflect.TypeFor[observedWorkload]()},
+			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace, Reads: reflect.TypeFor[observedWorkload]()},
+			{Resource: metacontroller.DaemonSet, Update: metacontroller.InPlace, Reads: reflect.TypeFor[observedWorkload]()},
+			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Reads: reflect.TypeFor[observedService](), Contested: true},
+			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, Reads: reflect.TypeFor[observedConfigMap](), Contested: true},
 		},
 		Related:         []metacontroller.Resource{metacontroller.Pod},
 		OrderedTeardown: true,

@@ -146,7 +146,6 @@ type Middleware struct {
 	// Image is what it runs. For mysql it is mysql:8.4 where it is left out.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Port is that of the Service and of the container: 3306 for mysql and 8080
 	// for uuc where it is left out.
@@ -305,7 +304,6 @@ type Runtime struct {
 	// Image is what it runs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image,omitempty"`
 	// Replica is the number of Pods, at most 1000. If omitted, it starts at 1 and
 	// an autoscaler may change it.
@@ -316,7 +314,6 @@ type Runtime struct {
 	// Env are environment variables. They override the generated variables.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$') && k != '.' && !k.startsWith('..'))",message="the name of an environment variable must consist of letters, digits, underscores, hyphens and dots, and cannot begin with a digit or two dots"
 	Env map[string]string `json:"env,omitempty"`
 	// Resources are requests and limits.
 	// +optional
@@ -332,7 +329,6 @@ type Runtime struct {
 // FileContent is the content of a configuration file.
 //
 // +kubebuilder:validation:MaxLength=32768
-// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 32768",message="a file can have at most 32768 bytes, of which a non-ASCII character takes two to four: make it smaller"
 type FileContent string
 
 // ComponentName names the objects of a component.

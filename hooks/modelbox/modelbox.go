@@ -15,8 +15,11 @@
 package modelbox
 
 import (
+	"reflect"
+
 	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Controller declares the operator.
@@ -29,8 +32,8 @@ func declare(policy Policy) metacontroller.Controller {
 		Parent: metacontroller.Resource{APIVersion: "model.github.com/v1", Kind: "ModelBox", Plural: "modelboxes"},
 		CRD:    deploy.CRD("modelbox"),
 		Children: []metacontroller.Child{
-			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace},
-			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Contested: true},
+			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, Reads: reflect.TypeFor[operator.Workload]()},
+			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Reads: reflect.TypeFor[observedService](), Contested: true},
 		},
 		Promises:  promises(),
 		Sync:      metacontroller.Sync(policy.sync),

@@ -50,10 +50,7 @@ type ModelBox struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.sidecars.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="a sidecar's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.initContainers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="an init container's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
-// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.sidecars.all(c, !has(c.volumeDevices) || c.volumeDevices.all(d, d.name in names)))",message="a sidecar's volumeDevices has a name that is not in volumes: add the volume, or correct the name"
-// +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.initContainers.all(c, !has(c.volumeDevices) || c.volumeDevices.all(d, d.name in names)))",message="an init container's volumeDevices has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('modelbox' in self.podLabels)",message="podLabels: the label modelbox is used to select the Pods: use another key"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || (has(self.securityContext) && has(self.securityContext.privileged) && self.securityContext.privileged) || self.volumeMounts.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",message="mountPropagation Bidirectional needs securityContext.privileged true: set that, or use HostToContainer"
 type Spec struct {
 	// Name is the application's name and the value of the label
 	// app.kubernetes.io/name. It defaults to the name of the ModelBox.
@@ -64,7 +61,6 @@ type Spec struct {
 	// Image is the image of the main container.
 	// +required
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image"`
 	// Replicas is the number of Pods. Leave it out where an autoscaler that
 	// targets the Deployment shall rule it. When it is taken out, the number
@@ -138,15 +134,12 @@ type Spec struct {
 
 	// LivenessProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="the successThreshold of a liveness probe must be 1: set it to 1, or remove it"
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
 	// ReadinessProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.terminationGracePeriodSeconds)",message="a readiness probe cannot have terminationGracePeriodSeconds: remove it"
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 	// StartupProbe replaces the default one.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="the successThreshold of a startup probe must be 1: set it to 1, or remove it"
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 	// DefaultProbes gives the main container a TCP liveness and readiness
 	// probe on the first TCP port, for each of the two that is not written
@@ -160,8 +153,6 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || !has(c.lifecycle.stopSignal))",message="a sidecar has a lifecycle.stopSignal, which needs an os.name in the Pod that a ModelBox does not set: remove stopSignal"
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="a sidecar's lifecycle hook sleeps for longer than the Pod's grace period of 30 seconds: set seconds to at most 30"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="a sidecar has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
@@ -170,9 +161,6 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(c, (has(c.restartPolicy) && c.restartPolicy == 'Always') || !(has(c.livenessProbe) || has(c.readinessProbe) || has(c.startupProbe) || has(c.lifecycle)))",message="an init container can have probes and a lifecycle only with restartPolicy Always: set that, or remove them"
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || !has(c.lifecycle.stopSignal))",message="an init container has a lifecycle.stopSignal, which needs an os.name in the Pod that a ModelBox does not set: remove stopSignal"
-	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.lifecycle) || ((!has(c.lifecycle.postStart) || !has(c.lifecycle.postStart.sleep) || c.lifecycle.postStart.sleep.seconds <= 30) && (!has(c.lifecycle.preStop) || !has(c.lifecycle.preStop.sleep) || c.lifecycle.preStop.sleep.seconds <= 30)))",message="an init container's lifecycle hook sleeps for longer than the Pod's grace period of 30 seconds: set seconds to at most 30"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="an init container has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
@@ -180,7 +168,6 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
-	// +kubebuilder:validation:XValidation:rule="self.all(v, v.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))",message="the name of a volume must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 	// PodLabels are added to the labels of the Pods.
 	// +optional
@@ -263,15 +250,6 @@ type Port struct {
 }
 
 // Resources are requests and limits.
-//
-// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || (r.contains('/') || r.startsWith('hugepages-')))) && (!has(self.limits) || self.limits.all(r, r in ['cpu', 'memory', 'ephemeral-storage'] || (r.contains('/') && !r.startsWith('requests.') && size(r) <= 244) || r in ['hugepages-64Ki', 'hugepages-1Mi', 'hugepages-2Mi', 'hugepages-4Mi', 'hugepages-8Mi', 'hugepages-16Mi', 'hugepages-32Mi', 'hugepages-256Mi', 'hugepages-512Mi', 'hugepages-1Gi', 'hugepages-2Gi', 'hugepages-16Gi']))",message="unknown resource: use cpu, memory, ephemeral-storage, a size of huge pages such as hugepages-2Mi, or a device with its domain, such as nvidia.com/gpu"
-// +kubebuilder:validation:XValidation:rule="(!has(self.requests) || self.requests.all(r, !string(self.requests[r]).matches('^-[0.]*[1-9]'))) && (!has(self.limits) || self.limits.all(r, !string(self.limits[r]).matches('^-[0.]*[1-9]')))",message="a quantity cannot be negative: use 0 or more"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || (has(self.limits) && r in self.limits))",message="a device such as nvidia.com/gpu in requests must also be in limits: add it there, or move it there"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || (r.contains('/') || r.startsWith('hugepages-')) || (string(self.requests[r]) + ' ' + string(self.limits[r])).matches('[eE][+-]?[0-9]{3}') || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="a request is higher than its limit: lower the request, or raise the limit"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || self.requests.all(r, !(r in self.limits) || !(r.contains('/') || r.startsWith('hugepages-')) || (string(self.requests[r]) + ' ' + string(self.limits[r])).matches('[eE][+-]?[0-9]{3}') || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) == 0)",message="requests and limits of a device such as nvidia.com/gpu must be equal: use the same number, or remove it from requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.limits) || self.limits.all(r, !(r.contains('/') || r.startsWith('hugepages-')) || string(self.limits[r]).matches('^[+]?([0-9]{1,15}|[0-9]{1,9}(k|M|G|Ki)|[0-9]{1,6}T|[0-9]{1,8}Mi|[0-9]{1,5}Gi|[0-9]{1,2}Ti)$'))",message="the limit of a device such as nvidia.com/gpu or of huge pages must be a whole number: write 1, or 1536Mi instead of 1.5Gi"
-// +kubebuilder:validation:XValidation:rule="!has(self.limits) || self.limits.all(r, !(r in ['hugepages-64Ki', 'hugepages-1Mi', 'hugepages-2Mi', 'hugepages-4Mi', 'hugepages-8Mi', 'hugepages-16Mi', 'hugepages-32Mi', 'hugepages-256Mi', 'hugepages-512Mi', 'hugepages-1Gi', 'hugepages-2Gi', 'hugepages-16Gi']) || !string(self.limits[r]).matches('^[+]?([0-9]{1,15}|[0-9]{1,9}(k|M|G|Ki)|[0-9]{1,6}T|[0-9]{1,8}Mi|[0-9]{1,5}Gi|[0-9]{1,2}Ti)$') || quantity(string(self.limits[r])).asInteger() % quantity(r.substring(10)).asInteger() == 0)",message="the limit of huge pages must be a multiple of their size: write 4Mi instead of 3Mi for hugepages-2Mi"
-// +kubebuilder:validation:XValidation:rule="!has(self.limits) || 'cpu' in self.limits || 'memory' in self.limits || !self.limits.exists(r, r.startsWith('hugepages-')) || (has(self.requests) && ('cpu' in self.requests || 'memory' in self.requests))",message="huge pages need cpu or memory: add a limit of memory"
 type Resources struct {
 	// Requests are reserved for the container.
 	// +optional

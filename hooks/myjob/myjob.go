@@ -13,6 +13,8 @@
 package myjob
 
 import (
+	"reflect"
+
 	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -22,7 +24,7 @@ func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "myjob.github.com/v1beta1", Kind: "MyJob", Plural: "myjobs"},
 		CRD:      deploy.CRD("myjob"),
-		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete}},
+		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
 		// Why a Pod has failed the kubelet or the container runtime says, too: these are frequent.
 		Reasons: []string{
 			"Running", "Succeeded", "PodDeleted", "PodLost", "ResultUnknown",

@@ -34,9 +34,6 @@ type MyJob struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// The rule of the template: one that v0.1.0 stored with an entry twice in a list that has keys
-// now does not equal itself, and could not even be labelled or deleted otherwise.
-
 // Spec is the desired state of a MyJob.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.activeDeadlineSeconds) == has(oldSelf.activeDeadlineSeconds) && (!has(self.activeDeadlineSeconds) || self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds)",message="activeDeadlineSeconds cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
@@ -45,7 +42,7 @@ type Spec struct {
 	// Pod; its name does not, for the Pod has the name of the MyJob. It cannot
 	// be changed. Its restartPolicy is Never where it is left out, or OnFailure.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf || (self != self && oldSelf != oldSelf)",message="template cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
 	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy in ['Never', 'OnFailure']",message="a MyJob cannot have restartPolicy Always, with which a Pod never completes: use Never or OnFailure, or remove restartPolicy"
 	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="a Pod needs containers: set template.spec.containers"
 	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !('controller-uid' in self.metadata.labels)",message="the label controller-uid is reserved for the controller: use another key"
@@ -55,6 +52,7 @@ type Spec struct {
 	// with reason DeadlineExceeded. It cannot be changed.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 	// TTLSecondsAfterFinished is how long the Pod, and with it its logs, is kept
 	// after it has finished. It is kept as long as the MyJob where this is left

@@ -32,6 +32,8 @@
 package podbuggertool
 
 import (
+	"reflect"
+
 	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -47,7 +49,7 @@ func declare(policy Policy) metacontroller.Controller {
 		CRD:     deploy.CRD("podbuggertool"),
 		Reasons: []string{"NothingToDo", "InjectionFailed", "Injecting", "Injected", "ContainerNotRunning", "ContainerFailed"},
 		Children: []metacontroller.Child{
-			{Resource: metacontroller.Job, Update: metacontroller.OnDelete},
+			{Resource: metacontroller.Job, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedJob]()},
 			{Resource: metacontroller.ServiceAccount, Update: metacontroller.InPlace},
 			{Resource: metacontroller.Role, Update: metacontroller.InPlace},
 			{Resource: metacontroller.RoleBinding, Update: metacontroller.InPlace},

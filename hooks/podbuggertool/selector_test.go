@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -25,7 +26,7 @@ func TestSchemaAdmitsTheLabelsOfKubernetes(t *testing.T) {
 	}
 	controller := podbuggertool.Controller()
 	ask := func(selector string) error {
-		request, err := controller.Complete(metacontroller.SyncHook, fmt.Appendf(nil,
+		request, err := corpus.Complete(controller, metacontroller.SyncHook, fmt.Appendf(nil,
 			`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"toolbox"},"spec":{"image":"busybox","selector":%s}}`, selector))
 		require.NoError(t, err)
 		_, err = controller.Call(metacontroller.SyncHook, time.Unix(0, 0), request)
@@ -47,42 +48,5 @@ func TestSchemaAdmitsTheLabelsOfKubernetes(t *testing.T) {
 			require.ErrorContains(t, err, "the API server would refuse this PodBuggerTool: spec.selector", selector)
 			require.True(t, metacontroller.IsRequestError(err))
 		}
-	}
-}
-
-// TestSelectorsAreShort: Metacontroller keeps the answer of customize for each
-// generation of a tool for 20 to 30 minutes, so that who edits one again and again has
-// it keep many.
-func TestSelectorsAreShort(t *testing.T) {
-	controller := podbuggertool.Controller()
-	key := func(i int) string { return fmt.Sprintf(`"%02d%s"`, i, strings.Repeat("a", 13)) }
-	selector := func(labels, requirements, values int) string {
-		var all, required []string
-		for i := range labels {
-			all = append(all, key(i)+`:"v"`)
-		}
-		for i := range requirements {
-			value := strings.TrimSuffix(strings.Repeat(`"",`, values/requirements), ",")
-			required = append(required, `{"key":`+key(i)+`,"operator":"NotIn","values":[`+value+`]}`)
-		}
-		return `{"matchLabels":{` + strings.Join(all, ",") + `},"matchExpressions":[` + strings.Join(required, ",") + `]}`
-	}
-	call := func(hook metacontroller.HookName, selector string) (metacontroller.Answer, error) {
-		request, err := controller.Complete(hook, fmt.Appendf(nil,
-			`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"toolbox"},"spec":{"image":"busybox","selector":%s}}`, selector))
-		require.NoError(t, err)
-		return controller.Call(hook, time.Unix(0, 0), request)
-	}
-	largest := selector(16, 16, 32)
-	largest = strings.Replace(largest, `:"v"`, `:"`+strings.Repeat("v", 17)+`"`, 1)
-	_, err := call(metacontroller.SyncHook, largest)
-	require.NoError(t, err)
-	answer, err := call(metacontroller.CustomizeHook, largest)
-	require.NoError(t, err)
-	require.Contains(t, string(answer.Body), `"matchExpressions"`)
-	require.Less(t, len(answer.Body), 3<<10)
-	for _, larger := range []string{selector(17, 1, 1), selector(1, 17, 17), selector(1, 1, 65), selector(16, 16, 48), strings.Replace(largest, `"vvv`, `"vvvv`, 1)} {
-		_, err := call(metacontroller.SyncHook, larger)
-		require.ErrorContains(t, err, "the API server would refuse this PodBuggerTool: spec.selector")
 	}
 }

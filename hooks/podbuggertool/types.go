@@ -50,7 +50,6 @@ type Spec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="an image cannot contain spaces: use name:tag or name@digest"
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	Image string `json:"image"`
 	// Command takes the place of the image's entrypoint. Choose one that keeps
 	// running, such as sleep: a debug container that ends is not started again.
@@ -103,7 +102,6 @@ type Spec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\S+$')",message="the image of kubectl cannot contain spaces: use name:tag or name@digest"
-	// +kubebuilder:validation:Pattern=`^[^\s\v\pZ]([^\n]*[^\s\v\pZ])?$|^$`
 	KubectlImage string `json:"kubectlImage,omitempty"`
 }
 
@@ -115,7 +113,6 @@ type Spec struct {
 // +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would match every Pod of the namespace: set matchLabels or matchExpressions"
 // +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || !('operetta.dev/podbuggertool' in self.matchLabels)",message="the label operetta.dev/podbuggertool is on the Pods of the tools' own Jobs, which are never matched: use another key"
 // +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || self.matchLabels.all(key, key.indexOf('/') <= 253 && key.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="matchLabels: the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a DNS name and a slash: for example app or example.com/app"
-// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) ? self.matchLabels.map(key, size(key) + size(self.matchLabels[key]) + 32).sum() : 0) + (has(self.matchExpressions) ? self.matchExpressions.map(e, size(e.key) + 32 + (has(e.values) ? e.values.map(v, size(v) + 16).sum() : 0)).sum() : 0) <= 2048",message="a selector has at most 2048 characters, where a value counts 16 more and a label or expression 32: use a label that the Pods have in common"
 type Selector struct {
 	// MatchLabels are labels that a Pod must have.
 	// +optional

@@ -14,10 +14,9 @@ const (
 	// not validated.
 	maxSize = 5000
 	// maxRequestBytes limits the Pods of one PodSet in a request. Every request
-	// contains all of them, and if the server or Metacontroller's timeout
-	// refuses it, the PodSet could not even be scaled down. The server accepts
-	// twice as much: Pods of an older template may exist besides the newest.
-	maxRequestBytes = 128 << 20
+	// contains all of them, and if the server refuses it, the PodSet could not
+	// even be scaled down. The server accepts 64 MiB.
+	maxRequestBytes = 56 << 20
 	// A Pod contains its template in its spec, in Metacontroller's annotation
 	// and, as field names, in managedFields. Defaults, the status and their
 	// field names are added.
@@ -37,25 +36,12 @@ type bounds struct {
 // boundsOf returns the bounds for a template.
 func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	sizes, err := metacontroller.SizesOf(pod)
+	size, err := metacontroller.AppliedSize(pod) // Metacontroller's encoder escapes some characters in requests, too
 	if err != nil {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
-	perPod := copiesPerPod*sizes.Request + addedBytesPerPod
-	return bounds{first: operator.First(max(sizes.Answer, quotable(sizes.Quoted))), burst: operator.Burst(sizes.Answer), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
-}
-
-// ordinaryQuoted is more than the API server could say of a Pod that people write, in bytes.
-const ordinaryQuoted = 4 << 10
-
-// quotable returns what counts of what the API server could say of a Pod: nothing of an
-// ordinary one, of which it hardly ever refuses anything. Of several Pods it says all in
-// another order each time, and Metacontroller keeps nine of these messages.
-func quotable(quoted int) int {
-	if quoted <= ordinaryQuoted {
-		return 0
-	}
-	return quoted
+	perPod := copiesPerPod*size + addedBytesPerPod
+	return bounds{first: operator.First(size), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
 // tooLarge says why there are fewer Pods than size.

@@ -1,7 +1,6 @@
 package podset
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/operetta-dev/operetta/operator"
 )
 
 // TestEscapedTemplatesCountAsTheyAreWritten: Metacontroller writes "<" as six bytes,
@@ -26,26 +23,6 @@ func TestEscapedTemplatesCountAsTheyAreWritten(t *testing.T) {
 	for _, escaped := range []string{"<", ">", "&"} {
 		require.Greater(t, perPod(escaped), 5*perPod("x"), escaped)
 	}
-}
-
-// TestFirstBatchOfWhatMayBeRefused: what the API server could say of it bounds it, and not
-// that of an ordinary Pod.
-func TestFirstBatchOfWhatMayBeRefused(t *testing.T) {
-	first := func(containers int) int {
-		set := &PodSet{Spec: Spec{Template: &corev1.PodTemplateSpec{}}}
-		for i := range containers {
-			set.Spec.Template.Spec.Containers = append(set.Spec.Template.Spec.Containers, corev1.Container{
-				Name: fmt.Sprint("c", i), Image: "registry.example.com/nginx:1", VolumeMounts: []corev1.VolumeMount{{Name: "files", MountPath: "/var/lib/files"}},
-			})
-		}
-		bounds, err := boundsOf(DefaultPolicy().podTemplate(set, "hash"))
-		require.NoError(t, err)
-		return bounds.first
-	}
-	require.Equal(t, operator.FirstBurst, first(1))
-	require.Equal(t, operator.FirstBurst, first(4))
-	require.Equal(t, 2, first(16))
-	require.Equal(t, 1, first(40))
 }
 
 // TestABatchOfOneThatDoesNotAppear has the lowest number for ten minutes, and one from the end for

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operetta-dev/operetta/internal/declaration"
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -92,7 +93,7 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 	// Output may quote a file or an argument.
 	streams.Err = printable.NewWriter(streams.Err)
 	root := newRootCommand(&Program{Streams: streams, name: name, declared: controllers, controllers: controllers}, commands)
-	if err := metacontroller.Check(declarations(root, controllers, args)...); err != nil {
+	if err := declaration.Check(declarations(root, controllers, args)...); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintf(streams.Err, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))
 		}

@@ -215,7 +215,7 @@ func (p *Program) printConfiguration(cmd *cobra.Command, flags *serveFlags) erro
 		err = c.apply(cmd, p)
 	}
 	if err == nil {
-		err = flags.checkBudget(cmd)
+		err = flags.limitMemory(cmd)
 	}
 	if err != nil {
 		return err

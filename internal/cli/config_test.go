@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/internal/declaration"
 )
 
 func TestConfigPrintsWhatIsInForce(t *testing.T) {
@@ -117,7 +117,7 @@ func TestPoliciesAreWhole(t *testing.T) {
 		same, err := controller.WithPolicy([]byte("{}"))
 		require.NoError(t, err)
 		require.Equal(t, controller.Policy.Value(), same.Policy.Value())
-		require.NoError(t, metacontroller.Check(same))
+		require.NoError(t, declaration.Check(same))
 	}
 	require.Equal(t, 5, configurable)
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/record"
 	"github.com/operetta-dev/operetta/internal/server"
-	"github.com/operetta-dev/operetta/internal/tracing"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -24,11 +23,8 @@ type serveFlags struct {
 	listen, metricsListen, config string
 	record                        string
 	logLevel, logFormat           string
-	level                         slog.LevelVar // of the log, as it is now
 	pprof                         bool
 	maxBodyBytes, maxAnswerBytes  int64
-	memoryBudget                  int64
-	forRequests                   int64 // of the budget
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
 	credentials                   server.CredentialFiles
@@ -44,13 +40,9 @@ checks and metrics on a second port.
 
 SIGTERM and SIGINT end it in three steps: readiness fails, after --drain-delay
 new requests are refused, and when those in flight have been answered it exits
-with 0. A second signal ends it at once.
-
-The log level of the --config file is taken over while the server runs: within
-some seconds after the file has changed, or at once on SIGHUP.`,
+with 0. A second signal ends it at once.`,
 		Args: Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			isFixed := cmd.Flags().Changed(logLevelFlag)
 			config, err := readConfiguration(flags.config)
 			if err == nil {
 				err = config.apply(cmd, p)
@@ -58,10 +50,10 @@ some seconds after the file has changed, or at once on SIGHUP.`,
 			if err != nil {
 				return err
 			}
-			if err := flags.checkBudget(cmd); err != nil {
+			if err := flags.limitMemory(cmd); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), p, &flags, isFixed)
+			return serve(cmd.Context(), p, &flags)
 		},
 	}
 	flags.add(cmd, p)
@@ -75,54 +67,50 @@ func (f *serveFlags) add(cmd *cobra.Command, p *Program) {
 	set.StringVar(&f.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&f.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
 	set.StringVar(&f.config, "config", "", "YAML file with these flags' names as keys, and the policies of operators below policy; the command line wins; see operetta config")
-	set.Var(boundedFlag(&f.maxBodyBytes, server.DefaultMaxBodyBytes, 1, server.MostMemoryBudget, quantity), "max-body-bytes",
-		"the most that is kept of a request body, at most half of the memory budget; it may be four times as long where it holds Pods; a larger one is refused with 413")
-	set.Var(boundedFlag(&f.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, server.MostMemoryBudget, quantity), "max-answer-bytes",
+	set.Var(boundedFlag(&f.maxBodyBytes, server.DefaultMaxBodyBytes, 1, maxBytes, quantity), "max-body-bytes",
+		"size of the largest request body, at most a fifth of the memory limit of the container, or 30% of GOMEMLIMIT; a larger one is refused with 413")
+	set.Var(boundedFlag(&f.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, maxBytes, quantity), "max-answer-bytes",
 		"size of the largest answer; a hook that would give a larger one answers 500")
-	set.Var(boundedFlag(&f.memoryBudget, 0, server.LeastMemoryBudget, server.MostMemoryBudget, quantity), "memory-budget",
-		"bytes that all requests together may hold; requests without memory wait, and get 429 after too long (default 60% of GOMEMLIMIT, or 45% of the cgroup's memory limit, or 512Mi)")
-	set.Lookup("memory-budget").DefValue = ""
-	set.Var(boundedFlag(&f.maxInFlight, server.DefaultMaxInFlight(), 1, server.MostInFlight, count), "max-in-flight",
+	set.Var(boundedFlag(&f.maxInFlight, server.DefaultMaxInFlight(), 1, maxSlots, count), "max-in-flight",
 		"hooks that run at once; the others wait, and get 429 after too long")
 	set.Var(boundedFlag(&f.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
 		"time from failing readiness to refusing requests, after SIGTERM")
 	set.Var(boundedFlag(&f.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
 		"longest time for requests in flight to finish after that")
 	addCredentials(cmd, &f.credentials)
-	set.StringVar(&f.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced; it takes 64Mi of the memory budget")
-	set.StringVar(&f.logLevel, logLevelFlag, "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
+	set.StringVar(&f.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced")
+	set.StringVar(&f.logLevel, "log-level", "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
 	set.StringVar(&f.logFormat, "log-format", "json", "form of the log: json or text")
 	set.BoolVar(&f.pprof, "pprof", false, "serve profiles of the process below /debug/pprof/ on the port of the metrics")
 }
 
-// logLevelFlag is the one setting that may change while the server runs.
-const logLevelFlag = "log-level"
+// Upper bounds of flags.
+const (
+	maxBytes = 1 << 40
+	maxSlots = 1024
+)
 
-func logLevelError(level string) string {
-	return fmt.Sprintf("log-level %q is not supported: use debug, info, warn or error", level)
+// memoryBudget returns what all requests together may hold.
+func (f *serveFlags) memoryBudget() int64 {
+	budget := server.DefaultMemoryBudget()
+	if f.record != "" {
+		budget = max(budget-record.MostMemory, record.MostMemory)
+	}
+	return budget
 }
 
-// checkBudget sets the memory budget, and checks that it has room for the
-// largest body.
-func (f *serveFlags) checkBudget(cmd *cobra.Command) error {
-	if f.memoryBudget == 0 {
-		f.memoryBudget = server.DetectBudget()
-	}
-	f.forRequests = f.memoryBudget
-	if f.record != "" {
-		if f.forRequests -= record.MostMemory; f.forRequests < server.LeastMemoryBudget {
-			return Usagef("--record takes %s of the memory budget, which leaves %s for requests: raise --memory-budget to at least %s",
-				printQuantity(record.MostMemory), printQuantity(f.forRequests), printQuantity(record.MostMemory+server.LeastMemoryBudget))
-		}
-	}
-	if most := server.LargestBody(f.forRequests); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
-		return Usagef("--max-body-bytes %s is more than half of the memory budget: write at most %s, or raise --memory-budget, of which requests have %s",
-			printQuantity(f.maxBodyBytes), printQuantity(most), printQuantity(f.forRequests))
+// limitMemory limits that of the process, and refuses a limit of request bodies for which
+// there is none.
+func (f *serveFlags) limitMemory(cmd *cobra.Command) error {
+	server.LimitMemory()
+	if most := server.LargestBody(f.memoryBudget()); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
+		return Usagef("--max-body-bytes %s is more than half of the memory for requests, which is 45%% of the memory limit of the container, or 60%% of GOMEMLIMIT: write at most %s, or raise that",
+			printQuantity(f.maxBodyBytes), printQuantity(most))
 	}
 	return nil
 }
 
-func serve(ctx context.Context, p *Program, flags *serveFlags, levelIsFixed bool) error {
+func serve(ctx context.Context, p *Program, flags *serveFlags) error {
 	log, err := newLogger(p, flags)
 	if err != nil {
 		return err
@@ -131,14 +119,12 @@ func serve(ctx context.Context, p *Program, flags *serveFlags, levelIsFixed bool
 	if err != nil {
 		return err
 	}
-	server.LimitGo(flags.memoryBudget)
 	if err := loadCRDs(p.controllers); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	(&reloader{program: p, path: flags.config, isFixed: levelIsFixed, level: &flags.level, log: log}).start(ctx)
 	hooks, err := net.Listen("tcp", flags.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
@@ -147,7 +133,6 @@ func serve(ctx context.Context, p *Program, flags *serveFlags, levelIsFixed bool
 	if err != nil {
 		return errors.Join(fmt.Errorf("--metrics-listen: %w", err), hooks.Close())
 	}
-	traces := tracing.FromEnvironment(ctx, log, versionText())
 	options := server.Options{
 		Controllers:     p.controllers,
 		Now:             time.Now,
@@ -157,10 +142,8 @@ func serve(ctx context.Context, p *Program, flags *serveFlags, levelIsFixed bool
 		MaxBodyBytes:    flags.maxBodyBytes,
 		MaxAnswerBytes:  flags.maxAnswerBytes,
 		MaxInFlight:     flags.maxInFlight,
-		MemoryBudget:    flags.forRequests,
+		MemoryBudget:    flags.memoryBudget(),
 		Credentials:     credentials,
-		Tracer:          traces.Tracer(),
-		Flush:           traces.Shutdown,
 		DrainDelay:      flags.drainDelay,
 		ShutdownTimeout: flags.shutdownTimeout,
 	}
@@ -192,10 +175,9 @@ func loadCRDs(controllers []metacontroller.Controller) error {
 func newLogger(p *Program, flags *serveFlags) (*slog.Logger, error) {
 	var level slog.Level
 	if level.UnmarshalText([]byte(flags.logLevel)) != nil {
-		return nil, Usagef("%s", logLevelError(flags.logLevel))
+		return nil, Usagef("log-level %q is not supported: use debug, info, warn or error", flags.logLevel)
 	}
-	flags.level.Set(level)
-	options := &slog.HandlerOptions{Level: &flags.level}
+	options := &slog.HandlerOptions{Level: level}
 	switch flags.logFormat {
 	case "json":
 		return slog.New(slog.NewJSONHandler(p.Err, options)), nil

@@ -57,7 +57,6 @@ var Rules = []Rule{
 	{File: "docs/install.md", Command: "make release", Place: Nowhere, Reason: needsCommit},
 	{File: "docs/install.md", Command: "(cd dist && sha256sum", Place: Nowhere, Reason: followsRelease},
 
-	{File: "docs/metrics.md", Command: "OTEL_EXPORTER_OTLP_ENDPOINT=", Place: Offline, Serves: true},
 	{File: "docs/metrics.md", Command: "kubectl --namespace=operetta-system port-forward", Place: Nowhere, Reason: needsPods},
 	{File: "docs/metrics.md", Command: "go tool pprof", Times: 2, Place: Nowhere, Reason: needsPods},
 

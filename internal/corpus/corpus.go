@@ -167,7 +167,7 @@ func NewAsking(ask Ask, controller metacontroller.Controller, hook metacontrolle
 	if settings.Now != nil {
 		c.Now = *settings.Now
 	}
-	if c.Request, err = controller.Complete(hook, source); err != nil {
+	if c.Request, err = Complete(controller, hook, source); err != nil {
 		return c, err
 	}
 	return c, c.fillHashes(ask)

@@ -78,6 +78,6 @@ func readSample(path string, controllers []metacontroller.Controller) (Sample, e
 		return sample, fmt.Errorf("there is no operator for the kind %s of %s: the custom resource comes first, and what is beside it after that", id.Kind, id.APIVersion)
 	}
 	sample.Controller, sample.Hook, sample.Now = controllers[i], metacontroller.SyncHook, StandardNow
-	sample.Request, err = sample.Controller.Complete(metacontroller.SyncHook, sample.Parent)
+	sample.Request, err = Complete(sample.Controller, metacontroller.SyncHook, sample.Parent)
 	return sample, err
 }

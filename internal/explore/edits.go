@@ -56,16 +56,6 @@ func keyOf(patch map[string]any) [sha256.Size]byte { return sha256.Sum256([]byte
 // the custom resource has them. [Scenario.Admits] says which of the edits the
 // CRD admits. Where the context ends before, some are left out.
 func Edits(ctx context.Context, controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
-	return editsOf(ctx, controller, object, editor{playable: true, values: func(schema map[string]any) []any { return append(valuesOf(schema, 0), remove{}) }})
-}
-
-// Extremes returns edits as [Edits] does, with values that nobody means:
-// negative and very large numbers, and texts of unusual characters.
-func Extremes(ctx context.Context, controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
-	return editsOf(ctx, controller, object, editor{values: func(schema map[string]any) []any { return extremesOf(schema, 0) }})
-}
-
-func editsOf(ctx context.Context, controller *metacontroller.Controller, object simulate.Object, e editor) ([]Edit, error) {
 	if controller == nil || len(controller.CRD) == 0 {
 		return nil, nil
 	}
@@ -73,7 +63,7 @@ func editsOf(ctx context.Context, controller *metacontroller.Controller, object 
 	if err != nil {
 		return nil, err
 	}
-	e.base, e.seen = object.Object, map[[sha256.Size]byte]bool{}
+	e := editor{base: object.Object, seen: map[[sha256.Size]byte]bool{}}
 	eachField([]step{newStep("spec", root)}, func(path []step) {
 		if ctx.Err() == nil {
 			e.try(path)
@@ -94,11 +84,9 @@ func specSchema(controller *metacontroller.Controller) (map[string]any, error) {
 
 // editor collects edits.
 type editor struct {
-	base     map[string]any
-	values   func(schema map[string]any) []any
-	playable bool // without thousands of Pods
-	edits    []Edit
-	seen     map[[sha256.Size]byte]bool
+	base  map[string]any
+	edits []Edit
+	seen  map[[sha256.Size]byte]bool
 }
 
 // step is a part of a path: the name of a field, or "" for the first item of a
@@ -137,8 +125,8 @@ func (e *editor) try(path []step) {
 	if last.name == "" {
 		return // it was tried as a list of one
 	}
-	for _, value := range e.values(last.schema) {
-		if e.playable && asksForTooMany(last.name, value) {
+	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
+		if asksForTooMany(last.name, value) {
 			continue
 		}
 		object := runtime.DeepCopyJSON(e.base)

@@ -16,6 +16,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/operetta-dev/operetta/internal/declaration"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/manifests/crds"
@@ -53,7 +54,7 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 	for i := range p.Controllers {
 		p.Controllers[i].CRD = definitions[i].YAML // what the program carries is of the last time
 	}
-	if err := metacontroller.Check(p.Controllers...); err != nil {
+	if err := declaration.Check(p.Controllers...); err != nil {
 		return nil, err
 	}
 	files := Tree{}

@@ -37,7 +37,7 @@ func blockedIsNotAskedForAtEachEvent(t *testing.T, c corpus.Case, answer metacon
 		conditionType, _ := condition["type"].(string)
 		if condition["status"] == "False" && (conditionType == operator.ConditionChildrenObserved || conditionType == operator.ConditionChildrenUpdated) {
 			condition["lastTransitionTime"] = c.Now.Add(-betweenAttempts).UTC().Format(time.RFC3339)
-			isBlocked[conditionType] = condition["reason"] != "NameTaken" && condition["reason"] != "Drifted"
+			isBlocked[conditionType] = condition["reason"] != "NameTaken"
 		}
 	}
 	if !isBlocked[operator.ConditionChildrenObserved] && !isBlocked[operator.ConditionChildrenUpdated] {

@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"fmt"
+	"log/slog"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -16,12 +18,14 @@ import (
 
 // busy returns metrics in which every series has a value.
 func busy() *Metrics {
+	none := func() int64 { return 0 }
 	m := New(Options{
 		Controllers: []metacontroller.Controller{{Parent: metacontroller.Resource{Kind: "Web"}}},
-		Load:        func() Load { return Load{Memory: []Share{{Part: "a"}}, Slots: []Share{{Part: "b"}}} },
+		Load:        Load{Requests: none, Connections: none, Memory: []Share{{"a", 1, none, none}}, Slots: []Share{{"b", 1, none, none}}},
+		Log:         slog.New(slog.DiscardHandler),
 	})
 	answer := &metacontroller.Answer{Ready: metacontroller.ReadyCondition{Status: "True", Reason: "Available"}}
-	m.Count(Request{Kind: "web", Hook: metacontroller.SyncHook, Code: 200, Answer: answer})
+	m.Route("web", metacontroller.SyncHook).Count(Request{Code: http.StatusOK, Answer: answer})
 	return m
 }
 

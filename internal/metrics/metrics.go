@@ -3,11 +3,9 @@
 package metrics
 
 import (
-	"cmp"
 	"log/slog"
 	"net/http"
 	"runtime"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -16,13 +14,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-const (
-	// mostScrapes is the maximum number of scrapes that gather at once. Each holds some
-	// 200 KB of text outside of the memory budget, until its client has read it.
-	mostScrapes = 4
-	// scrapeTimeout is the longest that one gathers: Prometheus gives up after 10 s.
-	scrapeTimeout = 10 * time.Second
-)
+// maxScrapes is the maximum number of scrapes at once. Each holds some 200 KB.
+const maxScrapes = 4
 
 // Options are what [New] needs.
 type Options struct {
@@ -30,34 +23,33 @@ type Options struct {
 	Controllers []metacontroller.Controller
 	// Version is the program's version, for operetta_build_info.
 	Version string
-	// Load returns the server's load. It is called once for each scrape.
-	Load func() Load
-	// Log takes errors of scrapes. Nil drops them.
+	// Load is the server's load, read at each scrape.
+	Load Load
+	// Log takes errors of scrapes.
 	Log *slog.Logger
 }
 
-// Metrics counts requests, and answers scrapes. It has a registry of its own, because the
+// Metrics counts requests and answers scrapes. It has its own registry, because the
 // default one has the metrics of Kubernetes' libraries.
 type Metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
-	routes   map[route]*counted
-	unknown  *counted // requests whose path is not that of a hook
+	routes   map[route]*Route
 	refused  map[string]prometheus.Counter
 	parents  *parents
 }
 
 // New returns metrics with the value zero.
 func New(options Options) *Metrics {
-	registry := prometheus.NewRegistry()
-	m := &Metrics{registry: registry, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), parents: newParents(options.Controllers)}
-	m.register(options.Controllers)
+	m := &Metrics{registry: prometheus.NewRegistry(), log: options.Log}
+	m.addRoutes(options.Controllers)
+	m.addLoad(options.Load)
+	m.addParents(options.Controllers, maxParents)
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "operetta_build_info", Help: "Always 1: the version of the program, and of the Go that has built it.",
+		Name: "operetta_build_info", Help: "Always 1: the version of the program and of the Go that built it.",
 	}, []string{"version", "goversion"})
 	info.WithLabelValues(options.Version, runtime.Version()).Set(1)
-	registry.MustRegister(info, m.parents, loadCollector{options.Load},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -67,13 +59,26 @@ func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 // Handler answers GET /metrics in the text format, OpenMetrics or Protocol Buffers. Only
 // the last supports native histograms.
 func (m *Metrics) Handler() http.Handler {
-	gather := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		MaxRequestsInFlight: mostScrapes,
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes,
 		EnableOpenMetrics:   true,
 		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
 		ErrorHandling:       promhttp.ContinueOnError,
 	})
-	// It keeps the text until the other handler has returned: a client that reads slowly does
-	// not take the place of one that is gathered for.
-	return http.TimeoutHandler(gather, scrapeTimeout, "gathering the metrics took too long\n")
+}
+
+// gauge adds one that is read at each scrape, with the label part unless that is empty.
+func (m *Metrics) gauge(name, help, part string, value func() int64) {
+	options := prometheus.GaugeOpts{Name: name, Help: help}
+	if part != "" {
+		options.ConstLabels = prometheus.Labels{"part": part}
+	}
+	m.registry.MustRegister(prometheus.NewGaugeFunc(options, func() float64 { return float64(value()) }))
+}
+
+// counters adds a vector of counters.
+func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	m.registry.MustRegister(vec)
+	return vec
 }

@@ -13,97 +13,105 @@ import (
 )
 
 const (
-	// mostParents is the maximum number of remembered custom resources, at some 40
-	// bytes each. They are outside of the memory budget, and users can create any number.
-	mostParents = 50_000
-	// rememberedFor is how long a custom resource is counted after its last request.
+	// maxParents is the maximum number of remembered custom resources.
+	maxParents = 50_000
+	// rememberedFor is how long a custom resource counts after its last request.
 	// Metacontroller resyncs each at least every 30 minutes.
 	rememberedFor = 65 * time.Minute
 	// sweepPause is the interval at which expired custom resources are removed.
 	sweepPause = 10 * time.Second
-	// otherReason is the label of every reason that is not written by this program: myjob
-	// copies reasons of the kubelet and of containers.
+	// otherReason is the label of every reason that no operator declares: myjob copies
+	// reasons of the kubelet and of containers.
 	otherReason = "Other"
 )
 
 // parents counts custom resources by their Ready condition and its reason, as of the last
-// request about each in this process.
+// request about each.
 type parents struct {
-	seed    maphash.Seed
-	now     func() time.Time
-	most    int
-	started time.Time
-	classes map[class]uint16 // all label values that are possible
+	*prometheus.GaugeVec
+
+	now       func() time.Time
+	most      int
+	seed      maphash.Seed
+	uncounted prometheus.Counter // answers about custom resources beyond most
 
 	mu         sync.Mutex
-	remembered map[uint64]parent // by a hash of kind and UID, because names can be long
-	counts     []int             // by class; -1 if it was never counted
+	classes    map[class]prometheus.Gauge // all that may be counted; nil if it never was
+	remembered map[uint64]parent          // by a hash of kind, name and UID: names can be long
 	swept      time.Time
-	uncounted  int // answers about custom resources beyond mostParents
 }
 
 // class are the label values by which parents are counted.
 type class struct{ kind, ready, reason string }
 
 type parent struct {
-	class uint16
-	seen  uint32 // when it was last seen, in seconds since the start
+	counted prometheus.Gauge
+	seen    time.Time
 }
 
-func newParents(controllers []metacontroller.Controller) *parents {
+func (m *Metrics) addParents(controllers []metacontroller.Controller, most int) {
 	p := &parents{
-		seed: maphash.MakeSeed(), now: time.Now, most: mostParents, started: time.Now(),
-		classes: map[class]uint16{}, remembered: map[uint64]parent{},
+		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "operetta_parents", Help: "Custom resources by the status and the reason of their Ready condition, as this process has last answered for them.",
+		}, []string{"kind", "ready", "reason"}),
+		now: time.Now, most: most, seed: maphash.MakeSeed(),
+		classes: map[class]prometheus.Gauge{}, remembered: map[uint64]parent{},
+		uncounted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "operetta_parents_uncounted_total", Help: "Answers about custom resources that operetta_parents does not count, because it has as many others as it can.",
+		}),
 	}
 	for _, controller := range controllers {
 		for _, reason := range slices.Concat(operator.Reasons(), controller.Reasons, []string{otherReason}) {
 			for _, ready := range []string{"True", "False", "Unknown"} {
-				c := class{controller.Name(), ready, reason}
-				if _, twice := p.classes[c]; !twice {
-					p.classes[c] = uint16(len(p.classes))
-					p.counts = append(p.counts, -1)
-				}
+				p.classes[class{controller.Name(), ready, reason}] = nil
 			}
 		}
 	}
-	return p
+	m.parents = p
+	m.gauge("operetta_parents_limit", "How many custom resources operetta_parents can count.", "", func() int64 { return int64(most) })
+	m.registry.MustRegister(p, p.uncounted)
 }
 
-// note remembers the Ready condition in an answer, or removes a finalized parent.
+// note remembers the Ready condition in an answer, or forgets a finalized parent.
 func (p *parents) note(kind string, answer *metacontroller.Answer) {
-	key := p.keyOf(kind, answer.Parent)
-	now := p.now()
+	key, now := p.keyOf(kind, &answer.Parent), p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before, isKnown := p.remembered[key]
-	ready := answer.Ready
-	if answer.Finalized || ready.Status == "" {
-		if isKnown && answer.Finalized {
-			p.forget(key, before)
-		}
+	counted := p.gaugeOf(class{kind, answer.Ready.Status, answer.Ready.Reason})
+	switch {
+	case answer.Finalized && isKnown:
+		p.forget(key, before)
 		return
-	}
-	is, found := p.classes[class{kind, ready.Status, ready.Reason}]
-	if !found {
-		if is, found = p.classes[class{kind, ready.Status, otherReason}]; !found {
-			return
-		}
-	}
-	if !isKnown && len(p.remembered) >= p.most {
+	case answer.Finalized || counted == nil:
+		return
+	case isKnown:
+		before.counted.Dec()
+	case len(p.remembered) >= p.most:
 		if p.sweep(now); len(p.remembered) >= p.most {
-			p.uncounted++
+			p.uncounted.Inc()
 			return
 		}
 	}
-	if isKnown {
-		p.counts[before.class]--
-	}
-	p.counts[is] = max(p.counts[is], 0) + 1
-	p.remembered[key] = parent{is, p.age(now)}
+	counted.Inc()
+	p.remembered[key] = parent{counted, now}
 }
 
-// keyOf returns a hash that identifies a parent, so that no name is kept.
-func (p *parents) keyOf(kind string, id metacontroller.Identity) uint64 {
+// gaugeOf returns nil for a Ready condition that is not counted.
+func (p *parents) gaugeOf(c class) prometheus.Gauge {
+	counted, isDeclared := p.classes[c]
+	if !isDeclared {
+		c.reason = otherReason
+		counted, isDeclared = p.classes[c]
+	}
+	if counted == nil && isDeclared {
+		counted = p.WithLabelValues(c.kind, c.ready, c.reason)
+		p.classes[c] = counted
+	}
+	return counted
+}
+
+func (p *parents) keyOf(kind string, id *metacontroller.Identity) uint64 {
 	var hash maphash.Hash
 	hash.SetSeed(p.seed)
 	for _, part := range [...]string{kind, id.Namespace, id.Name, string(id.UID)} {
@@ -113,51 +121,28 @@ func (p *parents) keyOf(kind string, id metacontroller.Identity) uint64 {
 	return hash.Sum64()
 }
 
-func (p *parents) age(now time.Time) uint32 { return uint32(now.Sub(p.started) / time.Second) }
-
 func (p *parents) forget(key uint64, is parent) {
 	delete(p.remembered, key)
-	p.counts[is.class]--
+	is.counted.Dec()
 }
 
-// sweep removes parents that had no request for rememberedFor.
+// sweep forgets parents that had no request for rememberedFor.
 func (p *parents) sweep(now time.Time) {
 	if now.Sub(p.swept) < sweepPause {
 		return
 	}
 	p.swept = now
-	age, most := p.age(now), uint32(rememberedFor/time.Second)
 	for key, is := range p.remembered {
-		if age > is.seen+most {
+		if now.Sub(is.seen) > rememberedFor {
 			p.forget(key, is)
 		}
 	}
 }
 
-var (
-	parentsNow       = gauge("operetta_parents", "Custom resources by the status and the reason of their Ready condition, as this process has last answered for them.", "kind", "ready", "reason")
-	parentsLimit     = gauge("operetta_parents_limit", "How many custom resources operetta_parents can count.")
-	parentsUncounted = gauge("operetta_parents_uncounted_total", "Answers about custom resources that operetta_parents does not count, because it has as many others as it can.")
-)
-
-// Describe implements [prometheus.Collector].
-func (p *parents) Describe(to chan<- *prometheus.Desc) {
-	to <- parentsNow
-	to <- parentsLimit
-	to <- parentsUncounted
-}
-
-// Collect implements [prometheus.Collector]. A series that was counted once stays, at zero.
+// Collect implements [prometheus.Collector].
 func (p *parents) Collect(to chan<- prometheus.Metric) {
 	p.mu.Lock()
 	p.sweep(p.now())
-	counts, uncounted := slices.Clone(p.counts), p.uncounted
 	p.mu.Unlock()
-	for c, i := range p.classes {
-		if counts[i] >= 0 {
-			to <- prometheus.MustNewConstMetric(parentsNow, prometheus.GaugeValue, float64(counts[i]), c.kind, c.ready, c.reason)
-		}
-	}
-	to <- prometheus.MustNewConstMetric(parentsLimit, prometheus.GaugeValue, float64(p.most))
-	to <- prometheus.MustNewConstMetric(parentsUncounted, prometheus.CounterValue, float64(uncounted))
+	p.GaugeVec.Collect(to)
 }

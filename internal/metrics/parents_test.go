@@ -19,14 +19,18 @@ import (
 type remembering struct {
 	*parents
 
-	at time.Time
+	registry *prometheus.Registry
+	at       time.Time
 }
 
-func newRemembering() *remembering {
-	r := &remembering{parents: newParents([]metacontroller.Controller{
+func newRemembering() *remembering { return newRememberingAtMost(maxParents) }
+
+func newRememberingAtMost(most int) *remembering {
+	m := &Metrics{registry: prometheus.NewPedanticRegistry()}
+	m.addParents([]metacontroller.Controller{
 		{Parent: metacontroller.Resource{Kind: "Web"}, Reasons: []string{"Fine"}}, {Parent: metacontroller.Resource{Kind: "Job"}},
-	})}
-	r.at = r.started
+	}, most)
+	r := &remembering{parents: m.parents, registry: m.registry, at: time.Now()}
 	r.now = func() time.Time { return r.at }
 	return r
 }
@@ -42,9 +46,7 @@ func (r *remembering) answered(kind, name, ready, reason string, finalized bool)
 // requireCounts compares all counts that are not zero, written as in "web True Fine 2".
 func (r *remembering) requireCounts(t *testing.T, want ...string) {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(r.parents)
-	families, err := registry.Gather()
+	families, err := r.registry.Gather()
 	require.NoError(t, err)
 	got := []string{}
 	for _, family := range families {
@@ -86,9 +88,7 @@ func TestParentsAreCounted(t *testing.T) {
 
 func collected(t *testing.T, r *remembering) string {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(r.parents)
-	families, err := registry.Gather()
+	families, err := r.registry.Gather()
 	require.NoError(t, err)
 	var text strings.Builder
 	for _, family := range families {
@@ -119,15 +119,14 @@ func TestParentsAreForgotten(t *testing.T) {
 
 // TestParentsAreBounded: users can create any number, with names of any length.
 func TestParentsAreBounded(t *testing.T) {
-	r := newRemembering()
-	r.most = 100
+	r := newRememberingAtMost(100)
 	long := strings.Repeat("x", 1000)
 	for i := range 300 {
 		r.answered("web", fmt.Sprint(long, i), "True", "Fine", false)
 	}
 	r.requireCounts(t, "web True Fine 100")
 	require.Len(t, r.remembered, 100)
-	require.Equal(t, 200, r.uncounted)
+	require.EqualValues(t, 200, testutil.ToFloat64(r.uncounted))
 	r.answered("web", long+"0", "False", "Creating", false)
 	r.requireCounts(t, "web True Fine 99", "web False Creating 1")
 	r.answered("web", long+"0", "False", "Creating", true)
@@ -142,7 +141,7 @@ func TestParentsAreBounded(t *testing.T) {
 func TestParentsCostLittle(t *testing.T) {
 	r := newRemembering()
 	answer := &metacontroller.Answer{Ready: metacontroller.ReadyCondition{Status: "True", Reason: "Fine"}}
-	uids := make([]types.UID, mostParents+1)
+	uids := make([]types.UID, maxParents+1)
 	for i := range uids {
 		uids[i] = types.UID(fmt.Sprint(i))
 	}
@@ -153,7 +152,7 @@ func TestParentsCostLittle(t *testing.T) {
 		r.note("web", answer)
 	}
 	runtime.ReadMemStats(&after)
-	require.Len(t, r.remembered, mostParents)
+	require.Len(t, r.remembered, maxParents)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "what the growing map has thrown away included")
 }
 

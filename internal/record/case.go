@@ -172,7 +172,7 @@ func (out *pair) fill(a asker, request []byte) error {
 
 // failure returns why a case is not written, without quoting the hook.
 func (a asker) failure(err error) error {
-	if a.ctx.Err() != nil || errors.Is(err, errCostly) {
+	if a.ctx.Err() != nil {
 		return errTooLarge
 	}
 	return errInvalid

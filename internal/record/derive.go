@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -34,23 +33,12 @@ type asker struct {
 const (
 	// askTime is for all calls for one exchange.
 	askTime = 3 * time.Second
-	// mostAsked is the memory of one call, in bytes.
-	mostAsked = 24 << 20
 )
-
-var errCostly = errors.New("the hook takes too much memory")
 
 // ask calls a hook, and fails if the answer is too large to be recorded.
 func (a asker) ask(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
-	left := int64(mostAsked)
 	answer, err := a.Controller.CallContext(a.ctx, hook, now, request, metacontroller.Limits{
 		MaxAnswerBytes: mostAnew,
-		Reserve: func(bytes int64) error {
-			if left -= bytes; left < 0 {
-				return errCostly
-			}
-			return nil
-		},
 	})
 	if err == nil {
 		err = a.ctx.Err()
@@ -143,7 +131,7 @@ func reduced(c metacontroller.Controller, hook metacontroller.HookName, request 
 	if encoded, err = json.Marshal(whole); err != nil {
 		return nil, err
 	}
-	return c.Complete(hook, encoded)
+	return corpus.Complete(c, hook, encoded)
 }
 
 // learn compares the answers to a request with those to the masked one, and

@@ -3,33 +3,20 @@ package record
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/internal/corpus"
 )
 
-// TestAHookIsAskedAgainWithinLimits of memory, and of time for all questions about
-// one exchange together.
+// TestAHookIsAskedAgainWithinLimits of time for all questions about one exchange together.
 func TestAHookIsAskedAgainWithinLimits(t *testing.T) {
-	dense := exchange(t, request(`{"text":"x","numbers":[`+strings.Repeat("0,", 300_000)+`0]}`, "{}", "{}"))
-	a := asker{dense, t.Context()}
-	_, err := a.ask(dense.Hook, dense.Now, dense.Request)
-	require.ErrorIs(t, err, errCostly)
-	require.Equal(t, errTooLarge, a.failure(err))
-	open := strings.Replace(string(dense.Request), `"text":"x"`, `"text":"`+corpus.AskedFor+`"`, 1)
-	_, err = corpus.NewAsking(a.ask, a.Controller, a.Hook, []byte(open))
-	require.ErrorIs(t, err, errCostly, "a hash that is left open is asked for in the same limits")
-
 	ended, cancel := context.WithCancelCause(t.Context())
 	late := errors.New("late")
 	cancel(late)
-	a = asker{exchange(t, request(`{"text":"x"}`, "{}", "{}")), ended}
-	_, err = a.ask(a.Hook, a.Now, a.Request)
+	a := asker{exchange(t, request(`{"text":"x"}`, "{}", "{}")), ended}
+	_, err := a.ask(a.Hook, a.Now, a.Request)
 	require.ErrorIs(t, err, late)
 	require.Equal(t, errTooLarge, a.failure(err))
 }

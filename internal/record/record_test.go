@@ -119,8 +119,8 @@ func start(t *testing.T, dir string) (*Recorder, *logged) {
 // gets the answers that were written.
 func TestRecordingIsACorpus(t *testing.T) {
 	made := configMap("the password=HIDE")
-	hash, err := metacontroller.Hash(made)
-	require.NoError(t, err)
+	require.NoError(t, metacontroller.Stamp(made))
+	hash := made.Annotations[metacontroller.HashAnnotation]
 	child := `{"default/a":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default","annotations":{"operetta.dev/hash":"` + hash + `"}},"data":{"text":"the password=HIDE"}}}`
 	dir := filepath.Join(t.TempDir(), "new")
 	r, _ := start(t, dir)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/internal/crd"
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/internal/declaration"
 )
 
 // Kind are the names of a new kind.
@@ -94,7 +94,7 @@ func (p Plan) addKind(kind Kind, project project) error {
 func (p Plan) addKindFile(f file, kind Kind, project project) error {
 	return p.render(strings.ReplaceAll(f.path, "NAME", kind.name()), f.template, data{
 		Kind: kind.Kind, Group: kind.Group, Version: kind.Version, ShortName: kind.ShortName,
-		Name: kind.name(), Plural: metacontroller.PluralOf(kind.Kind), A: article(kind.Kind),
+		Name: kind.name(), Plural: declaration.PluralOf(kind.Kind), A: article(kind.Kind),
 		Category: project.category, Module: project.module,
 		NameRule: "metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit",
 	})

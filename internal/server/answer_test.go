@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net"
@@ -177,43 +176,20 @@ func TestLargestBodyIsRead(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, e.post(t, "/greeting/sync", body+" ").code)
 }
 
-// TestTooLargeBody sends a body as different clients do. Each has to see the
-// answer, and not a broken connection.
+// TestTooLargeBody: the client sees the answer, and not a broken connection.
 func TestTooLargeBody(t *testing.T) {
-	const size = 16 << 20
-	zeros := bytes.Repeat([]byte("0"), size)
-	chunks := strconv.FormatInt(size, 16) + "\r\n" + string(zeros) + "\r\n0\r\n\r\n"
-	for name, send := range map[string]func(*testing.T, *edge) answered{
-		"declared": func(t *testing.T, e *edge) answered {
-			got, err := e.do(http.MethodPost, "/greeting/sync", bytes.NewReader(zeros))
-			require.NoError(t, err)
-			return got
-		},
-		"in chunks": func(t *testing.T, e *edge) answered {
-			got, err := e.do(http.MethodPost, "/greeting/sync", io.MultiReader(bytes.NewReader(zeros)))
-			require.NoError(t, err)
-			return got
-		},
-		"by a client that reads only when it has sent all": func(t *testing.T, e *edge) answered {
-			return sendThenRead(t, e.hooks, "Content-Length: "+strconv.Itoa(size)+"\r\n\r\n", zeros)
-		},
-		"in chunks, by a client that may ask first but does not wait": func(t *testing.T, e *edge) answered {
-			return sendThenRead(t, e.hooks, "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n", []byte(chunks))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := send(t, start(t, func(o *server.Options) { o.MaxBodyBytes = 1 << 20 }))
-			require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
-			require.Equal(t, "the request body is larger than the limit of 1048576 bytes: raise it with --max-body-bytes\n", got.body)
-		})
-	}
+	e := start(t, func(o *server.Options) { o.MaxBodyBytes = 1 << 20 })
+	got := e.post(t, "/greeting/sync", strings.Repeat("0", 16<<20))
+	require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
+	require.Equal(t, "the request body is larger than the limit of 1048576 bytes: raise --max-body-bytes, and the memory limit with it\n", got.body)
 }
 
-func TestHundredMegabytesAreTooMany(t *testing.T) {
-	slow(t)
-	got := start(t, nil).post(t, "/greeting/sync", strings.Repeat("0", 100<<20))
-	require.Equal(t, http.StatusRequestEntityTooLarge, got.code)
-	require.Equal(t, "the request body is larger than the limit of 67108864 bytes: raise it with --max-body-bytes\n", got.body)
+// TestBodyWithoutALength: what is to be read has to be known before.
+func TestBodyWithoutALength(t *testing.T) {
+	got, err := start(t, nil).do(http.MethodPost, "/greeting/sync", io.MultiReader(strings.NewReader(request("hi"))))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusLengthRequired, got.code)
+	require.Equal(t, "the request has no Content-Length\n", got.body)
 }
 
 // TestTooLargeBodyIsNotAskedFor: a client that asks first sends nothing.
@@ -225,27 +201,48 @@ func TestTooLargeBodyIsNotAskedFor(t *testing.T) {
 	require.Less(t, time.Since(asked), 5*time.Second, "the server does not wait for it either")
 }
 
-// TestRefusedKeepNoConnection: the connection of a refused request whose body does not come
-// is closed soon, also where the client waits to be asked for it.
-func TestRefusedKeepNoConnection(t *testing.T) {
+// TestDeadline: a hook that takes too long is given up when it next decodes, or returns.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(o *server.Options) { o.AnswerTimeout = time.Second })
+	late := e.later("/greeting/sync", request("block"))
+	e.untilReached(t, late)
+	time.Sleep(1100 * time.Millisecond)
+	close(e.release)
+	got := <-late
+	require.Equal(t, http.StatusInternalServerError, got.code)
+	require.Equal(t, "no answer was computed within 1s: make the resource smaller\n", got.body)
+}
+
+// TestControlCharactersAreShownAsText in what becomes an event and in the log.
+func TestControlCharactersAreShownAsText(t *testing.T) {
 	e := start(t, nil)
-	for _, headers := range []string{
-		"Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 100\r\nExpect: 100-continue\r\n",
-		"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n", "Content-Length: 100\r\nExpect: 100-continue\r\nConnection: close\r\n",
+	evil := "\x1b[2J\x00\u009b\u202e"
+	inJSON := `\u001b[2J\u0000\u009b\u202e`
+	long := strings.Repeat("n", 1<<20)
+	child := strings.Replace(request("hi"), `"ConfigMap.v1": {`, `"ConfigMap.v1": {"`+inJSON+long+`": null, `, 1)
+	for _, body := range []string{
+		child, `{"parent":` + evil, strings.Replace(request("hi"), `"name": "hello", "uid"`, `"name": "`+inJSON+long+`", "uid"`, 1),
 	} {
-		t.Run(headers, func(t *testing.T) {
-			t.Parallel()
-			connection, err := net.Dial("tcp", e.hooks)
-			require.NoError(t, err)
-			defer func() { _ = connection.Close() }()
-			began := time.Now()
-			_, err = io.WriteString(connection, "POST /nobody/sync HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
-			require.NoError(t, err)
-			require.NoError(t, connection.SetReadDeadline(began.Add(10*time.Second)))
-			all, err := io.ReadAll(connection)
-			require.NoError(t, err, "it is still open, or was reset")
-			require.Contains(t, string(all), " 404 ")
-			require.Less(t, time.Since(began), 5*time.Second)
-		})
+		requirePlain(t, e.post(t, "/greeting/sync", body).body)
+	}
+	path, err := e.do(http.MethodPost, "/%1b%00%e2%80%ae"+strings.Repeat("p", 4_000), nil)
+	require.NoError(t, err)
+	requirePlain(t, path.body)
+	for _, line := range e.log.requests(t, 4) {
+		for key, value := range line {
+			if text, ok := value.(string); ok {
+				requirePlain(t, text)
+				require.Less(t, len(text), 1000, key)
+			}
+		}
+	}
+}
+
+func requirePlain(t *testing.T, text string) {
+	t.Helper()
+	require.NotContains(t, text, strings.Repeat("n", 1000))
+	for _, r := range text {
+		require.True(t, strconv.IsPrint(r) || r == '\n', "%q", text)
 	}
 }

@@ -76,7 +76,9 @@ func (e *edge) do(method, path string, body io.Reader) (answered, error) {
 	if err != nil {
 		return answered{}, err
 	}
-	return roundTrip(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, request)
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	return roundTrip(&http.Client{Transport: transport}, request)
 }
 
 func roundTrip(client *http.Client, request *http.Request) (answered, error) {
@@ -108,17 +110,6 @@ func (e *edge) later(path, body string) <-chan answered {
 		got <- response
 	}()
 	return got
-}
-
-// requireWaits posts, and fails where that is answered soon: it should wait for what
-// others hold.
-func (e *edge) requireWaits(t *testing.T, path, body string) {
-	t.Helper()
-	select {
-	case got := <-e.later(path, body):
-		require.FailNow(t, "the request did not wait", "%d %s", got.code, got.body)
-	case <-time.After(time.Second):
-	}
 }
 
 // untilReached waits until a hook blocks for a request. An answer instead fails

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/net/netutil"
 
 	"github.com/operetta-dev/operetta/internal/metrics"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -26,35 +25,28 @@ const (
 	// DefaultMaxBodyBytes is 64 MiB. A request carries every child whole, at 5
 	// to 10 KB each.
 	DefaultMaxBodyBytes = 64 << 20
-	// MostInFlight is the largest number of hooks that run at once.
-	MostInFlight = 1024
 	// DefaultAnswerTimeout is the time from a request's headers to its answer.
 	// Metacontroller's timeout is 10 s.
 	DefaultAnswerTimeout = 8 * time.Second
-	// waitPart is the part of that for waiting, in tenths. The rest is for the
-	// hook.
-	waitPart = 6
 	// DefaultDrainDelay is the time from a failing readiness probe to the
 	// refusal of new requests, in which the cluster takes the Pod out of its
 	// Service.
 	DefaultDrainDelay = 5 * time.Second
 	// DefaultShutdownTimeout is the longest that requests in flight may take
-	// after that. Metacontroller's timeout is 10 s.
+	// after that.
 	DefaultShutdownTimeout = 15 * time.Second
 )
 
-// Timeouts of a connection. Metacontroller's timeout is 10 s, so a much slower
-// request has nobody left to answer. It keeps idle connections for 90 s: if the
-// server closed them first, a request could be lost, and a POST is not retried.
+// Limits of connections. Nobody reads an answer after Metacontroller's timeout of 10 s. It
+// keeps idle connections for 90 s: if the server closed them first, a request could be
+// lost, and a POST is not retried.
 const (
 	readHeaderTimeout = 2 * time.Second
-	readTimeout       = 15 * time.Second
-	writeTimeout      = 20 * time.Second
+	readTimeout       = 10 * time.Second
+	writeTimeout      = 12 * time.Second
 	idleTimeout       = 120 * time.Second
-	// maxHeaderBytes limits headers, besides the 4 KiB that net/http adds.
-	// Metacontroller sends some 300 bytes. They are not in the memory budget,
-	// and many short ones take 14 times as much while they are parsed.
-	maxHeaderBytes = 1 << 10
+	maxHeaderBytes    = 4 << 10
+	maxConnections    = 1024
 )
 
 // Options are what a Server needs.
@@ -63,66 +55,60 @@ type Options struct {
 	Controllers []metacontroller.Controller
 	// Now is the clock of the hooks.
 	Now func() time.Time
-	// Log takes one line for each request: at debug where it was answered and changes
-	// nothing.
+	// Log takes one line for each request: at debug if the answer changes nothing.
 	Log *slog.Logger
 	// Version is that of the program, for the metrics.
 	Version string
 	// Pprof serves profiles of this process on the metrics port.
 	Pprof bool
-	// MaxBodyBytes limits the compacted body, without what no hook reads. On
-	// the wire it may be four times as long.
+	// MaxBodyBytes is the size of the largest request body, at most half of MemoryBudget.
 	MaxBodyBytes int64
-	// MaxAnswerBytes is the size of the largest answer; 0 stands for
+	// MaxAnswerBytes is the size of the largest answer; 0 means
 	// [metacontroller.DefaultMaxAnswerBytes].
 	MaxAnswerBytes int64
-	// MaxInFlight is the number of hooks that run at once. The others wait, and
-	// get 429 after too long. 0 stands for [DefaultMaxInFlight].
+	// MaxInFlight is the number of hooks that run at once; 0 means [DefaultMaxInFlight].
+	// The others wait, and get 429 after too long.
 	MaxInFlight int
-	// MemoryBudget is the memory of all requests together, in bytes; 0 stands
-	// for [DefaultMemoryBudget]. No body is larger than [LargestBody] of it.
+	// MemoryBudget is the memory of all requests together, in bytes; 0 means
+	// [DefaultMemoryBudget].
 	MemoryBudget int64
-	// AnswerTimeout is the longest that a request takes; 0 stands for
-	// [DefaultAnswerTimeout].
+	// AnswerTimeout is the longest that a request takes; 0 means [DefaultAnswerTimeout].
 	AnswerTimeout time.Duration
-	// Record, if set, is called with each request that was answered with 200,
-	// and must not block.
+	// Record, if set, is called with each request that was answered with 200. It must not
+	// block, and copies what it keeps of the request.
 	Record func(controller metacontroller.Controller, hook metacontroller.HookName, now time.Time, request, answer []byte)
 	// Credentials say how hooks are served and who may call them; nil is plain HTTP
 	// for everybody.
 	Credentials *Credentials
-	// Tracer, if set, makes a span of each request and of its parts. Flush, if set, is
-	// called at the end of a drain to have them sent.
-	Tracer trace.Tracer
-	Flush  func(context.Context)
 	// DrainDelay and ShutdownTimeout are the two parts of a drain.
 	DrainDelay, ShutdownTimeout time.Duration
 }
 
 // Server serves the hooks on one listener, and health checks and metrics on another.
 type Server struct {
-	options  Options
-	serving  atomic.Bool // the hook listener takes connections
-	draining atomic.Bool // readiness fails, requests are still answered
-	gate     gate        // shut when new requests are refused
-	budget   *budget
-	slots    slots
-	calls    calls
-	conns    connections // of the hook port
-	metrics  *metrics.Metrics
+	options     Options
+	limits      *limits
+	metrics     *metrics.Metrics
+	noRoute     *metrics.Route
+	running     sync.Map // has an *exchange for each hook that runs
+	inFlight    atomic.Int64
+	connections atomic.Int64 // of the hook port
+	draining    atomic.Bool  // readiness fails, requests are still answered
+	refusing    atomic.Bool  // new requests are refused
 }
 
 // New returns a Server.
 func New(options Options) *Server {
-	options.MaxInFlight = cmp.Or(options.MaxInFlight, DefaultMaxInFlight())
-	options.MemoryBudget = cmp.Or(options.MemoryBudget, DefaultMemoryBudget)
 	options.AnswerTimeout = cmp.Or(options.AnswerTimeout, DefaultAnswerTimeout)
-	options.MaxBodyBytes = min(options.MaxBodyBytes, LargestBody(options.MemoryBudget))
-	s := &Server{
-		options: options, budget: newBudget(options.MemoryBudget), slots: newSlots(options.MaxInFlight),
-		conns: connections{most: maxConnections},
-	}
-	s.metrics = metrics.New(metrics.Options{Controllers: options.Controllers, Version: options.Version, Load: s.load, Log: options.Log})
+	options.MaxInFlight = cmp.Or(options.MaxInFlight, DefaultMaxInFlight())
+	options.MemoryBudget = cmp.Or(options.MemoryBudget, DefaultMemoryBudget())
+	s := &Server{options: options, limits: newLimits(options.MemoryBudget, options.MaxBodyBytes, options.MaxInFlight)}
+	s.metrics = metrics.New(metrics.Options{Controllers: options.Controllers, Version: options.Version, Log: options.Log, Load: metrics.Load{
+		Requests: s.inFlight.Load, Connections: s.connections.Load, MaxConnections: maxConnections,
+		Memory: []metrics.Share{s.limits.small.load("small"), s.limits.large.load("large")},
+		Slots:  []metrics.Share{s.limits.sync.load("sync"), s.limits.customize.load("customize")},
+	}})
+	s.noRoute = s.metrics.Route("", "")
 	return s
 }
 
@@ -131,59 +117,66 @@ func New(options Options) *Server {
 // finish. It closes both listeners, which are plain TCP listeners: hooks are served
 // over TLS if the options have a certificate. The error is nil after a complete drain.
 func (s *Server) Run(ctx context.Context, hooks, health net.Listener) error {
-	errorLog := newErrorLog(s.options.Log)
-	hookServer := s.httpServer(s.Hooks(), &s.conns, errorLog)
-	healthServer := s.httpServer(s.Health(), &connections{most: maxHealthConnections}, errorLog)
-	healthServer.SetKeepAlivesEnabled(false) // there are only a few connections
-	hookServer.ConnState = progressOnRequest(s.conns.note)
-	following, stop := context.WithCancel(context.WithoutCancel(ctx)) // also during the drain
-	var followers sync.WaitGroup
-	defer followers.Wait()
-	defer stop()
-	followers.Go(func() { errorLog.follow(following) })
-	s.options.Credentials.follow(following)
+	hookServer, healthServer := s.httpServer(s.Hooks()), s.httpServer(s.Health())
+	hookServer.ConnState = s.countConnections
 	failed := make(chan error, 2)
-	acceptLittle(hooks)
-	acceptLittle(health)
-	// Before readiness is served: the hook listener queues connections already, so that
-	// a probe that comes between the two need not fail.
-	s.serving.Store(true)
-	for _, part := range []struct {
-		server   *http.Server
-		listener net.Listener
-	}{{hookServer, s.options.Credentials.encrypted(hooks)}, {healthServer, health}} {
-		go func() {
-			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
-				failed <- fmt.Errorf("serving on %s: %w", part.listener.Addr(), err)
-			}
-		}()
+	serve := func(server *http.Server, listener net.Listener) {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serving on %s: %w", listener.Addr(), err)
+		}
 	}
-	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String(),
-		"tls", s.options.Credentials.isEncrypted(), "memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.options.MaxBodyBytes, "maxInFlight", s.options.MaxInFlight)
+	go serve(hookServer, s.options.Credentials.listener(netutil.LimitListener(hooks, maxConnections)))
+	go serve(healthServer, netutil.LimitListener(health, maxConnections/8))
+	s.options.Log.Info("serving", "hooks", hooks.Addr().String(), "health", health.Addr().String(), "tls", s.options.Credentials.hasTLS(),
+		"memoryBudget", s.options.MemoryBudget, "maxBodyBytes", s.limits.maxBody, "maxInFlight", s.options.MaxInFlight)
 	select {
 	case err := <-failed:
 		return errors.Join(err, hookServer.Close(), healthServer.Close())
 	case <-ctx.Done():
 	}
-	return errors.Join(s.drain(hookServer, hooks), healthServer.Close())
+	return errors.Join(s.drain(hookServer), healthServer.Close())
 }
 
-func (s *Server) httpServer(handler http.Handler, conns *connections, errorLog *errorLog) *http.Server {
-	http1 := &http.Protocols{} // see the certificate's configuration in credentials.go
+func (s *Server) httpServer(handler http.Handler) *http.Server {
+	http1 := &http.Protocols{} // deadlines and the number of connections bound one request each
 	http1.SetHTTP1(true)
 	return &http.Server{
-		Handler:           handler,
-		ConnState:         conns.note,
-		ConnContext:       withConnection,
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		Protocols:         http1,
-		// Or net/http answers "OPTIONS *" itself, without credentials and without a line in
-		// the log.
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     log.New(errorLog, "", 0),
+		Handler:                      handler,
+		ReadHeaderTimeout:            readHeaderTimeout,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeaderBytes,
+		Protocols:                    http1,
+		DisableGeneralOptionsHandler: true, // it would answer without credentials
+		ErrorLog:                     slog.NewLogLogger(s.options.Log.Handler(), slog.LevelWarn),
 	}
+}
+
+func (s *Server) countConnections(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.connections.Add(1)
+	case http.StateClosed:
+		s.connections.Add(-1)
+	}
+}
+
+// drain ends the hook server without losing a request: late requests get 503 until the last
+// one in flight has been answered, and then connections are closed.
+func (s *Server) drain(hookServer *http.Server) error {
+	s.options.Log.Info("draining", "delay", s.options.DrainDelay.String())
+	s.draining.Store(true)
+	time.Sleep(s.options.DrainDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.ShutdownTimeout)
+	defer cancel()
+	s.refusing.Store(true)
+	for s.inFlight.Load() > 0 && ctx.Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := hookServer.Shutdown(ctx); err != nil {
+		return fmt.Errorf("requests were still in flight after %s: %w", s.options.ShutdownTimeout, errors.Join(err, hookServer.Close()))
+	}
+	s.options.Log.Info("drained")
+	return nil
 }

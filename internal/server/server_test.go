@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,12 +72,6 @@ func TestAHookThatDoesNotEndEndsTheServer(t *testing.T) {
 	require.Equal(t, http.StatusOK, e.probe(t, "/readyz").code, "the others are served until then")
 	close(e.release)
 	require.Eventually(t, func() bool { return e.probe(t, "/healthz").code == http.StatusOK }, time.Minute, 50*time.Millisecond)
-}
-
-func TestNotReadyBeforeItServes(t *testing.T) {
-	recorder := httptest.NewRecorder()
-	server.New(server.Options{}).Health().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-	require.Equal(t, http.StatusServiceUnavailable, recorder.Code)
 }
 
 func TestListenerThatFailsEndsTheServer(t *testing.T) {

@@ -122,7 +122,6 @@ func TestValuesChangeTheServer(t *testing.T) {
 	container := got[server].Container()
 	require.Equal(t, "registry.example.com/operetta@"+digest, container["image"])
 	require.Equal(t, []any{"serve", "--listen=:8080", "--metrics-listen=:9090", "--drain-delay=5s", "--shutdown-timeout=20s", "--log-level=debug"}, container["args"])
-	require.Empty(t, container["env"], "another memory limit has no use for GOMEMLIMIT and --memory-budget of the former one")
 	require.Equal(t, values{"requests": values{"cpu": "50m", "memory": "192Mi"}, "limits": values{"memory": "2Gi"}}, container["resources"])
 	text, err := json.Marshal(got[server])
 	require.NoError(t, err)

@@ -26,7 +26,6 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/crd"
-	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -54,9 +53,6 @@ var differences = []reviewed{
 	{"podset/sync", `status\.conditions\[\]\.reason: "Starting" -> "PodsNotReady"`, "Progressing follows from one state for all kinds"},
 	{"podset/sync", `status\.conditions\[\]\.(message|reason|status|lastTransitionTime): "(there is nothing to change|Complete|False|2026-[^"]*)" -> .*`,
 		"Progressing says how many Pods are ready, and is True while one is not"},
-
-	{"(dataservice|modelbox|podbuggertool)/sync", `status\.conditions: .*`,
-		"ChildrenUpdated comes with Drifted: in a recording, a child that was as asked for has the hash of what this release asks for, and other fields"},
 
 	// What is asked for of children.
 	{"dataservice/sync", `StatefulSet\.spec\.podManagementPolicy: \(none\) -> "OrderedReady"`, "immutable: one that is there is asked to have what it has"},
@@ -283,10 +279,7 @@ func TestWhatTheFormerReleaseAdmittedIsNamed(t *testing.T) {
 	const introduction = `# What the CRDs of v0.1.0 admitted
 
 Custom resources that v0.1.0 stored and the CRDs of this version refuse. One that has any of these keeps its children and is not reconciled until it is edited;
-its events quote the message. Most made no Pod in v0.1.0 either: the API server refused it. [operations.md](operations.md#from-v010) has a command that finds them.
-
-Of all kinds with such fields: two entries of one path in the items of a volume, and two of one name of the headers of a probe or hook, and of the sysctls. Metacontroller could not tell them apart. The template of a MyJob cannot be
-changed: delete one that has any of these, and create it again.
+its events quote the message. [operations.md](operations.md#from-v010) has a command that finds them.
 
 Written by ` + "`go test ./internal/cli/workbench -run FormerReleaseAdmitted -update`" + ` from the objects that the tests of the rules break them with.
 `
@@ -296,7 +289,7 @@ Written by ` + "`go test ./internal/cli/workbench -run FormerReleaseAdmitted -up
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Equal(t, introduction+list.String(), string(text))
-	require.Greater(t, strings.Count(list.String(), "\n- "), 200)
+	require.Greater(t, strings.Count(list.String(), "\n- "), 30)
 }
 
 // TestWhatTheFormerReleaseStoredCanBeWritten: a label, a finalizer or a deletion of what is stored
@@ -340,7 +333,7 @@ func TestWhatTheFormerReleaseStoredCanBeWritten(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, written, 1000)
+	require.Greater(t, written, 100)
 }
 
 // withoutEach returns a value and, for each field at any depth, a copy without it.
@@ -367,119 +360,4 @@ func withoutEach(value any) []any {
 		}
 	}
 	return all
-}
-
-// TestWhatTheFormerReleaseStoredTwiceCanBeWritten: lists that have keys now, where those of the former
-// release had none, may have an entry twice. The rules of the API server do not call two such lists equal.
-func TestWhatTheFormerReleaseStoredTwiceCanBeWritten(t *testing.T) {
-	former, written := formerCRDs(t), 0
-	for _, kind := range formerKinds(t) {
-		c, was, is := kind.Controller, kind.was, kind.is
-		_, version, _ := strings.Cut(c.Parent.APIVersion, "/")
-		schema := func(text []byte) map[string]any {
-			whole, err := crd.Written(text, version)
-			require.NoError(t, err)
-			return whole["properties"].(map[string]any)["spec"].(map[string]any)
-		}
-		before := keyedLists(schema(former[c.Name()]), "")
-		for path := range keyedLists(schema(c.CRD), "") {
-			if before[path] || !testenv.Often(c.Name()+path, 4) {
-				continue
-			}
-			object := func(labels map[string]any) map[string]any {
-				text, err := os.ReadFile("../../../deploy/samples/" + c.Name() + ".yaml")
-				require.NoError(t, err)
-				text, err = yaml.YAMLToJSON(text)
-				require.NoError(t, err)
-				var sample map[string]any
-				require.NoError(t, utiljson.Unmarshal(text, &sample))
-				sample["metadata"] = map[string]any{"name": "twice", "namespace": "default", "resourceVersion": "1", "labels": labels}
-				sample["spec"] = withTwice(sample["spec"], strings.Split(strings.TrimPrefix(path, "."), "."))
-				return sample
-			}
-			stored := object(nil)
-			unknown, errs := was.Admit(t.Context(), stored, nil)
-			require.Empty(t, unknown, path)
-			require.Empty(t, errs, path)
-			_, errs = is.Admit(t.Context(), object(nil), nil)
-			require.Contains(t, errs.ToAggregate().Error(), "Duplicate value", path)
-			is.Complete(stored)
-			written++
-			if _, errs := is.Admit(t.Context(), object(map[string]any{"a": "b"}), stored); len(errs) > 0 {
-				t.Errorf("%s: one that has an entry twice in %s cannot be labelled: %v", c.Name(), path, errs.ToAggregate())
-			}
-		}
-	}
-	require.True(t, written > 50 || testing.Short() && written > 10, written)
-}
-
-// keyedLists returns the paths of the lists of a schema that have keys.
-func keyedLists(schema map[string]any, path string) map[string]bool {
-	lists := map[string]bool{}
-	if schema["x-kubernetes-list-type"] == "map" {
-		lists[path] = true
-	}
-	if items, ok := schema["items"].(map[string]any); ok {
-		maps.Copy(lists, keyedLists(items, path+"[]"))
-	}
-	properties, _ := schema["properties"].(map[string]any)
-	for name, property := range properties {
-		maps.Copy(lists, keyedLists(property.(map[string]any), path+"."+name))
-	}
-	return lists
-}
-
-// withTwice returns a value with a list at a path that has an entry twice by its key, and with what
-// the fields on the way need. The fields above are those that the value is in.
-func withTwice(value any, path []string, above ...string) any {
-	if len(path) == 0 {
-		return []any{map[string]any{"name": "a", "value": "b"}, map[string]any{"name": "a", "value": "c"}}
-	}
-	name, isList := strings.CutSuffix(path[0], "[]")
-	object, _ := value.(map[string]any)
-	if object == nil {
-		object = map[string]any{}
-	}
-	needed := map[string]any{}
-	switch name {
-	case "items":
-		object[name] = []any{map[string]any{"key": "a", "path": "a"}, map[string]any{"key": "b", "path": "a"}}
-		if slices.Contains(above, "downwardAPI") {
-			entry := map[string]any{"path": "a", "fieldRef": map[string]any{"fieldPath": "metadata.name"}}
-			object[name] = []any{entry, maps.Clone(entry)}
-		}
-		return object
-	case "secret":
-		needed = map[string]any{"secretName": "a"}
-		if slices.Contains(above, "sources") {
-			needed = map[string]any{"name": "a"}
-		}
-	case "configMap":
-		needed = map[string]any{"name": "a"}
-	case "volumes":
-		needed = map[string]any{"name": "v"}
-	case "initContainers":
-		needed = map[string]any{"name": "other", "image": "a", "restartPolicy": "Always"}
-	case "sidecars":
-		needed = map[string]any{"name": "other", "image": "a"}
-	case "httpGet":
-		object = map[string]any{} // a probe has one of these
-		needed = map[string]any{"port": int64(80)}
-	}
-	above = append(above, name)
-	if !isList {
-		inner, _ := object[name].(map[string]any)
-		if inner == nil {
-			inner = map[string]any{}
-		}
-		maps.Copy(inner, needed)
-		object[name] = withTwice(inner, path[1:], above...)
-		return object
-	}
-	list, _ := object[name].([]any)
-	if len(list) == 0 || name == "volumes" {
-		list = []any{needed}
-	}
-	object[name] = append([]any{withTwice(list[0], path[1:], above...)}, list[1:]...)
-	return object
 }

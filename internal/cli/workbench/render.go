@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -75,7 +76,7 @@ func render(p *program, path string, flags *renderFlags) error {
 	if !flags.validate {
 		controller.CRD = nil
 	}
-	request, err := controller.Complete(hook, input.json)
+	request, err := corpus.Complete(controller, hook, input.json)
 	if err != nil {
 		return fmt.Errorf("%s: %w", input.source, err)
 	}

@@ -1,73 +1,16 @@
 package crds
 
 import (
-	"fmt"
-	"maps"
-	"reflect"
+	"math"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// bound adds maximal lengths of strings to the schema of a Kubernetes type,
-// whose Go type has none. The API server estimates the cost of a CEL rule from
-// the schema, and refuses rules that compare many names without a maximal
-// length.
-func bound(schema map[string]any, t reflect.Type) {
-	const label = 63 // what Kubernetes accepts for these names anyway
-	switch t {
-	case reflect.TypeFor[corev1.Container](), reflect.TypeFor[corev1.Volume](), reflect.TypeFor[corev1.VolumeMount]():
-		if name := member(member(schema, "properties"), "name"); name != nil {
-			name["maxLength"] = label
-		}
-	case reflect.TypeFor[resource.Quantity]():
-		schema["maxLength"] = int64(longestQuantity)
-	case reflect.TypeFor[metav1.LabelSelector]():
-		boundSelector(member(member(schema, "properties"), "matchExpressions"))
-	}
-}
-
-// boundSelector adds limits for the requirements of a selector and their
-// values.
-func boundSelector(expressions map[string]any) {
-	const (
-		most     = 64
-		label    = 63
-		key      = 253 + 1 + label // with its prefix
-		operator = 12              // DoesNotExist
-	)
-	if expressions == nil {
-		return
-	}
-	expressions["maxItems"] = most
-	fields := member(member(expressions, "items"), "properties")
-	for name, length := range map[string]int{"key": key, "operator": operator} {
-		if field := member(fields, name); field != nil {
-			field["maxLength"] = length
-		}
-	}
-	if values := member(fields, "values"); values != nil {
-		values["maxItems"] = most
-		if value := member(values, "items"); value != nil {
-			value["maxLength"] = label
-		}
-	}
-}
-
-// Default limits for lists and maps of a spec. Each entry costs the API server,
-// and every hook, some microseconds of validation, and may be quoted when it refuses a child.
+// Default limits of a spec, where its types have none. They keep what a hook has to read small, and let the
+// API server estimate what a CEL rule costs, which it does from the longest lists and texts.
 const (
-	mostEntries = 1000
-	fewEntries  = 64
-)
-
-// Default limits for texts.
-const (
-	longestText = 1024
-	longestKey  = 317 // that of labels and annotations, with a prefix
-	// longestQuantity is what the sync hook admits, far more than any number with its unit takes.
+	mostEntries     = 1000
+	fewEntries      = 100
+	longestText     = 1024
 	longestQuantity = 64
 )
 
@@ -75,19 +18,36 @@ const (
 // and files.
 var manyEntries = map[string]bool{"args": true, "command": true, "env": true, "envs": true, "items": true, "config": true}
 
-// boundEntries adds the default limits to each list and map of a schema without
-// one.
+// longTexts are the fields whose texts have no default limit: what runs in containers, and the
+// values of HTTP headers, of environment variables and of annotations.
+var longTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true, "gmsaCredentialSpec": true}
+
+// boundEntries adds the default limits to each list and map of a schema without one.
 func boundEntries(schema map[string]any, name string) {
+	limit := fewEntries
+	if manyEntries[name] {
+		limit = mostEntries
+	}
 	if schema["type"] == "array" && schema["maxItems"] == nil {
-		schema["maxItems"] = entriesOf(name)
+		schema["maxItems"] = limit
 	}
 	if member(schema, "additionalProperties") != nil && schema["maxProperties"] == nil {
-		schema["maxProperties"] = entriesOf(name)
-		if name == "nodeSelector" {
-			maps.Copy(member(schema, "additionalProperties"), labelValue)
-		}
+		schema["maxProperties"] = limit
 	}
 	belowByName(schema, name, boundEntries)
+}
+
+// boundTexts adds a maximal length to each string of a schema without one.
+func boundTexts(schema map[string]any, name string) {
+	if isText(schema) && schema["maxLength"] == nil && schema["enum"] == nil && !longTexts[name] {
+		schema["maxLength"] = int64(longestText)
+	}
+	belowByName(schema, name, boundTexts)
+}
+
+// isText reports whether a text is a value of a schema.
+func isText(schema map[string]any) bool {
+	return schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
 }
 
 // belowByName calls visit with the schema of each field of an object, of each item of a list and of
@@ -103,84 +63,18 @@ func belowByName(schema map[string]any, name string, visit func(schema map[strin
 	}
 }
 
-// isText reports whether a text is a value of a schema.
-func isText(schema map[string]any) bool {
-	return schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
-}
+// lineEnd is U+0085. Under server-side apply Metacontroller sends children as YAML, in which it
+// arrives as a space.
+const lineEnd = `\x85`
 
-// freeTexts are the fields whose text the API server does not validate, and so does not
-// quote: what runs in containers, and the values of HTTP headers, of environment variables
-// and of annotations, but for those of [annotationRules].
-var freeTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true}
-
-// boundTexts adds a maximal length to each string of a schema without one. The API server
-// quotes what it refuses, with up to four bytes for one, and Metacontroller keeps that as
-// an event: a name of 200 KB would take it megabytes at each try.
-func boundTexts(schema map[string]any, name string) {
-	if isText(schema) && schema["maxLength"] == nil && schema["enum"] == nil && !freeTexts[name] {
-		schema["maxLength"] = int64(longestText)
-	}
-	belowByName(schema, name, boundTexts)
-}
-
-// notKeptByYAML are the characters that YAML does not keep, in which Metacontroller sends
-// children under server-side apply: U+0085 arrives as a space or, of two, as a newline, and the
-// others may not stand there.
-const notKeptByYAML = `\x7f-\x{9f}\x{fffe}\x{ffff}`
-
-// refuseLineEnds has no string of a schema admit [notKeptByYAML].
+// refuseLineEnds has no string of a schema admit a [lineEnd].
 func refuseLineEnds(schema map[string]any, name string) {
 	if pattern, has := schema["pattern"].(string); isText(schema) && has {
-		schema["pattern"] = strings.ReplaceAll(pattern, "[^", "[^"+notKeptByYAML)
+		schema["pattern"] = strings.ReplaceAll(pattern, "[^", "[^"+lineEnd)
 	} else if isText(schema) && schema["enum"] == nil && schema["format"] == nil {
-		schema["pattern"] = "^[^" + notKeptByYAML + "]*$"
+		schema["pattern"] = "^[^" + lineEnd + "]*$"
 	}
 	belowByName(schema, name, refuseLineEnds)
-}
-
-// annotationRules are about annotations of Pods whose values the API server validates, and
-// quotes where it refuses a Pod: ValidatePodSpecificAnnotations of Kubernetes'
-// pkg/apis/core/validation. All but the last have had fields for long.
-var annotationRules = []rule{
-	{"!self.exists(key, key in ['scheduler.alpha.kubernetes.io/tolerations', 'kubernetes.io/config.mirror', 'seccomp.security.alpha.kubernetes.io/pod'] || " +
-		"key.startsWith('container.apparmor.security.beta.kubernetes.io/') || key.startsWith('container.seccomp.security.alpha.kubernetes.io/'))",
-		"annotations cannot set AppArmor, seccomp, tolerations or a mirror Pod: use securityContext and spec.tolerations"},
-	{"!('controller.kubernetes.io/pod-deletion-cost' in self) || size(self['controller.kubernetes.io/pod-deletion-cost']) <= 11", // a pattern would cost too much
-		"the annotation controller.kubernetes.io/pod-deletion-cost must be a number of at most 11 characters, for example -100"},
-}
-
-// boundKeys adds rules to each map of a schema, which cannot bound keys itself.
-func boundKeys(schema map[string]any, name string) {
-	if member(schema, "additionalProperties") != nil && isKnownToCEL(schema) {
-		if name == "annotations" || name == "podAnnotations" {
-			for _, rule := range annotationRules {
-				addRule(schema, rule)
-			}
-		}
-		addRule(schema, rule{
-			fmt.Sprintf("self.all(key, size(key) <= %d)", longestKey),
-			fmt.Sprintf("a key has more than %d characters: shorten it", longestKey),
-		})
-	}
-	belowByName(schema, name, boundKeys)
-}
-
-// isKnownToCEL reports whether a rule can be about a list or a map: it cannot where an item or a
-// value has any content, and so no type.
-func isKnownToCEL(schema map[string]any) bool {
-	for _, keyword := range []string{"items", "additionalProperties"} {
-		if inner := member(schema, keyword); inner != nil {
-			return isKnownToCEL(inner)
-		}
-	}
-	return schema["type"] != nil || schema["x-kubernetes-int-or-string"] == true
-}
-
-func entriesOf(name string) int {
-	if manyEntries[name] {
-		return mostEntries
-	}
-	return fewEntries
 }
 
 // The exponent of a quantity in Kubernetes' pattern, and the one that is admitted: to
@@ -190,8 +84,7 @@ const (
 	shortExponent = `([eE](\+|-)?[0-9]{1,2})`
 )
 
-// boundQuantities adds a maximal length to each quantity of a schema, as in the
-// hooks.
+// boundQuantities adds a maximal length to each quantity of a schema, and to its exponent.
 func boundQuantities(schema map[string]any) {
 	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, anyExponent) {
 		schema["pattern"] = strings.Replace(pattern, anyExponent, shortExponent, 1)
@@ -200,21 +93,26 @@ func boundQuantities(schema map[string]any) {
 	below(schema, boundQuantities)
 }
 
-// boundNumbers adds the range to each number of a schema that has a format: a format is
-// not validated, and no hook can decode a larger number. A number of seconds has that of 32 bits:
-// Kubernetes' controllers multiply it by 1e9, which overflows for some that have 64 bits.
+// boundNumbers adds the range of its format to each number of a schema without one: the API server does
+// not look at the format, and no hook can decode a larger number.
 func boundNumbers(schema map[string]any) {
-	for name := range member(schema, "properties") {
-		field := member(member(schema, "properties"), name)
-		if field["type"] == "integer" && (strings.HasSuffix(name, "Seconds") || name == "seconds") {
-			boundInteger(field, reflect.TypeFor[int32]())
-		}
-	}
 	below(schema, boundNumbers)
-	switch schema["format"] {
-	case "int32":
-		boundInteger(schema, reflect.TypeFor[int32]())
-	case "int64":
-		boundInteger(schema, reflect.TypeFor[int64]())
+	switch {
+	case schema["format"] == "int32", schema["x-kubernetes-int-or-string"] == true && schema["pattern"] == nil: // with one it is a quantity
+		boundRange(schema, math.MinInt32, math.MaxInt32)
+	case schema["format"] == "int64":
+		// A limit is a floating-point number, of which this is the largest below 2^63, as it is printed.
+		const most = 9223372036854775000
+		boundRange(schema, -most, most)
+	}
+}
+
+// boundRange adds the limits that the type's author has not written.
+func boundRange(schema map[string]any, least, most int64) {
+	if schema["minimum"] == nil {
+		schema["minimum"] = least
+	}
+	if schema["maximum"] == nil {
+		schema["maximum"] = most
 	}
 }

@@ -198,7 +198,6 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	boundEntries(written, "spec")
 	boundTexts(written, "spec")
 	refuseLineEnds(written, "spec")
-	boundKeys(written, "spec")
 	boundQuantities(schema)
 	cut, err := yaml.Marshal(definition)
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // cutter walks a schema together with its Go type. It removes the descriptions
@@ -22,28 +20,14 @@ func (c *cutter) walk(schema map[string]any, t reflect.Type, path string) {
 	if schema == nil { // a field of any content, whose type may have itself as its element
 		return
 	}
-	t = pointedTo(t)
-	inSpec := strings.HasPrefix(path, "spec.") // the status is not for users to write
-	if inSpec {
-		boundValue(schema, t)
-	}
-	boundInteger(schema, t) // some have no format, as uint8
-	switch t.Kind() {
+	switch t = pointedTo(t); t.Kind() {
 	case reflect.Struct:
 		if !c.isOurs(t) {
 			below(schema, mute)
-			bound(schema, t)
-			if t != reflect.TypeFor[resource.Quantity]() { // one of ours may be negative
-				constrain(schema, t)
-			}
-			if inSpec {
-				boundForeign(schema, t)
-			}
 			return
 		}
 		c.fields(member(schema, "properties"), t, path)
 	case reflect.Slice, reflect.Array:
-		constrainList(schema, t.Elem())
 		c.element(member(schema, "items"), t.Elem(), path+"[]")
 	case reflect.Map:
 		c.element(member(schema, "additionalProperties"), t.Elem(), path+"{}")

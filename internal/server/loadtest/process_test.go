@@ -80,7 +80,8 @@ func start(t *testing.T, flags ...string) *process {
 	container := shipped(t)
 	args := append(container.Args, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0")
 	p := &process{Cmd: exec.Command(binary, append(args, flags...)...), ended: make(chan error, 1)}
-	p.Env = append(os.Environ(), "GORACE=halt_on_error=1")
+	limit := container.Resources.Limits.Memory().Value()
+	p.Env = append(os.Environ(), "GORACE=halt_on_error=1", fmt.Sprint("GOMEMLIMIT=", limit/4*3)) // as it finds out in its container
 	for _, variable := range container.Env {
 		p.Env = append(p.Env, variable.Name+"="+variable.Value)
 	}
@@ -91,13 +92,13 @@ func start(t *testing.T, flags ...string) *process {
 	require.NoError(t, p.Start())
 	require.NoError(t, log.Close())
 	go func() { p.ended <- p.Wait() }()
-	limit := container.Resources.Limits.Memory().Value()
 	if detectsRaces() {
 		limit *= perRaceDetector
 	}
 	p.confine(t, limit)
 	t.Cleanup(func() { p.end(t) })
-	require.Eventually(t, p.isServing, time.Minute, 10*time.Millisecond, "it does not serve")
+	require.Eventually(t, func() bool { return p.isServing() || len(p.ended) > 0 }, time.Minute, 10*time.Millisecond, "it does not serve")
+	require.Empty(t, p.ended, "it has ended")
 	return p
 }
 
@@ -198,20 +199,4 @@ func (p *process) cgroupPeak() string {
 		}
 	}
 	return "unknown"
-}
-
-// processorTime returns what the process has used of the processors.
-func (p *process) processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
-	require.NoError(t, err)
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest) // from the third on
-	var ticks int64
-	for _, i := range []int{11, 12} { // utime and stime, of which a second has 100
-		n, err := strconv.ParseInt(fields[i], 10, 64)
-		require.NoError(t, err)
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
 }

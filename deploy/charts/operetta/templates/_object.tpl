@@ -50,23 +50,6 @@
 {{- $_ := set $pod "imagePullSecrets" $values.image.pullSecrets }}
 {{- end }}
 {{- $args := $container.args }}
-{{- if ne (dig "limits" "memory" "" $values.resources | toString) (toString $container.resources.limits.memory) }}
-{{- /* Both follow from the limit. Without them the server works them out. */}}
-{{- $kept := list }}
-{{- range $args }}
-{{- if not (hasPrefix "--memory-budget=" .) }}
-{{- $kept = append $kept . }}
-{{- end }}
-{{- end }}
-{{- $args = $kept }}
-{{- $env := list }}
-{{- range $container.env }}
-{{- if ne .name "GOMEMLIMIT" }}
-{{- $env = append $env . }}
-{{- end }}
-{{- end }}
-{{- $_ := set $container "env" $env }}
-{{- end }}
 {{- if $values.kinds }}
 {{- $args = append $args (printf "--kinds=%s" (join "," (sortAlpha $values.kinds))) }}
 {{- end }}

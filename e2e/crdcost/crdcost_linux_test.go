@@ -1,0 +1,191 @@
+// Package crdcost measures what the CRDs cost an API server.
+package crdcost
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
+	"github.com/operetta-dev/operetta/e2e/tools"
+)
+
+const (
+	// costVariable names the environment variable without which nothing is measured: it takes minutes.
+	costVariable = "OPERETTA_TEST_CRDCOST"
+	// rounds is how often each set of CRDs is given to a new API server. The least counts: a busy
+	// machine can only make it seem more.
+	rounds = 3
+	// mostTimes is how many times as much of a processor the CRDs may take as without their rules.
+	mostTimes = 1.4
+)
+
+// cost is what an API server spends on CRDs until it serves their kinds.
+type cost struct {
+	processor time.Duration
+	memory    int64 // bytes that are in use after a garbage collection
+}
+
+func (c cost) String() string {
+	return fmt.Sprintf("%.2f s of a processor, %d MB", c.processor.Seconds(), c.memory>>20)
+}
+
+// TestCRDsCostAnAPIServerLittle compares the CRDs with the same ones without their rules.
+func TestCRDsCostAnAPIServerLittle(t *testing.T) {
+	if os.Getenv(costVariable) == "" {
+		t.Skipf("%s is not set", costVariable)
+	}
+	whole, plain := t.TempDir(), t.TempDir()
+	kinds := writeCRDs(t, whole, plain)
+	var least [2]cost
+	for round := range rounds {
+		for i, folder := range []string{whole, plain} {
+			now := costOf(t, folder, kinds)
+			t.Logf("round %d, rules %t: %s", round, folder == whole, now)
+			if round == 0 {
+				least[i] = now
+			}
+			least[i] = cost{min(least[i].processor, now.processor), min(least[i].memory, now.memory)}
+		}
+	}
+	times := least[0].processor.Seconds() / least[1].processor.Seconds()
+	t.Logf("CRDs: %s; without rules %s; %.2f and %.2f times", least[0], least[1], times, float64(least[0].memory)/float64(least[1].memory))
+	require.LessOrEqual(t, times, mostTimes)
+}
+
+// writeCRDs writes the CRDs of deploy/ to a folder, and to another one without their rules. It returns
+// the paths of their kinds.
+func writeCRDs(t *testing.T, whole, plain string) (kinds []string) {
+	paths, err := filepath.Glob("../../deploy/crds/*.yaml")
+	require.NoError(t, err)
+	for _, path := range paths {
+		if filepath.Base(path) == "kustomization.yaml" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(whole, filepath.Base(path)), text, 0o600))
+		var definition apiextensionsv1.CustomResourceDefinition
+		require.NoError(t, yaml.UnmarshalStrict(text, &definition))
+		spec := definition.Spec
+		kinds = append(kinds, "/apis/"+spec.Group+"/"+spec.Versions[0].Name+"/"+spec.Names.Plural)
+
+		var anything any
+		require.NoError(t, yaml.Unmarshal(text, &anything))
+		text, err = yaml.Marshal(withoutRules(anything))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(plain, filepath.Base(path)), text, 0o600))
+	}
+	require.NotEmpty(t, kinds)
+	return kinds
+}
+
+// withoutRules removes the rules from a schema and all below it.
+func withoutRules(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		delete(value, "x-kubernetes-validations")
+		for _, inner := range value {
+			withoutRules(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			withoutRules(inner)
+		}
+	}
+	return value
+}
+
+// costOf gives the CRDs of a folder to a new API server, and asks it for each of their kinds.
+func costOf(t *testing.T, folder string, kinds []string) cost {
+	c, err := cluster.Start(t.Context(), cluster.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Stop()) }()
+	kubectl := func(args ...string) string {
+		stdout, _, err := c.Kubectl(args...)
+		require.NoError(t, err)
+		return stdout
+	}
+	inUse := func() int64 {
+		kubectl("get", "--raw=/debug/pprof/heap?gc=1&debug=1")
+		_, after, found := strings.Cut(kubectl("get", "--raw=/metrics"), "\ngo_memstats_heap_alloc_bytes ")
+		require.True(t, found)
+		number, _, _ := strings.Cut(after, "\n")
+		bytes, err := strconv.ParseFloat(number, 64)
+		require.NoError(t, err)
+		return int64(bytes)
+	}
+	pid := c.PID(tools.KubeAPIServer.Name)
+	settle(t, pid)
+	memory := inUse()
+	processor := used(t, pid)
+
+	kubectl("create", "--filename="+folder)
+	kubectl("wait", "--for=condition=Established", "--timeout=2m", "crd", "--all")
+	for _, kind := range kinds {
+		require.Eventually(t, func() bool { _, _, err := c.Kubectl("get", "--raw="+kind); return err == nil }, time.Minute, time.Second, kind)
+	}
+	settle(t, pid)
+	processor = used(t, pid) - processor
+	return cost{processor, inUse() - memory}
+}
+
+// used returns what a process has used of a processor.
+func used(t *testing.T, pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(text), ") ")
+	require.True(t, found)
+	fields := strings.Fields(after)
+	total := time.Duration(0)
+	for _, field := range fields[11:13] { // utime and stime of proc(5), in hundredths of a second
+		ticks, err := strconv.Atoi(field)
+		require.NoError(t, err)
+		total += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return total
+}
+
+// settle waits until a process has little to do.
+func settle(t *testing.T, pid int) {
+	const interval = 3 * time.Second
+	last := wanted(t, pid)
+	for quiet, deadline := 0, time.Now().Add(5*time.Minute); quiet < 2; {
+		require.True(t, time.Now().Before(deadline), "the API server is busy for long")
+		time.Sleep(interval)
+		now := wanted(t, pid)
+		quiet++
+		if now-last > interval/2 {
+			quiet = 0
+		}
+		last = now
+	}
+}
+
+// wanted returns how long the threads of a process have had a processor, or waited for one: on a busy machine
+// a process with much to do gets little.
+func wanted(t *testing.T, pid int) (total time.Duration) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	require.NoError(t, err)
+	require.NotEmpty(t, threads)
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil {
+			continue // it has ended
+		}
+		for _, field := range strings.Fields(string(text))[:2] {
+			nanoseconds, err := strconv.ParseInt(field, 10, 64)
+			require.NoError(t, err)
+			total += time.Duration(nanoseconds)
+		}
+	}
+	return total
+}

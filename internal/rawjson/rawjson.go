@@ -1,0 +1,152 @@
+// Package rawjson reads JSON where it stands. A Reader checks a text and decodes parts of it, in one
+// pass. The functions navigate a text that is known to be valid, and skip values by counting
+// brackets.
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Members calls visit with the key and the raw value of each member of a JSON
+// object, in the order of the text. It reports false if raw is no object, or if
+// visit returned false.
+func Members(raw []byte, visit func(key, value []byte) bool) bool {
+	i := skipSpace(raw, 0)
+	if i == len(raw) || raw[i] != '{' {
+		return false
+	}
+	for i = skipSpace(raw, i+1); raw[i] != '}'; {
+		key, value, end := memberAt(raw, i)
+		if !visit(key, value) {
+			return false
+		}
+		if i = skipSpace(raw, end); raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+	}
+	return true
+}
+
+// memberAt returns the member of an object that begins at i, and the index behind it.
+func memberAt(raw []byte, i int) (key, value []byte, end int) {
+	end = skipString(raw, i)
+	key = Unquote(raw[i:end])
+	start := skipSpace(raw, skipSpace(raw, end)+1) // over the colon
+	end = skipValue(raw, start)
+	return key, raw[start:end], end
+}
+
+// Elements calls visit with the raw value of each element of a JSON list, until
+// visit returns false. Other values have no elements.
+func Elements(raw []byte, visit func(value []byte) bool) {
+	i := skipSpace(raw, 0)
+	if i == len(raw) || raw[i] != '[' {
+		return
+	}
+	for i = skipSpace(raw, i+1); raw[i] != ']'; {
+		end := skipValue(raw, i)
+		if !visit(raw[i:end]) {
+			return
+		}
+		if i = skipSpace(raw, end); raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+	}
+}
+
+// Lookup returns the raw value at a path of member names, or nil.
+func Lookup(raw []byte, path ...string) []byte {
+	for _, name := range path {
+		var found []byte
+		Members(raw, func(key, value []byte) bool {
+			if string(key) == name {
+				found = value
+			}
+			return found == nil // a name stands once
+		})
+		if found == nil {
+			return nil
+		}
+		raw = found
+	}
+	return raw
+}
+
+// Text returns the string in a raw JSON value, and whether it is a string.
+func Text(raw []byte) (string, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	return string(Unquote(raw)), true
+}
+
+// IsObject reports whether a raw JSON value is an object.
+func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// IsNull reports whether a raw JSON value is null or missing.
+func IsNull(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
+
+func skipSpace(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index after the string that starts at i.
+func skipString(raw []byte, i int) int {
+	begin := i + 1
+	end := begin + bytes.IndexByte(raw[begin:], '"')
+	for {
+		escape := bytes.IndexByte(raw[begin:end], '\\')
+		if escape < 0 {
+			return end + 1
+		}
+		if begin += escape + 2; begin > end { // the backslash escapes the quotation mark
+			end = begin + bytes.IndexByte(raw[begin:], '"')
+		}
+	}
+}
+
+// skipValue returns the index behind the value that starts at i.
+func skipValue(raw []byte, i int) int {
+	switch raw[i] {
+	case '"':
+		return skipString(raw, i)
+	case '{', '[':
+		for depth := 0; ; {
+			switch raw[i] {
+			case '"':
+				i = skipString(raw, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+	default:
+		for i < len(raw) && raw[i] != ',' && raw[i] != '}' && raw[i] != ']' &&
+			raw[i] != ' ' && raw[i] != '\n' && raw[i] != '\r' && raw[i] != '\t' {
+			i++
+		}
+		return i
+	}
+}
+
+// Unquote returns the content of a JSON string. Hardly any string of a request
+// has an escape, so hardly any is copied.
+func Unquote(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	var s string
+	if json.Unmarshal(quoted, &s) != nil {
+		return quoted[1 : len(quoted)-1]
+	}
+	return []byte(s)
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package metacontroller
-
-const underRace = false
