@@ -60,6 +60,8 @@ type Conditions struct {
 	now        metav1.Time
 	generation int64
 	list       []metav1.Condition
+	state      State
+	isRepaired bool // some of the old ones had times that the API server or timeouts would not take
 }
 
 // NewConditions starts from the old conditions, which are those of the status
@@ -73,8 +75,8 @@ func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Con
 		if at := old[i].LastTransitionTime; !at.IsZero() && !at.After(c.now.Time) {
 			continue
 		}
-		if &c.old[0] == &old[0] {
-			c.old = slices.Clone(old)
+		if !c.isRepaired {
+			c.old, c.isRepaired = slices.Clone(old), true
 		}
 		c.old[i].LastTransitionTime = c.now
 	}
@@ -124,6 +126,10 @@ func (c *Conditions) List() []metav1.Condition {
 	})
 	return c.list
 }
+
+// nextWait is how long after the first children others may be asked for that are waited for
+// since then as well: a Role for instance that comes after its ServiceAccount.
+const nextWait = 10 * time.Second
 
 // PendingChildren is the part of a status that lists the children that are
 // waited for. People read it, and so does the next sync; since when they are
@@ -247,6 +253,9 @@ func (c *Conditions) since(conditionType string, children, old []string) metav1.
 	condition := c.oldWait(conditionType)
 	if condition == nil || conditionType == ConditionChildrenUpdated && condition.ObservedGeneration != c.generation {
 		return c.now
+	}
+	if condition.ObservedGeneration == c.generation && c.now.Sub(condition.LastTransitionTime.Time) < nextWait {
+		return condition.LastTransitionTime
 	}
 	isWaitedFor := func(name string) bool { return slices.Contains(children, name) }
 	switch {

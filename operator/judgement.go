@@ -42,6 +42,7 @@ type Judgement struct {
 // [ConditionProgressing] and [ConditionDegraded] that are named. A later call
 // replaces what it sets.
 func (c *Conditions) Judge(j Judgement, also ...string) {
+	c.state = j.State
 	c.SetJudged(ConditionReady, j)
 	if j.State == Failed {
 		c.Set(ConditionStalled, metav1.ConditionTrue, j.Reason, j.Message)

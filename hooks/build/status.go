@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -63,7 +64,16 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 	}
 	conditions.Judge(judgement)
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
+	status, left := operator.Pace(conditions, s.build.Status, status, Status.isProgressOf)
+	p.resyncWithin(left)
 	return status, p.resyncAfter
+}
+
+// isProgressOf reports whether a status differs from an older one only in what later syncs do
+// not read and nobody waits for.
+func (s Status) isProgressOf(old Status) bool {
+	s.ObservedGeneration, s.StartTime, s.Conditions, s.PendingChildren = old.ObservedGeneration, old.StartTime, old.Conditions, old.PendingChildren
+	return equality.Semantic.DeepEqual(s, old)
 }
 
 // copyResult copies the result of the build.

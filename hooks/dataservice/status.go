@@ -52,8 +52,12 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 	}
 	conditions.Judge(children.With(p.judge()))
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	return status, children.ResyncAfter
+	status, left := operator.Pace(conditions, p.ds.Status, status, Status.isProgressOf)
+	return status, operator.Soonest(children.ResyncAfter, left)
 }
+
+// isProgressOf reports whether a status differs from an older one only in how far the work is.
+func (s Status) isProgressOf(old Status) bool { return s.Phase == old.Phase }
 
 // componentStatus returns the status of one component.
 func (p *plan) componentStatus(part *part) ComponentStatus {

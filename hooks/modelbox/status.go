@@ -31,7 +31,8 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	conditions.Judge(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
 	status := progress(s.box, s.observed)
 	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	return status, reported.ResyncAfter
+	status, left := operator.Pace(conditions, s.box.Status, status, nil)
+	return status, operator.Soonest(reported.ResyncAfter, left)
 }
 
 // progress copies the numbers and addresses that are observed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -45,7 +46,14 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	conditions.Judge(children.With(own))
 	status := s.progress()
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	return status, operator.Soonest(children.ResyncAfter, s.plan.again)
+	status, left := operator.Pace(conditions, s.job.Status, status, Status.isProgressOf)
+	return status, operator.Soonest(children.ResyncAfter, s.plan.again, left)
+}
+
+// isProgressOf reports whether both say that the Pod is there and has not ended. Since when it
+// has been missing is read by later syncs.
+func (s Status) isProgressOf(old Status) bool {
+	return s.Phase == PhaseRunning && old.Phase == PhaseRunning && meta.IsStatusConditionTrue(old.Conditions, operator.ConditionChildrenObserved)
 }
 
 // conditionOf returns the condition that a MyJob of a result has, as a Job does, or

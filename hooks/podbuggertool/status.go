@@ -45,7 +45,14 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 		status.FailedPods, status.Recipe = s.memory.pods, s.memory.recipe
 	}
 	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	return status, operator.Soonest(resyncAfter, reported.ResyncAfter)
+	status, left := operator.Pace(conditions, s.tool.Status, status, Status.isProgressOf)
+	return status, operator.Soonest(resyncAfter, reported.ResyncAfter, left)
+}
+
+// isProgressOf reports whether a status differs from an older one only in what later syncs do
+// not read.
+func (s Status) isProgressOf(old Status) bool {
+	return s.Recipe == old.Recipe && slices.Equal(s.FailedPods, old.FailedPods)
 }
 
 // count counts and lists the Pods.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -75,7 +77,16 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 		conditions.Judge(children.Judgement)
 	}
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	return status, operator.Soonest(resync, left, plan.retry.Sub(now))
+	status, more := operator.Pace(conditions, set.Status, status, Status.isProgressOf)
+	return status, operator.Soonest(resync, left, plan.retry.Sub(now), more)
+}
+
+// isProgressOf reports whether a status differs from an older one only in what later syncs
+// do not read.
+func (s Status) isProgressOf(old Status) bool {
+	s.ObservedGeneration, s.Ready, s.ReadyReplicas = old.ObservedGeneration, old.Ready, old.ReadyReplicas
+	s.Conditions, s.PendingChildren = old.Conditions, old.PendingChildren
+	return equality.Semantic.DeepEqual(s, old)
 }
 
 // withLater adds to a message what the Pods wait for that have not been created

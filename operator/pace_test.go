@@ -1,0 +1,83 @@
+package operator
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// TestPace: how far work is that goes on is written every twenty seconds, all else at once.
+func TestPace(t *testing.T) {
+	type status struct {
+		ObservedGeneration int64
+		ReadyReplicas      int
+	}
+	missing := metacontroller.Difference{Missing: []string{"Deployment/web"}}
+	begun := func(at time.Duration) []metav1.Condition { // conditions of a rollout in which the Deployment is asked for
+		c := NewConditions(nil, 1, noon.Add(at))
+		c.Judge(c.ReportChildren(missing, PendingChildren{}).Judgement, ConditionDegraded)
+		return c.List()
+	}
+	settled := func() []metav1.Condition {
+		c := NewConditions(begun(0), 1, noon)
+		c.Judge(c.ReportChildren(metacontroller.Difference{}, PendingChildren{}).With(Judgement{}), ConditionDegraded)
+		return c.List()
+	}
+	working := Judgement{Working, ReasonRollingOut, "1 of 3 replicas are available"}
+	for name, test := range map[string]struct {
+		old        []metav1.Condition
+		generation int64
+		now        time.Duration
+		diff       metacontroller.Difference
+		own        Judgement
+		isOther    bool // in more than progress
+		ready      int  // of the new status; the old one has none
+		left       time.Duration
+	}{
+		"the first":                            {generation: 1, own: working, ready: 1},
+		"begun":                                {old: begun(0), generation: 1, own: working, ready: 1, left: 20 * time.Second},
+		"later":                                {old: begun(0), generation: 1, now: 19 * time.Second, own: working, ready: 1, left: time.Second},
+		"nothing moves":                        {old: begun(0), generation: 1, now: 19 * time.Second, own: working},
+		"after twenty seconds":                 {old: begun(0), generation: 1, now: 20 * time.Second, own: working, ready: 1},
+		"too late":                             {old: settled(), generation: 1, now: 21 * time.Second, own: working, ready: 1, left: 19 * time.Second},
+		"children that have appeared are told": {old: begun(0), generation: 1, now: 21 * time.Second, own: working, ready: 1},
+		"after an hour":                        {old: begun(0), generation: 1, now: time.Hour, own: working, ready: 1},
+		"the end":                              {old: begun(0), generation: 1, own: Judgement{Done, ReasonAvailable, "3 of 3"}, ready: 1},
+		"a failure":                            {old: begun(0), generation: 1, own: Judgement{Failed, ReasonDeadlineExceeded, "timed out"}, ready: 1},
+		"a hindrance":                          {old: begun(0), generation: 1, own: Judgement{Hindered, ReasonReplicaFailure, "quota"}, ready: 1},
+		"a newer spec":                         {old: begun(0), generation: 2, own: working, ready: 1},
+		"what others read":                     {old: begun(0), generation: 1, own: working, ready: 1, isOther: true},
+		"still missing":                        {old: begun(0), generation: 1, diff: missing, ready: 1, left: 20 * time.Second},
+		"an update is asked for":               {old: begun(0), generation: 1, diff: metacontroller.Difference{Outdated: []string{"Service/web"}, NotUpdated: []string{"Service/web"}}, ready: 1},
+		"another clock":                        {old: begun(time.Hour), generation: 1, own: working, ready: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := NewConditions(test.old, test.generation, noon.Add(test.now))
+			c.Judge(c.ReportChildren(test.diff, PendingChildren{}).With(test.own), ConditionDegraded)
+			got, left := Pace(c, status{ObservedGeneration: 1}, status{ReadyReplicas: test.ready}, func(status, status) bool { return !test.isOther })
+			require.Equal(t, test.left, left)
+			want := status{ReadyReplicas: test.ready}
+			if left > 0 {
+				want.ReadyReplicas = 0
+			}
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+// TestWaitsThatFollowEachOtherAreOne: children that are asked for when others have appeared are
+// waited for since those were, where the status may not say yet that those have.
+func TestWaitsThatFollowEachOtherAreOne(t *testing.T) {
+	first := NewConditions(nil, 1, noon)
+	before := first.ReportChildren(metacontroller.Difference{Missing: []string{"Role/a"}}, PendingChildren{})
+	next := metacontroller.Difference{Missing: []string{"Job/a"}}
+	for after, since := range map[time.Duration]time.Duration{9 * time.Second: 0, 10 * time.Second: 10 * time.Second} {
+		second := NewConditions(first.List(), 1, noon.Add(after))
+		second.ReportChildren(next, before.Pending)
+		require.Equal(t, noon.Add(since), second.Find(ConditionChildrenObserved).LastTransitionTime.Time)
+	}
+}
