@@ -33,7 +33,7 @@ import (
 )
 
 // most is the size in bytes that an image has for each platform at most, compressed.
-const most = 25 << 20
+const most = 12 << 20
 
 func source(root string) image.Source {
 	return image.Source{Root: root, Go: "go", Version: "v1.2.3", Revision: "0123abcd", Created: time.Unix(1767323045, 0).UTC()}
