@@ -50,8 +50,8 @@ func fullest() map[string]map[string]string {
 		"modelbox": {
 			"mounts": fmt.Sprintf(`{"image":"x",%s,"volumes":%s,"sidecars":%s,"initContainers":%s}`,
 				mounts(50, 50), volumes(50), containersWith(20, "s", mounts(64, 50)), containersWith(20, "i", mounts(64, 50))),
-			"names":    fmt.Sprintf(`{"image":"x","sidecars":%s,"initContainers":%s}`, containersWith(20, "s", `"tty":true`), containersWith(20, "i", `"tty":true`)),
-			"ports":    fmt.Sprintf(`{"image":"x","serviceType":"NodePort","ports":%s}`, many(50, `{"port":1#,"name":"p-#","nodePort":305#}`)),
+			"names": fmt.Sprintf(`{"image":"x","sidecars":%s,"initContainers":%s}`, containersWith(20, "s", `"tty":true`), containersWith(20, "i", `"tty":true`)),
+			"ports": fmt.Sprintf(`{"image":"x","serviceType":"NodePort","ports":%s}`, many(50, `{"port":1#,"name":"p-#","nodePort":305#}`)),
 		},
 		"podset": {}, "myjob": {}, "podbuggertool": {}, "dataservice": {},
 	}

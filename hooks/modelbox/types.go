@@ -250,7 +250,6 @@ type Port struct {
 }
 
 // Resources are requests and limits.
-//
 type Resources struct {
 	// Requests are reserved for the container.
 	// +optional
