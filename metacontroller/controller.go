@@ -166,15 +166,6 @@ func (c Controller) child(apiVersion, kind string) (Child, bool) {
 	return Child{}, false
 }
 
-// inPlace returns the kinds of children that are updated, by their keys.
-func (c Controller) inPlace() map[string]bool {
-	kinds := make(map[string]bool, len(c.Children))
-	for _, child := range c.Children {
-		kinds[child.Key()] = child.Update == InPlace
-	}
-	return kinds
-}
-
 // eventsOf returns the flags with which kubectl events shows the events of the
 // parent.
 func (c Controller) eventsOf(parent Identity) string {

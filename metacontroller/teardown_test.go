@@ -145,14 +145,6 @@ func TestLargeChildIsKept(t *testing.T) {
 	}
 }
 
-func namesOf(children []AnsweredChild) []string {
-	var names []string
-	for _, child := range children {
-		names = append(names, child.Name)
-	}
-	return names
-}
-
 // TestFinalizeLetsGoWhatCannotBeKept has a child that cannot be read. A sync
 // refuses it, and says so; a teardown goes on.
 func TestFinalizeLetsGoWhatCannotBeKept(t *testing.T) {

@@ -89,6 +89,7 @@ func uucYAML(f file) string {
 		credentials = "  username: \"${UUC_USERNAME}\"\n  password: \"${UUC_PASSWORD}\"\n"
 	case AuthToken:
 		credentials = "  token: \"${UUC_TOKEN}\"\n"
+	case AuthNone:
 	}
 	return fmt.Sprintf("uuc:\n  url: \"%s\"\n  auth-type: %s\n%s", f.url("uuc"), f.auth("uuc"), credentials)
 }
@@ -112,6 +113,7 @@ func settingsPy(f file) map[string]string {
 		imports = escapedInPython
 	case AuthToken:
 		token = "EUREKA_TOKEN = os.environ[\"EUREKA_TOKEN\"]\n"
+	case AuthNone:
 	}
 	return map[string]string{"settings.py": fmt.Sprintf(`"""Settings of %s. Credentials come from the environment."""
 

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
-	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operettatest"
 )
@@ -121,7 +120,7 @@ func TestTheRoleHasRoomForTheNames(t *testing.T) {
 		"children": {"ServiceAccount.v1": {"podbuggertool-%[1]s": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "podbuggertool-%[1]s", "namespace": "default"}}}},
 		"related": {"Pod.v1": {%[3]s}}}`, strings.Repeat("a", 63), maxPods, strings.Join(pods, ","))
 	controller := podbuggertool.Controller()
-	whole, err := corpus.Complete(controller, metacontroller.SyncHook, []byte(request))
+	whole, err := operettatest.Complete(controller, metacontroller.SyncHook, []byte(request))
 	require.NoError(t, err)
 	answer, err := controller.Call(metacontroller.SyncHook, metav1.Now().Time, whole)
 	require.NoError(t, err)

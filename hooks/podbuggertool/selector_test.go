@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
-	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // TestSchemaAdmitsTheLabelsOfKubernetes tries keys and values of labels at the
@@ -26,7 +26,7 @@ func TestSchemaAdmitsTheLabelsOfKubernetes(t *testing.T) {
 	}
 	controller := podbuggertool.Controller()
 	ask := func(selector string) error {
-		request, err := corpus.Complete(controller, metacontroller.SyncHook, fmt.Appendf(nil,
+		request, err := operettatest.Complete(controller, metacontroller.SyncHook, fmt.Appendf(nil,
 			`{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodBuggerTool","metadata":{"name":"toolbox"},"spec":{"image":"busybox","selector":%s}}`, selector))
 		require.NoError(t, err)
 		_, err = controller.Call(metacontroller.SyncHook, time.Unix(0, 0), request)

@@ -116,7 +116,9 @@ func childrenLeft(t *testing.T, e corpus.Case, answer metacontroller.Answer) map
 // judgements returns the conditions of an answer without their messages. While work goes on, it
 // leaves out how far it is, which a status may tell some seconds late: see operator.Pace.
 func judgements(t *testing.T, body []byte) []string {
-	var response struct{ Status struct{ Conditions []metav1.Condition } }
+	var response struct {
+		Status struct{ Conditions []metav1.Condition }
+	}
 	require.NoError(t, json.Unmarshal(body, &response))
 	conditions := response.Status.Conditions
 	goesOn := meta.IsStatusConditionFalse(conditions, operator.ConditionReady) && meta.FindStatusCondition(conditions, operator.ConditionStalled) == nil

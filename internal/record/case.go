@@ -150,11 +150,11 @@ func (out *pair) fill(a asker, request []byte) error {
 	// The answer in the file is the one to the masked request.
 	c, err := corpus.NewAsking(a.ask, a.Controller, a.Hook, body)
 	if err != nil {
-		return a.failure(err)
+		return a.failure()
 	}
 	answer, err := a.ask(c.Hook, c.Now, c.Request)
 	if err != nil {
-		return a.failure(err)
+		return a.failure()
 	}
 	if len(answer.Body) > maxExchange {
 		return errTooLarge
@@ -171,7 +171,7 @@ func (out *pair) fill(a asker, request []byte) error {
 }
 
 // failure returns why a case is not written, without quoting the hook.
-func (a asker) failure(err error) error {
+func (a asker) failure() error {
 	if a.ctx.Err() != nil {
 		return errTooLarge
 	}

@@ -18,7 +18,7 @@ func TestAHookIsAskedAgainWithinLimits(t *testing.T) {
 	a := asker{exchange(t, request(`{"text":"x"}`, "{}", "{}")), ended}
 	_, err := a.ask(a.Hook, a.Now, a.Request)
 	require.ErrorIs(t, err, late)
-	require.Equal(t, errTooLarge, a.failure(err))
+	require.Equal(t, errTooLarge, a.failure())
 }
 
 // TestAnExchangeHasADeadline: a hook is not asked for ever, in however many

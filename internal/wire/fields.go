@@ -41,7 +41,7 @@ func Fields(t reflect.Type) []Field {
 			}
 		}
 		for _, f := range found {
-			isOne := 1 == len(slices.DeleteFunc(slices.Clone(found), func(other Field) bool { return other.Name != f.Name }))
+			isOne := len(slices.DeleteFunc(slices.Clone(found), func(other Field) bool { return other.Name != f.Name })) == 1
 			if isOne && !decided[f.Name] {
 				all = append(all, f)
 			}
