@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -80,22 +79,6 @@ func (p *process) waitFor(t *testing.T, message string) map[string]any {
 		if line["msg"] == message {
 			return line
 		}
-	}
-	require.Fail(t, "the log ended before it said "+message)
-	return nil
-}
-
-// told returns the next log line with a message in which a field has a text. One about a
-// request before it fails the test.
-func (p *process) told(t *testing.T, message, field, text string) map[string]any {
-	t.Helper()
-	for p.log.Scan() {
-		var line map[string]any
-		require.NoError(t, json.Unmarshal(p.log.Bytes(), &line), p.log.Text())
-		if line["msg"] == message && strings.Contains(fmt.Sprint(line[field]), text) {
-			return line
-		}
-		require.NotEqual(t, "request", line["msg"], p.log.Text())
 	}
 	require.Fail(t, "the log ended before it said "+message)
 	return nil

@@ -34,15 +34,14 @@ type Options struct {
 type Metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
-	routes   map[route]*Route
-	refused  map[string]prometheus.Counter
+	requests requests
 	parents  *parents
 }
 
 // New returns metrics with the value zero.
 func New(options Options) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), log: options.Log}
-	m.addRoutes(options.Controllers)
+	m.addRequests()
 	m.addLoad(options.Load)
 	m.addParents(options.Controllers, maxParents)
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -74,11 +73,4 @@ func (m *Metrics) gauge(name, help, part string, value func() int64) {
 		options.ConstLabels = prometheus.Labels{"part": part}
 	}
 	m.registry.MustRegister(prometheus.NewGaugeFunc(options, func() float64 { return float64(value()) }))
-}
-
-// counters adds a vector of counters.
-func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	m.registry.MustRegister(vec)
-	return vec
 }

@@ -61,12 +61,12 @@ func TestErrors(t *testing.T) {
 		code               int
 		says               string // all of the body where it ends in a newline, else a part
 	}{
-		"empty body":               {body: "", code: 400, says: "the request body is not valid JSON: unexpected end of JSON input\n"},
-		"half a body":              {body: whole[:len(whole)/2], code: 400, says: "the request body is not valid JSON: unexpected end of JSON input\n"},
+		"empty body":               {body: "", code: 400, says: "the request body is not valid JSON: EOF\n"},
+		"half a body":              {body: whole[:len(whole)/2], code: 400, says: "the request body is not valid JSON at byte 184: unexpected EOF\n"},
 		"null":                     {body: "null", code: 400, says: "the request has no parent object\n"},
 		"empty object":             {body: "{}", code: 400, says: "the request has no parent object\n"},
 		"list":                     {body: "[]", code: 400, says: "the request has no parent object\n"},
-		"two documents":            {body: whole + whole, code: 400, says: "invalid character '{' after top-level value"},
+		"two documents":            {body: whole + whole, code: 400, says: "a second value follows"},
 		"another kind":             {body: without(`"Greeting"`, `"Farewell"`), code: 400, says: "the parent is not a Greeting of toys.example.com/v1\n"},
 		"another version":          {body: without("toys.example.com/v1", "toys.example.com/v2"), code: 400, says: "the parent is not a Greeting"},
 		"parent without metadata":  {body: without(`"metadata": {"namespace": "default", "name": "hello", "uid": "u-1", "generation": 7}, `, ""), code: 400, says: "the parent is no object with apiVersion, kind and metadata\n"},

@@ -56,13 +56,16 @@ func LoadCredentials(files CredentialFiles, log *slog.Logger) (*Credentials, err
 	}
 	c := &Credentials{clientNames: files.ClientNames}
 	if files.Certificate != "" {
-		paths := slices.DeleteFunc([]string{files.Certificate, files.PrivateKey, files.ClientCA}, func(path string) bool { return path == "" })
-		if c.tls, err = load("certificates", paths, parseTLS, log); err != nil {
+		paths := []string{files.Certificate, files.PrivateKey}
+		if files.ClientCA != "" {
+			paths = append(paths, files.ClientCA)
+		}
+		if c.tls, err = load(&reloaded[*tls.Config]{what: "certificates", files: paths, parse: parseTLS, log: log}); err != nil {
 			return nil, err
 		}
 	}
 	if files.Tokens != "" {
-		if c.tokens, err = load("tokens", []string{files.Tokens}, parseTokens, log); err != nil {
+		if c.tokens, err = load(&reloaded[tokens]{what: "tokens", files: []string{files.Tokens}, parse: parseTokens, log: log}); err != nil {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func (e *exchange) end(r *http.Request) {
 		e.refuse(errPanic)
 		e.err = fmt.Errorf("panic: %v", reason)
 	}
-	e.server.limits.release(&e.held)
+	defer e.server.limits.release(&e.held)
 	took := time.Since(e.began)
 	e.route.Count(metrics.Request{
 		Code: e.status, Duration: took, Received: e.received, Sent: e.sent,

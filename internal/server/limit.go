@@ -30,10 +30,9 @@ const (
 	smallBody = 1 << 20
 	// bytesPerByte is how much memory a request takes for each byte of its body.
 	bytesPerByte = 3
-	// A body longer than its first part has this long to arrive: a fixed time, and a
-	// second for so many bytes.
-	bodyTime     = time.Second
-	bodiesSecond = 16 << 20
+	// leastSpeed is how fast the rest of a longer body has to arrive, in bytes a second. One
+	// more second is for the network.
+	leastSpeed = 16 << 20
 	// waitPart is the part of the answer time for waiting, in eighths. The rest is for the hook.
 	waitPart = 5
 	// customizeWait is how long customize hooks wait. Metacontroller calls them from the
@@ -176,7 +175,7 @@ func (l *limits) read(e *exchange, r *http.Request, until time.Time) ([]byte, er
 	l.first.Put(e.held.first)
 	e.held.first = nil
 	control := http.NewResponseController(e)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime + time.Duration(length)*time.Second/bodiesSecond))
+	_ = control.SetReadDeadline(time.Now().Add(time.Duration(1+length/leastSpeed) * time.Second))
 	err = e.fill(body[firstPart:], r.Body)
 	_ = control.SetReadDeadline(time.Time{}) // or net/http takes it for a closed connection
 	return body, err

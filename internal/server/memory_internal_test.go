@@ -20,6 +20,7 @@ func TestMemoryFollowsTheContainer(t *testing.T) {
 		limitMemory(filepath.Join(t.TempDir(), "absent"), file)
 		require.Equal(t, want, debug.SetMemoryLimit(-1), text)
 	}
+	debug.SetMemoryLimit(math.MaxInt64)
 	require.Equal(t, int64(384<<20/10*6), DefaultMemoryBudget())
 	debug.SetMemoryLimit(500 << 20)
 	require.Equal(t, int64(300<<20), DefaultMemoryBudget())

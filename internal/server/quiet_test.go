@@ -13,13 +13,13 @@ func TestUnchangedIsForDebug(t *testing.T) {
 	e := start(t, nil)
 	settled := `{"parent": {"apiVersion": "toys.example.com/v1", "kind": "Greeting",
 		"metadata": {"namespace": "default", "name": "hello", "uid": "u-1", "generation": 7}, "spec": {"text": "idle"},
-		"status": {"now": "03:04:05", "observedGeneration": 7, "seen": 0}},
+		"status": {"now":"03:04:05","observedGeneration":7,"seen":0}},
 		"children": {"ConfigMap.v1": {}}, "related": {}, "finalizing": false}`
 	finalizing := strings.Replace(settled, `"finalizing": false`, `"finalizing": true`, 1)
 	for _, asked := range []struct{ what, path, body, level string }{
 		{"nothing changes", "/greeting/sync", settled, "DEBUG"},
 		{"a rule is asked for", "/greeting/customize", settled, "DEBUG"},
-		{"the status changes", "/greeting/sync", strings.Replace(settled, `"seen": 0`, `"seen": 1`, 1), "INFO"},
+		{"the status changes", "/greeting/sync", strings.Replace(settled, `"seen":0`, `"seen":1`, 1), "INFO"},
 		{"a child is updated", "/greeting/sync", request("hi"), "INFO"},
 		{"a child is created", "/greeting/sync", strings.Replace(settled, "idle", "hi", 1), "INFO"},
 		{"it is the last answer", "/greeting/finalize", finalizing, "INFO"},

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
 	"time"
 )
@@ -11,44 +11,33 @@ import (
 // reloadPause is how long a value is used before its files are looked at again.
 const reloadPause = time.Second
 
-// reloaded is a value that was parsed from files. It is parsed again when their sizes or
-// times change. If that fails, the former value stays.
+// reloaded is a value that is parsed from files, again when their times or sizes change. If
+// that fails, the former value stays.
 type reloaded[T any] struct {
 	what  string
 	files []string
-	parse parser[T]
+	parse func(contents [][]byte) (T, slog.Attr, error) // the attribute is for the log
 	log   *slog.Logger
 
-	mu     sync.Mutex
-	looked time.Time // when current looked at the files
-	stamps []stamp
-	value  T
+	mu      sync.Mutex
+	looked  time.Time
+	version string
+	value   T
 }
 
-// parser parses the contents of files, and returns what the log tells of the value.
-type parser[T any] func(contents [][]byte) (T, slog.Attr, error)
-
-// stamp is the version of a file.
-type stamp struct {
-	modified time.Time
-	size     int64
-}
-
-func load[T any](what string, files []string, parse parser[T], log *slog.Logger) (*reloaded[T], error) {
-	r := &reloaded[T]{what: what, files: files, parse: parse, log: log, looked: time.Now()}
-	r.stamps = r.stat()
+func load[T any](r *reloaded[T]) (*reloaded[T], error) {
+	r.looked, r.version = time.Now(), r.stat()
 	return r, r.read("loaded")
 }
 
-// stat returns the versions of the files; that of an absent one is zero.
-func (r *reloaded[T]) stat() []stamp {
-	stamps := make([]stamp, len(r.files))
-	for i, file := range r.files {
+// stat returns the version of the files.
+func (r *reloaded[T]) stat() (version string) {
+	for _, file := range r.files {
 		if info, err := os.Stat(file); err == nil {
-			stamps[i] = stamp{info.ModTime(), info.Size()}
+			version += fmt.Sprint(file, info.Size(), info.ModTime())
 		}
 	}
-	return stamps
+	return version
 }
 
 func (r *reloaded[T]) read(message string) (err error) {
@@ -74,13 +63,11 @@ func (r *reloaded[T]) current() T {
 		return r.value
 	}
 	r.looked = time.Now()
-	stamps := r.stat() // before the files are read, so that no later change is missed
-	if slices.Equal(stamps, r.stamps) {
-		return r.value
-	}
-	r.stamps = stamps
-	if err := r.read("reloaded"); err != nil {
-		r.log.Error("the files cannot be used: the former "+r.what+" stay in use", "files", r.files, "error", err)
+	if version := r.stat(); version != r.version {
+		r.version = version // before the files are read, so that no later change is missed
+		if err := r.read("reloaded"); err != nil {
+			r.log.Error("the files cannot be used: the former "+r.what+" stay in use", "files", r.files, "error", err)
+		}
 	}
 	return r.value
 }

@@ -154,10 +154,9 @@ func (s *Server) httpServer(handler http.Handler) *http.Server {
 }
 
 func (s *Server) countConnections(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
+	if state == http.StateNew {
 		s.connections.Add(1)
-	case http.StateClosed:
+	} else if state == http.StateClosed {
 		s.connections.Add(-1)
 	}
 }
