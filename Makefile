@@ -265,10 +265,9 @@ bench-cluster: ## Measure COUNT=200 ModelBoxes on a real control plane, with Met
 	$(call keep,bench-cluster)
 
 .PHONY: profile
-profile: ## Record a CPU profile of the server under that load for the compiler, and print what it is worth
+profile: ## Record a CPU profile of the server under that load to bin/default.pgo, and print what it is worth to the compiler
 	@mkdir -p bin
 	@OPERETTA_TEST_PROFILE=$(CURDIR)/bin/default.pgo $(GO) test -count=1 -timeout $(TIMEOUT) -v -run '^TestProfile$$' ./internal/bench -rounds=$(or $(ROUNDS),7)
-	@cp bin/default.pgo $(firstword $(wildcard cmd/operetta-server) cmd/operetta)/default.pgo
 
 .PHONY: bench-requests
 bench-requests: ## Record what make bench sends, on a real control plane
