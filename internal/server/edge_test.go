@@ -151,6 +151,13 @@ func (l *logbook) Write(line []byte) (int, error) {
 	return l.text.Write(line)
 }
 
+// String returns all that has been logged.
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // requests returns the lines about requests, once there are as many as wanted.
 // A line is written just after the client has its answer.
 func (l *logbook) requests(t *testing.T, wanted int) []map[string]any {
@@ -166,9 +173,7 @@ func (l *logbook) requests(t *testing.T, wanted int) []map[string]any {
 
 // all returns the lines about requests that there are.
 func (l *logbook) all() (lines []map[string]any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for text := range strings.Lines(l.text.String()) {
+	for text := range strings.Lines(l.String()) {
 		var line map[string]any
 		if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == "request" {
 			lines = append(lines, line)

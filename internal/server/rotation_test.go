@@ -147,18 +147,17 @@ func TestBrokenFilesChangeNothing(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 			require.Equal(t, before, s.serial(t))
-			s.log.mu.Lock()
-			require.Equal(t, name != "mismatch", strings.Contains(s.log.text.String(), "the former tokens stay"))
-			s.log.mu.Unlock()
+			require.Equal(t, name != "mismatch", strings.Contains(s.log.String(), "the former tokens stay"))
 			// Valid files are used again.
 			before = s.serial(t)
 			s.files.Replace(t, contents(t, s.authority, s.clients))
 			require.Eventually(t, func() bool { return s.serial(t) != before }, rotated, 50*time.Millisecond)
-			require.Equal(t, http.StatusOK, c.sync(t, "hi").code)
-			s.log.mu.Lock()
-			require.Contains(t, s.log.text.String(), `"msg":"reloaded","what":"certificates","files":["`+s.files.Path("tls.crt")+`","`+s.files.Path("tls.key")+`","`+s.files.Path("ca.crt")+`"],"notAfter":"`)
-			require.Contains(t, s.log.text.String(), `"msg":"reloaded","what":"tokens","files":["`+s.files.Path("token")+`"],"count":1}`)
-			s.log.mu.Unlock()
+			for _, line := range []string{
+				`"msg":"reloaded","what":"certificates","files":["` + s.files.Path("tls.crt") + `","` + s.files.Path("tls.key") + `","` + s.files.Path("ca.crt") + `"],"notAfter":"`,
+				`"msg":"reloaded","what":"tokens","files":["` + s.files.Path("token") + `"],"count":1}`,
+			} {
+				require.Eventually(t, func() bool { return c.sync(t, "hi").code == http.StatusOK && strings.Contains(s.log.String(), line) }, rotated, 50*time.Millisecond, line)
+			}
 		})
 	}
 }
