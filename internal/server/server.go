@@ -154,10 +154,12 @@ func (s *Server) httpServer(handler http.Handler) *http.Server {
 }
 
 func (s *Server) countConnections(_ net.Conn, state http.ConnState) {
-	if state == http.StateNew {
+	switch state {
+	case http.StateNew:
 		s.connections.Add(1)
-	} else if state == http.StateClosed {
+	case http.StateClosed:
 		s.connections.Add(-1)
+	default: // it stays open
 	}
 }
 
