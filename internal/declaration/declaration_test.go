@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	. "github.com/operetta-dev/operetta/metacontroller" //nolint:staticcheck // declarations are written in its words
+	. "github.com/operetta-dev/operetta/metacontroller"
 )
 
 // toys returns a declaration that is right.
