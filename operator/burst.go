@@ -15,32 +15,15 @@ const (
 	// MaxBurst is the largest number of children that one answer creates. It is the
 	// burst of a ReplicaSet.
 	MaxBurst = 500
-	// MaxBurstBytes is the size of all children together that one answer
-	// creates.
-	MaxBurstBytes = 16 << 20
 	// FirstBurst is how many are created first, before it is known whether the
-	// API server accepts them.
+	// API server accepts them: a ReplicaSet begins with one, and stops at the first
+	// refusal, which no hook is told of.
 	FirstBurst = 16
 	// StuckBurst is how many are created while none appears. Each one that the
 	// API server refuses costs one of the requests that all custom resources
 	// share.
 	StuckBurst = 2
 )
-
-// Burst returns how many children of this size an answer may create, at least
-// 1. The size is that of metacontroller.Size.
-func Burst(bytes int) int { return max(1, min(MaxBurst, MaxBurstBytes/max(1, bytes))) }
-
-// firstBytes is the size of all children together that are created first. The API
-// server quotes each wrong value of a child that it refuses, short ones with a
-// sentence of some hundred bytes, and Metacontroller keeps each of its answers for a
-// while, as an event.
-const firstBytes = 16 << 10
-
-// First returns how many children of this size an answer may create before it
-// is known whether the API server accepts them, at least 1 and at most
-// [FirstBurst]. The size is that of metacontroller.Size.
-func First(bytes int) int { return max(1, min(FirstBurst, firstBytes/max(1, bytes))) }
 
 // attemptTime is how long an attempt of [Attempt] lasts. A busy Metacontroller
 // may call later than that; the hook then waits for the next attempt.

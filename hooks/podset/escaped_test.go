@@ -1,10 +1,8 @@
 package podset
 
 import (
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -23,28 +21,4 @@ func TestEscapedTemplatesCountAsTheyAreWritten(t *testing.T) {
 	for _, escaped := range []string{"<", ">", "&"} {
 		require.Greater(t, perPod(escaped), 5*perPod("x"), escaped)
 	}
-}
-
-// TestABatchOfOneThatDoesNotAppear has the lowest number for ten minutes, and one from the end for
-// ten others: the first name may be taken. The numbers that were asked for stand before the
-// others, and a batch that moved with them would have another message each time.
-func TestABatchOfOneThatDoesNotAppear(t *testing.T) {
-	var pending, asked []int
-	for minute := range 60 {
-		now := time.Unix(int64(minute)*60+1, 0)
-		numbers := slices.Clone(pending)
-		for _, number := range []int{3, 4, 9} {
-			if !slices.Contains(pending, number) {
-				numbers = append(numbers, number)
-			}
-		}
-		require.Equal(t, numbers[:1], batchFrom(numbers, 1, false, now))
-		pending = batchFrom(numbers, 1, true, now)
-		asked = append(asked, pending...)
-	}
-	var want []int
-	for _, number := range []int{3, 9, 3, 4, 3, 3} {
-		want = append(want, slices.Repeat([]int{number}, 10)...)
-	}
-	require.Equal(t, want, asked)
 }

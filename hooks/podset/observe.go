@@ -225,11 +225,10 @@ func byNumber(a, b *observedPod) int {
 
 // observed is what exists of a PodSet.
 type observed struct {
-	live        []*observedPod // neither failed nor being deleted, by number
-	failed      []*observedPod
-	taken       map[int]bool    // the numbers of all Pods, those that are being deleted included
-	alive       map[string]bool // the names of those that are not being deleted
-	terminating int             // how many are
+	live   []*observedPod // neither failed nor being deleted, by number
+	failed []*observedPod
+	taken  map[int]bool    // the numbers of all Pods, those that are being deleted included
+	alive  map[string]bool // the names of those that are not being deleted
 }
 
 // observe decodes and sorts the Pods.
@@ -244,7 +243,6 @@ func observe(set *PodSet, request metacontroller.Observed, templateHash string) 
 		pod.read(prefix(set), templateHash, request.Now)
 		observed.taken[pod.number] = true
 		if pod.Terminating {
-			observed.terminating++
 			continue
 		}
 		observed.alive[pod.Name] = true

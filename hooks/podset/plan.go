@@ -1,7 +1,6 @@
 package podset
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -19,20 +18,15 @@ type plan struct {
 	stay   []*observedPod // live ones, by number
 	failed []*observedPod // failed ones that wait for their replacement
 	fresh  []freshPod
-	// replaced is how many of the failed ones the first fresh Pods replace.
-	replaced int
 	// pending are the numbers to create, and those that were asked for before
 	// and may yet appear, which the batch excludes.
 	pending   []int
-	limits              // of this sync
+	batch     int       // how many Pods this sync may create
+	stuck     bool      // none of the Pods that were asked for before has appeared
 	remaining int       // Pods that are also missing, to be created in a later sync
 	excess    int       // Pods that are deleted because there are too many
-	released  int       // up-to-date ones of these
 	rolled    int       // Pods that are deleted because their template is outdated
 	retry     time.Time // when Pods are created next, if not now
-	lost      *Lost     // Pods that something else has deleted
-	// waits is why missing Pods are not created, or "".
-	waits string
 	// held is set if no fresh Pods are created in this sync: none of those that
 	// were asked for before has appeared, and the next attempt is at retry.
 	held bool
@@ -51,11 +45,7 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	var p plan
 	p.stay = slices.Clone(observed.live)
 	p.dropExcess(size)
-	before := askedBefore(set)
-	p.lost = countLost(set, observed, before, now)
-	again := p.lost.tooMany(size, now)
-	room := max(0, size+operator.MaxBurst-observed.terminating)
-	if size <= bounds.most && room > 0 && again.IsZero() { // or what goes would not be replaced
+	if size <= bounds.most { // or what goes would not be replaced
 		p.dropOutdated(size - maxUnavailable(set))
 	}
 	slices.SortFunc(p.stay, byNumber)
@@ -64,19 +54,32 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	replacements := p.replaceFailed(observed.failed, missing, now)
 	rest := missing - len(p.failed)
 	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return observed.taken[int(n)] })
-	p.limits = limitsOf(set, observed, bounds)
-	p.batch = min(p.batch, bounds.burst, max(room, len(pending)))
-	if _, current := observed.readiness(); missing > 0 || current < len(observed.live) && !again.IsZero() {
-		p.wait(observed, size, room, again)
-	}
-	if p.waits != "" || set.DeletionTimestamp != nil {
+	if set.DeletionTimestamp != nil {
 		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
 	}
-	p.makeFresh(replacements, rest, bounds.burst, observed, pending, before, now)
+	p.slowStart(set, observed)
+	p.makeFresh(replacements, rest, observed, pending, set.Status.Pending)
 	if p.stuck && len(p.fresh) > 0 {
 		p.hold(set, now)
 	}
 	return p
+}
+
+// slowStart bounds how many Pods are created, as a ReplicaSet does: nobody tells a hook
+// what the API server refuses, it only sees which of the Pods that the last sync asked for
+// have not appeared. While none does, few are asked for, at the times of [operator.Attempt].
+func (p *plan) slowStart(set *PodSet, observed observed) {
+	appeared := 0
+	for _, number := range set.Status.Pending {
+		if observed.alive[podName(set, int(number))] {
+			appeared++
+		}
+	}
+	p.stuck = appeared == 0 && len(set.Status.Pending) > 0
+	p.batch = min(max(operator.FirstBurst, 2*appeared), operator.MaxBurst)
+	if p.stuck {
+		p.batch = operator.StuckBurst
+	}
 }
 
 // hold leaves the fresh Pods to the next attempt, unless it is now.
@@ -90,52 +93,46 @@ func (p *plan) hold(set *PodSet, now time.Time) {
 	}
 }
 
-// wait sets why no Pods are created or replaced: too many have been lost, or there is no
-// room besides those that are being deleted.
-func (p *plan) wait(observed observed, size, room int, until time.Time) {
-	switch {
-	case !until.IsZero():
-		p.waits, p.retry = p.lost.String(), until
-	case room == 0:
-		p.waits = fmt.Sprintf("%d of %d Pods exist, and of %d that are being deleted some have to end first", len(observed.live), size, observed.terminating)
-	}
-}
-
-// makeFresh creates the replacements and other missing Pods, within the batch
-// and the burst: first under the numbers that were asked for and are not
+// makeFresh creates the replacements and other missing Pods, within the batch: first under the numbers that were asked for and are not
 // observed yet, then under the lowest free numbers. A lower number may have
 // become free while those Pods are not in the cache yet, and under another name
 // they would be created twice.
-func (p *plan) makeFresh(replacements []freshPod, rest, burst int, observed observed, pending []int32, before map[int]bool, now time.Time) {
+func (p *plan) makeFresh(replacements []freshPod, rest int, observed observed, pending, before []int32) {
 	missing := len(replacements) + rest
-	count := min(missing, burst)
+	count := min(missing, operator.MaxBurst)
 	numbers := make([]int, 0, count)
-	asked := map[int]bool{}
+	seen := map[int]bool{}
 	for _, number := range pending {
 		n := int(number)
-		if len(numbers) < count && n >= 0 && n <= highestNumber && !asked[n] {
-			numbers, asked[n] = append(numbers, n), true
+		if len(numbers) < count && n >= 0 && n <= highestNumber && !seen[n] {
+			numbers, seen[n] = append(numbers, n), true
 		}
 	}
 	for number := 0; len(numbers) < count; number++ {
-		if !observed.taken[number] && !asked[number] {
+		if !observed.taken[number] && !seen[number] {
 			numbers = append(numbers, number)
 		}
 	}
-	chosen := atMost(p.again, before, batchFrom(numbers, p.batch, p.stuck, now))
+	chosen := slices.Clone(numbers[:min(p.batch, len(numbers))])
+	if p.stuck && p.batch < len(numbers) { // the first names may be taken by other Pods
+		chosen[len(chosen)-1] = numbers[len(numbers)-1]
+	}
 	slices.Sort(chosen)
 	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
-	p.replaced = copy(p.fresh, replacements)
-	for i := range p.fresh {
-		p.fresh[i].number = chosen[i]
-		asked[chosen[i]] = true
+	copy(p.fresh, replacements)
+	asked := make(map[int]bool, len(chosen)+len(before))
+	for i, number := range chosen {
+		p.fresh[i].number = number
+		asked[number] = true
 	}
-	p.pending = slices.DeleteFunc(numbers, func(n int) bool { return !asked[n] && !before[n] })
+	for _, number := range before {
+		asked[int(number)] = true
+	}
+	p.pending = slices.DeleteFunc(numbers, func(n int) bool { return !asked[n] })
 	slices.Sort(p.pending)
 }
 
-// highestNumber is above the number of any Pod: terminating Pods are at most
-// the largest size and a burst, and so are the others and the pending ones.
+// highestNumber is above the number of any Pod that a sync has asked for.
 const highestNumber = 99999
 
 // pendingNumbers returns the numbers in the status. Pods that have not appeared
@@ -152,11 +149,6 @@ func pendingNumbers(set *PodSet, now time.Time) []int32 {
 func (p *plan) dropExcess(size int) {
 	p.excess = max(0, len(p.stay)-size)
 	sortByDeletionOrder(p.stay)
-	for _, pod := range p.stay[:p.excess] {
-		if pod.current {
-			p.released++
-		}
-	}
 	p.stay = p.stay[p.excess:]
 }
 
@@ -261,17 +253,6 @@ func maxUnavailable(set *PodSet) int {
 		return 1 // the schema allows nothing else
 	}
 	return max(1, count)
-}
-
-// notReplaced returns the failed Pods whose replacement is not asked for in this
-// sync. The others go in the next one, and Metacontroller may show it this status
-// after that: what goes then must not look as if something else had deleted it.
-// While no Pod appears, none goes, and the status stays as it is at each attempt.
-func (p plan) notReplaced() []*observedPod {
-	if p.held || p.stuck {
-		return p.failed
-	}
-	return p.failed[min(p.replaced, len(p.failed)):]
 }
 
 // isIdle reports whether there is nothing to do but wait.

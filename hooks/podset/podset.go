@@ -37,7 +37,7 @@ func declare(policy Policy) metacontroller.Controller {
 		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
 		CRD:      deploy.CRD("podset"),
 		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
-		Reasons:  []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge, reasonPodsDeleted},
+		Reasons:  []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge},
 		Promises: promises(),
 		Sync:     metacontroller.Sync(policy.sync),
 	}

@@ -17,7 +17,6 @@ const (
 	reasonReplacing    = "Replacing"
 	reasonPodsNotReady = "PodsNotReady"
 	reasonTooLarge     = "TooLarge"
-	reasonPodsDeleted  = "PodsDeleted"
 )
 
 // nextBurst is how long to wait at most before more Pods are created. Each Pod
@@ -52,16 +51,9 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	for _, pod := range observed.live {
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
-	for _, pod := range plan.notReplaced() {
-		status.FailedPods = append(status.FailedPods, pod.Name)
-	}
 	for _, number := range plan.pending {
 		status.Pending = append(status.Pending, int32(number))
 	}
-	if len(plan.pending) > 0 && plan.batch != s.bounds.first {
-		status.Batch = int32(plan.batch)
-	}
-	status.Lost, status.Released = plan.lost, int32(plan.released)
 	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
 	children := conditions.ReportChildren(differs, set.Status.PendingChildren)
 	resync := children.ResyncAfter
@@ -110,8 +102,6 @@ func activity(s state) (reason, message string) {
 	switch outdated := len(observed.live) - current; {
 	case plan.excess > 0:
 		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(observed.live), size)
-	case plan.waits != "":
-		return reasonPodsDeleted, plan.waits
 	case size > s.bounds.most && (outdated > 0 || len(observed.live) < size):
 		return reasonTooLarge, s.bounds.tooLarge(size)
 	case outdated > 0:

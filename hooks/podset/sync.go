@@ -10,8 +10,8 @@ type result = metacontroller.Result[Status]
 
 // sync keeps the Pods that stay and creates missing ones.
 func (p Policy) sync(set *PodSet, request metacontroller.Observed) (result, error) {
-	if err := check(set); err != nil {
-		return result{}, err
+	if set.Spec.Size == nil { // every Pod would be deleted
+		return result{}, errors.New("spec.size is missing: write how many Pods are wanted, 0 for none")
 	}
 	hash, err := templateHash(set)
 	if err != nil {
@@ -38,16 +38,4 @@ func (p Policy) sync(set *PodSet, request metacontroller.Observed) (result, erro
 		children = append(children, fresh...)
 	}
 	return result{Status: status, Children: children, ResyncAfter: resync}, nil
-}
-
-// check refuses what the schema would, for requests that were not validated:
-// without a size, every Pod would be deleted.
-func check(set *PodSet) error {
-	switch {
-	case set.Spec.Size == nil || *set.Spec.Size < 0:
-		return errors.New("spec.size is missing: write how many Pods are wanted, 0 for none")
-	case set.Spec.Template != nil && len(set.Spec.Template.Spec.Containers) == 0:
-		return errors.New("spec.template.spec.containers is missing: write the container that the Pods shall run, or leave spec.template out")
-	}
-	return nil
 }

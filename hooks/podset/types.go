@@ -42,8 +42,8 @@ type Spec struct {
 	// ready before ready, the lower annotation
 	// controller.kubernetes.io/pod-deletion-cost first, then those that share
 	// their node with more others, those of an older template, and the younger.
-	// Of a template of more than 6 KiB there may be
-	// fewer, for every request to the controller carries all of them.
+	// Of a large template there may be fewer, for every request to the controller
+	// carries all of them.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
@@ -102,25 +102,6 @@ type Status struct {
 	// +optional
 	// +listType=atomic
 	Pending []int32 `json:"pending,omitempty"`
-	// Batch is how many Pods the last sync could ask for; 16 where it is absent.
-	// It grows by one with each of the pending ones that appears, and is 2 while
-	// none does.
-	// +optional
-	Batch int32 `json:"batch,omitempty"`
-	// Released is how many up-to-date Pods the last sync let go, because there were too
-	// many.
-	// +optional
-	Released int32 `json:"released,omitempty"`
-	// FailedPods are the names of the Pods that have failed and whose replacement has
-	// not been asked for yet.
-	// +optional
-	// +listType=atomic
-	FailedPods []string `json:"failedPods,omitempty"`
-	// Lost counts the Pods that something else than the PodSet has deleted lately, or
-	// labelled as of another template. Those are replaced at once, unless all Pods have
-	// been lost several times.
-	// +optional
-	Lost *Lost `json:"lost,omitempty"`
 	// Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
 	// not ready and none has become so for ten minutes, or size is too large for
 	// the template, Stalled.
@@ -130,14 +111,4 @@ type Status struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	operator.PendingChildren `json:",inline"`
-}
-
-// Lost is how many Pods have been deleted by something else, and since when they are
-// counted.
-type Lost struct {
-	// Count is the number of Pods.
-	Count int32 `json:"count"`
-	// Since is when the first of them was missing. After ten minutes they are counted
-	// anew.
-	Since metav1.Time `json:"since"`
 }
