@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -273,55 +271,6 @@ func testAdoptedDeploymentIsNotUpdated(w *world) {
 		if text := w.condition("modelbox", "box", "ChildrenUpdated"); !strings.Contains(text, "Deployment/box") {
 			w.kubectl("annotate", "--overwrite", "modelbox/box", fmt.Sprintf("example.com/touched=%d", time.Now().UnixNano()))
 			return errors.New(text)
-		}
-		return nil
-	})
-}
-
-// testNumberThatCannotBeRead writes last-applied annotations with numbers that Metacontroller
-// cannot read, and would quote whole in an error about all Pods, at each attempt.
-func testNumberThatCannotBeRead(w *world) {
-	w.apply(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: set}, spec: {size: 2}}`)
-	w.ready("podset/set")
-	patch := filepath.Join(w.TempDir(), "patch.yaml") // longer than an argument may be
-	annotation := `metadata: {annotations: {metacontroller.k8s.io/last-applied-configuration: '{"a":1` + strings.Repeat("0", 200_000) + `}'}}`
-	require.NoError(w, os.WriteFile(patch, []byte(annotation), 0o600))
-	for _, pod := range []string{"pod/set-0", "pod/set-1"} {
-		w.kubectl("patch", pod, "--type=merge", "--patch-file="+patch)
-	}
-	w.kubectl("scale", "podset/set", "--replicas=3")
-	w.eventually("an event names the annotation", func() error {
-		events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=PodSet,type=Warning", "--output=jsonpath={.items[*].message}")
-		require.Less(w, len(events), 16<<10)
-		if !strings.Contains(events, "has a number that is too large to be read, with 200001 bytes in this and other children: remove the annotation") {
-			return fmt.Errorf("the events say %.2000s", events)
-		}
-		return nil
-	})
-	w.kubectl("annotate", "pod/set-0", "pod/set-1", "metacontroller.k8s.io/last-applied-configuration-")
-	w.until("podset", "set", "3/3", "status", "ready")
-}
-
-// testEntriesOfOneName gives a Deployment thousands of variables of one name, each of which
-// Metacontroller would write as the last of them.
-func testEntriesOfOneName(w *world) {
-	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}], envs: [{name: A, value: b}]`))
-	w.ready("modelbox/box")
-	patch := filepath.Join(w.TempDir(), "patch.json")
-	env := `{"name":"A","value":"b"},` + strings.Repeat(`{"name":"Z"},`, 3000) + `{"name":"Z","value":"` + strings.Repeat("x", 20_000) + `"}`
-	require.NoError(w, os.WriteFile(patch, []byte(`[{"op":"replace","path":"/spec/template/spec/containers/0/env","value":[`+env+`]}]`), 0o600))
-	w.kubectl("patch", "deployment/box", "--type=json", "--patch-file="+patch)
-	w.eventually("an event names the list", func() error {
-		events := w.kubectl("get", "events", "--field-selector=involvedObject.kind=ModelBox,type=Warning", "--output=jsonpath={.items[*].message}")
-		if !strings.Contains(events, "child Deployment/box: it has several entries with one key in spec.template.spec.containers[0].env, as which Metacontroller would write 60") {
-			return fmt.Errorf("the events say %.2000s", events)
-		}
-		return nil
-	})
-	w.kubectl("patch", "deployment/box", "--type=json", `--patch=[{"op":"replace","path":"/spec/template/spec/containers/0/env","value":[{"name":"A","value":"c"}]}]`)
-	w.eventually("the ModelBox is updated again", func() error {
-		if value := at(w.get("deployment", "box"), "spec", "template", "spec", "containers", 0, "env", 0, "value"); value != "b" {
-			return fmt.Errorf("the variable is %v", value)
 		}
 		return nil
 	})

@@ -37,8 +37,6 @@ var together = []liveTest{
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},
 	{"KeptChildIsNotWritten", modes[:2], testKeptChildIsNotWritten},
 	{"AdoptedDeploymentIsNotUpdated", modes[:2], testAdoptedDeploymentIsNotUpdated},
-	{"NumberThatCannotBeRead", modes[:1], testNumberThatCannotBeRead},
-	{"EntriesOfOneName", modes[:2], testEntriesOfOneName},
 	{"Drift", modes[:2], testDrift},
 	{"PodSetScalesAndRolls", modes[:2], testPodSetScalesAndRolls},
 	{"BuildRunsTheNewestRevisionOnce", modes[:2], testBuildRunsTheNewestRevisionOnce},
