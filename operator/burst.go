@@ -51,31 +51,13 @@ func attempt(missing time.Duration) (isNow bool, next time.Duration) {
 	if missing < ChildGrace {
 		return true, ChildGrace - max(missing, 0)
 	}
-	_, passed, period := lastAttempt(missing)
-	return passed < attemptTime, period - passed
-}
-
-// lastAttempt returns the number of the attempt that has begun last, from 1 on, how long
-// ago that was, and how long after it the next one begins.
-func lastAttempt(missing time.Duration) (number int, passed, period time.Duration) {
-	number, begins := 1, ChildGrace
-	for ; begins < maxRetryAfter && missing-begins >= begins; begins *= 2 {
-		number++
+	begins := ChildGrace
+	for begins < maxRetryAfter && missing-begins >= begins {
+		begins *= 2
 	}
-	passed, period = missing-begins, begins
+	passed, period := missing-begins, begins
 	if begins >= maxRetryAfter {
-		number += int(passed / maxRetryAfter)
 		passed, period = passed%maxRetryAfter, maxRetryAfter
 	}
-	return number, passed, period
-}
-
-// Attempts returns how many attempts of [Attempt] have begun for what has been
-// missing for some time, not counting [ChildGrace].
-func Attempts(missing time.Duration) int {
-	if missing < ChildGrace {
-		return 0
-	}
-	count, _, _ := lastAttempt(missing)
-	return count
+	return passed < attemptTime, period - passed
 }

@@ -44,13 +44,3 @@ func TestAttemptEndsWhateverTheTime(t *testing.T) {
 		require.GreaterOrEqual(t, next, time.Duration(0), at)
 	}
 }
-
-func TestAttemptsAreCounted(t *testing.T) {
-	const s, m = time.Second, time.Minute
-	for missing, want := range map[time.Duration]int{
-		-time.Hour: 0, 0: 0, 29 * s: 0, 30 * s: 1, 59 * s: 1, 60 * s: 2, 119 * s: 2, 120 * s: 3, 240 * s: 4, 480 * s: 5, 959 * s: 5, 960 * s: 6, 960*s + 10*m: 7, 960*s + 100*m: 16,
-		math.MaxInt64: 6 + int((math.MaxInt64-960*s)/(10*m)),
-	} {
-		require.Equal(t, want, Attempts(missing), missing)
-	}
-}

@@ -252,3 +252,26 @@ func TestDeletedToolLeavesContainersOnly(t *testing.T) {
 		require.Equal(s.t, 3, s.jobsEver(), "what another tool of that name has left counts")
 	})
 }
+
+// relabel changes the label by which a Pod matches.
+func (s story) relabel(name, app string) {
+	s.t.Helper()
+	s.Edit("Pod/"+name, "{metadata: {labels: {app: "+app+"}}}")
+}
+
+// TestPodThatLeavesAndReturnsIsTriedAgain takes a Pod whose Job has failed out of the match and
+// back: a Job is kept for a Pod that matches, and nothing remembers another one.
+func TestPodThatLeavesAndReturnsIsTriedAgain(t *testing.T) {
+	stories(t, operettatest.Options{Fail: []string{"Job/" + firstJob(t, story.toolAndPod)}}, func(s story) {
+		s.toolAndPod()
+		s.rests()
+		require.Equal(s.t, int32(1), s.status("toolbox").Failed)
+		s.relabel("web", "other")
+		s.rests()
+		require.Empty(s.t, s.Names("Job"))
+		s.relabel("web", "shop")
+		s.rests()
+		require.Equal(s.t, 2, s.jobsEver())
+		require.Equal(s.t, int32(1), s.status("toolbox").Failed, "it fails again")
+	})
+}

@@ -57,9 +57,6 @@ type observedJob struct {
 
 	Metadata struct {
 		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		Annotations       struct {
-			PodUID types.UID `json:"operetta.dev/pod-uid"`
-		} `json:"annotations"`
 	} `json:"metadata"`
 	Status struct {
 		Conditions []struct {
@@ -77,7 +74,6 @@ type observed struct {
 	matched []*observedPod
 	helpers map[types.UID][]*observedPod // Pods of the tool's own Jobs, by the Job's UID, the newest first
 	jobs    map[string]*observedJob
-	memory  memory
 
 	// hasRights is whether the Jobs' ServiceAccount is a child, and nobody else is bound to
 	// their Role.
@@ -109,9 +105,6 @@ func observe(tool *PodBuggerTool, request metacontroller.Observed) (observed, er
 		slices.SortFunc(pods, func(a, b *observedPod) int {
 			return cmp.Or(b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 		})
-	}
-	if w.memory, err = recall(tool); err != nil {
-		return w, err
 	}
 	jobs, err := metacontroller.List[observedJob](request.Children, metacontroller.Job.APIVersion, metacontroller.Job.Kind)
 	for i := range jobs {

@@ -19,9 +19,8 @@ type candidate struct {
 	state   PodState
 	message string
 	// outdated is set if the container has another image, stuck if it has
-	// failed for good, and givenUp if the Job had failed before the Pod matched
-	// again.
-	outdated, stuck, givenUp bool
+	// failed for good.
+	outdated, stuck bool
 	// starts is set if the Pod, or its container, has yet to run.
 	starts bool
 
@@ -92,10 +91,6 @@ func (p Policy) candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, err
 			}
 			name := jobName(pod)
 			c.jobName, c.job = name, o.jobs[name]
-			if c.givenUp = c.job == nil && o.memory.has(pod.UID); c.givenUp {
-				c.state, c.message = PodFailed, "its Job had failed before the Pod stopped matching: replace the Pod, or change what the container is made of, to try again"
-				continue
-			}
 			c.state, c.eligible, c.allowed = PodPending, true, o.allowed[pod.Name]
 		}
 	}
@@ -140,7 +135,7 @@ func choose(tool *PodBuggerTool, candidates []*candidate) []*candidate {
 		switch {
 		case c.eligible:
 			eligible = append(eligible, c)
-		case c.isInjected() || c.givenUp:
+		case c.isInjected():
 			left--
 		}
 	}
@@ -184,25 +179,17 @@ func name(chosen []*candidate, now time.Time) map[*candidate]bool {
 }
 
 // delay returns those whose Job is created in a later sync: few are created at
-// once, and fewer while none appears: two, others at each attempt, because some
-// of the names may be taken by Jobs of others.
+// once, and fewer while none appears.
 func delay(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
-	var missing []*candidate
-	for _, c := range p.candidates {
-		if p.isMade(c) {
-			missing = append(missing, c)
-		}
+	left := operator.FirstBurst
+	if since, isMissing := operator.MissingSince(tool.Status.Conditions); isMissing && now.Sub(since) >= operator.ChildGrace {
+		left = operator.StuckBurst
 	}
 	later := map[*candidate]bool{}
-	attempts := 0
-	if since, isMissing := operator.MissingSince(tool.Status.Conditions); isMissing {
-		attempts = operator.Attempts(now.Sub(since))
-	}
-	for i, c := range missing {
-		if n := len(missing); attempts == 0 {
-			later[c] = i >= operator.FirstBurst
-		} else {
-			later[c] = i != (attempts-1)%n && i != (n+attempts-2)%n
+	for _, c := range p.candidates {
+		if p.isMade(c) {
+			later[c] = left <= 0
+			left--
 		}
 	}
 	return later

@@ -22,9 +22,8 @@
 // A Job's name is made of the tool, the Pod's UID and a hash of what the Job is
 // made of. It stays until the Pod shows the container: one that has succeeded,
 // because the view of the Pod may lag behind, and one that has failed, because
-// nothing but another Pod or another spec will make it succeed. Where the Pod of a
-// failed one no longer matches, the status remembers the Pod, and the Job goes when
-// a request shows that.
+// nothing but another Pod or another spec will make it succeed. A Pod that stops
+// matching loses its Job: when it matches again, it is tried again.
 //
 // Ready is True when every running Pod within maxPods has the container, and it has
 // failed in none. A Job that has failed for good is Stalled, and so is a container. Teardown needs no order; the containers

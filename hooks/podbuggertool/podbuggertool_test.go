@@ -135,97 +135,27 @@ func TestJobsThatHaveEndedMakeRoomInTheRole(t *testing.T) {
 	require.Equal(t, maxNamed+1, named[maxNamed-1], "and the next in their order")
 }
 
-// TestMemoryIsBounded lets more Jobs fail than the status remembers Pods of. Each
-// that stays for the status is one that the status has.
-func TestMemoryIsBounded(t *testing.T) {
-	tool := &PodBuggerTool{}
-	jobName, err := jobNames(tool)
-	require.NoError(t, err)
-	uid := func(i int) types.UID { return types.UID(fmt.Sprintf("%04d", i)) }
-	w := observed{jobs: map[string]*observedJob{}}
-	for i := range maxRemembered + 100 {
-		job := &observedJob{}
-		require.NoError(t, json.Unmarshal([]byte(`{"status": {"conditions": [{"type": "Failed", "status": "True"}]}}`), job))
-		of := &observedPod{}
-		of.UID = uid(i)
-		job.Metadata.Annotations.PodUID = of.UID
-		w.jobs[jobName(of)] = job
-	}
-	tool.Status.Recipe, tool.Status.FailedPods = jobName(&observedPod{}), []types.UID{"oldest"}
-	memory, err := recall(tool)
-	require.NoError(t, err)
-	require.True(t, memory.has("oldest"))
-	stay, err := memory.remember(tool, w, plan{}, time.Unix(0, 0))
-	require.NoError(t, err)
-	require.Len(t, memory.pods, maxRemembered)
-	require.Len(t, stay, maxRemembered)
-	require.False(t, memory.has("oldest"), "the oldest are forgotten first")
-	for _, job := range stay {
-		require.True(t, memory.has(job.Metadata.Annotations.PodUID))
-	}
-
-	tool.Spec.Image = "another"
-	memory, err = recall(tool)
-	require.NoError(t, err)
-	require.Empty(t, memory.pods)
-	stay, err = memory.remember(tool, w, plan{}, time.Unix(0, 0))
-	require.NoError(t, err)
-	require.Empty(t, stay, "Jobs of another recipe tell nothing")
-}
-
-// TestOnlyUIDsAreRemembered: whoever may edit a Job writes its annotation, and a text
-// that the status would not show as it is would be remembered at each sync anew.
-func TestOnlyUIDsAreRemembered(t *testing.T) {
-	const uid = "5c1d2e3f-0000-4000-8000-000000000001"
-	for text, isOne := range map[types.UID]bool{
-		uid: true, "1": true, "": false, "x\u202ey": false, "a b": false, types.UID(strings.Repeat("x", 65)): false, "a\n": false,
-	} {
-		require.Equal(t, isOne, isUID(text), "%q", text)
-	}
-	tool := &PodBuggerTool{Spec: Spec{Image: "busybox"}}
-	tool.Name = "toolbox"
-	names, err := jobNames(tool)
-	require.NoError(t, err)
-	tool.Status.Recipe, tool.Status.FailedPods = names(&observedPod{}), []types.UID{"x\u202ey", uid}
-	memory, err := recall(tool)
-	require.NoError(t, err)
-	require.Equal(t, []types.UID{uid}, memory.pods)
-}
-
-// TestTakenJobNamesStopNoOtherJob: Jobs of somebody else have the first and the last name,
-// and each of the others is made at one of the attempts.
-func TestTakenJobNamesStopNoOtherJob(t *testing.T) {
+// TestFewJobsAreMadeAtOnce: and fewer while none of those that were asked for appears.
+func TestFewJobsAreMadeAtOnce(t *testing.T) {
 	tool := &PodBuggerTool{}
 	p := plan{named: map[*candidate]bool{}}
-	for range 6 {
+	for range 60 {
 		c := &candidate{allowed: true}
 		p.candidates = append(p.candidates, c)
 		p.named[c] = true
 	}
-	made := map[*candidate]int{}
-	for missing := operator.ChildGrace; missing <= 3*time.Hour; missing += 10 * time.Second {
+	made := func(missing time.Duration) int {
 		tool.Status.Conditions = []metav1.Condition{{
 			Type: operator.ConditionChildrenObserved, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(time.Unix(0, 0)),
 		}}
-		now := time.Unix(0, 0).Add(missing)
-		later := delay(tool, p, now)
-		for _, c := range p.candidates {
-			if !later[c] {
-				made[c]++
+		count := len(p.candidates)
+		for _, isLater := range delay(tool, p, time.Unix(0, 0).Add(missing)) {
+			if isLater {
+				count--
 			}
 		}
-		require.Equal(t, operator.StuckBurst, len(p.candidates)-held(later))
+		return count
 	}
-	require.Len(t, made, len(p.candidates))
-}
-
-// held counts those that are made later.
-func held(later map[*candidate]bool) int {
-	count := 0
-	for _, isLater := range later {
-		if isLater {
-			count++
-		}
-	}
-	return count
+	require.Equal(t, operator.FirstBurst, made(operator.ChildGrace-time.Second))
+	require.Equal(t, operator.StuckBurst, made(operator.ChildGrace))
 }

@@ -25,34 +25,20 @@ type state struct {
 	tool     *PodBuggerTool
 	observed observed
 	plan     plan
-	memory   memory
-	isFresh  bool // some failed Jobs stay until a request shows that they are remembered
 	now      time.Time
 }
 
 // report returns the status, and when to check again.
 func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
 	list, resyncAfter := s.plan.progressOf(s.observed, s.now)
-	if s.isFresh {
-		resyncAfter = operator.Soonest(resyncAfter, time.Second)
-	}
 	conditions := operator.NewConditions(s.tool.Status.Conditions, s.tool.Generation, s.now)
 	reported := conditions.ReportChildren(differs, s.tool.Status.PendingChildren)
 	status := count(list)
 	isStuck := slices.ContainsFunc(s.plan.candidates, func(c *candidate) bool { return c.stuck })
 	conditions.Judge(reported.With(judge(&status, isStuck)))
-	if len(s.memory.pods) > 0 {
-		status.FailedPods, status.Recipe = s.memory.pods, s.memory.recipe
-	}
 	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	status, left := operator.Pace(conditions, s.tool.Status, status, Status.isProgressOf)
+	status, left := operator.Pace(conditions, s.tool.Status, status, nil)
 	return status, operator.Soonest(resyncAfter, reported.ResyncAfter, left)
-}
-
-// isProgressOf reports whether a status differs from an older one only in what later syncs do
-// not read.
-func (s Status) isProgressOf(old Status) bool {
-	return s.Recipe == old.Recipe && slices.Equal(s.FailedPods, old.FailedPods)
 }
 
 // count counts and lists the Pods.

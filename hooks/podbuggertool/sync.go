@@ -25,17 +25,12 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 		return result{}, err
 	}
 	plan := decide(tool, candidates, request.Now)
-	memory := o.memory
-	stay, err := memory.remember(tool, o, plan, request.Now)
-	if err != nil {
-		return result{}, err
-	}
-	wanted := p.children(tool, o, plan, stay)
+	wanted := p.children(tool, o, plan)
 	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(state{tool, o, plan, memory, len(stay) > 0, request.Now}, differs)
+	status, resync := report(state{tool, o, plan, request.Now}, differs)
 	asked := operator.NewConditions(tool.Status.Conditions, tool.Generation, request.Now).
 		HoldBlocked(wanted, differs, tool.Status.PendingChildren, request.Children)
 	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
@@ -44,7 +39,7 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 // children returns the access objects and the Jobs. A Job is created when its
 // access is observed, because Metacontroller applies children in no particular
 // order; an existing Job stays even if its access is gone.
-func (p Policy) children(tool *PodBuggerTool, o observed, plan plan, stay []*observedJob) []metacontroller.Object {
+func (p Policy) children(tool *PodBuggerTool, o observed, plan plan) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
 	for _, c := range plan.candidates {
@@ -58,9 +53,6 @@ func (p Policy) children(tool *PodBuggerTool, o observed, plan plan, stay []*obs
 		case plan.isMade(c):
 			jobs = append(jobs, p.job(tool, c.pod, c.jobName))
 		}
-	}
-	for _, job := range stay {
-		jobs = append(jobs, metacontroller.Keep(job.Snapshot))
 	}
 	slices.Sort(names)
 	return append(access(tool, names, o.hasRights), jobs...)

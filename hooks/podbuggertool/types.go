@@ -5,7 +5,6 @@ package podbuggertool
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -243,16 +242,6 @@ type Status struct {
 	// Skipped is the number of running Pods beyond maxPods.
 	// +optional
 	Skipped int32 `json:"skipped"`
-	// FailedPods are the UIDs of Pods whose Job has failed and is gone, for they no
-	// longer matched: they are not tried again when they match again, as long as
-	// the recipe is the same. Those of the last 500 are remembered.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=500
-	FailedPods []types.UID `json:"failedPods,omitempty"`
-	// Recipe tells for which recipe of a container failedPods are.
-	// +optional
-	Recipe string `json:"recipe,omitempty"`
 	// Pods are the Pods that match, up to 100 of them: the failed ones first,
 	// then those not running, pending, outdated, injected, waiting and skipped, each by name.
 	// +optional
