@@ -161,7 +161,7 @@ func TestTheProgramNeedsNothingBesideIt(t *testing.T) {
 	require.NoError(t, err)
 	for want, args := range map[string][]string{
 		"v1.2.3":    {"version"},
-		"kind: Pod": {"render", "-"},
+		"listen: :8080": {"config"},
 	} {
 		cmd := exec.CommandContext(t.Context(), "/operetta", args...)
 		cmd.Dir, cmd.Env, cmd.Stdin = "/", []string{"PATH=/"}, bytes.NewReader(sample)
