@@ -54,6 +54,8 @@ type WorkloadCondition struct {
 
 // Rollout is the progress of a workload's rollout.
 type Rollout struct {
+	// Kind is the workload's.
+	Kind string
 	// Generation is the workload's; ObservedGeneration is the one that its
 	// status is about.
 	Generation, ObservedGeneration int64
@@ -94,7 +96,7 @@ func (w *Workload) Rollout() Rollout {
 // nil for the default of 1.
 func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus) Rollout {
 	r := Rollout{
-		Generation: generation, ObservedGeneration: s.ObservedGeneration,
+		Kind: kind, Generation: generation, ObservedGeneration: s.ObservedGeneration,
 		Wanted: 1, Existing: s.Replicas, Ready: s.ReadyReplicas, Available: s.AvailableReplicas, Updated: s.UpdatedReplicas,
 	}
 	if replicas != nil {
@@ -124,6 +126,11 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 // IsObserved reports whether the numbers are about the newest generation.
 func (r Rollout) IsObserved() bool { return r.ObservedGeneration >= r.Generation }
 
+// NotObserved is the message of a workload that is not observed yet.
+func (r Rollout) NotObserved() string {
+	return fmt.Sprintf("waiting for the %s controller to observe generation %d", r.Kind, r.Generation)
+}
+
 // Judge returns the state of the rollout: done when all Pods are updated and
 // available and no old Pod is left. A DaemonSet without nodes is done, too.
 func (r Rollout) Judge() Judgement {
@@ -144,13 +151,13 @@ func (r Rollout) Judge() Judgement {
 func (r Rollout) progress() (reason, message string) {
 	switch {
 	case !r.IsObserved():
-		return ReasonRollingOut, fmt.Sprintf("status.observedGeneration (%d) is behind metadata.generation (%d)", r.ObservedGeneration, r.Generation)
+		return ReasonRollingOut, r.NotObserved()
 	case r.Updated < r.Wanted:
 		return ReasonRollingOut, fmt.Sprintf("%d of %d replicas are updated", r.Updated, r.Wanted)
 	case r.Existing > r.Updated:
-		return ReasonRollingOut, fmt.Sprintf("old replicas still there: %d", r.Existing-r.Updated)
+		return ReasonRollingOut, fmt.Sprintf("waiting for old replicas to terminate: %d", r.Existing-r.Updated)
 	case r.Existing > r.Wanted:
-		return ReasonRollingOut, fmt.Sprintf("%d of %d replicas are to go", r.Existing-r.Wanted, r.Existing)
+		return ReasonRollingOut, fmt.Sprintf("waiting for surplus replicas to terminate: %d", r.Existing-r.Wanted)
 	case r.Available < r.Wanted:
 		return ReasonUnavailable, fmt.Sprintf("%d of %d replicas are available", r.Available, r.Wanted)
 	}

@@ -187,16 +187,16 @@ func (d *teardown) status() Status {
 	var first []string
 	for _, component := range slices.SortedFunc(maps.Keys(going), d.deletionOrder) {
 		told := d.names(component)
-		told.Message = "waits for what depends on it to go"
+		told.Message = "waiting for deletion of what depends on it"
 		if d.stage(component) >= d.current {
-			told.Message = going[component][0] + " has yet to go"
+			told.Message = "waiting for deletion of " + going[component][0]
 			first = append(first, going[component][0])
 		}
 		status.Components = append(status.Components, told)
 	}
-	message := "everything has gone"
+	message := "all components are deleted"
 	if len(first) > 0 {
-		message = "has yet to go: " + operator.Listed(first, ", ")
+		message = "waiting for deletion of " + operator.Listed(first, ", ")
 	}
 	if len(first) > 0 && d.isLetGo() {
 		message = "Metacontroller's finalizer has been removed, so it deletes nothing: what is left goes in no order when the other finalizers are gone, and its volumes stay"

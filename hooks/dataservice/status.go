@@ -91,7 +91,7 @@ func (p *plan) message(part *part) string {
 	case part.isHeld():
 		return "waits for " + strings.Join(part.waitsFor, ", ")
 	case part.rival != "":
-		return fmt.Sprintf("waits for %s to go, for its Service would send to both", part.rival)
+		return fmt.Sprintf("waiting for deletion of %s: its Service would send to both", part.rival)
 	case len(part.differs.Taken) > 0:
 		return part.differs.Taken[0].String()
 	case len(part.differs.Missing) > 0:
@@ -104,7 +104,7 @@ func (p *plan) message(part *part) string {
 	case len(part.differs.Outdated) > 0 && rollout.IsObserved() && isReady:
 		reason = part.differs.Outdated[0] + " is being updated"
 	case !rollout.IsObserved():
-		reason = fmt.Sprintf("status.observedGeneration (%d) is behind metadata.generation (%d)", rollout.ObservedGeneration, rollout.Generation)
+		reason = rollout.NotObserved()
 	case isReady && rollout.Updated < rollout.Wanted:
 		reason = fmt.Sprintf("%d of %d Pods are updated", rollout.Updated, rollout.Wanted)
 	case isReady && rollout.Existing == 0:

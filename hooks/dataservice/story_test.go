@@ -282,8 +282,8 @@ func TestTeardownIsOrderedAndWaitsForWhatWillNotGo(t *testing.T) {
 		}
 		require.Equal(t, slices.Sorted(slices.Values(append(upTo(3), "gateway-web"))), s.workloads(), "an earlier stage went")
 		require.Equal(t, "Deleting", s.phase())
-		require.Equal(t, "False Deleting: has yet to go: Deployment/gateway-web", s.condition("Ready"))
-		require.Equal(t, "waits for what depends on it to go", s.message("eureka"))
+		require.Equal(t, "False Deleting: waiting for deletion of Deployment/gateway-web", s.condition("Ready"))
+		require.Equal(t, "waiting for deletion of what depends on it", s.message("eureka"))
 		require.Nil(t, s.world.Get("Service/web"))
 
 		s.world.Edit("Deployment/gateway-web", "{metadata: {finalizers: []}}")
@@ -332,7 +332,7 @@ func TestTeardownWithoutMetacontrollersFinalizer(t *testing.T) {
 		}
 		require.Empty(t, s.workloads())
 		require.Equal(t, []string{"example.com/backup"}, s.world.MustGet(product).GetFinalizers())
-		require.Equal(t, "False Deleting: everything has gone", s.condition("Ready"))
+		require.Equal(t, "False Deleting: all components are deleted", s.condition("Ready"))
 	}
 }
 
