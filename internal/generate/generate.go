@@ -87,9 +87,14 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 			return nil, err
 		}
 	}
-	return files, files.addSections(p.Root, "README.md",
-		section{"kinds", manifests.KindsTable(rows)},
-		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
+	for _, path := range []string{"README.md", "docs/install.md"} {
+		if err := files.addSections(p.Root, path,
+			section{"kinds", manifests.KindsTable(rows)},
+			section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())}); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // policies are admission policies that judge the children of all operators, and whether they judge
