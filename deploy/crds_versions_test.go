@@ -42,7 +42,7 @@ func fields(path string, schema *apiextensionsv1.JSONSchemaProps, into map[strin
 	}
 }
 
-// TestNoFieldOfTheFormerReleaseIsGone holds the CRDs to what docs/operations.md promises of a
+// TestNoFieldOfTheFormerReleaseIsGone holds the CRDs to what docs/upgrade.md promises of a
 // version of a kind: it is the only one, and has each field of the release before, of its type.
 func TestNoFieldOfTheFormerReleaseIsGone(t *testing.T) {
 	file, err := os.Open("../e2e/testdata/v0.1.0/install.yaml.gz")
@@ -62,7 +62,7 @@ func TestNoFieldOfTheFormerReleaseIsGone(t *testing.T) {
 		crds.WriteString("\n---\n" + page(t, path))
 	}
 	now := definitions(t, crds.String())
-	operations := page(t, "../docs/operations.md")
+	upgrade := page(t, "../docs/upgrade.md")
 	for name, definition := range now {
 		require.Len(t, definition.Spec.Versions, 1, name)
 		version := definition.Spec.Versions[0]
@@ -72,7 +72,7 @@ func TestNoFieldOfTheFormerReleaseIsGone(t *testing.T) {
 	count := 0
 	for name, before := range former {
 		require.Contains(t, now, name)
-		require.True(t, strings.Contains(operations, "| "+before.Spec.Names.Kind+" | `"+before.Spec.Versions[0].Name+"` |"), "docs/operations.md does not say the version of %s", name)
+		require.True(t, strings.Contains(upgrade, "| "+before.Spec.Names.Kind+" | `"+before.Spec.Versions[0].Name+"` |"), "docs/upgrade.md does not say the version of %s", name)
 		require.Equal(t, before.Spec.Versions[0].Name, now[name].Spec.Versions[0].Name, name)
 		was, is := map[string]string{}, map[string]string{}
 		fields("", before.Spec.Versions[0].Schema.OpenAPIV3Schema, was)

@@ -11,10 +11,10 @@ import (
 )
 
 // TestRecordingsCanBeRead renders deploy/ with the component recording, and has the API
-// server admit the ephemeral container of docs/record-replay.md to a Pod of it, under the
+// server admit the ephemeral container of docs/cli.md to a Pod of it, under the
 // Pod Security Standard of the namespace.
 func TestRecordingsCanBeRead(t *testing.T) {
-	_, page, found := strings.Cut(read(t, "../docs/record-replay.md"), "cat > recordings.yaml <<'EOF'\n")
+	_, page, found := strings.Cut(read(t, "../docs/cli.md"), "cat > recordings.yaml <<'EOF'\n")
 	require.True(t, found)
 	container, page, found := strings.Cut(page, "EOF\n")
 	require.True(t, found)

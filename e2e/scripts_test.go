@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAnotherApplyStrategy runs what docs/operations.md says to run before Metacontroller
+// TestAnotherApplyStrategy runs what docs/upgrade.md says to run before Metacontroller
 // changes from dynamic-apply to server-side apply, and wants to see removed what is no
 // longer applied, also where the change has been made without that, and nothing else.
 func TestAnotherApplyStrategy(t *testing.T) {
@@ -92,7 +92,7 @@ func changeStrategy(t *testing.T, ns string) string {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("jq is not installed")
 	}
-	return runShown(t, "../docs/operations.md", "switch", ns)
+	return runShown(t, "../docs/upgrade.md", "switch", ns)
 }
 
 // runShown runs a script of a page, in some namespaces instead of all, and returns what it prints.
@@ -115,9 +115,9 @@ func runShown(t *testing.T, page, name string, namespaces ...string) string {
 	return string(output)
 }
 
-// TestTheRunbookFindsDeepObjects: those that cannot be read, and no other that somebody has named in a
+// TestTheShownScriptFindsDeepObjects: those that cannot be read, and no other that somebody has named in a
 // Pod beside it.
-func TestTheRunbookFindsDeepObjects(t *testing.T) {
+func TestTheShownScriptFindsDeepObjects(t *testing.T) {
 	hostile, other := namespace(t, "deep"), namespace(t, "deep-victim")
 	opening, closing := `{"f:a":`, "}"
 	create := func(ns, metadata, spec string, levels int) {
@@ -130,12 +130,12 @@ func TestTheRunbookFindsDeepObjects(t *testing.T) {
 	create(other, `"name":"precious"`, "", 10)
 	create(hostile, `"name":"precious"`, `,"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}},
 		"dataSourceRef":{"apiGroup":"a.example","kind":"A","name":"precious","namespace":"`+other+`"}}}}}]`, 10)
-	require.Equal(t, "", runShown(t, "../docs/runbooks.md", "deep", hostile, other))
+	require.Equal(t, "", runShown(t, "../docs/troubleshooting.md", "deep", hostile, other))
 	create(hostile, `"name":"a-deep"`, "", 9300)
 	create(hostile, `"generateName":"generated-"`, "", 9985)
 	opening, closing = `{"f:a":`, `,"f:b":{}}`
 	create(hostile, `"name":"with-more"`, "", 9300)
-	require.Regexp(t, `^`+hostile+`: a-deep\n`+hostile+`: generated-[a-z0-9]+\n`+hostile+`: with-more\n$`, runShown(t, "../docs/runbooks.md", "deep", hostile, other))
+	require.Regexp(t, `^`+hostile+`: a-deep\n`+hostile+`: generated-[a-z0-9]+\n`+hostile+`: with-more\n$`, runShown(t, "../docs/troubleshooting.md", "deep", hostile, other))
 
 	// The API server drops lists from the managed fields of an object, but not from those of a template.
 	deployment := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"in-lists"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"},
@@ -144,7 +144,7 @@ func TestTheRunbookFindsDeepObjects(t *testing.T) {
 	_, stderr, err := controlPlane.KubectlWithInput(deployment, "create", "--raw=/apis/apps/v1/namespaces/"+hostile+"/deployments", "--filename=-")
 	require.NoError(t, err, stderr)
 	page := filepath.Join(t.TempDir(), "page.md")
-	text := strings.ReplaceAll(read(t, "../docs/runbooks.md"), "/api/v1/namespaces/$namespace/pods", "/apis/apps/v1/namespaces/$namespace/deployments")
+	text := strings.ReplaceAll(read(t, "../docs/troubleshooting.md"), "/api/v1/namespaces/$namespace/pods", "/apis/apps/v1/namespaces/$namespace/deployments")
 	require.NoError(t, os.WriteFile(page, []byte(text), 0o600))
 	require.Equal(t, hostile+": in-lists\n", runShown(t, page, "deep", hostile, other))
 }

@@ -68,7 +68,7 @@ func TestKindsAreNamedWithTheirGroup(t *testing.T) {
 	require.Contains(t, kubectl(t, "get", "modelboxes.model.github.com", ns), "IMAGE")
 	kubectl(t, "wait", "--for=condition=Ready=Unknown", "modelboxes.model.github.com/x", ns, "--timeout=10s")
 	kubectl(t, "scale", "modelboxes.model.github.com/x", "--replicas=3", ns)
-	_, shown, found := strings.Cut(read(t, "../README.md"), "<!-- uninstall:begin -->\n```sh\nkubectl delete --all --all-namespaces \\\n")
+	_, shown, found := strings.Cut(read(t, "../docs/install.md"), "<!-- uninstall:begin -->\n```sh\nkubectl delete --all --all-namespaces \\\n")
 	require.True(t, found)
 	kinds, _, _ := strings.Cut(strings.TrimSpace(shown), "\n")
 	require.Len(t, strings.Split(kinds, ","), len(atTheTerminal))

@@ -140,9 +140,9 @@ func TestCABundle(t *testing.T) {
 	}
 }
 
-// TestShardsWithMutualTLSAndMetrics renders the kustomization of docs/scale.md that has all of it.
+// TestShardsWithMutualTLSAndMetrics renders the kustomization of docs/operations.md that has all of it.
 func TestShardsWithMutualTLSAndMetrics(t *testing.T) {
-	_, text, found := strings.Cut(read(t, "../docs/scale.md"), "```yaml\n# kustomization.yaml")
+	_, text, found := strings.Cut(read(t, "../docs/operations.md"), "```yaml\n# kustomization.yaml")
 	require.True(t, found)
 	text, _, _ = strings.Cut(text, "```")
 	dir, err := os.MkdirTemp("..", "my-operetta-")

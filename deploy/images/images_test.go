@@ -92,7 +92,7 @@ func TestManifestsHaveThoseOfTheList(t *testing.T) {
 
 // TestTheGuideNamesThemAll, which somebody without internet has to mirror.
 func TestTheGuideNamesThemAll(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/operations.md")
+	guide, err := os.ReadFile("../../docs/install.md")
 	require.NoError(t, err)
 	for name, reference := range listed(t) {
 		version, _, _ := strings.Cut(reference, "@")

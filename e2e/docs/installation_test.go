@@ -15,10 +15,10 @@ import (
 )
 
 // TestInstallation installs Operetta with two shards, mutual TLS and metrics on the cluster of
-// make cluster, by the commands of docs/scale.md.
+// make cluster, by the commands of docs/operations.md.
 func TestInstallation(t *testing.T) {
 	t.Parallel() // both mostly wait
-	const page, heading, kustomizationOf = "docs/scale.md", "Try it on this machine", "With mutual TLS and metrics"
+	const page, heading, kustomizationOf = "docs/operations.md", "Try it on this machine", "With mutual TLS and metrics"
 	all, err := commands.Read(root)
 	require.NoError(t, err)
 	planned, err := commands.Plan(all, commands.Rules)

@@ -19,7 +19,7 @@ type page struct {
 }
 
 // pages are all pages with such commands, in an order in which one finds what it needs: the
-// README installs, and uninstalls at the end.
+// README installs, and docs/install.md uninstalls at the end.
 func (s *site) pages() []page {
 	return []page{
 		{file: "README.md", headings: []string{"Install"}, steps: []commands.Step{
@@ -27,15 +27,18 @@ func (s *site) pages() []page {
 		}},
 		{file: "README.md", headings: []string{"Preview without a cluster"}},
 		{file: "docs/modelbox.md"},
-		{file: "docs/troubleshooting.md", steps: []commands.Step{
+		{file: "docs/troubleshooting.md", headings: []string{"Where to look"}, steps: []commands.Step{
 			{After: "kubectl describe", Do: has("Reason: Available")},
 			{After: "kubectl get all", Do: has("deployment.apps/sentiment 3/3")},
 		}},
-		{file: "docs/preview.md", steps: []commands.Step{{Before: "operetta render box.yaml", Do: func(string) error {
+		{file: "docs/cli.md", steps: []commands.Step{{Before: "operetta render box.yaml", Do: func(string) error {
 			s.write("box.yaml", strings.Replace(s.read("deploy/samples/modelbox.yaml"), "replicas: 3", "replicas: 2", 1))
 			return nil
 		}}}},
-		{file: "docs/operations.md", steps: s.operations()},
+		{file: "docs/install.md", headings: []string{"Check the installation"}},
+		{file: "docs/upgrade.md", steps: []commands.Step{
+			{Before: "kubectl apply -f dist/install.yaml -l", Do: func(string) error { s.sh("make dist"); return nil }},
+		}},
 		{file: "docs/podset.md", steps: []commands.Step{
 			{After: "kubectl wait", Do: func(string) error { return until("5/5", "get", "podsets.apps.jicki.cn/cache") }},
 		}},
@@ -66,7 +69,7 @@ func (s *site) pages() []page {
 		}},
 		{file: "docs/podbuggertool.md", steps: []commands.Step{{Before: "kubectl get", Do: s.debugShop}}},
 		{file: "docs/metrics.md", steps: []commands.Step{{Before: "kubectl label namespace monitoring", Do: do("create namespace monitoring")}}},
-		{file: "docs/install.md", steps: []commands.Step{
+		{file: "docs/install.md", headings: []string{"An existing Metacontroller", "Some of the kinds, one file", "Without internet", "The Helm chart"}, steps: []commands.Step{
 			{After: "make dist KINDS", Do: func(string) error {
 				if text := s.read("dist/install.yaml"); strings.Contains(text, "modelbox") || !strings.Contains(text, "image: registry.example.com/operetta:v0.2.0") {
 					return fmt.Errorf("dist/install.yaml has other kinds or another image")
@@ -74,8 +77,11 @@ func (s *site) pages() []page {
 				return nil
 			}},
 		}},
-		{file: "docs/runbooks.md", steps: s.runbooks()},
-		{file: "docs/scale.md", steps: []commands.Step{
+		{file: "docs/troubleshooting.md", headings: []string{
+			"A child is blocked", "A custom resource has no status", "A deletion does not end", "A CRD cannot be applied",
+			"Objects of a kind cannot be read", "Restore from a backup",
+		}, steps: s.troubles()},
+		{file: "docs/operations.md", steps: []commands.Step{
 			{Before: "kubectl label --overwrite", Do: s.startMetacontrollers},
 			{After: "kubectl --namespace metacontroller delete statefulsets.apps", Do: s.startMetacontrollers},
 		}},
@@ -84,22 +90,11 @@ func (s *site) pages() []page {
 		{file: "docs/tls.md", steps: []commands.Step{
 			{Before: "kubectl apply -k my-operetta/", Do: addCertManagerKinds},
 		}},
-		{file: "README.md", headings: []string{"Uninstall"}, steps: []commands.Step{
+		{file: "docs/install.md", headings: []string{"Uninstall"}, steps: []commands.Step{
 			// Without the component of docs/tls.md, of which deploy/ knows nothing.
 			{Before: "kubectl delete --all", Do: do("apply -k " + s.dir + "/deploy\ndelete clusterrolebinding,clusterrole operetta-metacontroller-secrets")},
 			{After: "kubectl delete --ignore-not-found -k deploy/metacontroller/", Do: s.requireNothing},
 		}},
-	}
-}
-
-// operations has a DataService that a finalizer holds, and what an upgrade is made of.
-func (s *site) operations() []commands.Step {
-	return []commands.Step{
-		{Before: "kubectl apply -f dist/install.yaml -l", Do: func(string) error { s.sh("make dist"); return nil }},
-		{Before: "kubectl patch dataservices", Do: func(string) error {
-			return apply(`{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: demo, finalizers: [example.com/held]}, spec: {eureka: {image: a}}}`)
-		}},
-		{After: "kubectl patch dataservices", Do: do("delete dataservices.d3os-product.com.d3os/demo --timeout=2m")},
 	}
 }
 
@@ -120,8 +115,8 @@ const (
 	dataServiceCRD = "crd/dataservices.d3os-product.com.d3os"
 )
 
-// runbooks has the faults that docs/runbooks.md is about.
-func (s *site) runbooks() []commands.Step {
+// troubles has the faults that docs/troubleshooting.md is about.
+func (s *site) troubles() []commands.Step {
 	isReady := `-o=jsonpath={.status.conditions[?(@.type=="Ready")].message}`
 	return []commands.Step{
 		{Before: "kubectl --namespace r1 get podsets", Do: func(string) error {

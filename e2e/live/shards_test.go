@@ -257,10 +257,10 @@ func testShards(t *testing.T, m mode) {
 	w.clear()
 }
 
-// shown returns the commands below a headline of docs/scale.md.
+// shown returns the commands below a headline of docs/operations.md.
 func shown(t *testing.T, headline string) []string {
 	t.Helper()
-	_, section, found := strings.Cut(read(t, root+"/docs/scale.md"), "\n"+headline+"\n")
+	_, section, found := strings.Cut(read(t, root+"/docs/operations.md"), "\n"+headline+"\n")
 	require.True(t, found, headline)
 	_, block, found := strings.Cut(section, "```sh\n")
 	require.True(t, found, headline)

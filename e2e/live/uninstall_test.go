@@ -24,7 +24,7 @@ func TestUninstall(t *testing.T) {
 	w.apply(smallProduct)
 	w.ready("modelbox/box", "dataservice/small")
 
-	_, shown, found := strings.Cut(read(t, root+"/README.md"), "<!-- uninstall:begin -->\n```sh\n")
+	_, shown, found := strings.Cut(read(t, root+"/docs/install.md"), "<!-- uninstall:begin -->\n```sh\n")
 	require.True(t, found)
 	commands := strings.Split(strings.ReplaceAll(shown, "\\\n", ""), "\n")
 	require.Equal(t, "kubectl delete --ignore-not-found -k deploy/", commands[2])

@@ -104,21 +104,15 @@ func (p *project) steps() map[string][]Step {
 			{After: "make build", Do: func(string) error {
 				return p.server.Wrap(filepath.Join(p.dir, "bin/operetta"), filepath.Join(p.home, "bin/operetta"))
 			}},
-			{Before: "operetta render deploy/samples", Do: func(string) error { p.write("edited.yaml", edited); return p.server.End() }},
-			{After: "operetta serve --record", Do: ask},
 		},
-		"docs/preview.md": {
+		"docs/cli.md": {
 			{Before: "operetta render box.yaml", Do: func(string) error {
 				p.write("box.yaml", sample)
 				p.write("box-v2.yaml", edited)
 				p.write("cache.yaml", brokenPodSet)
 				return nil
 			}},
-		},
-		"docs/explore.md": {
 			{Before: "operetta explore deploy/samples/podset.yaml --schedule", Do: func(string) error { p.write("found.txt", "calm 60\n"); return nil }},
-		},
-		"docs/record-replay.md": {
 			{Before: "operetta serve --record", Do: func(string) error { return os.RemoveAll(filepath.Join(p.dir, "recordings")) }},
 			{After: "operetta serve --record", Do: ask},
 			{Before: "operetta replay", Do: func(string) error { return p.forget("restartPolicy") }},
@@ -128,7 +122,7 @@ func (p *project) steps() map[string][]Step {
 	}
 }
 
-// brokenPodSet is what docs/preview.md refuses.
+// brokenPodSet is what docs/cli.md refuses.
 const brokenPodSet = `apiVersion: apps.jicki.cn/v1alpha1
 kind: PodSet
 metadata:

@@ -8,9 +8,7 @@ const (
 	needsTime      = "it is made to run for long"
 	needsCommit    = "it needs a checkout without changes, and compiles for two platforms: the tests in release/ do what it does"
 	followsRelease = "it is about what the command before it has written"
-	startsCluster  = "it starts the control plane that the live test has, by the same package; it would be the user's own"
 	isOwnTest      = "it runs this test"
-	asElsewhere    = "the live test runs those of README.md and docs/operations.md, which are the same: here is what they printed"
 )
 
 // rotation is the test that carries out the procedures of docs/tls.md.
@@ -25,8 +23,6 @@ var Rules = []Rule{
 	{File: "README.md", Command: "make image-oci", Place: Nowhere, Reason: needsCommit},
 	{File: "README.md", Command: "make push", Place: Nowhere, Reason: needsRegistry},
 	{File: "README.md", Command: "operetta render deploy/samples/modelbox.yaml --children-only | kubectl diff", Exit: 1},
-	{File: "README.md", Command: "operetta serve --record recordings", Serves: true},
-	{File: "README.md", Command: "make cluster", Times: 2, Place: Nowhere, Reason: startsCluster},
 
 	{File: "docs/authors.md", Command: "go run ./cmd/operetta new", Place: Live, Reason: livePage},
 	{File: "docs/authors.md", Command: "cd ../operators", Place: Live, Reason: livePage},
@@ -48,7 +44,7 @@ var Rules = []Rule{
 
 	{File: "docs/build.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
 
-	{File: "docs/explore.md", Command: "make explore", Place: Nowhere, Reason: needsTime},
+	{File: "docs/cli.md", Command: "make explore", Place: Nowhere, Reason: needsTime},
 
 	{File: "docs/install.md", Command: "make dist", Times: 2, Place: Live, Reason: livePage},
 	{File: "docs/install.md", Command: "helm upgrade", Place: Elsewhere, Reason: "TestHelmChart"},
@@ -66,32 +62,27 @@ var Rules = []Rule{
 
 	{File: "docs/podset.md", Command: "kubectl get podsets.apps.jicki.cn cache -o jsonpath", Varies: "it is shown while 5000 Pods are made"},
 
-	{File: "docs/preview.md", Command: "operetta render box.yaml --children-only | kubectl diff", Exit: 1},
-	{File: "docs/preview.md", Command: "operetta simulate cache.yaml", Exit: 1},
+	{File: "docs/cli.md", Command: "operetta render box.yaml --children-only | kubectl diff", Exit: 1},
+	{File: "docs/cli.md", Command: "operetta simulate cache.yaml", Exit: 1},
 
-	{File: "docs/record-replay.md", Command: "operetta serve --record", Serves: true},
-	{File: "docs/record-replay.md", Heading: "On a cluster", Place: Nowhere, Reason: needsPods + "; TestRecordingsCanBeRead has an API server take the ephemeral container"},
-	{File: "docs/record-replay.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
+	{File: "docs/cli.md", Command: "operetta serve --record", Serves: true},
+	{File: "docs/cli.md", Heading: "Record on a cluster", Place: Nowhere, Reason: needsPods + "; TestRecordingsCanBeRead has an API server take the ephemeral container"},
+	{File: "docs/cli.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
 
-	{File: "docs/operations.md", Command: "file=$(mktemp)", Place: Live, Reason: livePage},
-	{File: "docs/operations.md", Command: `rm "$file"`, Place: Live, Reason: livePage},
+	{File: "docs/upgrade.md", Command: "file=$(mktemp)", Place: Live, Reason: livePage},
+	{File: "docs/upgrade.md", Command: `rm "$file"`, Place: Live, Reason: livePage},
 
-	{File: "docs/runbooks.md", Heading: "Install", Place: Nowhere, Reason: asElsewhere},
-	{File: "docs/runbooks.md", Heading: "Upgrade", Place: Nowhere, Reason: asElsewhere},
-	{File: "docs/runbooks.md", Heading: "Roll back", Place: Nowhere, Reason: asElsewhere},
-	{File: "docs/runbooks.md", Heading: "Uninstall", Place: Nowhere, Reason: asElsewhere},
-	{File: "docs/runbooks.md", Heading: "Certificates and tokens are to be changed", Place: Nowhere, Reason: needsPods + "; TestRotation runs the commands of docs/tls.md"},
-	{File: "docs/runbooks.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
-	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
-	{File: "docs/runbooks.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
-	{File: "docs/runbooks.md", Command: "curl --silent http://127.0.0.1:9999/metrics", Place: Nowhere, Reason: needsPods},
+	{File: "docs/troubleshooting.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
+	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
+	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
+	{File: "docs/troubleshooting.md", Command: "curl --silent http://127.0.0.1:9999/metrics", Place: Nowhere, Reason: needsPods},
 
-	{File: "docs/runbooks.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
-	{File: "docs/runbooks.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},
-	{File: "docs/runbooks.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
+	{File: "docs/troubleshooting.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
+	{File: "docs/troubleshooting.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},
+	{File: "docs/troubleshooting.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
 
-	{File: "docs/scale.md", Command: "kubectl get operetta --all-namespaces --output=jsonpath='{.items[*].metadata.finalizers}' | grep", Exit: 1},
-	{File: "docs/scale.md", Heading: "Try it on this machine", Place: Elsewhere, Reason: "TestInstallation"},
+	{File: "docs/operations.md", Command: "kubectl get operetta --all-namespaces --output=jsonpath='{.items[*].metadata.finalizers}' | grep", Exit: 1},
+	{File: "docs/operations.md", Heading: "Try it on this machine", Place: Elsewhere, Reason: "TestInstallation"},
 
 	{File: "docs/tls.md", Heading: "Install", Command: "mkdir -p my-operetta", Place: Live, Reason: livePage},
 	{File: "docs/tls.md", Heading: "Install", Command: "cat > my-operetta", Place: Live, Reason: livePage},

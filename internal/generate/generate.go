@@ -1,7 +1,8 @@
 // Package generate writes the files that follow from a project's operators:
 // their CRDs, CompositeControllers and permissions below deploy/, and the
-// sections of its README and of admission policies that list them. The sources are the list of operators
-// and the Go types of their custom resources.
+// sections of its README, of docs/install.md and of admission policies that list
+// them. The sources are the list of operators and the Go types of their custom
+// resources.
 package generate
 
 import (
@@ -87,9 +88,14 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 			return nil, err
 		}
 	}
-	return files, files.addSections(p.Root, "README.md",
-		section{"kinds", manifests.KindsTable(rows)},
-		section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())})
+	for _, path := range []string{"README.md", "docs/install.md"} {
+		if err := files.addSections(p.Root, path,
+			section{"kinds", manifests.KindsTable(rows)},
+			section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())}); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // policies are admission policies that judge the children of all operators, and whether they judge
@@ -109,7 +115,7 @@ func (p Project) page(c metacontroller.Controller) string {
 	return path
 }
 
-// installs returns the kustomizations in the README's install section, in
+// installs returns the kustomizations that an installation applies, in
 // order.
 func (p Project) installs() []string {
 	var found []string

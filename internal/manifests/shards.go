@@ -151,7 +151,7 @@ const rootComment = `#
 #
 #   kubectl apply -k deploy/overlays/sharded/    instead of    deploy/
 #
-# The Metacontrollers, in metacontroller/, come before it. See docs/scale.md.
+# The Metacontrollers, in metacontroller/, come before it. See docs/operations.md.
 `
 
 func (s shard) controllersKustomization() ([]byte, error) {

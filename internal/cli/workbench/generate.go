@@ -20,11 +20,11 @@ func newGenerateCommand(p *program) *cobra.Command {
 		Short: "Write the CRDs, CompositeControllers and permissions below deploy/",
 		Long: `Generate writes deploy/crds, deploy/controllers, deploy/rbac and deploy/argocd of a
 project: the CRDs from the Go types of the custom resources, by controller-gen, and the
-others from the declarations of the operators in this program. In the README it writes
-what stands between the lines <!-- kinds:begin --> and <!-- kinds:end -->, and those of
-uninstall, where there are any. With --shards it also writes deploy/overlays/sharded,
-which divides the custom resources among several Metacontrollers. It needs the go
-command, which downloads controller-gen the first time.
+others from the declarations of the operators in this program. In README.md and in
+docs/install.md it writes what stands between the lines <!-- kinds:begin --> and
+<!-- kinds:end -->, and those of uninstall, where there are any. With --shards it also
+writes deploy/overlays/sharded, which divides the custom resources among several
+Metacontrollers. It needs the go command, which downloads controller-gen the first time.
 
 Run it from the source that it is to see: go run . generate. A Makefile is the place for
 the flags of an installation, so that everybody generates the same.`,

@@ -32,7 +32,7 @@ these operators: a ClusterRole for each, bound to the ServiceAccount in
 
 With --shards it prints as many CompositeControllers for each operator, of which each
 takes a part of the custom resources, by their label operetta.dev/shard, and is for a
-Metacontroller of its own. docs/scale.md says how to run them.`,
+Metacontroller of its own. docs/operations.md says how to run them.`,
 		Example: `  operetta manifests --hook-url http://172.17.0.1:8080 | kubectl apply -f -`,
 		Args:    cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
