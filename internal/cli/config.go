@@ -217,6 +217,9 @@ func (p *Program) printConfiguration(cmd *cobra.Command, flags *serveFlags) erro
 	if err == nil {
 		err = flags.limitMemory(cmd)
 	}
+	if err == nil {
+		_, err = newLogger(p, flags) // which refuses what serve refuses
+	}
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,20 @@ func TestWrongPoliciesAreRefusedWithTheirLine(t *testing.T) {
 	}
 }
 
+// TestConfigRefusesWhatServeRefuses, whether a flag or the file has it.
+func TestConfigRefusesWhatServeRefuses(t *testing.T) {
+	for _, flags := range [][]string{
+		{"--log-level", "loud"}, {"--log-format", "xml"}, {"--max-body-bytes", "900Gi"},
+		{"--config", write(t, "config.yaml", "log-level: loud\n")},
+	} {
+		_, _, want := operetta(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, flags...)...)
+		code, out, stderr := operetta(t, append([]string{"config"}, flags...)...)
+		require.Equal(t, ExitUsage, code, flags)
+		require.Empty(t, out)
+		require.Equal(t, strings.ReplaceAll(want, "operetta serve", "operetta config"), stderr)
+	}
+}
+
 // TestPoliciesApplyToWhatIsServed: an answer has what the configuration file says.
 func TestPoliciesApplyToWhatIsServed(t *testing.T) {
 	path := write(t, "config.yaml", "log-level: debug\npolicy:\n  podset: {defaultImage: registry.example.com/busybox:1}\n")

@@ -79,7 +79,7 @@ func (d document) identify() (apiVersion, kind string, err error) {
 		Parent *id `json:"parent"`
 	}
 	if err := json.Unmarshal(d.json, &object); err != nil {
-		return "", "", fmt.Errorf("%s is no object: %w", d.source, err)
+		return "", "", fmt.Errorf("%s: expected a mapping, got %s", d.source, jsonKind(d.json))
 	}
 	if object.Parent != nil {
 		object.id = *object.Parent
@@ -88,6 +88,18 @@ func (d document) identify() (apiVersion, kind string, err error) {
 		return "", "", fmt.Errorf("%s is neither a custom resource nor a hook request: it has no apiVersion and kind, and no parent that has them", d.source)
 	}
 	return object.APIVersion, object.Kind, nil
+}
+
+// jsonKind says what a JSON text is, in the words of YAML.
+func jsonKind(text []byte) string {
+	switch text[0] {
+	case '[':
+		return "a list"
+	case '{':
+		return "one with a field of the wrong type: apiVersion and kind are strings, and parent is an object"
+	default:
+		return "a single value"
+	}
 }
 
 // controllerFor returns the operator of a custom resource or a request.
