@@ -177,7 +177,7 @@ func TestTheftNeverEnds(t *testing.T) {
 	for i := range controllers {
 		controllers[i].Children = slices.Clone(controllers[i].Children)
 		for j := range controllers[i].Children {
-			controllers[i].Children[j].Contested = false
+			controllers[i].Children[j].SharedName = false
 		}
 	}
 	for _, other := range []string{dataService("second", "eureka-2", "proxy"), modelBox("proxy")} {
@@ -206,7 +206,7 @@ func TestWhatCanBeTakenIsContested(t *testing.T) {
 	}
 	for _, controller := range hooks.All() {
 		for _, child := range controller.Children {
-			require.Equal(t, reasons[child.Kind] == "", child.Contested, "%s of %s", child.Kind, controller.Name())
+			require.Equal(t, reasons[child.Kind] == "", child.SharedName, "%s of %s", child.Kind, controller.Name())
 		}
 	}
 }

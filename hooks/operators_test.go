@@ -55,14 +55,14 @@ func TestKindsOweNothingHere(t *testing.T) {
 				"testdata/explore/" + name + ".yaml": "a small " + kind + " to be explored",
 				name + "/testdata/rules.yaml":        "a bad and a good object for each rule of its CRD",
 				"../docs/" + name + ".md":            "a page for its users",
-				name + "/promises.go":                "what it promises, whatever is late or lost: set Controller.Promises",
+				name + "/invariants.go":              "what it promises, whatever is late or lost: set Controller.Invariants",
 			} {
 				if _, err := os.Stat(file); err != nil {
 					t.Errorf("%s still owes %s: write %s", kind, what, path.Join("hooks", file))
 				}
 			}
-			if controller.Promises.Watch == nil && controller.Promises.History == nil {
-				t.Errorf("%s promises nothing: set Controller.Promises", kind)
+			if controller.Invariants.Watch == nil && controller.Invariants.History == nil {
+				t.Errorf("%s promises nothing: set Controller.Invariants", kind)
 			}
 		})
 	}

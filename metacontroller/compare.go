@@ -30,9 +30,9 @@ type Difference struct {
 	// they are workloads with another selector, which cannot be changed: others have
 	// made them, whatever hash they carry. They are sent as they are.
 	OtherSelector []string
-	// Taken are those of the Missing that are left out of the answer, because
+	// Conflicts are those of the Missing that are left out of the answer, because
 	// another controller owns an object of that name.
-	Taken []Taken
+	Conflicts []Conflict
 
 	// EventFlags are the flags with which `kubectl events` shows the events of
 	// the parent, where Metacontroller reports what the API server has refused.
@@ -46,7 +46,7 @@ func (d *Difference) Add(other Difference) {
 	d.Deleting = append(d.Deleting, other.Deleting...)
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
 	d.OtherSelector = append(d.OtherSelector, other.OtherSelector...)
-	d.Taken = append(d.Taken, other.Taken...)
+	d.Conflicts = append(d.Conflicts, other.Conflicts...)
 	d.EventFlags = cmp.Or(d.EventFlags, other.EventFlags)
 }
 
@@ -72,7 +72,7 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		case !found:
 			diff.Missing = append(diff.Missing, ref)
 			if taken, isTaken := o.call.taken(apiVersion, kind, child.GetName()); isTaken {
-				diff.Taken = append(diff.Taken, taken)
+				diff.Conflicts = append(diff.Conflicts, taken)
 			}
 		case snapshot.Terminating:
 			diff.Outdated = append(diff.Outdated, ref)

@@ -30,10 +30,10 @@ type Controller struct {
 	// look at the namespace of a changed object before it copies its labels, once for each
 	// parent in the cluster.
 	RelatedInAllNamespaces bool
-	// Grants are permissions that Metacontroller needs only because a child (a
+	// EscalationRules are permissions that Metacontroller needs only because a child (a
 	// Role, say) grants them: the API server lets nobody grant what they do not
 	// have.
-	Grants []rbacv1.PolicyRule
+	EscalationRules []rbacv1.PolicyRule
 	// OrderedTeardown makes the CompositeController declare the finalize hook.
 	// Leave it false where garbage collection is enough: the finalizer that
 	// comes with it outlives a deleted CompositeController and then blocks the
@@ -48,11 +48,11 @@ type Controller struct {
 	// Policy is what can be decided about it where it is installed, see [Configured].
 	Policy Policy
 
-	// Promises are the operator's own invariants, which exploration checks.
-	Promises Promises
-	// Program is what the Pods of its children do in a simulation. Without it
+	// Invariants are the operator's own invariants, which exploration checks.
+	Invariants Invariants
+	// SimulatedWorkload is what the Pods of its children do in a simulation. Without it
 	// they run without any effect.
-	Program Program
+	SimulatedWorkload SimulatedWorkload
 
 	// Sync computes the children and the status. It is required.
 	Sync Hook
@@ -101,18 +101,18 @@ type Child struct {
 	// Update says what happens to an existing child whose desired form has
 	// changed.
 	Update UpdateMethod
-	// Reads is the type into which the hooks decode children of an OnDelete
+	// DecodeAs is the type into which the hooks decode children of an OnDelete
 	// kind. If it is set, the server keeps only its fields, and those that this
 	// package reads, in memory. Nil keeps all.
-	Reads reflect.Type
-	// Contested is set for a kind where two custom resources may ask for an
+	DecodeAs reflect.Type
+	// SharedName is set for a kind where two custom resources may ask for an
 	// object of the same name, and the kind has no immutable field that differs
 	// between the two. Under server-side apply they would overwrite each other
 	// for ever, because Metacontroller applies both with one field manager. So
 	// a child is left out of the answer if the request shows that another
 	// controller owns the object of its name. The customize hook must select
 	// those objects, with [ByName].
-	Contested bool
+	SharedName bool
 }
 
 // UpdateMethod is the subset of Metacontroller's update strategies that works

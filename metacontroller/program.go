@@ -2,10 +2,10 @@ package metacontroller
 
 import corev1 "k8s.io/api/core/v1"
 
-// Program is what a Pod that runs to completion does to a simulated cluster. It
+// SimulatedWorkload is what a Pod that runs to completion does to a simulated cluster. It
 // ignores Pods that it does not know. The error is the termination message of a
 // Pod that fails.
-type Program func(cluster Cluster, pod *corev1.Pod) error
+type SimulatedWorkload func(cluster Cluster, pod *corev1.Pod) error
 
 // Cluster is what a [Program] can write to.
 type Cluster interface {

@@ -14,7 +14,7 @@ import (
 type reader struct{ *rawjson.Reader }
 
 // objects reads a map of maps of objects, kind by kind. The inner keys are ignored: they are names
-// in hook version v1 and namespace/name in v2, and the objects have both. Reads returns
+// in hook version v1 and namespace/name in v2, and the objects have both. DecodeAs returns
 // the type into which objects of a kind are decoded, or nil.
 func (r reader) objects(field, namespace string, reads func(key string) reflect.Type) (Objects, error) {
 	objects := Objects{byKind: map[string][]Snapshot{}}

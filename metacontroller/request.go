@@ -211,7 +211,7 @@ func (c Controller) declares(key string) bool {
 func (c Controller) reads(key string, decodes bool) reflect.Type {
 	for _, child := range c.Children {
 		if decodes && child.Key() == key {
-			return child.Reads
+			return child.DecodeAs
 		}
 	}
 	return nil

@@ -151,11 +151,11 @@ const maxPending = 32
 
 // ChildrenReport is the result of [Conditions.ReportChildren].
 type ChildrenReport struct {
-	// Settled is set when the observed children are the desired ones, so that
+	// ChildrenUpToDate is set when the observed children are the desired ones, so that
 	// the operator judges the rest itself.
-	Settled bool
-	// Judgement is the one to use while Settled is false.
-	Judgement Judgement
+	ChildrenUpToDate bool
+	// Summary is the one to use while ChildrenUpToDate is false.
+	Summary Summary
 	// Pending goes into the status, and comes back in the next sync.
 	Pending PendingChildren
 	// ResyncAfter is when to check again, or zero: no event arrives for a child
@@ -168,13 +168,13 @@ type ChildrenReport struct {
 // children are settled or it has failed, otherwise that of the children. What
 // hinders children that are being updated is told, too: a Deployment that cannot
 // create a ReplicaSet never observes its newest generation.
-func (r ChildrenReport) With(own Judgement) Judgement {
+func (r ChildrenReport) With(own Summary) Summary {
 	switch {
-	case r.Settled, own.State == Failed && r.Judgement.State != Failed,
-		own.State == Hindered && r.Judgement.Reason == ReasonUpdating:
+	case r.ChildrenUpToDate, own.State == Failed && r.Summary.State != Failed,
+		own.State == Degraded && r.Summary.Reason == ReasonUpdating:
 		return own
 	}
-	return r.Judgement
+	return r.Summary
 }
 
 // ReportChildren sets ChildrenObserved and ChildrenUpdated and, unless the
@@ -195,21 +195,21 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 		// An event arrives when the name is free, unless it is lost.
 		_, missing.retryAfter = attempt(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
 	}
-	var judgement Judgement
+	var judgement Summary
 	switch {
-	case missing.isOver, len(diff.Taken) > 0:
-		judgement = Judgement{Failed, ReasonChildBlocked, missingMessage(diff, missing.isOver)}
+	case missing.isOver, len(diff.Conflicts) > 0:
+		judgement = Summary{Failed, ReasonChildBlocked, missingMessage(diff, missing.isOver)}
 	case updating.isOver:
-		judgement = Judgement{Failed, ReasonUpdateBlocked, notUpdatedMessage(diff)}
+		judgement = Summary{Failed, ReasonUpdateBlocked, notUpdatedMessage(diff)}
 	case len(diff.Missing) > 0:
-		judgement = Judgement{Working, ReasonCreating, "being created: " + listed(diff.Missing)}
+		judgement = Summary{Progressing, ReasonCreating, "being created: " + listed(diff.Missing)}
 	case len(diff.Outdated) > 0:
-		judgement = Judgement{Working, ReasonUpdating, outdatedMessage(diff)}
+		judgement = Summary{Progressing, ReasonUpdating, outdatedMessage(diff)}
 	default:
-		return ChildrenReport{Settled: true}
+		return ChildrenReport{ChildrenUpToDate: true}
 	}
 	return ChildrenReport{
-		Judgement:   judgement,
+		Summary:     judgement,
 		Pending:     PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)},
 		ResyncAfter: Soonest(missing.retryAfter, updating.retryAfter),
 	}

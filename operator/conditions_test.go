@@ -81,12 +81,12 @@ func TestReportChildren(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			conditions := NewConditions(test.old, 1, noon)
 			report := conditions.ReportChildren(test.diff, PendingChildren{MissingChildren: test.pending})
-			require.Equal(t, test.reason == "", report.Settled)
+			require.Equal(t, test.reason == "", report.ChildrenUpToDate)
 			require.Equal(t, test.resync, report.ResyncAfter)
 			require.Equal(t, test.diff.Missing, report.Pending.MissingChildren)
 			require.NotNil(t, conditions.Find(ConditionChildrenObserved))
-			if !report.Settled {
-				conditions.Judge(report.Judgement)
+			if !report.ChildrenUpToDate {
+				conditions.SetSummary(report.Summary)
 			}
 			if ready := conditions.Find(ConditionReady); test.reason == "" {
 				require.Nil(t, ready)
@@ -106,8 +106,8 @@ func TestUpdateThatIsRefused(t *testing.T) {
 	at := func(old []metav1.Condition, generation int64, later time.Duration, diff metacontroller.Difference) ([]metav1.Condition, time.Duration) {
 		conditions := NewConditions(old, generation, noon.Add(later))
 		report := conditions.ReportChildren(diff, pending)
-		require.False(t, report.Settled)
-		conditions.Judge(report.Judgement)
+		require.False(t, report.ChildrenUpToDate)
+		conditions.SetSummary(report.Summary)
 		pending = report.Pending
 		return conditions.List(), report.ResyncAfter
 	}
@@ -173,7 +173,7 @@ func TestFutureTimesCountAsNow(t *testing.T) {
 	require.Equal(t, now.AddDate(10, 0, 0), old[0].LastTransitionTime.Time, "what was given is not written")
 
 	c = NewConditions(c.List(), 1, now.Add(ChildGrace))
-	c.Judge(c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, report.Pending).Judgement)
+	c.SetSummary(c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, report.Pending).Summary)
 	require.Equal(t, ReasonChildBlocked, c.Find(ConditionReady).Reason)
 	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
 }
@@ -195,11 +195,11 @@ func TestReportChildrenReportsATakenName(t *testing.T) {
 	settle := func(old []metav1.Condition, at time.Duration, diff metacontroller.Difference) (*Conditions, time.Duration) {
 		c := NewConditions(old, 1, noon.Add(at))
 		report := c.ReportChildren(diff, PendingChildren{})
-		require.False(t, report.Settled)
-		c.Judge(report.Judgement)
+		require.False(t, report.ChildrenUpToDate)
+		c.SetSummary(report.Summary)
 		return c, report.ResyncAfter
 	}
-	taken := metacontroller.Difference{Missing: []string{"Service/a"}, Taken: []metacontroller.Taken{{Ref: "Service/a", By: "Other/b"}}}
+	taken := metacontroller.Difference{Missing: []string{"Service/a"}, Conflicts: []metacontroller.Conflict{{Ref: "Service/a", By: "Other/b"}}}
 	c, resync := settle(nil, 0, taken)
 	const message = "Service/a belongs to Other/b, and is not taken over: choose another name, or delete what has it"
 	for _, conditionType := range []string{ConditionReady, ConditionStalled} {
@@ -210,7 +210,7 @@ func TestReportChildrenReportsATakenName(t *testing.T) {
 	require.Equal(t, "not asked for: Service/a", c.Find(ConditionChildrenObserved).Message)
 	require.Equal(t, ChildGrace, resync)
 
-	ofServer, _ := settle(nil, 0, metacontroller.Difference{Missing: []string{"Service/kubernetes"}, Taken: []metacontroller.Taken{{Ref: "Service/kubernetes", By: metacontroller.APIServer}}})
+	ofServer, _ := settle(nil, 0, metacontroller.Difference{Missing: []string{"Service/kubernetes"}, Conflicts: []metacontroller.Conflict{{Ref: "Service/kubernetes", By: metacontroller.APIServer}}})
 	require.Equal(t, "Service/kubernetes belongs to the API server, and is not taken over: choose another name", ofServer.Find(ConditionReady).Message)
 
 	c, _ = settle(c.List(), time.Hour, metacontroller.Difference{Missing: []string{"Service/a"}})
@@ -219,7 +219,7 @@ func TestReportChildrenReportsATakenName(t *testing.T) {
 	c, _ = settle(c.List(), time.Hour+ChildGrace, metacontroller.Difference{Missing: []string{"Service/a"}})
 	require.Contains(t, c.Find(ConditionReady).Message, "Service/a not created after 30s")
 
-	both := metacontroller.Difference{Missing: []string{"Service/a", "Pod/c"}, Taken: taken.Taken}
+	both := metacontroller.Difference{Missing: []string{"Service/a", "Pod/c"}, Conflicts: taken.Conflicts}
 	c, resync = settle(nil, 0, both)
 	require.Equal(t, message, c.Find(ConditionReady).Message)
 	require.Equal(t, "asked for: Pod/c", c.Find(ConditionChildrenObserved).Message)
@@ -235,10 +235,10 @@ func TestAFourthBlockedChildDoesNotBeginAnew(t *testing.T) {
 	before := first.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e"}}, PendingChildren{})
 	second := NewConditions(first.List(), 1, noon.Add(ChildGrace))
 	late := second.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/d"}}, before.Pending)
-	require.Equal(t, ReasonChildBlocked, late.Judgement.Reason)
+	require.Equal(t, ReasonChildBlocked, late.Summary.Reason)
 	third := NewConditions(first.List(), 1, noon.Add(ChildGrace))
 	other := third.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/f"}}, before.Pending)
-	require.Equal(t, ReasonCreating, other.Judgement.Reason)
+	require.Equal(t, ReasonCreating, other.Summary.Reason)
 }
 
 func TestPendingChildrenAreBounded(t *testing.T) {

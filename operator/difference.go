@@ -13,24 +13,24 @@ var graceText = ChildGrace.String()
 
 // asked returns the Missing children that are in the answer.
 func asked(d metacontroller.Difference) []string {
-	if len(d.Taken) == 0 {
+	if len(d.Conflicts) == 0 {
 		return d.Missing
 	}
 	return slices.DeleteFunc(slices.Clone(d.Missing), func(ref string) bool {
-		return slices.ContainsFunc(d.Taken, func(taken metacontroller.Taken) bool { return taken.Ref == ref })
+		return slices.ContainsFunc(d.Conflicts, func(taken metacontroller.Conflict) bool { return taken.Ref == ref })
 	})
 }
 
 // missingMessage says which children were not created, and what to do about it.
 func missingMessage(d metacontroller.Difference, isOver bool) string {
 	var parts []string
-	if len(d.Taken) > 0 {
-		taken := make([]string, len(d.Taken))
-		for i := range d.Taken {
-			taken[i] = d.Taken[i].String()
+	if len(d.Conflicts) > 0 {
+		taken := make([]string, len(d.Conflicts))
+		for i := range d.Conflicts {
+			taken[i] = d.Conflicts[i].String()
 		}
 		advice := ", and is not taken over: choose another name"
-		if !slices.ContainsFunc(d.Taken, func(taken metacontroller.Taken) bool { return taken.By == metacontroller.APIServer }) {
+		if !slices.ContainsFunc(d.Conflicts, func(taken metacontroller.Conflict) bool { return taken.By == metacontroller.APIServer }) {
 			advice += ", or delete what has it"
 		}
 		parts = append(parts, listed(taken)+advice)

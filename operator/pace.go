@@ -39,7 +39,7 @@ func Pace[S any](c *Conditions, old, status S, isProgress func(status, old S) bo
 
 // untilProgress returns how long the old status is good enough, or zero.
 func (c *Conditions) untilProgress() time.Duration {
-	if c.isRepaired || c.state != Working || slices.ContainsFunc(c.list, c.isNews) || slices.ContainsFunc(c.old, c.isOver) {
+	if c.isRepaired || c.state != Progressing || slices.ContainsFunc(c.list, c.isNews) || slices.ContainsFunc(c.old, c.isOver) {
 		return 0
 	}
 	passed := c.now.Sub(c.Find(ConditionReady).LastTransitionTime.Time)

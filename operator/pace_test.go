@@ -19,21 +19,21 @@ func TestPace(t *testing.T) {
 	missing := metacontroller.Difference{Missing: []string{"Deployment/web"}}
 	begun := func(at time.Duration) []metav1.Condition { // conditions of a rollout in which the Deployment is asked for
 		c := NewConditions(nil, 1, noon.Add(at))
-		c.Judge(c.ReportChildren(missing, PendingChildren{}).Judgement, ConditionDegraded)
+		c.SetSummary(c.ReportChildren(missing, PendingChildren{}).Summary, ConditionDegraded)
 		return c.List()
 	}
 	settled := func() []metav1.Condition {
 		c := NewConditions(begun(0), 1, noon)
-		c.Judge(c.ReportChildren(metacontroller.Difference{}, PendingChildren{}).With(Judgement{}), ConditionDegraded)
+		c.SetSummary(c.ReportChildren(metacontroller.Difference{}, PendingChildren{}).With(Summary{}), ConditionDegraded)
 		return c.List()
 	}
-	working := Judgement{Working, ReasonRollingOut, "1 of 3 replicas are available"}
+	working := Summary{Progressing, ReasonRollingOut, "1 of 3 replicas are available"}
 	for name, test := range map[string]struct {
 		old        []metav1.Condition
 		generation int64
 		now        time.Duration
 		diff       metacontroller.Difference
-		own        Judgement
+		own        Summary
 		isOther    bool // in more than progress
 		ready      int  // of the new status; the old one has none
 		left       time.Duration
@@ -46,9 +46,9 @@ func TestPace(t *testing.T) {
 		"too late":                             {old: settled(), generation: 1, now: 21 * time.Second, own: working, ready: 1, left: 19 * time.Second},
 		"children that have appeared are told": {old: begun(0), generation: 1, now: 21 * time.Second, own: working, ready: 1},
 		"after an hour":                        {old: begun(0), generation: 1, now: time.Hour, own: working, ready: 1},
-		"the end":                              {old: begun(0), generation: 1, own: Judgement{Done, ReasonAvailable, "3 of 3"}, ready: 1},
-		"a failure":                            {old: begun(0), generation: 1, own: Judgement{Failed, ReasonDeadlineExceeded, "timed out"}, ready: 1},
-		"a hindrance":                          {old: begun(0), generation: 1, own: Judgement{Hindered, ReasonReplicaFailure, "quota"}, ready: 1},
+		"the end":                              {old: begun(0), generation: 1, own: Summary{Done, ReasonAvailable, "3 of 3"}, ready: 1},
+		"a failure":                            {old: begun(0), generation: 1, own: Summary{Failed, ReasonDeadlineExceeded, "timed out"}, ready: 1},
+		"a hindrance":                          {old: begun(0), generation: 1, own: Summary{Degraded, ReasonReplicaFailure, "quota"}, ready: 1},
 		"a newer spec":                         {old: begun(0), generation: 2, own: working, ready: 1},
 		"what others read":                     {old: begun(0), generation: 1, own: working, ready: 1, isOther: true},
 		"still missing":                        {old: begun(0), generation: 1, diff: missing, ready: 1, left: 20 * time.Second},
@@ -57,7 +57,7 @@ func TestPace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := NewConditions(test.old, test.generation, noon.Add(test.now))
-			c.Judge(c.ReportChildren(test.diff, PendingChildren{}).With(test.own), ConditionDegraded)
+			c.SetSummary(c.ReportChildren(test.diff, PendingChildren{}).With(test.own), ConditionDegraded)
 			got, left := Pace(c, status{ObservedGeneration: 1}, status{ReadyReplicas: test.ready}, func(status, status) bool { return !test.isOther })
 			require.Equal(t, test.left, left)
 			want := status{ReadyReplicas: test.ready}

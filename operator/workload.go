@@ -69,7 +69,7 @@ type Rollout struct {
 	IsPaused bool
 }
 
-// Reasons of [Rollout.Judge].
+// Reasons of [Rollout.Summary].
 const (
 	// ReasonAvailable means that all Pods are updated and available, and no old Pod is
 	// left.
@@ -131,21 +131,21 @@ func (r Rollout) NotObserved() string {
 	return fmt.Sprintf("waiting for the %s controller to observe generation %d", r.Kind, r.Generation)
 }
 
-// Judge returns the state of the rollout: done when all Pods are updated and
+// Summary returns the state of the rollout: done when all Pods are updated and
 // available and no old Pod is left. A DaemonSet without nodes is done, too.
-func (r Rollout) Judge() Judgement {
+func (r Rollout) Summary() Summary {
 	reason, message := r.progress()
 	switch {
 	case reason == ReasonAvailable:
-		return Judgement{Done, reason, message}
+		return Summary{Done, reason, message}
 	case r.IsPaused:
-		return Judgement{Hindered, ReasonPaused, message + ", and the Deployment is paused: resume it, with kubectl rollout resume"}
+		return Summary{Degraded, ReasonPaused, message + ", and the Deployment is paused: resume it, with kubectl rollout resume"}
 	case r.Deadline != "":
-		return Judgement{Failed, ReasonDeadlineExceeded, r.Deadline}
+		return Summary{Failed, ReasonDeadlineExceeded, r.Deadline}
 	case r.Failure != "":
-		return Judgement{Hindered, ReasonReplicaFailure, r.Failure}
+		return Summary{Degraded, ReasonReplicaFailure, r.Failure}
 	}
-	return Judgement{Working, reason, message}
+	return Summary{Progressing, reason, message}
 }
 
 func (r Rollout) progress() (reason, message string) {

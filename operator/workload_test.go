@@ -10,28 +10,28 @@ import (
 func TestRolloutIsJudged(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind, object string
-		want         Judgement
+		want         Summary
 	}{
-		"default of one replica": {"Deployment", `{"status":{"replicas":1,"readyReplicas":1,"updatedReplicas":1,"availableReplicas":1}}`, Judgement{Done, "Available", "1 of 1 replicas are available"}},
-		"not observed":           {"StatefulSet", `{"metadata":{"generation":4},"spec":{"replicas":0},"status":{"observedGeneration":3}}`, Judgement{Working, "RollingOut", "waiting for the StatefulSet controller to observe generation 4"}},
-		"to be updated":          {"Deployment", `{"spec":{"replicas":3},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"availableReplicas":3}}`, Judgement{Working, "RollingOut", "1 of 3 replicas are updated"}},
-		"old ones are left":      {"Deployment", `{"spec":{"replicas":1},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"availableReplicas":3}}`, Judgement{Working, "RollingOut", "waiting for old replicas to terminate: 2"}},
-		"scaled down":            {"StatefulSet", `{"spec":{"replicas":0},"status":{"replicas":1,"updatedReplicas":1}}`, Judgement{Working, "RollingOut", "waiting for surplus replicas to terminate: 1"}},
-		"not available":          {"StatefulSet", `{"spec":{"replicas":2},"status":{"replicas":2,"readyReplicas":2,"updatedReplicas":2,"availableReplicas":1}}`, Judgement{Working, "ReplicasUnavailable", "1 of 2 replicas are available"}},
-		"of a DaemonSet":         {"DaemonSet", `{"status":{"desiredNumberScheduled":2,"currentNumberScheduled":2,"numberReady":2,"updatedNumberScheduled":2,"numberAvailable":2}}`, Judgement{Done, "Available", "2 of 2 replicas are available"}},
-		"given up":               {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Failed, "ProgressDeadlineExceeded", "timed out"}},
-		"former given up":        {"Deployment", `{"metadata":{"generation":2},"spec":{"replicas":1},"status":{"observedGeneration":1,"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"}]}}`, Judgement{Working, "RollingOut", "waiting for the Deployment controller to observe generation 2"}},
-		"without room":           {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"True"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Hindered, "ReplicaFailure", "quota"}},
-		"without a ReplicaSet":   {"Deployment", `{"metadata":{"generation":2},"spec":{"replicas":1},"status":{"observedGeneration":1,"conditions":[{"type":"Progressing","status":"False","reason":"ReplicaSetCreateError","message":"quota"}]}}`, Judgement{Hindered, "ReplicaFailure", "quota"}},
+		"default of one replica": {"Deployment", `{"status":{"replicas":1,"readyReplicas":1,"updatedReplicas":1,"availableReplicas":1}}`, Summary{Done, "Available", "1 of 1 replicas are available"}},
+		"not observed":           {"StatefulSet", `{"metadata":{"generation":4},"spec":{"replicas":0},"status":{"observedGeneration":3}}`, Summary{Progressing, "RollingOut", "waiting for the StatefulSet controller to observe generation 4"}},
+		"to be updated":          {"Deployment", `{"spec":{"replicas":3},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"availableReplicas":3}}`, Summary{Progressing, "RollingOut", "1 of 3 replicas are updated"}},
+		"old ones are left":      {"Deployment", `{"spec":{"replicas":1},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"availableReplicas":3}}`, Summary{Progressing, "RollingOut", "waiting for old replicas to terminate: 2"}},
+		"scaled down":            {"StatefulSet", `{"spec":{"replicas":0},"status":{"replicas":1,"updatedReplicas":1}}`, Summary{Progressing, "RollingOut", "waiting for surplus replicas to terminate: 1"}},
+		"not available":          {"StatefulSet", `{"spec":{"replicas":2},"status":{"replicas":2,"readyReplicas":2,"updatedReplicas":2,"availableReplicas":1}}`, Summary{Progressing, "ReplicasUnavailable", "1 of 2 replicas are available"}},
+		"of a DaemonSet":         {"DaemonSet", `{"status":{"desiredNumberScheduled":2,"currentNumberScheduled":2,"numberReady":2,"updatedNumberScheduled":2,"numberAvailable":2}}`, Summary{Done, "Available", "2 of 2 replicas are available"}},
+		"given up":               {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Summary{Failed, "ProgressDeadlineExceeded", "timed out"}},
+		"former given up":        {"Deployment", `{"metadata":{"generation":2},"spec":{"replicas":1},"status":{"observedGeneration":1,"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"}]}}`, Summary{Progressing, "RollingOut", "waiting for the Deployment controller to observe generation 2"}},
+		"without room":           {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"True"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Summary{Degraded, "ReplicaFailure", "quota"}},
+		"without a ReplicaSet":   {"Deployment", `{"metadata":{"generation":2},"spec":{"replicas":1},"status":{"observedGeneration":1,"conditions":[{"type":"Progressing","status":"False","reason":"ReplicaSetCreateError","message":"quota"}]}}`, Summary{Degraded, "ReplicaFailure", "quota"}},
 		"paused": {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"Unknown","reason":"DeploymentPaused"}]}}`,
-			Judgement{Hindered, "DeploymentPaused", "0 of 1 replicas are updated, and the Deployment is paused: resume it, with kubectl rollout resume"}},
-		"done in spite of it": {"Deployment", `{"spec":{"replicas":0},"status":{"conditions":[{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Judgement{Done, "Available", "0 of 0 replicas are available"}},
+			Summary{Degraded, "DeploymentPaused", "0 of 1 replicas are updated, and the Deployment is paused: resume it, with kubectl rollout resume"}},
+		"done in spite of it": {"Deployment", `{"spec":{"replicas":0},"status":{"conditions":[{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Summary{Done, "Available", "0 of 0 replicas are available"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w Workload
 			require.NoError(t, json.Unmarshal([]byte(test.object), &w))
 			w.Kind = test.kind
-			require.Equal(t, test.want, w.Rollout().Judge())
+			require.Equal(t, test.want, w.Rollout().Summary())
 		})
 	}
 }

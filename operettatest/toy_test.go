@@ -76,11 +76,11 @@ func syncToy(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyS
 	if err != nil {
 		return metacontroller.Result[toyStatus]{}, err
 	}
-	return answerToy(web, seen, deployment(web), func() operator.Judgement { return observed.Rollout().Judge() })
+	return answerToy(web, seen, deployment(web), func() operator.Summary { return observed.Rollout().Summary() })
 }
 
 // answerToy asks for one child, and judges it once it is as it is asked for.
-func answerToy(parent *toy, seen metacontroller.Observed, child metacontroller.Object, judge func() operator.Judgement) (metacontroller.Result[toyStatus], error) {
+func answerToy(parent *toy, seen metacontroller.Observed, child metacontroller.Object, judge func() operator.Summary) (metacontroller.Result[toyStatus], error) {
 	wanted := []metacontroller.Object{child}
 	differs, err := seen.Compare(wanted)
 	if err != nil {
@@ -88,21 +88,21 @@ func answerToy(parent *toy, seen metacontroller.Observed, child metacontroller.O
 	}
 	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, seen.Now)
 	children := conditions.ReportChildren(differs, parent.Status.PendingChildren)
-	judgement := children.Judgement
-	if children.Settled {
+	judgement := children.Summary
+	if children.ChildrenUpToDate {
 		judgement = judge()
 	}
-	conditions.Judge(judgement)
+	conditions.SetSummary(judgement)
 	return metacontroller.Result[toyStatus]{
 		Status:      toyStatus{conditions.List(), children.Pending},
-		Children:    conditions.HoldBlocked(wanted, differs, parent.Status.PendingChildren, seen.Children),
+		Children:    conditions.BackOffRejected(wanted, differs, parent.Status.PendingChildren, seen.Children),
 		ResyncAfter: children.ResyncAfter,
 	}, nil
 }
 
 // isThere is the judgement of a child that need not do anything.
-func isThere() operator.Judgement {
-	return operator.Judgement{State: operator.Done, Reason: "Available", Message: "it is there"}
+func isThere() operator.Summary {
+	return operator.Summary{State: operator.Done, Reason: "Available", Message: "it is there"}
 }
 
 func deployment(web *toy) *appsv1.Deployment {

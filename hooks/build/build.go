@@ -42,14 +42,14 @@ func Controller() metacontroller.Controller {
 
 func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent:    metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
-		CRD:       deploy.CRD("build"),
-		Children:  []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedJob]()}},
-		Related:   []metacontroller.Resource{metacontroller.Pod},
-		Reasons:   []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting},
-		Promises:  promises(),
-		Sync:      metacontroller.Sync(policy.sync),
-		Customize: metacontroller.Customize(customize),
+		Parent:     metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
+		CRD:        deploy.CRD("build"),
+		Children:   []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedJob]()}},
+		Related:    []metacontroller.Resource{metacontroller.Pod},
+		Reasons:    []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting},
+		Invariants: invariants(),
+		Sync:       metacontroller.Sync(policy.sync),
+		Customize:  metacontroller.Customize(customize),
 	}
 }
 

@@ -58,11 +58,11 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 	switch { // what is in the way, which the children do not tell
 	case p.blocked != "":
 		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Job/"+status.JobName)
-		judgement = operator.Judgement{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: p.blocked}
+		judgement = operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: p.blocked}
 	case p.waits != "":
 		judgement = v.judgement()
 	}
-	conditions.Judge(judgement)
+	conditions.SetSummary(judgement)
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	status, left := operator.Pace(conditions, s.build.Status, status, Status.isProgressOf)
 	p.resyncWithin(left)
@@ -149,7 +149,7 @@ func runningStep(pod *observedPod) string {
 }
 
 // judgement returns the judgement for Ready: True once the build has succeeded.
-func (v verdict) judgement() operator.Judgement {
+func (v verdict) judgement() operator.Summary {
 	state := map[metav1.ConditionStatus]operator.State{metav1.ConditionTrue: operator.Done, metav1.ConditionFalse: operator.Failed}[v.succeeded]
-	return operator.Judgement{State: state, Reason: v.reason, Message: v.message}
+	return operator.Summary{State: state, Reason: v.reason, Message: v.message}
 }

@@ -36,7 +36,7 @@ func (p Policy) sync(build *Build, request metacontroller.Observed) (result, err
 	differs.Missing = append(differs.Missing, plan.missing...)
 	status, resync := report(s, plan, differs)
 	asked := operator.NewConditions(build.Status.Conditions, build.Generation, request.Now).
-		HoldBlocked(wanted, differs, build.Status.PendingChildren, request.Children)
+		BackOffRejected(wanted, differs, build.Status.PendingChildren, request.Children)
 	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
 }
 

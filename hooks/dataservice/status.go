@@ -48,9 +48,9 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 		isMiddleware  bool
 	}{{conditionMiddlewareReady, true}, {conditionServicesReady, false}} {
 		j := p.summarize(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
-		conditions.SetJudged(partial.conditionType, j)
+		conditions.SetSummarized(partial.conditionType, j)
 	}
-	conditions.Judge(children.With(p.judge()))
+	conditions.SetSummary(children.With(p.judge()))
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	status, left := operator.Pace(conditions, p.ds.Status, status, Status.isProgressOf)
 	return status, operator.Soonest(children.ResyncAfter, left)
@@ -92,8 +92,8 @@ func (p *plan) message(part *part) string {
 		return "waits for " + strings.Join(part.waitsFor, ", ")
 	case part.rival != "":
 		return fmt.Sprintf("waiting for deletion of %s: its Service would send to both", part.rival)
-	case len(part.differs.Taken) > 0:
-		return part.differs.Taken[0].String()
+	case len(part.differs.Conflicts) > 0:
+		return part.differs.Conflicts[0].String()
 	case len(part.differs.Missing) > 0:
 		return part.differs.Missing[0] + " is being created"
 	}
@@ -135,7 +135,7 @@ func deletePodMessage(pod *observedPod) string {
 
 // judge returns the state of all components, if their children are up to date.
 // A rollout that has failed for good comes first.
-func (p *plan) judge() operator.Judgement {
+func (p *plan) judge() operator.Summary {
 	for _, part := range p.parts {
 		reason, message := "", ""
 		if part.refused != "" {
@@ -148,14 +148,14 @@ func (p *plan) judge() operator.Judgement {
 			}
 		}
 		if reason != "" {
-			return operator.Judgement{State: operator.Failed, Reason: reason, Message: message}
+			return operator.Summary{State: operator.Failed, Reason: reason, Message: message}
 		}
 	}
 	return p.summarize(func(*part) bool { return true })
 }
 
 // summarize returns the state of some of the components.
-func (p *plan) summarize(isMeant func(*part) bool) operator.Judgement {
+func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 	var notReady []string
 	isHeld, count := false, 0
 	for _, part := range p.parts {
@@ -170,17 +170,17 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Judgement {
 	}
 	switch {
 	case count == 0:
-		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: "there is none"}
+		return operator.Summary{State: operator.Done, Reason: reasonReady, Message: "there is none"}
 	case len(notReady) == 0 && count == 1:
-		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: "the one component is ready"}
+		return operator.Summary{State: operator.Done, Reason: reasonReady, Message: "the one component is ready"}
 	case len(notReady) == 0:
-		return operator.Judgement{State: operator.Done, Reason: reasonReady, Message: fmt.Sprintf("all %d components are ready", count)}
+		return operator.Summary{State: operator.Done, Reason: reasonReady, Message: fmt.Sprintf("all %d components are ready", count)}
 	}
 	reason := reasonNotReady
 	if isHeld {
 		reason = reasonStarting
 	}
-	return operator.Judgement{State: operator.Working, Reason: reason, Message: operator.Listed(notReady, "; ")}
+	return operator.Summary{State: operator.Progressing, Reason: reason, Message: operator.Listed(notReady, "; ")}
 }
 
 // phase returns the overall phase. A product is Degraded if it was ready and

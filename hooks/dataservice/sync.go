@@ -24,6 +24,6 @@ func (p Policy) sync(ds *DataService, request metacontroller.Observed) (result, 
 	}
 	status, resync := report(plan, request.Now)
 	children := operator.NewConditions(ds.Status.Conditions, ds.Generation, request.Now).
-		HoldBlocked(plan.children, plan.differs, ds.Status.PendingChildren, request.Children)
+		BackOffRejected(plan.children, plan.differs, ds.Status.PendingChildren, request.Children)
 	return result{Status: status, Children: children, ResyncAfter: resync}, nil
 }

@@ -32,12 +32,12 @@ func declare(policy Policy) metacontroller.Controller {
 		Parent: metacontroller.Resource{APIVersion: "model.github.com/v1", Kind: "ModelBox", Plural: "modelboxes"},
 		CRD:    deploy.CRD("modelbox"),
 		Children: []metacontroller.Child{
-			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, Reads: reflect.TypeFor[operator.Workload]()},
-			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Reads: reflect.TypeFor[observedService](), Contested: true},
+			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[operator.Workload]()},
+			{Resource: metacontroller.Service, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedService](), SharedName: true},
 		},
-		Promises:  promises(),
-		Sync:      metacontroller.Sync(policy.sync),
-		Customize: metacontroller.Customize(customize),
+		Invariants: invariants(),
+		Sync:       metacontroller.Sync(policy.sync),
+		Customize:  metacontroller.Customize(customize),
 	}
 }
 

@@ -24,6 +24,6 @@ func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, er
 	}
 	status, resync := report(state{box, observed, request.Now}, differs)
 	asked := operator.NewConditions(box.Status.Conditions, box.Generation, request.Now).
-		HoldBlocked(withoutBlockedService(wanted, observed.service), differs, box.Status.PendingChildren, request.Children)
+		BackOffRejected(withoutBlockedService(wanted, observed.service), differs, box.Status.PendingChildren, request.Children)
 	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
 }

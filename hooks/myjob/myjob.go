@@ -24,13 +24,13 @@ func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "myjob.github.com/v1beta1", Kind: "MyJob", Plural: "myjobs"},
 		CRD:      deploy.CRD("myjob"),
-		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
+		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedPod]()}},
 		// Why a Pod has failed the kubelet or the container runtime says, too: these are frequent.
 		Reasons: []string{
 			"Running", "Succeeded", "PodDeleted", "PodLost", "ResultUnknown",
 			"Error", "OOMKilled", "Evicted", "DeadlineExceeded", "ContainerCannotRun",
 		},
-		Promises: promises(),
-		Sync:     metacontroller.Sync(sync),
+		Invariants: invariants(),
+		Sync:       metacontroller.Sync(sync),
 	}
 }

@@ -43,7 +43,7 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 			conditions.Set(conditionType, metav1.ConditionTrue, s.plan.outcome.Reason, own.Message)
 		}
 	}
-	conditions.Judge(children.With(own))
+	conditions.SetSummary(children.With(own))
 	status := s.progress()
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	status, left := operator.Pace(conditions, s.job.Status, status, Status.isProgressOf)
@@ -82,35 +82,35 @@ func (s state) progress() Status {
 }
 
 // judge tells how the MyJob is, once its Pod has been seen.
-func judge(s state) operator.Judgement {
+func judge(s state) operator.Summary {
 	switch s.plan.stage {
 	case blocked: // although the other Pod has become a child, the hook may not delete it, nor tell its end
 		if s.observed.pod.Terminating {
 			message := "Pod/" + s.job.Name + " may be older than the MyJob and is being deleted: the MyJob's own is made when it is gone"
-			return operator.Judgement{State: operator.Working, Reason: operator.ReasonCreating, Message: message}
+			return operator.Summary{State: operator.Progressing, Reason: operator.ReasonCreating, Message: message}
 		}
 		message := "Pod/" + s.job.Name + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"
-		return operator.Judgement{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: message}
+		return operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: message}
 	case running:
-		return operator.Judgement{State: operator.Working, Reason: "Running", Message: "the Pod has not finished: " + s.observed.pod.Status.Activity()}
+		return operator.Summary{State: operator.Progressing, Reason: "Running", Message: "the Pod has not finished: " + s.observed.pod.Status.Activity()}
 	case missing:
-		return operator.Judgement{State: operator.Working, Reason: "Running", Message: "the Pod is running, though not observed at the moment"}
+		return operator.Summary{State: operator.Progressing, Reason: "Running", Message: "the Pod is running, though not observed at the moment"}
 	case ended:
 		return s.plan.outcome.judge()
 	default:
-		return operator.Judgement{} // the children are judged
+		return operator.Summary{} // the children are judged
 	}
 }
 
 // judge tells how a MyJob has ended.
-func (s *Status) judge() operator.Judgement {
+func (s *Status) judge() operator.Summary {
 	if s.Result == "" {
 		const message = "the status says that it has completed and not how, and the Pod is gone: create a new MyJob to run it again"
-		return operator.Judgement{State: operator.Failed, Reason: s.Reason, Message: message}
+		return operator.Summary{State: operator.Failed, Reason: s.Reason, Message: message}
 	}
-	j := operator.Judgement{State: operator.Failed, Reason: s.Reason, Message: "the Pod has failed: " + s.Reason}
+	j := operator.Summary{State: operator.Failed, Reason: s.Reason, Message: "the Pod has failed: " + s.Reason}
 	if s.Result == ResultSucceeded {
-		j = operator.Judgement{State: operator.Done, Reason: "Succeeded", Message: "the Pod has succeeded"}
+		j = operator.Summary{State: operator.Done, Reason: "Succeeded", Message: "the Pod has succeeded"}
 	}
 	if s.ExitCode != nil && *s.ExitCode != 0 {
 		j.Message += fmt.Sprintf(", exit code %d", *s.ExitCode)

@@ -30,7 +30,7 @@ func sync(job *MyJob, request metacontroller.Observed) (result, error) {
 	}
 	status, resync := report(state{job, observed, plan, request.Now}, differs)
 	asked := operator.NewConditions(job.Status.Conditions, job.Generation, request.Now).
-		HoldBlocked(wanted, differs, job.Status.PendingChildren, request.Children)
+		BackOffRejected(wanted, differs, job.Status.PendingChildren, request.Children)
 	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
 }
 

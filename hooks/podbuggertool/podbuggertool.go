@@ -48,16 +48,16 @@ func declare(policy Policy) metacontroller.Controller {
 		CRD:     deploy.CRD("podbuggertool"),
 		Reasons: []string{"NothingToDo", "InjectionFailed", "Injecting", "Injected", "ContainerNotRunning", "ContainerFailed"},
 		Children: []metacontroller.Child{
-			{Resource: metacontroller.Job, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedJob]()},
+			{Resource: metacontroller.Job, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedJob]()},
 			{Resource: metacontroller.ServiceAccount, Update: metacontroller.InPlace},
 			{Resource: metacontroller.Role, Update: metacontroller.InPlace},
 			{Resource: metacontroller.RoleBinding, Update: metacontroller.InPlace},
 		},
-		Related:   []metacontroller.Resource{metacontroller.Pod},
-		Grants:    permissions(),
-		Promises:  promises(),
-		Program:   kubectlDebug,
-		Sync:      metacontroller.Sync(policy.sync),
-		Customize: metacontroller.Customize(customize),
+		Related:           []metacontroller.Resource{metacontroller.Pod},
+		EscalationRules:   permissions(),
+		Invariants:        invariants(),
+		SimulatedWorkload: kubectlDebug,
+		Sync:              metacontroller.Sync(policy.sync),
+		Customize:         metacontroller.Customize(customize),
 	}
 }

@@ -35,7 +35,7 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	reported := conditions.ReportChildren(differs, s.tool.Status.PendingChildren)
 	status := count(list)
 	isStuck := slices.ContainsFunc(s.plan.candidates, func(c *candidate) bool { return c.stuck })
-	conditions.Judge(reported.With(judge(&status, isStuck)))
+	conditions.SetSummary(reported.With(judge(&status, isStuck)))
 	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
 	status, left := operator.Pace(conditions, s.tool.Status, status, nil)
 	return status, operator.Soonest(resyncAfter, reported.ResyncAfter, left)
@@ -76,7 +76,7 @@ func count(list []progress) Status {
 }
 
 // judge returns the state of all Pods, if the children are up to date.
-func judge(status *Status, isStuck bool) operator.Judgement {
+func judge(status *Status, isStuck bool) operator.Summary {
 	wanted := status.Injected + status.Pending + status.Failed
 	message := fmt.Sprintf("%d of %d running Pods have the container", status.Injected, wanted)
 	if status.Outdated > 0 {
@@ -94,15 +94,15 @@ func judge(status *Status, isStuck bool) operator.Judgement {
 	}
 	switch {
 	case status.Failed > 0:
-		return operator.Judgement{State: operator.Failed, Reason: "InjectionFailed", Message: message}
+		return operator.Summary{State: operator.Failed, Reason: "InjectionFailed", Message: message}
 	case isStuck:
-		return operator.Judgement{State: operator.Failed, Reason: "ContainerFailed", Message: message}
+		return operator.Summary{State: operator.Failed, Reason: "ContainerFailed", Message: message}
 	case status.NotRunning > 0:
-		return operator.Judgement{State: operator.Working, Reason: "ContainerNotRunning", Message: message}
+		return operator.Summary{State: operator.Progressing, Reason: "ContainerNotRunning", Message: message}
 	case status.Pending > 0:
-		return operator.Judgement{State: operator.Working, Reason: "Injecting", Message: message}
+		return operator.Summary{State: operator.Progressing, Reason: "Injecting", Message: message}
 	case wanted == 0:
-		return operator.Judgement{State: operator.Done, Reason: "NothingToDo", Message: "no running Pod matches"}
+		return operator.Summary{State: operator.Done, Reason: "NothingToDo", Message: "no running Pod matches"}
 	}
-	return operator.Judgement{State: operator.Done, Reason: "Injected", Message: message}
+	return operator.Summary{State: operator.Done, Reason: "Injected", Message: message}
 }

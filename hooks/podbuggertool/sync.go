@@ -32,7 +32,7 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 	}
 	status, resync := report(state{tool, o, plan, request.Now}, differs)
 	asked := operator.NewConditions(tool.Status.Conditions, tool.Generation, request.Now).
-		HoldBlocked(wanted, differs, tool.Status.PendingChildren, request.Children)
+		BackOffRejected(wanted, differs, tool.Status.PendingChildren, request.Children)
 	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
 }
 

@@ -34,11 +34,11 @@ func Controller() metacontroller.Controller {
 
 func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
-		CRD:      deploy.CRD("podset"),
-		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, Reads: reflect.TypeFor[observedPod]()}},
-		Reasons:  []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge},
-		Promises: promises(),
-		Sync:     metacontroller.Sync(policy.sync),
+		Parent:     metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
+		CRD:        deploy.CRD("podset"),
+		Children:   []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedPod]()}},
+		Reasons:    []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge},
+		Invariants: invariants(),
+		Sync:       metacontroller.Sync(policy.sync),
 	}
 }

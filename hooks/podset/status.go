@@ -59,14 +59,14 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	resync := children.ResyncAfter
 	own, left := judge(s)
 	if plan.remaining > 0 {
-		children.Judgement.Message = withLater(children.Judgement, own.Message, plan.remaining)
+		children.Summary.Message = withLater(children.Summary, own.Message, plan.remaining)
 		if !plan.stuck {
 			resync = operator.Soonest(resync, nextBurst)
 		}
 	}
-	conditions.Judge(own, operator.ConditionProgressing)
-	if !children.Settled { // Progressing shows the operator's own judgement
-		conditions.Judge(children.Judgement)
+	conditions.SetSummary(own, operator.ConditionProgressing)
+	if !children.ChildrenUpToDate { // Progressing shows the operator's own judgement
+		conditions.SetSummary(children.Summary)
 	}
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	status, more := operator.Pace(conditions, set.Status, status, Status.isProgressOf)
@@ -83,7 +83,7 @@ func (s Status) isProgressOf(old Status) bool {
 
 // withLater adds to a message what the Pods wait for that have not been created
 // yet.
-func withLater(children operator.Judgement, activity string, later int) string {
+func withLater(children operator.Summary, activity string, later int) string {
 	switch children.Reason {
 	case operator.ReasonCreating:
 		return activity
@@ -153,21 +153,21 @@ func (o observed) lastChange() time.Time {
 
 // judge returns the state of the Pods, and how long until the progress
 // deadline, or zero.
-func judge(s state) (judgement operator.Judgement, left time.Duration) {
+func judge(s state) (judgement operator.Summary, left time.Duration) {
 	reason, message := activity(s)
 	change := s.observed.lastChange()
 	left = change.Add(progressDeadline).Sub(s.now)
 	isIdle := s.plan.isIdle() && !change.IsZero() // there is nothing to do but to wait for Pods
 	switch {
 	case reason == reasonReady:
-		return operator.Judgement{State: operator.Done, Reason: reason, Message: message}, 0
+		return operator.Summary{State: operator.Done, Reason: reason, Message: message}, 0
 	case reason == reasonTooLarge:
-		return operator.Judgement{State: operator.Failed, Reason: reason, Message: message}, 0
+		return operator.Summary{State: operator.Failed, Reason: reason, Message: message}, 0
 	case isIdle && left <= 0 && (reason == operator.ReasonRollingOut || reason == reasonPodsNotReady):
-		return operator.Judgement{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: "no Pod has become ready for ten minutes: " + message}, 0
+		return operator.Summary{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: "no Pod has become ready for ten minutes: " + message}, 0
 	}
 	if !isIdle {
 		left = 0
 	}
-	return operator.Judgement{State: operator.Working, Reason: reason, Message: message}, left
+	return operator.Summary{State: operator.Progressing, Reason: reason, Message: message}, left
 }

@@ -60,15 +60,15 @@ func mistakes(c metacontroller.Controller) []error {
 		switch {
 		case child.Update != metacontroller.OnDelete && child.Update != metacontroller.InPlace:
 			wrong("child %s: Update is %q: write metacontroller.OnDelete for what is never changed, such as a Pod or a Job, or metacontroller.InPlace", child.Kind, child.Update)
-		case child.Reads != nil && child.Reads.Kind() != reflect.Struct:
-			wrong("child %s: Reads is %s: write a struct", child.Kind, child.Reads)
+		case child.DecodeAs != nil && child.DecodeAs.Kind() != reflect.Struct:
+			wrong("child %s: DecodeAs is %s: write a struct", child.Kind, child.DecodeAs)
 		}
 		if seen[child.Key()] {
 			wrong("child %s stands twice: leave one out", child.Key())
 		}
 		seen[child.Key()] = true
-		if child.Contested && !c.Customize.IsSet() {
-			wrong("child %s is Contested, and there is no Customize hook that selects the objects of its name: write one, with metacontroller.ByName", child.Kind)
+		if child.SharedName && !c.Customize.IsSet() {
+			wrong("child %s shares its name (SharedName), and there is no Customize hook that selects the objects of its name: write one, with metacontroller.ByName", child.Kind)
 		}
 	}
 	for _, related := range c.Related {

@@ -14,7 +14,7 @@ func toys() Controller {
 	type toy struct{}
 	return Controller{
 		Parent:    Resource{APIVersion: "example.com/v1beta1", Kind: "Toy", Plural: "toys"},
-		Children:  []Child{{Resource: Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: InPlace, Contested: true}},
+		Children:  []Child{{Resource: Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: InPlace, SharedName: true}},
 		Related:   []Resource{{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}},
 		Customize: Customize(func(*toy) ([]Rule, error) { return nil, nil }),
 		Sync:      Sync(func(*toy, Observed) (Result[toy], error) { return Result[toy]{}, nil }),
@@ -37,8 +37,8 @@ func TestCheck(t *testing.T) {
 		"kind in lower case":   {func(c *Controller) { c.Parent.Kind = "toy" }, `the Kind "toy" is no name of a kind`},
 		"no sync":              {func(c *Controller) { c.Sync = Hook{} }, `Sync is missing`},
 		"a child twice":        {func(c *Controller) { c.Children = append(c.Children, c.Children[0]) }, `child ConfigMap.v1 stands twice`},
-		"contested and unseen": {func(c *Controller) { c.Customize, c.Related = Hook{}, nil }, `is Contested, and there is no Customize hook`},
-		"no customize":         {func(c *Controller) { c.Customize, c.Children[0].Contested = Hook{}, false }, `there is no Customize hook that selects any`},
+		"contested and unseen": {func(c *Controller) { c.Customize, c.Related = Hook{}, nil }, `shares its name (SharedName), and there is no Customize hook`},
+		"no customize":         {func(c *Controller) { c.Customize, c.Children[0].SharedName = Hook{}, false }, `there is no Customize hook that selects any`},
 		"nothing elsewhere":    {func(c *Controller) { c.Related, c.RelatedInAllNamespaces = nil, true }, `no kinds that it could be about`},
 		"CRD of another kind":  {func(c *Controller) { c.CRD = []byte("spec:\n  names: {kind: Game, plural: games}\n") }, `CRD is that of the kind Game with the plural games: write that of Toy with the plural toys`},
 		"rc as a short name": {func(c *Controller) {

@@ -94,7 +94,7 @@ const (
 // watch registers the checks.
 func (r *Run) watch() {
 	for _, controller := range r.scenario.Controllers {
-		if watch := controller.Promises.Watch; watch != nil {
+		if watch := controller.Invariants.Watch; watch != nil {
 			r.keep(controller.Parent.Kind, watch())
 		}
 	}
@@ -190,7 +190,7 @@ func (r *Run) checkReady() {
 			simulate.Condition(parent, operator.ConditionReady).Status != "True" {
 			continue
 		}
-		history := r.scenario.controllerOf(parent).Promises.History
+		history := r.scenario.controllerOf(parent).Invariants.History
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
 			r.violated(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}
@@ -234,7 +234,7 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
 		return
 	}
-	history := r.scenario.controllerOf(outcome.Parent).Promises.History
+	history := r.scenario.controllerOf(outcome.Parent).Invariants.History
 	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
 	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
 		return
@@ -301,7 +301,7 @@ func (r *Run) leftAlone(parent simulate.Object) []simulate.Ref {
 	var refs []simulate.Ref
 	for _, object := range r.World.Selected(parent) {
 		owner, declared := metav1.GetControllerOfNoCopy(object), r.scenario.declaredOf(parent, object)
-		if declared != nil && declared.Contested && owner != nil && owner.UID != parent.GetUID() {
+		if declared != nil && declared.SharedName && owner != nil && owner.UID != parent.GetUID() {
 			refs = append(refs, simulate.RefOf(object))
 		}
 	}

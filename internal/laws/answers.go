@@ -175,7 +175,7 @@ func contestedNamesAreSelected(t *testing.T, e corpus.Case, answer metacontrolle
 	}
 	for _, child := range answer.Children {
 		for _, declared := range e.Controller.Children {
-			if !declared.Contested || declared.Kind != child.Kind || child.Kept {
+			if !declared.SharedName || declared.Kind != child.Kind || child.Kept {
 				continue
 			}
 			selected := slices.ContainsFunc(rulesOf(t, e), func(rule metacontroller.Rule) bool {

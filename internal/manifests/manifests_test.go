@@ -28,7 +28,7 @@ func full() metacontroller.Controller {
 			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: metacontroller.InPlace},
 		},
 		Related:         []metacontroller.Resource{{APIVersion: "v1", Kind: "Pod", Plural: "pods"}},
-		Grants:          []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"create"}}},
+		EscalationRules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"create"}}},
 		OrderedTeardown: true,
 		Sync: metacontroller.Sync(func(*tune, metacontroller.Observed) (metacontroller.Result[tuneStatus], error) {
 			return metacontroller.Result[tuneStatus]{}, nil
@@ -164,13 +164,13 @@ func TestWhoMayWriteAKind(t *testing.T) {
 	}{
 		"plain":                     {editors: 2},
 		"with scale":                {hasScale: true, editors: 2},
-		"passes permissions on":     {grants: full().Grants, editors: 1},
-		"with scale and permission": {grants: full().Grants, hasScale: true, editors: 1},
+		"passes permissions on":     {grants: full().EscalationRules, editors: 1},
+		"with scale and permission": {grants: full().EscalationRules, hasScale: true, editors: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			controller := full()
-			controller.Grants = c.grants
+			controller.EscalationRules = c.grants
 			text, err := Operetta().UserRoles(controller, c.hasScale)
 			require.NoError(t, err)
 			require.Equal(t, c.editors, strings.Count(string(text), toEdit))

@@ -61,7 +61,7 @@ func metacontrollerGrants(c metacontroller.Controller) []grant {
 			"Related objects.", rule(related.Group(), []string{related.Plural}, "list", "watch"),
 		})
 	}
-	for _, passed := range c.Grants {
+	for _, passed := range c.EscalationRules {
 		grants = append(grants, grant{"Passed on by a child: nobody can grant what they do not have.", passed})
 	}
 	return grants
@@ -88,7 +88,7 @@ func (in Installation) UserRoles(c metacontroller.Controller, hasScale bool) ([]
 		return nil, err
 	}
 	to := []string{"edit", "admin"}
-	if len(c.Grants) > 0 {
+	if len(c.EscalationRules) > 0 {
 		to = []string{"admin"}
 	}
 	editors, err := clusterRole(aggregated(in.Name(c)+"-edit", to...), edit)

@@ -37,7 +37,7 @@ var files = []file{
 	{"hooks/NAME/observe.go", "kind/observe.go.tmpl"},
 	{"hooks/NAME/children.go", "kind/children.go.tmpl"},
 	{"hooks/NAME/status.go", "kind/status.go.tmpl"},
-	{"hooks/NAME/promises.go", "kind/promises.go.tmpl"},
+	{"hooks/NAME/invariants.go", "kind/invariants.go.tmpl"},
 	{"deploy/samples/NAME.yaml", "kind/sample.yaml.tmpl"},
 	{"testdata/NAME/sync/available-replicas-are-ready.in.yaml", "kind/sync.yaml.tmpl"},
 	{"testdata/NAME/customize/selects-the-service-by-name.in.yaml", "kind/customize.yaml.tmpl"},

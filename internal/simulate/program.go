@@ -9,10 +9,10 @@ import (
 // runProgram runs the operators' programs in a Pod.
 func (w *World) runProgram(pod *corev1.Pod) error {
 	for _, controller := range w.options.Controllers {
-		if controller.Program == nil {
+		if controller.SimulatedWorkload == nil {
 			continue
 		}
-		if err := controller.Program(cluster{w.server}, pod); err != nil {
+		if err := controller.SimulatedWorkload(cluster{w.server}, pod); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ func TestAProgramWritesToTheCluster(t *testing.T) {
 		}})
 	}
 	y.sync = func(request) any { return answer(true, run("works"), run("fails")) }
-	y.Program = func(cluster metacontroller.Cluster, pod *corev1.Pod) error {
+	y.SimulatedWorkload = func(cluster metacontroller.Cluster, pod *corev1.Pod) error {
 		switch pod.Spec.Containers[0].Image {
 		case "works":
 			return cluster.AddEphemeralContainer("default", "web", corev1.EphemeralContainer{

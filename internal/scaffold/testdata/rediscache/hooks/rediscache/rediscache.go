@@ -13,13 +13,13 @@ func Controller() metacontroller.Controller {
 		Parent: metacontroller.Resource{APIVersion: "acme.example.com/v1alpha1", Kind: "RedisCache", Plural: "rediscaches"},
 		CRD:    deploy.CRD("rediscache"), // what it refuses, the hooks refuse
 		Children: []metacontroller.Child{
-			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, Contested: true},
+			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, SharedName: true},
 			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace},
-			{Resource: metacontroller.Service, Update: metacontroller.InPlace, Contested: true},
+			{Resource: metacontroller.Service, Update: metacontroller.InPlace, SharedName: true},
 		},
-		Promises:  promises(),
-		Sync:      metacontroller.Sync(sync),
-		Customize: metacontroller.Customize(customize),
+		Invariants: invariants(),
+		Sync:       metacontroller.Sync(sync),
+		Customize:  metacontroller.Customize(customize),
 	}
 }
 

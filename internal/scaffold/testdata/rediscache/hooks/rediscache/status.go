@@ -12,11 +12,11 @@ import (
 // StatefulSet is.
 func status(parent *RedisCache, found observed, differs metacontroller.Difference, conditions *operator.Conditions) (Status, time.Duration) {
 	reported := conditions.ReportChildren(differs, parent.Status.PendingChildren)
-	judgement := reported.Judgement
-	if reported.Settled {
-		judgement = found.set.Rollout().Judge()
+	summary := reported.Summary
+	if reported.ChildrenUpToDate {
+		summary = found.set.Rollout().Summary()
 	}
-	conditions.Judge(judgement)
+	conditions.SetSummary(summary)
 
 	next := Status{Conditions: conditions.List(), PendingChildren: reported.Pending}
 	if found.set != nil {

@@ -22,6 +22,6 @@ func sync(parent *RedisCache, request metacontroller.Observed) (metacontroller.R
 	}
 	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, request.Now)
 	result.Status, result.ResyncAfter = status(parent, found, differs, conditions)
-	result.Children = conditions.HoldBlocked(wanted, differs, parent.Status.PendingChildren, request.Children)
+	result.Children = conditions.BackOffRejected(wanted, differs, parent.Status.PendingChildren, request.Children)
 	return result, nil
 }

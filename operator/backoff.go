@@ -9,7 +9,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// HoldBlocked returns the children for the answer: the desired ones, but for
+// BackOffRejected returns the children for the answer: the desired ones, but for
 // those that the API server has refused for longer than [ChildGrace], which are
 // asked for again with exponential backoff (see [Attempt]) and not at every
 // event. Between two attempts a child that does not exist is left out, and one
@@ -22,7 +22,7 @@ import (
 // time is not held back, and after an edit of the spec none is. No observed
 // child is ever left out. A Role or a RoleBinding is updated at each event: it
 // would grant what it no longer should.
-func (c *Conditions) HoldBlocked(children []metacontroller.Object, diff metacontroller.Difference, pending PendingChildren, observed metacontroller.Objects) []metacontroller.Object {
+func (c *Conditions) BackOffRejected(children []metacontroller.Object, diff metacontroller.Difference, pending PendingChildren, observed metacontroller.Objects) []metacontroller.Object {
 	missing := c.blocked(ConditionChildrenObserved, asked(diff), pending.MissingChildren)
 	outdated := c.blocked(ConditionChildrenUpdated, diff.NotUpdated, pending.OutdatedChildren)
 	if len(missing)+len(outdated) == 0 {

@@ -20,7 +20,7 @@ func contesting(found *Difference) Controller {
 		*found = diff
 		return greetingResult{Children: children, Status: map[string]any{}}, err
 	})
-	c.Children[0].Contested = true
+	c.Children[0].SharedName = true
 	return c
 }
 
@@ -79,10 +79,10 @@ func TestNamesOfAnotherController(t *testing.T) {
 				require.Equal(t, []string{"ConfigMap/a", "ConfigMap/b"}, diff.Missing, "it counts as missing whatever the reason")
 			}
 			if test.by == "" {
-				require.Empty(t, diff.Taken)
+				require.Empty(t, diff.Conflicts)
 				return
 			}
-			require.Equal(t, []Taken{{Ref: "ConfigMap/a", By: test.by}}, diff.Taken)
+			require.Equal(t, []Conflict{{Ref: "ConfigMap/a", By: test.by}}, diff.Conflicts)
 		})
 	}
 }
@@ -101,7 +101,7 @@ func TestTheServiceOfTheAPIServerIsNeverTakenOver(t *testing.T) {
 			diff, err = seen.Compare(children)
 			return greetingResult{Children: children, Status: map[string]any{}}, err
 		})
-		c.Children = append(c.Children, Child{Resource: Resource{"v1", "Service", "services"}, Update: InPlace, Contested: true})
+		c.Children = append(c.Children, Child{Resource: Resource{"v1", "Service", "services"}, Update: InPlace, SharedName: true})
 		request := strings.ReplaceAll(string(ask(false, "", "")), `"namespace":"ns"`, `"namespace":"`+namespace+`"`)
 		request = strings.Replace(request, `"children":{`, `"children":{"Service.v1":{},`, 1)
 		request = strings.Replace(request, `"related":{}`, `"related":{"Service.v1":{}}`, 1)
@@ -109,9 +109,9 @@ func TestTheServiceOfTheAPIServerIsNeverTakenOver(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, answer.Children, want, namespace)
 		if want == 1 {
-			require.Equal(t, []Taken{{Ref: "Service/kubernetes", By: APIServer}}, diff.Taken)
+			require.Equal(t, []Conflict{{Ref: "Service/kubernetes", By: APIServer}}, diff.Conflicts)
 		} else {
-			require.Empty(t, diff.Taken)
+			require.Empty(t, diff.Conflicts)
 		}
 	}
 }
@@ -119,11 +119,11 @@ func TestTheServiceOfTheAPIServerIsNeverTakenOver(t *testing.T) {
 func TestOnlyContestedKindsAreLeftToOthers(t *testing.T) {
 	var diff Difference
 	c := contesting(&diff)
-	c.Children[0].Contested = false
+	c.Children[0].SharedName = false
 	answer, err := c.Call(SyncHook, noon, askBeside("", observed("ConfigMap", "a", controlledBy("v", "Greeting", "other"))))
 	require.NoError(t, err)
 	require.Len(t, answer.Children, 2)
-	require.Empty(t, diff.Taken)
+	require.Empty(t, diff.Conflicts)
 }
 
 func TestByName(t *testing.T) {

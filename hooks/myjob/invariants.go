@@ -9,9 +9,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// promises are what a MyJob keeps to whatever is late or lost.
-func promises() metacontroller.Promises {
-	return metacontroller.Promises{
+// invariants are what a MyJob keeps to whatever is late or lost.
+func invariants() metacontroller.Invariants {
+	return metacontroller.Invariants{
 		History: []metacontroller.History{
 			{Kind: "MyJob", Reason: "it ends as its one Pod has"},
 			{Kind: "Pod", Fewer: true, More: true, Reason: "the Pod of a MyJob that has ended is not made again, and goes when its time to live is over"},
@@ -41,7 +41,7 @@ func watch() func(metacontroller.Write) string {
 			if owner.Kind != "MyJob" {
 				continue
 			}
-			job := w.Heard(owner.APIVersion, owner.Kind, w.Object().GetNamespace(), owner.Name)
+			job := w.Cached(owner.APIVersion, owner.Kind, w.Object().GetNamespace(), owner.Name)
 			known := job != nil && job.GetUID() == owner.UID && namesPod(job)
 			if w.Before == nil && ran[owner.UID] && (ours[owner.UID] || known) {
 				return fmt.Sprintf("%s runs a second Pod", owner.Name)
@@ -70,7 +70,7 @@ func revised(completed map[types.UID]Result, w metacontroller.Write) string {
 	status, _ := w.After.Object["status"].(map[string]any)
 	result, _ := status["result"].(string)
 	before := completed[w.After.GetUID()]
-	job := w.Heard(w.After.GetAPIVersion(), w.After.GetKind(), w.After.GetNamespace(), w.After.GetName())
+	job := w.Cached(w.After.GetAPIVersion(), w.After.GetKind(), w.After.GetNamespace(), w.After.GetName())
 	known := ""
 	if job != nil && job.GetUID() == w.After.GetUID() {
 		known, _, _ = unstructured.NestedString(job.Object, "status", "result")

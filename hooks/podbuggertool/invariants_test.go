@@ -26,7 +26,7 @@ func TestAnAdoptionIsNoWriteOfTheHook(t *testing.T) {
 		}
 		return object
 	}
-	watch := podbuggertool.Controller().Promises.Watch
+	watch := podbuggertool.Controller().Invariants.Watch
 	for name, c := range map[string]struct {
 		before, after *unstructured.Unstructured
 		isBroken      bool
@@ -39,7 +39,7 @@ func TestAnAdoptionIsNoWriteOfTheHook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			said := watch()(metacontroller.Write{
 				Before: c.before, After: c.after, By: "the hook",
-				Heard: func(string, string, string, string) *unstructured.Unstructured { return nil },
+				Cached: func(string, string, string, string) *unstructured.Unstructured { return nil },
 			})
 			require.Equal(t, c.isBroken, said != "", said)
 		})

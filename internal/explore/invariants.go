@@ -14,10 +14,10 @@ func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 	r.World.Watch(func(w simulate.Write) {
 		write := metacontroller.Write{
 			Before: w.Before, After: w.After, By: string(w.By), Now: r.World.Now(), List: r.World.List,
-			Heard: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
+			Cached: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
 				return r.World.Heard(simulate.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
 			},
-			IsAsked: func(parent, child *unstructured.Unstructured) bool {
+			IsDesired: func(parent, child *unstructured.Unstructured) bool {
 				return r.asked[simulate.RefOf(parent)][simulate.RefOf(child)]
 			},
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// promises are the invariants of a PodSet under late caches and lost writes.
-func promises() metacontroller.Promises {
-	return metacontroller.Promises{
+// invariants are the invariants of a PodSet under late caches and lost writes.
+func invariants() metacontroller.Invariants {
+	return metacontroller.Invariants{
 		History: []metacontroller.History{{
 			Kind: "Pod", Names: true, Fields: []string{"metadata", "spec.hostname"},
 			Reason: "a Pod that replaces another has another number",
@@ -42,7 +42,7 @@ func watch() func(metacontroller.Write) string {
 			if owner.Kind != "PodSet" {
 				continue
 			}
-			set := w.Heard(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
+			set := w.Cached(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
 			live, most := 0, largest[string(owner.UID)]
 			for _, pod := range w.List("v1", "Pod") {
 				if !isLivePodOf(pod, string(owner.UID)) || isToGo(w, pod, set) {
@@ -64,13 +64,13 @@ func watch() func(metacontroller.Write) string {
 // isToGo reports whether a Pod is in Metacontroller's cache and no longer in
 // the hook's answer, so that it is deleted.
 func isToGo(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
-	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
-	return heard != nil && heard.GetUID() == pod.GetUID() && set != nil && !w.IsAsked(set, pod)
+	heard := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName())
+	return heard != nil && heard.GetUID() == pod.GetUID() && set != nil && !w.IsDesired(set, pod)
 }
 
 // isKnown reports whether a Pod is in the request, as a child or in the status.
 func isKnown(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
-	heard := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName())
+	heard := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName())
 	if heard != nil && heard.GetUID() == pod.GetUID() {
 		return set != nil && heard.GetLabels()["controller-uid"] == string(set.GetUID())
 	}

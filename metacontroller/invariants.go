@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Promises are invariants of one operator, besides those of all operators, that
+// Invariants are invariants of one operator, besides those of all operators, that
 // exploration checks whatever is late, lost or refused. The zero value adds
 // none, and at rest nothing may depend on the history.
-type Promises struct {
+type Invariants struct {
 	// History lists what may depend on the history once everything is at rest.
 	History []History
 	// Watch returns a function that is called after every write to the API
@@ -45,11 +45,11 @@ type Write struct {
 	Now time.Time
 	// List returns the objects of a kind as they are after the write.
 	List func(apiVersion, kind string) []*unstructured.Unstructured
-	// Heard returns an object as Metacontroller's cache has it, or nil.
-	Heard func(apiVersion, kind, namespace, name string) *unstructured.Unstructured
-	// IsAsked reports whether the last answer for a custom resource contains a
+	// Cached returns an object as Metacontroller's cache has it, or nil.
+	Cached func(apiVersion, kind, namespace, name string) *unstructured.Unstructured
+	// IsDesired reports whether the last answer for a custom resource contains a
 	// child.
-	IsAsked func(parent, child *unstructured.Unstructured) bool
+	IsDesired func(parent, child *unstructured.Unstructured) bool
 }
 
 // Object returns the object after the write, or before it if it was deleted.

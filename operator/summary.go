@@ -17,19 +17,19 @@ const (
 type State int
 
 const (
-	// Working means not done yet, and no person is needed.
-	Working State = iota
+	// Progressing means not done yet, and no person is needed.
+	Progressing State = iota
 	// Done means that everything is as the newest spec asks for, and works.
 	Done
-	// Hindered means that work goes on, but needs a person to complete.
-	Hindered
+	// Degraded means that work goes on, but needs a person to complete.
+	Degraded
 	// Failed means that work has ended or waited for too long, and needs a person.
 	Failed
 )
 
-// Judgement is the overall state of a custom resource. All conditions that sum
-// it up are set from one Judgement.
-type Judgement struct {
+// Summary is the overall state of a custom resource. All conditions that sum
+// it up are set from one Summary.
+type Summary struct {
 	State State
 	// Reason is one CamelCase word, for programs.
 	Reason string
@@ -38,19 +38,19 @@ type Judgement struct {
 	Message string
 }
 
-// Judge sets Ready, Stalled if the work has failed, and those of
+// SetSummary sets Ready, Stalled if the work has failed, and those of
 // [ConditionProgressing] and [ConditionDegraded] that are named. A later call
 // replaces what it sets.
-func (c *Conditions) Judge(j Judgement, also ...string) {
+func (c *Conditions) SetSummary(j Summary, also ...string) {
 	c.state = j.State
-	c.SetJudged(ConditionReady, j)
+	c.SetSummarized(ConditionReady, j)
 	if j.State == Failed {
 		c.Set(ConditionStalled, metav1.ConditionTrue, j.Reason, j.Message)
 	}
 	for _, conditionType := range also {
-		status, reason := conditionStatus(j.State == Working || j.State == Hindered), j.Reason
+		status, reason := conditionStatus(j.State == Progressing || j.State == Degraded), j.Reason
 		if conditionType == ConditionDegraded {
-			status = conditionStatus(j.State == Hindered || j.State == Failed)
+			status = conditionStatus(j.State == Degraded || j.State == Failed)
 		}
 		switch {
 		case conditionType == ConditionProgressing && j.State == Done:
@@ -62,9 +62,9 @@ func (c *Conditions) Judge(j Judgement, also ...string) {
 	}
 }
 
-// SetJudged sets a condition of the operator's own, which is True where the
+// SetSummarized sets a condition of the operator's own, which is True where the
 // judgement is Done.
-func (c *Conditions) SetJudged(conditionType string, j Judgement) {
+func (c *Conditions) SetSummarized(conditionType string, j Summary) {
 	c.Set(conditionType, conditionStatus(j.State == Done), j.Reason, j.Message)
 }
 

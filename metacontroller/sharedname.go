@@ -20,9 +20,9 @@ func ByName(kind Resource, namespace string, names ...string) []Rule {
 	return []Rule{{APIVersion: kind.APIVersion, Resource: kind.Plural, Namespace: namespace, Names: names}}
 }
 
-// Taken is a child that is left out of the answer, because another controller
+// Conflict is a child that is left out of the answer, because another controller
 // owns an object of that name.
-type Taken struct {
+type Conflict struct {
 	// Ref is the child, as in Service/web.
 	Ref string
 	// By is the other controller, as in ModelBox/web, or [APIServer].
@@ -33,7 +33,7 @@ type Taken struct {
 const APIServer = "the API server"
 
 // String returns the sentence for a status message.
-func (t Taken) String() string { return t.Ref + " belongs to " + t.By }
+func (t Conflict) String() string { return t.Ref + " belongs to " + t.By }
 
 // controllerRef is an owner reference with controller: true.
 type controllerRef struct {
@@ -45,7 +45,7 @@ type controllerRef struct {
 // child, if it is not the parent. An observed child always belongs to the
 // parent: if the answer left it out, Metacontroller would delete it.
 func (c Controller) holder(req *request, apiVersion, kind, name string) (object Snapshot, by controllerRef, isTaken bool) {
-	if declared, _ := c.child(apiVersion, kind); !declared.Contested {
+	if declared, _ := c.child(apiVersion, kind); !declared.SharedName {
 		return object, by, false
 	}
 	if _, isOurs := req.children.Find(apiVersion, kind, name); isOurs {
@@ -78,19 +78,19 @@ func (c Controller) isTaken(req *request, child AnsweredChild) bool {
 // uses. It finds nothing where the name will soon be free: an object that is
 // being deleted, or that belonged to a former parent of this name and waits for
 // the garbage collector, is waited for.
-func (c *call) taken(apiVersion, kind, name string) (Taken, bool) {
+func (c *call) taken(apiVersion, kind, name string) (Conflict, bool) {
 	if c == nil {
-		return Taken{}, false
+		return Conflict{}, false
 	}
 	req, parent := c.request, c.controller.Parent
 	object, by, isTaken := c.controller.holder(req, apiVersion, kind, name)
 	if !isTaken || object.Terminating || by.isFormer(controllerRef{parent.APIVersion, parent.Kind, req.Name, req.UID}) {
-		return Taken{}, false
+		return Conflict{}, false
 	}
 	if isAPIServer(req.Namespace, apiVersion, kind, name) {
-		return Taken{Ref: object.Ref(), By: APIServer}, true
+		return Conflict{Ref: object.Ref(), By: APIServer}, true
 	}
-	return Taken{Ref: object.Ref(), By: by.String()}, true
+	return Conflict{Ref: object.Ref(), By: by.String()}, true
 }
 
 // isFormer reports whether r is an earlier object of the same kind and name.

@@ -10,10 +10,10 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// promises are the invariants of a PodBuggerTool under late caches and lost
+// invariants are the invariants of a PodBuggerTool under late caches and lost
 // writes.
-func promises() metacontroller.Promises {
-	return metacontroller.Promises{
+func invariants() metacontroller.Invariants {
+	return metacontroller.Invariants{
 		History: []metacontroller.History{
 			{Kind: "PodBuggerTool", Reason: "a Pod whose Job has failed is not tried again"},
 			{Kind: "Job", Names: true, More: true, Fewer: true, Reason: "a Job goes when its Pod has the container, and one that has failed stays"},
@@ -56,7 +56,7 @@ func watchAccess(w metacontroller.Write) string {
 	if owner == nil || owner.Kind != "PodBuggerTool" || isAdoption(w) {
 		return ""
 	}
-	account := w.Heard(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, w.After.GetNamespace(), w.After.GetName())
+	account := w.Cached(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, w.After.GetNamespace(), w.After.GetName())
 	if account == nil || !metav1.IsControlledBy(account, &metav1.ObjectMeta{UID: owner.UID}) {
 		return fmt.Sprintf("%s/%s is written for a ServiceAccount that is not the tool's", w.After.GetKind(), w.After.GetName())
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// promises are the invariants of a DataService under late caches and lost
+// invariants are the invariants of a DataService under late caches and lost
 // writes.
-func promises() metacontroller.Promises {
-	return metacontroller.Promises{
+func invariants() metacontroller.Invariants {
+	return metacontroller.Invariants{
 		History: []metacontroller.History{
 			{Kind: "Deployment", Fields: []string{"spec.replicas"}, Reason: "where the spec has no number of replicas any more, the one it had stays"},
 			{Kind: "StatefulSet", Fields: []string{"spec.replicas", "spec.volumeClaimTemplates"}, Reason: "the number stays, and claims cannot be changed"},
@@ -61,7 +61,7 @@ func (k *keeper) workload(w metacontroller.Write) string {
 	broken := ""
 	switch {
 	case w.Before == nil && !k.started[owner+name] && parent != nil:
-		if heard := w.Heard(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
+		if heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
 			parent = heard // the spec that it was made for
 		}
 		for _, before := range k.rows[i].after {
@@ -92,7 +92,7 @@ func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 		}
 		for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
 			for _, other := range w.List("apps/v1", kind) {
-				if w.Heard("apps/v1", kind, other.GetNamespace(), other.GetName()) == nil {
+				if w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName()) == nil {
 					continue
 				}
 				if other.GetLabels()["controller-uid"] != owner {

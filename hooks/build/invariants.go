@@ -15,9 +15,9 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// promises are the invariants of a Build under late caches and lost writes.
-func promises() metacontroller.Promises {
-	return metacontroller.Promises{
+// invariants are the invariants of a Build under late caches and lost writes.
+func invariants() metacontroller.Invariants {
+	return metacontroller.Invariants{
 		History: []metacontroller.History{
 			{Kind: "Build", Reason: "a build that has failed is not tried again, and one that was done is not done again"},
 			{Kind: "Job", More: true, Fewer: true, Fields: []string{"spec", "metadata"}, Reason: "older Jobs are kept for their logs up to a limit, and what does not change the build applies from the next one on"},
@@ -60,7 +60,7 @@ func watch() func(metacontroller.Write) string {
 		if owner.Kind != "Build" {
 			return ""
 		}
-		build := w.Heard(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
+		build := w.Cached(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
 		if w.Before == nil && done[key] && (ours[key] || tells(build, owner.UID, w.After.GetName())) {
 			return fmt.Sprintf("%s is built again after it was done", w.After.GetName())
 		}
@@ -70,13 +70,13 @@ func watch() func(metacontroller.Write) string {
 		}
 		for _, pod := range w.List("v1", "Pod") {
 			phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-			known := w.Heard("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil || told.knows(build, pod, w.Now)
+			known := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil || told.knows(build, pod, w.Now)
 			if known && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
 				return fmt.Sprintf("%s is begun while %s runs", w.After.GetName(), pod.GetName())
 			}
 		}
 		for _, job := range w.List("batch/v1", "Job") {
-			heard := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName())
+			heard := w.Cached("batch/v1", "Job", job.GetNamespace(), job.GetName())
 			isLate := (heard == nil || heard.GetUID() != job.GetUID()) && // of an earlier Build of the name, perhaps
 				w.Now.Sub(job.GetCreationTimestamp().Time) >= operator.ChildGrace
 			if len(job.GetOwnerReferences()) > 0 && job.GetOwnerReferences()[0].UID == owner.UID && job.GetName() != w.After.GetName() && !isOver(job) && !isLate {
@@ -91,7 +91,7 @@ func watch() func(metacontroller.Write) string {
 // as ended.
 func isKnownToBeOver(w metacontroller.Write) bool {
 	job := w.Object()
-	heard := w.Heard("batch/v1", "Job", job.GetNamespace(), job.GetName())
+	heard := w.Cached("batch/v1", "Job", job.GetNamespace(), job.GetName())
 	return heard == nil || heard.GetUID() != job.GetUID() || isOver(heard)
 }
 

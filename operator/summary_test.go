@@ -1,0 +1,44 @@
+package operator
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestJudge(t *testing.T) {
+	for state, want := range map[State]string{
+		Progressing: "Ready=False/Why Degraded=False/AsExpected Progressing=True/Why",
+		Done:        "Ready=True/Why Degraded=False/AsExpected Progressing=False/Complete",
+		Degraded:    "Ready=False/Why Degraded=True/Why Progressing=True/Why",
+		Failed:      "Ready=False/Why Degraded=True/Why Progressing=False/Why Stalled=True/Why",
+	} {
+		c := NewConditions(nil, 1, noon)
+		c.SetSummary(Summary{State: state, Reason: "Why", Message: "what"}, ConditionProgressing, ConditionDegraded)
+		got := ""
+		for i, condition := range c.List() {
+			if i > 0 {
+				got += " "
+			}
+			got += fmt.Sprintf("%s=%s/%s", condition.Type, condition.Status, condition.Reason)
+			require.Equal(t, "what", condition.Message)
+		}
+		require.Equal(t, want, got)
+	}
+}
+
+// TestOwnJudgementStandsWhereItHasFailed, where the children are settled, or where it says
+// what hinders their update.
+func TestOwnJudgementStandsWhereItHasFailed(t *testing.T) {
+	creating := ChildrenReport{Summary: Summary{Progressing, ReasonCreating, ""}}
+	blocked := ChildrenReport{Summary: Summary{Failed, ReasonChildBlocked, ""}}
+	done, failed := Summary{Done, "Works", ""}, Summary{Failed, "Broken", ""}
+	require.Equal(t, done, ChildrenReport{ChildrenUpToDate: true}.With(done))
+	require.Equal(t, creating.Summary, creating.With(done))
+	require.Equal(t, failed, creating.With(failed))
+	require.Equal(t, blocked.Summary, blocked.With(failed))
+	updating, hindered := ChildrenReport{Summary: Summary{Progressing, ReasonUpdating, ""}}, Summary{Degraded, "Why", ""}
+	require.Equal(t, hindered, updating.With(hindered))
+	require.Equal(t, creating.Summary, creating.With(hindered))
+}
