@@ -27,7 +27,7 @@ const customizeVersion = "v1"
 
 // hookLabel begins the label that says which hooks a CompositeController has besides
 // sync. A patch of kustomize selects by it: it fails where there is nothing to patch.
-const hookLabel = "hook-"
+const hookLabel = "operetta.dev/hook-"
 
 // hookTimeout is Metacontroller's timeout for an answer. It is the default, set
 // explicitly because the server's own deadline depends on it.

@@ -54,8 +54,8 @@ func TestACompositeControllerSaysWhatIsDeclared(t *testing.T) {
 kind: CompositeController
 metadata:
   labels:
-    hook-customize: "true"
-    hook-finalize: "true"
+    operetta.dev/hook-customize: "true"
+    operetta.dev/hook-finalize: "true"
   name: operetta-tune
 spec:
   childResources:

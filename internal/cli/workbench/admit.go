@@ -47,13 +47,7 @@ func (d document) refused(err error) error {
 	head := fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)
 	var reasons []string
 	for _, cause := range d.inOrder(details.Causes) {
-		reason := withoutMiddle(cause.Message)
-		if cause.Field == crd.WholeObject { // its path would be <nil>
-			reason = strings.TrimPrefix(strings.TrimPrefix(reason, "Invalid value: "), "null: ")
-		} else {
-			reason = cause.Field + ": " + reason
-		}
-		reasons = append(reasons, fmt.Sprintf("%s (%s)", reason, d.at(cause.Field)))
+		reasons = append(reasons, fmt.Sprintf("%s: %s (%s)", cause.Field, withoutMiddle(cause.Message), d.at(cause.Field)))
 	}
 	if len(reasons) == 1 {
 		return cli.LinesError{Lines: []string{head + " " + reasons[0]}}
