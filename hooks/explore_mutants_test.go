@@ -127,46 +127,6 @@ func statusOf(request map[string]any) map[string]any {
 	return status
 }
 
-// TestScopes explores small worlds in whole: every order in which what is due can
-// happen up to a depth, with a crash or a lost status, and one thing that somebody
-// does.
-func TestScopes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long: make cover")
-	}
-	for _, scope := range []struct {
-		name, scenario, start, once string
-		depth                       int
-	}{
-		{"myjob", "myjob", "", "delete Pod/hello", 5},
-		{"build", "build", "", `edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}`, 5},
-		{"a build that is not wanted any more", "build", "calm 40", `
-			edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}
-			edit Build/hello {"spec":{"source":{"git":{"revision":"last"}}}}`, 6},
-		{"podset", "podset", "", `edit PodSet/cache {"spec":{"size":1}}`, 5},
-	} {
-		if !testenv.Selected(scope.scenario) {
-			continue
-		}
-		t.Run(scope.name, func(t *testing.T) {
-			t.Parallel()
-			start, err := explore.ParseSchedule(scope.start)
-			require.NoError(t, err)
-			once, err := explore.ParseSchedule(scope.once)
-			require.NoError(t, err)
-			kinds := []string{"crash@1", "lose-status"}
-			finding, extent := scenario(t, scope.scenario, simulate.DynamicApply).
-				Exhaust(t.Context(), explore.Scope{Start: start, Once: once, Troubles: 1, Kinds: kinds, Depth: scope.depth})
-			if finding != nil {
-				t.Fatal(finding.Text())
-			}
-			require.True(t, extent.Whole)
-			require.Greater(t, extent.States, 40)
-			t.Logf("%d states and %d transitions of up to %d actions", extent.States, extent.Transitions, scope.depth)
-		})
-	}
-}
-
 // TestEditsAreAdmitted wants valid values of most fields of each kind's spec.
 func TestEditsAreAdmitted(t *testing.T) {
 	if testing.Short() && testenv.Kind() == "" {

@@ -47,13 +47,6 @@ func (k kind) parentsCanBeStored(t *testing.T) {
 	k.each(t, k.casesAndSamples(), laws.Stored)
 }
 
-func (k kind) numbersFit(t *testing.T) {
-	if len(k.CRD) == 0 {
-		t.Skip("the operator has no CRD")
-	}
-	t.Logf("%d numbers, quantities, times and durations", laws.NumbersFit(t, k.Controller))
-}
-
 // callsShareNothing answers every case twice at once, as the server does. Only
 // this part needs the race detector.
 func (k kind) callsShareNothing(t *testing.T) {

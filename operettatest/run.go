@@ -81,7 +81,6 @@ func (k kind) run(t *testing.T) {
 		{"files are pairs", kind.filesArePairs},
 		{"cases tell their reason", kind.casesTellTheirReason},
 		{"parents can be stored", kind.parentsCanBeStored},
-		{"numbers fit their Go type", kind.numbersFit},
 		{"calls share nothing", kind.callsShareNothing},
 		{"laws", kind.laws},
 		{"customize answers", kind.customizeAnswers},

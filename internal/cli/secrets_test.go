@@ -152,7 +152,6 @@ func addFiles(add adder) {
 func addEncodings(add adder) {
 	secret := []byte("carbonara-in-disguise")
 	add("one word", "WORD", "swordfishalone", "swordfishalone")
-	add("capital word", "WORD2", "Swordfishcapital", "Swordfishcapital")
 	add("name", "WORD3", "swordfish-as-a-name", "swordfish-as-a-name")
 	add("base64", "ENCODED", base64.StdEncoding.EncodeToString(secret), base64.StdEncoding.EncodeToString(secret))
 	add("base64 for URLs", "ENCODED_URL", base64.RawURLEncoding.EncodeToString(append(secret, 'u')), base64.RawURLEncoding.EncodeToString(append(secret, 'u'))[:20])

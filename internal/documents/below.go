@@ -31,12 +31,16 @@ func ReadBelow(folder, path string) ([]byte, error) {
 	return readOpen(file, filepath.Join(folder, path))
 }
 
-// WriteBelow writes a file at a path below a folder, and makes the folders that it needs. The
-// file is a new one, which takes the place of the former, with its mode, when it is complete: a run
-// that is interrupted leaves the former, and a hard link keeps what it had. What is no regular file is
-// not replaced: a symbolic link, say.
-func WriteBelow(folder, path string, content []byte) error {
-	if err := os.MkdirAll(cmp.Or(folder, "."), 0o755); err != nil {
+// Unfinished is how the name of a file ends that [WriteBelow] has not completed.
+const Unfinished = ".unfinished"
+
+// WriteBelow writes a file at a path below a folder, and makes the folders that it needs, for those
+// who may read the file. It is a new file, which takes the place of the former, with its mode, when
+// it is complete: a run that is interrupted leaves the former, and a hard link keeps what it had.
+// What is no regular file is not replaced: a symbolic link, say.
+func WriteBelow(folder, path string, content []byte, mode fs.FileMode) error {
+	folderMode := mode | mode&0o444>>2
+	if err := os.MkdirAll(cmp.Or(folder, "."), folderMode); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(cmp.Or(folder, "."))
@@ -44,7 +48,7 @@ func WriteBelow(folder, path string, content []byte) error {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := root.MkdirAll(filepath.Dir(path), folderMode); err != nil {
 		return err
 	}
 	former, err := root.Lstat(path)
@@ -54,11 +58,11 @@ func WriteBelow(folder, path string, content []byte) error {
 	case err == nil && !former.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file: remove it", filepath.Join(folder, path))
 	}
-	unfinished := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".unfinished")
+	unfinished := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+Unfinished)
 	if err := root.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := create(root, unfinished, content, former); err != nil {
+	if err := create(root, unfinished, content, mode, former); err != nil {
 		_ = root.Remove(unfinished)
 		return err
 	}
@@ -66,8 +70,8 @@ func WriteBelow(folder, path string, content []byte) error {
 }
 
 // create writes a file that does not exist, with the mode of a former one if there is one.
-func create(root *os.Root, path string, content []byte, former fs.FileInfo) error {
-	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+func create(root *os.Root, path string, content []byte, mode fs.FileMode, former fs.FileInfo) error {
+	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 func TestBelowAFolder(t *testing.T) {
 	folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 	require.NoError(t, os.WriteFile(outside, []byte("mine"), 0o600))
-	require.NoError(t, WriteBelow(folder, "a/b/c", []byte("text")))
+	require.NoError(t, WriteBelow(folder, "a/b/c", []byte("text"), 0o644))
 	text, err := ReadBelow(folder, "a/b/c")
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
@@ -24,7 +24,7 @@ func TestBelowAFolder(t *testing.T) {
 	text, err = ReadBelow(folder, "a/b/link")
 	require.NoError(t, err)
 	require.Equal(t, "text", string(text))
-	require.EqualError(t, WriteBelow(folder, "a/b/link", []byte("other")), filepath.Join(folder, "a/b/link")+" is no regular file: remove it")
+	require.EqualError(t, WriteBelow(folder, "a/b/link", []byte("other"), 0o644), filepath.Join(folder, "a/b/link")+" is no regular file: remove it")
 	_, err = ReadBelow(folder, "a/none")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 
@@ -35,7 +35,7 @@ func TestBelowAFolder(t *testing.T) {
 	for _, path := range []string{"a/out", "a/zero", "a/folder/victim", "../x", "a/pipe"} {
 		_, err := ReadBelow(folder, path)
 		require.Error(t, err, path)
-		require.Error(t, WriteBelow(folder, path, []byte("text")), path)
+		require.Error(t, WriteBelow(folder, path, []byte("text"), 0o644), path)
 	}
 	text, err = os.ReadFile(outside)
 	require.NoError(t, err)
@@ -48,8 +48,8 @@ func TestAHardLinkKeepsWhatItHad(t *testing.T) {
 	require.NoError(t, os.WriteFile(elsewhere, []byte("before"), 0o600))
 	require.NoError(t, os.Link(elsewhere, filepath.Join(folder, "a")))
 	require.NoError(t, os.Symlink("a", filepath.Join(folder, "b")))
-	require.Error(t, WriteBelow(folder, "b", []byte("now")))
-	require.NoError(t, WriteBelow(folder, "a", []byte("now")))
+	require.Error(t, WriteBelow(folder, "b", []byte("now"), 0o644))
+	require.NoError(t, WriteBelow(folder, "a", []byte("now"), 0o644))
 	text, err := os.ReadFile(elsewhere)
 	require.NoError(t, err)
 	require.Equal(t, "before", string(text))
@@ -65,14 +65,14 @@ func TestAHardLinkKeepsWhatItHad(t *testing.T) {
 // write is not hindered by it.
 func TestAnInterruptedWriteLeavesTheFormer(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, WriteBelow(folder, "a", []byte("former")))
+	require.NoError(t, WriteBelow(folder, "a", []byte("former"), 0o644))
 	// The file system is full, so to speak: no file may be larger than two bytes.
 	var limit syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 	signal.Ignore(syscall.SIGXFSZ)
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 2, Max: limit.Max}))
-	err := WriteBelow(folder, "a", []byte("larger"))
+	err := WriteBelow(folder, "a", []byte("larger"), 0o644)
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	require.ErrorIs(t, err, syscall.EFBIG)
 	text, err := ReadBelow(folder, "a")
@@ -80,7 +80,7 @@ func TestAnInterruptedWriteLeavesTheFormer(t *testing.T) {
 	require.Equal(t, "former", string(text))
 
 	require.NoError(t, os.WriteFile(filepath.Join(folder, ".a.unfinished"), []byte("of a run that was killed"), 0o600))
-	require.NoError(t, WriteBelow(folder, "a", []byte("now")))
+	require.NoError(t, WriteBelow(folder, "a", []byte("now"), 0o644))
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)

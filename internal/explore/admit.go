@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -37,7 +36,7 @@ func (s *Scenario) Admits(object map[string]any) bool {
 type edits struct {
 	fields []string
 	of     map[string][]Edit
-	good   map[[sha256.Size]byte]bool // once it was played
+	good   map[string]bool // by patch, once it was played
 }
 
 // stored returns the custom resource of the scenario without the fields that the API server
@@ -91,7 +90,7 @@ func (s *Scenario) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.edits = &edits{of: map[string][]Edit{}, good: map[[sha256.Size]byte]bool{}}
+	s.edits = &edits{of: map[string][]Edit{}, good: map[string]bool{}}
 	for _, edit := range list {
 		field, _, _ := strings.Cut(strings.TrimPrefix(edit.Path, "spec."), ".")
 		if s.edits.of[field] == nil {
@@ -120,7 +119,7 @@ func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
 }
 
 func (s *Scenario) isGood(edit Edit) bool {
-	key := edit.key()
+	key := encode(edit.Patch())
 	good, known := s.edits.good[key]
 	if !known {
 		good = s.isUsable(edit.Object())

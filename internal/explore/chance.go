@@ -62,7 +62,7 @@ func (c *chance) do(action simulate.Action) bool {
 	return done
 }
 
-// muddle performs some single actions in random order.
+// randomActions performs some single actions in random order.
 func (c *chance) randomActions(actions int) {
 	for range actions {
 		if c.run.Broken != nil {

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"crypto/sha256"
 	"maps"
 	"slices"
 
@@ -38,18 +37,11 @@ func (e Edit) Object() map[string]any {
 }
 
 // Patch returns the edit as a merge patch.
-func (e Edit) Patch() map[string]any { return specPatch(e.base, e.Object()) }
-
-func specPatch(from, to map[string]any) map[string]any {
-	before, _ := from["spec"].(map[string]any)
-	after, _ := to["spec"].(map[string]any)
+func (e Edit) Patch() map[string]any {
+	before, _ := e.base["spec"].(map[string]any)
+	after, _ := e.Object()["spec"].(map[string]any)
 	return map[string]any{"spec": patchOf(before, after)}
 }
-
-// key returns what edits with the same patch have in common.
-func (e Edit) key() [sha256.Size]byte { return keyOf(e.Patch()) }
-
-func keyOf(patch map[string]any) [sha256.Size]byte { return sha256.Sum256([]byte(encode(patch))) }
 
 // Edits returns changes of every field of a custom resource, one field at a
 // time, in a fixed order. The fields are those of the schema, whether or not
@@ -63,13 +55,13 @@ func Edits(ctx context.Context, controller *metacontroller.Controller, object si
 	if err != nil {
 		return nil, err
 	}
-	e := editor{base: object.Object, seen: map[[sha256.Size]byte]bool{}}
+	var edits []Edit
 	eachField([]step{newStep("spec", root)}, func(path []step) {
 		if ctx.Err() == nil {
-			e.try(path)
+			edits = append(edits, editsOf(object.Object, path)...)
 		}
 	})
-	return e.edits, nil
+	return edits, nil
 }
 
 // specSchema returns the schema of spec as it is written.
@@ -80,13 +72,6 @@ func specSchema(controller *metacontroller.Controller) (map[string]any, error) {
 	}
 	root, _, err := unstructured.NestedMap(written, "properties", "spec")
 	return root, err
-}
-
-// editor collects edits.
-type editor struct {
-	base  map[string]any
-	edits []Edit
-	seen  map[[sha256.Size]byte]bool
 }
 
 // step is a part of a path: the name of a field, or "" for the first item of a
@@ -119,21 +104,21 @@ func eachField(path []step, visit func(path []step)) {
 	}
 }
 
-// try makes edits of the values of a field.
-func (e *editor) try(path []step) {
+// editsOf returns edits of the values of a field.
+func editsOf(base map[string]any, path []step) []Edit {
 	last := path[len(path)-1]
 	if last.name == "" {
-		return // it was tried as a list of one
+		return nil // it was tried as a list of one
 	}
+	var edits []Edit
 	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
-		if asksForTooMany(last.name, value) {
-			continue
-		}
-		object := runtime.DeepCopyJSON(e.base)
-		if put(object, path, value) {
-			e.add(Edit{Path: pathText(path), base: e.base, field: path, value: value}, object)
+		edit := Edit{Path: pathText(path), base: base, field: path, value: value}
+		object := runtime.DeepCopyJSON(base)
+		if !asksForTooMany(last.name, value) && put(object, path, value) && encode(object) != encode(base) {
+			edits = append(edits, edit)
 		}
 	}
+	return edits
 }
 
 // podCounts are the fields with numbers of Pods. A world of thousands shows
@@ -145,15 +130,4 @@ const mostPods = 20
 func asksForTooMany(field string, value any) bool {
 	count, isNumber := value.(int64)
 	return isNumber && count > mostPods && slices.Contains(podCounts, field)
-}
-
-// add adds an edit, after which the custom resource is object, if it changes anything.
-func (e *editor) add(edit Edit, object map[string]any) {
-	patch := specPatch(e.base, object)
-	key := keyOf(patch)
-	if len(patch["spec"].(map[string]any)) == 0 || e.seen[key] {
-		return
-	}
-	e.seen[key] = true
-	e.edits = append(e.edits, edit)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// upset performs an action of people or nodes.
+// disturb performs an action of people or nodes.
 func (c *chance) disturb() {
 	for range 4 { // until one is possible
 		var done bool

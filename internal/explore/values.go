@@ -47,18 +47,10 @@ func valuesOf(schema map[string]any, depth int) []any {
 }
 
 func integers(schema map[string]any) []any {
-	numbers := []int64{1, 2, 0, 3, 8080, 30100}
+	numbers := []int64{0, 1, 2, 3, 8080, 30100}
 	if least, ok := number(schema["minimum"]); ok {
-		numbers = append([]int64{least, least + 1}, numbers...)
+		numbers = append(numbers, least, least+1)
 	}
-	if most, ok := number(schema["maximum"]); ok && most <= 100 {
-		numbers = append([]int64{most}, numbers...)
-	}
-	return inOrder(numbers)
-}
-
-// inOrder returns each number once, the smallest first.
-func inOrder(numbers []int64) []any {
 	slices.Sort(numbers)
 	list := []any{}
 	for _, n := range slices.Compact(numbers) {
@@ -92,18 +84,15 @@ func lists(schema map[string]any, depth int) []any {
 	if items == nil || depth >= deepest {
 		return []any{[]any{}}
 	}
-	var list []any
+	list := []any{[]any{}}
 	values := valuesOf(items, depth+1)
 	for _, value := range values[:min(3, len(values))] {
 		list = append(list, []any{value})
 	}
 	if len(values) > 1 {
-		list = append(list, []any{values[0], values[1]}, []any{values[1], values[0]})
+		list = append(list, []any{values[0], values[1]}, []any{values[1], values[0]}, []any{values[0], values[0]})
 	}
-	if len(values) > 0 {
-		list = append(list, []any{values[0], values[0]})
-	}
-	return append(list, []any{})
+	return list
 }
 
 // objects returns objects with their required fields, and with one more field
@@ -176,20 +165,12 @@ func compiled(pattern string) *regexp.Regexp {
 var patterned = []any{"limits.cpu", "/alpha", "alpha.example.com/beta"}
 
 func mapsOf(schema map[string]any, depth int) []any {
+	list := []any{map[string]any{}}
 	values := valuesOf(schema, depth+1)
-	if len(values) == 0 {
-		return []any{map[string]any{}}
-	}
-	list := []any{map[string]any{"alpha": values[0]}}
-	if len(values) > 1 {
-		list = append(list, map[string]any{"alpha": values[1], "beta": values[0]})
-	}
-	for _, key := range []string{"cpu", "memory"} { // of quantities
-		for _, value := range values {
-			if value == "100m" || value == "1Gi" {
-				list = append(list, map[string]any{key: value})
-			}
+	for _, key := range []string{"alpha", "cpu"} { // the second is a resource
+		for _, value := range values[:min(2, len(values))] {
+			list = append(list, map[string]any{key: value})
 		}
 	}
-	return append(list, map[string]any{})
+	return list
 }

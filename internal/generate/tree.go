@@ -41,7 +41,7 @@ func (t Tree) Write(root string, stdout io.Writer) error {
 			fmt.Fprintf(printable.NewWriter(stdout), "removed %s\n", path)
 			continue
 		}
-		if err := documents.WriteBelow(root, path, content); err != nil {
+		if err := documents.WriteBelow(root, path, content, 0o644); err != nil {
 			return fmt.Errorf("writing what is generated: %w", err)
 		}
 		fmt.Fprintf(printable.NewWriter(stdout), "wrote %s\n", path)

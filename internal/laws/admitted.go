@@ -15,6 +15,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// object is a JSON object.
+type object = map[string]any
+
 // Schema returns the schema of an operator's CRD.
 func Schema(t testing.TB, controller metacontroller.Controller) *crd.Schema {
 	schema, err := crd.Compiled(controller.CRD, controller.Parent.Version())

@@ -38,7 +38,6 @@ func OfAnswers() []Law {
 		{"a lost status changes nothing that is asked for", lostStatus},
 		{"hostile texts stay in their place", hostileTexts},
 		{"names that others may have are looked up", contestedNamesAreSelected},
-		{"strange times and numbers end no call", strangeStatusEndsNoCall},
 		{"blocked children are not asked for at each event", blockedIsNotAskedForAtEachEvent},
 	}
 }

@@ -174,3 +174,21 @@ func CountValues(at any) int {
 	}
 	return count
 }
+
+// replaceLeaves returns a value with other leaves.
+func replaceLeaves(at any, replace func(leaf any) any) any {
+	switch at := at.(type) {
+	case map[string]any:
+		for key, value := range at {
+			at[key] = replaceLeaves(value, replace)
+		}
+		return at
+	case []any:
+		for i, value := range at {
+			at[i] = replaceLeaves(value, replace)
+		}
+		return at
+	default:
+		return replace(at)
+	}
+}

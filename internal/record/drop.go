@@ -6,7 +6,7 @@ type reason string
 // The reasons.
 const (
 	dropBusy    reason = "busy"    // exchanges arrived faster than they could be written
-	dropLarge   reason = "large"   // request and answer are larger than maxExchange, or calling the hook again is too expensive
+	dropLarge   reason = "large"   // request and answer are larger than maxExchange, or the answer to the masked request is
 	dropFull    reason = "full"    // the folder is full
 	dropInvalid reason = "invalid" // the hook refuses the masked request
 	dropFailed  reason = "failed"  // a file could not be written
@@ -16,13 +16,13 @@ const (
 
 // drop counts an exchange that is not recorded. The first one for a reason is
 // logged, and all are when the recorder is closed.
-func (r *Recorder) drop(why reason) {
+func (r *Recorder) drop(why reason, details ...any) {
 	r.mutex.Lock()
 	r.dropped[why]++
 	isFirst := r.dropped[why] == 1
 	r.mutex.Unlock()
 	if isFirst {
-		r.log.Warn("an exchange is not recorded; further ones are only counted", "reason", string(why))
+		r.log.Warn("an exchange is not recorded; further ones are only counted", append(details, "reason", string(why))...)
 	}
 }
 

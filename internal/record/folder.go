@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,56 +8,46 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
+
+	"github.com/operetta-dev/operetta/internal/documents"
 )
 
 // folder is the folder of the cases: <kind>/<hook>/<case>.in.yaml and
 // .out.yaml.
 type folder struct {
-	dir string
-	// keys are those of the cases, as <kind>/<hook>/<key>.
-	keys  map[string]bool
-	bytes int64    // of all files at the start
-	rests []string // the unfinished files that were removed at the start
-
-	stopped atomic.Bool
-	create  func(dir string) (file, error) // a file with a unique name
+	dir   string
+	keys  map[string]bool // those of the cases, as <kind>/<hook>/<key>
+	bytes int64           // of all files at the start
+	rests []string        // the unfinished files that were removed at the start
 }
 
-// file is what is written to.
-type file interface {
-	Name() string
-	Write(text []byte) (int, error)
-	Close() error
-}
-
-// Names of the files. An unfinished file has a name that nothing reads.
+// Endings of the files.
 const (
-	unfinished   = ".unfinished-"
 	inputEnding  = ".in.yaml"
 	answerEnding = ".out.yaml"
 )
 
-// caseForm matches the names of recorded cases.
-var caseForm = regexp.MustCompile(`-g-?[0-9]+-([0-9a-f]{8,16})$`)
-
-var errStopped = errors.New("the recording has ended")
+// caseForm matches the files of recorded cases.
+var caseForm = regexp.MustCompile(`^(.*-g-?[0-9]+-([0-9a-f]{16}))(\.in\.yaml|\.out\.yaml)$`)
 
 // openFolder creates the folder if it is missing, counts the files in it, and
-// removes those that a killed process has left unfinished. Other files stay, and so does
-// what is below a linked folder.
+// removes those that a killed process has left unfinished. Other files stay.
 func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder for recordings: %w", err)
 	}
+	root, err := os.OpenRoot(dir) // no link leads out of it
+	if err != nil {
+		return nil, fmt.Errorf("open the folder for recordings: %w", err)
+	}
+	defer func() { _ = root.Close() }()
 	f := &folder{dir: dir, keys: map[string]bool{}}
-	f.create = func(dir string) (file, error) { return os.CreateTemp(dir, unfinished) }
-	found, err := fs.Glob(os.DirFS(dir), "*/*/*") // the name of dir is no pattern
+	found, err := fs.Glob(root.FS(), "*/*/*")
 	if err != nil {
 		return nil, fmt.Errorf("look for earlier recordings: %w", err)
 	}
-	for _, name := range found {
-		if err := f.take(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+	for _, path := range found {
+		if err := f.take(root, path); err != nil {
 			return nil, fmt.Errorf("look at an earlier recording: %w", err)
 		}
 	}
@@ -66,113 +55,43 @@ func openFolder(dir string) (*folder, error) {
 }
 
 // take counts a file, or removes it if it is unfinished.
-func (f *folder) take(path string) error {
-	if link, err := linked(filepath.Dir(path)); link != "" || err != nil {
-		return err
-	}
-	info, err := os.Lstat(path)
+func (f *folder) take(root *os.Root, path string) error {
+	info, err := root.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	name := filepath.Base(path)
-	input, isInput := strings.CutSuffix(path, inputEnding)
-	answer, isAnswer := strings.CutSuffix(path, answerEnding)
-	match := caseForm.FindStringSubmatch(strings.TrimSuffix(strings.TrimSuffix(name, inputEnding), answerEnding))
-	isRest := strings.HasPrefix(name, unfinished) ||
-		isInput && match != nil && !exists(input+answerEnding) || isAnswer && match != nil && !exists(answer+inputEnding)
+	parent, name := filepath.Split(path)
+	isRest := strings.HasSuffix(name, documents.Unfinished)
+	match := caseForm.FindStringSubmatch(name)
+	if match != nil {
+		other := inputEnding
+		if match[3] == inputEnding {
+			other = answerEnding
+		}
+		_, err := root.Lstat(parent + match[1] + other)
+		isRest = errors.Is(err, fs.ErrNotExist)
+	}
 	if isRest {
 		f.rests = append(f.rests, path)
-		return os.Remove(path)
+		return root.Remove(path)
 	}
 	f.bytes += info.Size()
-	if isInput {
-		key := name
-		if match != nil {
-			key = match[1]
-		}
-		relative, err := filepath.Rel(f.dir, filepath.Dir(path))
-		f.keys[filepath.ToSlash(relative)+"/"+key] = true
-		return err
+	if match != nil && match[3] == inputEnding {
+		f.keys[filepath.ToSlash(parent)+match[2]] = true
 	}
 	return nil
 }
 
-// linked returns the folder of a hook or that above it, of the kind, if it is a symbolic link.
-func linked(folder string) (link string, err error) {
-	for _, path := range []string{folder, filepath.Dir(folder)} {
-		info, err := os.Lstat(path)
-		switch {
-		case err != nil:
-			return "", err
-		case info.Mode()&fs.ModeSymlink != 0:
-			return path, nil
-		}
+// write writes both files of a case, or neither. The request comes last, because
+// readers look for it.
+func (f *folder) write(kind, hook string, c *pair) error {
+	path := filepath.Join(kind, hook, c.name)
+	if err := documents.WriteBelow(f.dir, path+answerEnding, c.answer, 0o600); err != nil {
+		return fmt.Errorf("write a case: %w", err)
 	}
-	return "", nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// write writes both files of a case, or neither: they are first written under
-// temporary names.
-func (f *folder) write(kind, hook string, c *pair) (err error) {
-	if f.stopped.Load() {
-		return errStopped
-	}
-	folder := filepath.Join(f.dir, kind, hook)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("make a folder: %w", err)
-	}
-	// What is there is not counted.
-	if link, err := linked(folder); link != "" || err != nil {
-		return cmp.Or(err, fmt.Errorf("%s is a symbolic link, and what it leads to is not bounded: remove it, or record there", link))
-	}
-	var paths []string // to be removed on failure
-	defer func() {
-		if err != nil {
-			for _, path := range paths {
-				err = errors.Join(err, os.RemoveAll(path)) // it may have been renamed
-			}
-		}
-	}()
-	var sources []string
-	for _, text := range [][]byte{c.answer, c.input} {
-		if f.stopped.Load() {
-			return errStopped
-		}
-		path, err := f.writeFile(folder, text)
-		if path != "" {
-			paths = append(paths, path)
-		}
-		if err != nil {
-			return fmt.Errorf("write a case: %w", err)
-		}
-		sources = append(sources, path)
-	}
-	// The request comes last, because readers look for it.
-	for i, ending := range []string{answerEnding, inputEnding} {
-		target := filepath.Join(folder, c.name+ending)
-		if err := os.Rename(sources[i], target); err != nil {
-			return fmt.Errorf("name a case: %w", err)
-		}
-		paths = append(paths, target)
+	if err := documents.WriteBelow(f.dir, path+inputEnding, c.input, 0o600); err != nil {
+		return errors.Join(fmt.Errorf("write a case: %w", err), os.Remove(filepath.Join(f.dir, path+answerEnding)))
 	}
 	f.keys[kind+"/"+hook+"/"+c.key] = true
 	return nil
 }
-
-// writeFile writes a text to a file with a unique name, and returns the name.
-func (f *folder) writeFile(dir string, text []byte) (string, error) {
-	created, err := f.create(dir)
-	if err != nil {
-		return "", err
-	}
-	_, err = created.Write(text)
-	return created.Name(), errors.Join(err, created.Close())
-}
-
-// stop makes sure that no further file is created.
-func (f *folder) stop() { f.stopped.Store(true) }

@@ -2,266 +2,227 @@ package record
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"hash"
-	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// mask copies a request and replaces what must not be recorded. It is a
-// streaming parser: a request as a tree of Go values would take ten times the
-// memory of its text.
+// mask replaces the strings of one request. The same string always has the same placeholder, so
+// that equal strings stay equal.
 type mask struct {
-	places *placeholders
-	known  known
-	// asked are the hashes of the children in the answer, by child.
-	asked map[string]string
-
-	labelKey string // of the current requirement of a selector
-
-	memo map[memoKey]string
-	keys map[string]bool // names of members, and whether they are kept
-
-	in  *json.Decoder
-	out bytes.Buffer
-	// before and after are hashes of the input and the output, without volatile
-	// metadata.
-	before, after hash.Hash
-	volatile      int // more than 0 within volatile metadata
+	numbers map[string]int // of the placeholders
+	// known are the strings that are recorded as names: those of objects, their UIDs, and the
+	// keys of all maps.
+	known map[string]bool
+	asked map[string]string // the hashes of the children in the answer, by child
 }
-
-// place is the position of a value.
-type place struct {
-	field, within string // the names of its field and of the enclosing one
-	kind          placeKind
-	depth         int
-	root          string // parent, children or related
-	child         string // as corpus.Ref has it
-	isChild       bool
-	isStatus      bool // within the status of the parent
-	isSpec        bool // within the spec of the parent
-	isApplied     bool // within an annotation that holds an object
-	isNamedList   bool // the list has items with a name and a value
-}
-
-type placeKind int
-
-// Kinds of the fields within an object.
-const (
-	typed       placeKind = iota // fields of a type
-	byUser                       // names that a user chose
-	isLabels                     // keys of labels
-	isNotes                      // keys of annotations
-	isSizes                      // names of resources, with amounts
-	isOwnership                  // fieldsV1 of managedFields
-)
-
-// volatileFields are members of metadata that change without a change of the
-// object.
-var volatileFields = setOf("resourceVersion", "managedFields", "generation")
 
 var errNotJSON = errors.New("the request is no JSON")
 
-// run masks a request. Its error never quotes the request.
-func (m *mask) run(request []byte) error {
-	m.in = json.NewDecoder(bytes.NewReader(request))
-	m.in.UseNumber()
-	m.out.Reset()
-	m.memo, m.keys = map[memoKey]string{}, map[string]bool{}
-	m.before, m.after = sha256.New(), sha256.New()
-	if err := m.value(place{}); err != nil {
-		return errNotJSON
+// masked returns a request in which every string is replaced that is not known to be harmless.
+// The schema is that of the parent's CRD. Its error never quotes the request.
+func masked(e Exchange, schema map[string]any) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(e.Request))
+	decoder.UseNumber()
+	var request map[string]any
+	if decoder.Decode(&request) != nil || decoder.More() {
+		return nil, errNotJSON
 	}
-	if _, err := m.in.Token(); !errors.Is(err, io.EOF) {
-		return errNotJSON
+	parent, isObject := request["parent"].(map[string]any)
+	if !isObject {
+		return nil, errNotJSON
 	}
-	return nil
-}
-
-// emit writes a piece of the output, which replaces a piece of the input.
-func (m *mask) emit(read, written string) {
-	m.out.WriteString(written)
-	if m.volatile == 0 {
-		// The length prevents that different pieces have the same hash.
-		fmt.Fprintf(m.before, "%d:%s", len(read), read)
-		io.WriteString(m.after, written) //nolint:errcheck // a hash takes everything
-	}
-}
-
-// copy emits a piece unchanged.
-func (m *mask) copy(text string) { m.emit(text, text) }
-
-func (m *mask) value(at place) error {
-	token, err := m.in.Token()
-	if err != nil {
-		return err
-	}
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '[' {
-			return m.list(at)
+	m := &mask{numbers: map[string]int{}, known: map[string]bool{}}
+	if e.Hook == metacontroller.SyncHook {
+		var err error
+		if m.asked, err = corpus.Hashes(e.Answer); err != nil {
+			return nil, errors.New("the answer is no JSON")
 		}
-		return m.object(at)
+	}
+	m.learn(request)
+	out := map[string]any{"parent": m.value(parent, place{isObject: true, rule: typed, schema: schema})}
+	if isFinalizing, ok := request["finalizing"].(bool); ok {
+		out["finalizing"] = isFinalizing
+	}
+	for _, member := range []string{"children", "related"} {
+		if groups, ok := request[member].(map[string]any); ok {
+			out[member] = m.groups(groups, member == "children")
+		}
+	}
+	// Of Metacontroller's configuration, a hook only asks whether it has a labelSelector.
+	if selector := at(request, "controller", "spec", "parentResource", "labelSelector"); selector != nil {
+		out["controller"] = map[string]any{"spec": map[string]any{"parentResource": map[string]any{"labelSelector": map[string]any{}}}}
+	}
+	return out, nil
+}
+
+// at returns the value at a path, or nil.
+func at(value any, path ...string) any {
+	for _, name := range path {
+		object, _ := value.(map[string]any)
+		value = object[name]
+	}
+	return value
+}
+
+// learn notes the names in a value.
+func (m *mask) learn(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, member := range value {
+			m.known[key] = true
+			m.learn(member)
+		}
+		for _, name := range []string{"name", "uid"} {
+			if text, ok := at(value, "metadata", name).(string); ok && isName(text) {
+				m.known[text] = true
+			}
+		}
+	case []any:
+		for _, item := range value {
+			m.learn(item)
+		}
+	}
+}
+
+// groups returns objects by kind and name.
+func (m *mask) groups(groups map[string]any, areChildren bool) map[string]any {
+	out := map[string]any{}
+	for _, kind := range sorted(groups) {
+		objects, _ := groups[kind].(map[string]any)
+		group := map[string]any{}
+		for _, name := range sorted(objects) {
+			object, _ := objects[name].(map[string]any)
+			in := placeOf(object)
+			if areChildren {
+				in.child = corpus.Ref(object)
+			}
+			group[m.key(name)] = m.value(object, in)
+		}
+		out[m.key(kind)] = group
+	}
+	return out
+}
+
+func (m *mask) value(value any, in place) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for _, key := range sorted(value) {
+			part := m
+			if key == "managedFields" { // numbers of its own: it changes without a change of the object
+				part = &mask{numbers: map[string]int{}, known: m.known}
+			}
+			out[m.key(key)] = part.value(value[key], in.enter(key))
+		}
+		return out
+	case []any:
+		if in.schema != nil {
+			in = in.described(property(in.schema, "items"))
+		}
+		for i, item := range value {
+			value[i] = m.value(item, in)
+		}
+		return value
 	case string:
-		m.emit(token, quoted(m.text(at, token)))
+		return m.text(value, in)
 	case json.Number:
-		m.emit(token.String(), number(at, token))
-	case bool:
-		m.copy(fmt.Sprint(token))
-	case nil:
-		m.copy("null")
+		if in.rule == byUser {
+			return json.Number("1")
+		}
 	}
-	return nil
+	return value
 }
 
-func (m *mask) list(at place) error {
-	if at.isNamedList {
-		at.kind, at.isNamedList = typed, false
-	}
-	m.copy("[")
-	for first := true; m.in.More(); first = false {
-		if !first {
-			m.copy(",")
-		}
-		if err := m.value(at); err != nil {
-			return err
-		}
-	}
-	m.copy("]")
-	_, err := m.in.Token()
-	return err
-}
+func sorted(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
 
-func (m *mask) object(at place) error {
-	m.copy("{")
-	for first := true; m.in.More(); {
-		token, err := m.in.Token()
-		if err != nil {
-			return err
-		}
-		key, _ := token.(string)
-		if at.depth == 0 && key == "controller" {
-			has, err := m.hasLabelSelector()
-			if err != nil {
-				return err
-			}
-			if has {
-				if !first {
-					m.copy(",")
-				}
-				first = false
-				m.copy(`"controller":{"spec":{"parentResource":{"labelSelector":{}}}}`)
-			}
-			continue
-		}
-		isVolatile := at.field == "metadata" && volatileFields[key]
-		if isVolatile {
-			m.volatile++
-		}
-		if !first {
-			m.copy(",")
-		}
-		first = false
-		m.emit(key, quoted(m.key(at, key))+":")
-		if err := m.value(at.enter(key)); err != nil {
-			return err
-		}
-		if isVolatile {
-			m.volatile--
-		}
-	}
-	m.copy("}")
-	_, err := m.in.Token()
-	return err
-}
-
-// hasLabelSelector reads Metacontroller's configuration, and reports all that a hook asks
-// of it: whether it has a labelSelector.
-func (m *mask) hasLabelSelector() (bool, error) {
-	var raw json.RawMessage
-	if err := m.in.Decode(&raw); err != nil {
-		return false, err
-	}
-	var controller struct {
-		Spec struct {
-			ParentResource struct {
-				LabelSelector *json.RawMessage `json:"labelSelector"`
-			} `json:"parentResource"`
-		} `json:"spec"`
-	}
-	// Whatever cannot be read has none for the hook either.
-	return json.Unmarshal(raw, &controller) == nil && controller.Spec.ParentResource.LabelSelector != nil, nil
-}
-
-// enter returns the position of a member of an object.
-func (at place) enter(key string) place {
-	to := at
-	to.field, to.within, to.depth, to.isNamedList = key, at.field, at.depth+1, false
+// key returns the name of a member. Those of managed fields have a prefix.
+func (m *mask) key(key string) string {
+	prefix, rest, hasPrefix := strings.Cut(key, ":")
 	switch {
-	case at.isApplied:
-	case at.depth == 0:
-		to.root = key
-		return to
-	case at.root == "parent" && at.depth == 1:
-		to.isStatus, to.isSpec = key == "status", key == "spec"
-	case at.root == "children" && at.depth == 2:
-		to.child, to.isChild = at.field+"/"+key[strings.LastIndex(key, "/")+1:], true
+	case isName(key), prefix == "f" && isName(rest):
+		return key
+	case hasPrefix && len(prefix) == 1:
+		return prefix + ":" + m.placeholder(rest)
 	}
-	if !at.isApplied && at.root != "parent" && to.depth <= 3 { // the names of kinds and objects
-		return to
-	}
-	isWithinMap := at.kind == isLabels && (key == "matchLabels" || key == "matchExpressions")
+	return m.placeholder(key)
+}
+
+// text returns what is recorded of a string.
+func (m *mask) text(text string, in place) string {
 	switch {
-	case at.kind != typed && !isWithinMap:
-	case isWithinMap && key == "matchExpressions":
-		to.kind = typed
-	case free[key] && (key != "values" || at.field != "matchExpressions"):
-		to.kind, to.isNamedList = byUser, named[key]
-	case labelMaps[key]:
-		to.kind = isLabels
-	case annotations[key]:
-		to.kind = isNotes
-	case sizeMaps[key]:
-		to.kind = isSizes
-	case key == "fieldsV1":
-		to.kind = isOwnership
+	case in.keeps(text), m.known[text] && in.isName(), in.isStatus && m.isReference(text):
+		return text
+	case in.rule != annotations:
+	case in.field == metacontroller.HashAnnotation && in.child != "" && text == m.asked[in.child]:
+		return corpus.AskedFor
+	case strings.HasSuffix(in.field, "/last-applied-configuration"):
+		return m.applied(text)
 	}
-	return to
+	if in.within == "data" || in.within == "binaryData" {
+		if _, err := base64.StdEncoding.DecodeString(text); err == nil {
+			return base64.StdEncoding.EncodeToString([]byte(m.placeholder(text)))
+		}
+	}
+	return m.shaped(text)
 }
 
-// number returns the output for a number: it is kept, unless it may be a
-// credential.
-func number(at place, n json.Number) string {
-	if at.kind == byUser || at.kind == typed && (isSecretive(at.field) || at.field == "value") {
-		return "1"
-	}
-	return n.String()
+// isReference reports whether a text names an object of the request, as in Job/web.
+func (m *mask) isReference(text string) bool {
+	kind, name, found := strings.Cut(text, "/")
+	return found && isWord(kind) && m.known[name]
 }
 
-func quoted(text string) string {
-	encoded, err := json.Marshal(text)
+// applied masks an annotation that holds an object as it was applied: its fields tell whose they
+// are.
+func (m *mask) applied(text string) string {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var object map[string]any
+	if decoder.Decode(&object) != nil || decoder.More() {
+		return m.placeholder(text)
+	}
+	encoded, err := json.Marshal(m.value(object, placeOf(object)))
 	if err != nil {
-		return `""`
+		return m.placeholder(text)
 	}
 	return string(encoded)
 }
 
-// hashOf returns the output for the hash of a child: the placeholder of the
-// desired hash, if it is that one.
-func (m *mask) hashOf(at place, text string) string {
-	if at.isChild && !at.isApplied && at.within == "annotations" && text != "" && text == m.asked[at.child] {
-		return corpus.AskedFor
+// placeholder returns a word that is valid as a name, as the value of a label and as a text. It
+// reveals nothing about what it replaces.
+func (m *mask) placeholder(text string) string {
+	if m.numbers[text] == 0 {
+		m.numbers[text] = len(m.numbers) + 1
 	}
-	if hashForm.MatchString(text) {
-		return m.places.hash(text)
-	}
-	return m.places.of(text)
+	return "redacted-" + strconv.Itoa(m.numbers[text])
 }
 
-const hashAnnotation = metacontroller.HashAnnotation
+// address matches the parts of an address that are no secret: scheme and port.
+var address = regexp.MustCompile(`^([a-z]{2,10}://)[^/ \n]*?(:[0-9]{1,5})?(/[^ \n]*)?$`)
+
+// shaped returns the placeholder of a string in the form that a schema may require: an address
+// stays one of the same scheme and port, and a path stays a path.
+func (m *mask) shaped(text string) string {
+	word := m.placeholder(text)
+	parts := address.FindStringSubmatch(text)
+	switch {
+	case parts != nil && parts[3] != "":
+		return parts[1] + word + ".invalid" + parts[2] + "/" + word
+	case parts != nil:
+		return parts[1] + word + ".invalid" + parts[2]
+	case strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \n"):
+		return "/" + word
+	case strings.HasPrefix(text, "git@"):
+		return "git@" + word + ".invalid:" + word
+	}
+	return word
+}

@@ -33,9 +33,6 @@ const (
 	// processes.
 	MostCases = 10_000
 	MostBytes = 512 << 20
-	// maxRemembered is the number of requests that are known as already
-	// recorded.
-	maxRemembered = 50_000
 )
 
 const (
@@ -44,9 +41,6 @@ const (
 	// restFactor makes the writer sleep after each exchange, as a multiple of
 	// the time that it took: it uses a fifth of one processor at most.
 	restFactor = 4
-	// retryTime is how long nothing is written after a file could not be
-	// written.
-	retryTime = 10 * time.Second
 )
 
 // Exchange is a request with its answer.
@@ -68,14 +62,11 @@ type Recorder struct {
 	closing chan struct{} // closed when Close begins
 	done    chan struct{} // closed when the writer has ended
 
-	// Only the writer uses these.
-	repeated map[string]bool // requests that have been looked at
-	retryAt  time.Time
+	schemas map[string]map[string]any // of the parents, by kind; only the writer uses it
 
 	mutex   sync.Mutex
 	closed  bool
-	late    bool // the queue is dropped
-	waiting int  // bytes in the queue
+	waiting int // bytes in the queue
 	cases   int
 	bytes   int64
 	dropped map[reason]int
@@ -93,7 +84,7 @@ func New(dir string, log *slog.Logger) (*Recorder, error) {
 	}
 	r := &Recorder{
 		log: log, files: files, queue: make(chan Exchange, maxQueued), closing: make(chan struct{}), done: make(chan struct{}),
-		repeated: map[string]bool{}, dropped: map[reason]int{}, cases: len(files.keys), bytes: files.bytes,
+		schemas: map[string]map[string]any{}, dropped: map[reason]int{}, cases: len(files.keys), bytes: files.bytes,
 	}
 	go r.run()
 	return r, nil
@@ -101,38 +92,26 @@ func New(dir string, log *slog.Logger) (*Recorder, error) {
 
 // Record queues an exchange, and never blocks.
 func (r *Recorder) Record(e Exchange) {
-	if e.size() > maxExchange {
+	switch {
+	case e.size() > maxExchange:
 		r.drop(dropLarge)
-		return
-	}
-	if !r.admit(e.size()) {
+	case !r.enqueue(e):
 		r.drop(dropBusy)
-		return
+	}
+}
+
+// enqueue queues an exchange if there is room.
+func (r *Recorder) enqueue(e Exchange) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.closed || len(r.queue) == maxQueued || r.waiting+e.size() > maxQueuedBytes {
+		return false
 	}
 	// The bodies may be slices of larger buffers, or of reused ones.
 	e.Request, e.Answer = bytes.Clone(e.Request), bytes.Clone(e.Answer)
 	e.Now = e.Now.UTC().Truncate(time.Second)
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if !r.closed {
-		select {
-		case r.queue <- e:
-			return
-		default:
-		}
-	}
-	r.waiting -= e.size()
-	r.dropped[dropBusy]++
-}
-
-// admit reports whether the queue has room for so many bytes, and reserves it.
-func (r *Recorder) admit(size int) bool {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.closed || len(r.queue) == maxQueued || r.waiting+size > maxQueuedBytes {
-		return false
-	}
-	r.waiting += size
+	r.waiting += e.size()
+	r.queue <- e // nobody else fills it
 	return true
 }
 
@@ -151,9 +130,7 @@ func (r *Recorder) Close() {
 	select {
 	case <-r.done:
 	case <-time.After(closeTime):
-		r.files.stop()
 		r.mutex.Lock()
-		r.late = true
 		r.dropped[dropLate] += len(r.queue) + 1 // with the current one
 		r.mutex.Unlock()
 	}
@@ -164,12 +141,6 @@ func (r *Recorder) run() {
 	defer close(r.done)
 	for e := range r.queue {
 		start := time.Now()
-		r.mutex.Lock()
-		late := r.late
-		r.mutex.Unlock()
-		if late {
-			return // they have been counted
-		}
 		r.handle(e)
 		r.mutex.Lock()
 		r.waiting -= e.size()
@@ -203,11 +174,7 @@ func (r *Recorder) handle(e Exchange) {
 		r.drop(dropFull)
 		return
 	}
-	if time.Now().Before(r.retryAt) {
-		r.drop(dropFailed)
-		return
-	}
-	out, err := r.record(e)
+	out, err := r.newCase(e)
 	switch {
 	case errors.Is(err, errTooLarge):
 		r.drop(dropLarge)
@@ -231,37 +198,12 @@ func (r *Recorder) write(e Exchange, out *pair) {
 		r.drop(dropFull)
 		return
 	}
-	err := r.files.write(e.Controller.Name(), string(e.Hook), out)
-	if errors.Is(err, errStopped) {
-		return // it has been counted
-	}
-	if err != nil {
-		r.retryAt = time.Now().Add(retryTime)
-		clear(r.repeated) // it may come again when there is room
-		r.log.Warn("a file could not be written", "error", err)
-		r.drop(dropFailed)
+	if err := r.files.write(e.Controller.Name(), string(e.Hook), out); err != nil {
+		r.drop(dropFailed, "error", err)
 		return
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.cases++
 	r.bytes += int64(size)
-}
-
-// isRepeated reports whether a request was handled before, and remembers it.
-func (r *Recorder) isRepeated(e Exchange, sum []byte) bool {
-	key := e.Controller.Name() + "/" + string(e.Hook) + "/" + string(sum[:16])
-	if r.repeated[key] {
-		return true
-	}
-	if len(r.repeated) >= maxRemembered {
-		clear(r.repeated)
-	}
-	r.repeated[key] = true
-	return false
-}
-
-// isWritten reports whether a case is in the folder.
-func (r *Recorder) isWritten(e Exchange, key string) bool {
-	return r.files.keys[e.Controller.Name()+"/"+string(e.Hook)+"/"+key]
 }

@@ -83,13 +83,13 @@ func (p Plan) Write() (created, changed []string, err error) {
 		return nil, nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.created)) {
-		if err := documents.WriteBelow(p.root, path, p.created[path]); err != nil {
+		if err := documents.WriteBelow(p.root, path, p.created[path], 0o644); err != nil {
 			return created, nil, fmt.Errorf("writing a new file: %w", err)
 		}
 		created = append(created, path)
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.changed)) {
-		if err := documents.WriteBelow(p.root, path, p.changed[path]); err != nil {
+		if err := documents.WriteBelow(p.root, path, p.changed[path], 0o644); err != nil {
 			return created, changed, fmt.Errorf("adding a line: %w", err)
 		}
 		changed = append(changed, path)

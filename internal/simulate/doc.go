@@ -5,8 +5,7 @@
 // A [World] has three parts, each a package below this one that knows nothing of the
 // inside of the others: apiserver stores objects and tells of each write, composite is
 // Metacontroller, and controllers are those that come with Kubernetes. The doc comment
-// of each says what it models and what it does not. Package fingerprint tells worlds
-// apart.
+// of each says what it models and what it does not.
 //
 // This package is the player: it has the clock, which each step moves by a second, and
 // which jumps to the next timer where nothing is left to do; in a step, Metacontroller

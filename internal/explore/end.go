@@ -1,0 +1,130 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// settle ends all faults, lets the world come to rest and checks the result.
+func (r *Run) settle() {
+	if r.Broken != nil {
+		return
+	}
+	r.World.Do(simulate.Action{Do: "mend"})
+	r.refused = map[simulate.Ref]simulate.Refusal{}
+	if err := r.World.Play(); err != nil {
+		r.checkFailures()
+		r.violated(lawRest, err.Error())
+		return
+	}
+	r.checkFailures()
+	r.checkReady()
+	for _, outcome := range r.World.Outcomes() {
+		if outcome.Parent.GetDeletionTimestamp() == nil {
+			r.checkEnd(outcome)
+		}
+	}
+	r.checkGone()
+}
+
+// checkEnd compares the result with that of a new custom resource.
+func (r *Run) checkEnd(outcome simulate.Outcome) {
+	name := simulate.RefOf(outcome.Parent).String()
+	if told := r.checkRefused(outcome); told {
+		return
+	}
+	if outcome.Failure != "" {
+		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
+		return
+	}
+	history := r.scenario.controllerOf(outcome.Parent).Invariants.History
+	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
+	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
+		return
+	}
+	if is.ready != fresh.ready || is.stalled != fresh.stalled {
+		mayDiffer := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
+		if mayDiffer && fresh.stalled == "True" {
+			return // one that has completed does not need what a new one waits for
+		}
+		if !mayDiffer {
+			r.violated(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
+				name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
+		}
+	}
+	if list := is.differences(fresh, history); len(list) > 0 {
+		r.violated(lawSame, name+": "+strings.Join(list, ", "))
+	}
+}
+
+// checkRefused reports whether children are refused at the end for reasons
+// outside the schema: their names or node ports are taken. The custom resource
+// must report that. A name that another controller uses may be reported later,
+// because such children are left out.
+func (r *Run) checkRefused(outcome simulate.Outcome) bool {
+	told, taken := false, ""
+	parent := simulate.RefOf(outcome.Parent)
+	for child, refusal := range r.refused {
+		if refusal.Parent != parent && !r.asked[parent][child] {
+			continue // that of another custom resource, which may be a child of this one
+		}
+		object := r.World.Get(child)
+		isPort := outcome.Failure != "" && strings.Contains(refusal.Err.Error(), "nodePort")
+		if !isPort && (object == nil || simulate.IsOwnedBy(object, outcome.Parent)) {
+			continue
+		}
+		taken = child.String()
+		told = told || strings.Contains(outcome.Message, child.String())
+	}
+	for _, child := range r.leftAlone(outcome.Parent) {
+		taken = child.String()
+		told = told || strings.Contains(outcome.Message, child.String()) || outcome.Reason != operator.ReasonChildBlocked
+	}
+	if taken != "" && (!told || outcome.Ready == "True") {
+		r.violated(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, parent,
+			outcome.Ready, outcome.Reason, outcome.Message))
+	}
+	return taken != "" || r.isTold(outcome)
+}
+
+// isTold reports whether a custom resource says truly that the name of a child is taken. It does
+// not ask for the child each time, so that the last answer may be one without a refusal.
+func (r *Run) isTold(outcome simulate.Outcome) bool {
+	if outcome.Reason != operator.ReasonChildBlocked {
+		return false
+	}
+	return slices.ContainsFunc(r.World.Objects(), func(object simulate.Object) bool {
+		return strings.Contains(outcome.Message, simulate.RefOf(object).String()+" ") && !simulate.IsOwnedBy(object, outcome.Parent)
+	})
+}
+
+// leftAlone returns the objects of other controllers that use the names of
+// children of a custom resource, which are therefore left out.
+func (r *Run) leftAlone(parent simulate.Object) []simulate.Ref {
+	var refs []simulate.Ref
+	for _, object := range r.World.Selected(parent) {
+		owner, declared := metav1.GetControllerOfNoCopy(object), r.scenario.declaredOf(parent, object)
+		if declared != nil && declared.SharedName && owner != nil && owner.UID != parent.GetUID() {
+			refs = append(refs, simulate.RefOf(object))
+		}
+	}
+	return refs
+}
+
+// checkGone looks for children of deleted custom resources.
+func (r *Run) checkGone() {
+	if r.orphans || len(r.World.Parents()) > 0 {
+		return
+	}
+	for _, object := range r.World.Objects() {
+		if r.World.IsChild(object) {
+			r.violated(lawGone, simulate.RefOf(object).String()+" is left behind")
+		}
+	}
+}
