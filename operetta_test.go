@@ -72,7 +72,7 @@ func TestProgramOfAnotherModule(t *testing.T) {
 	require.Contains(t, run("./acme", "simulate", "deploy/samples/rediscache.yaml"), "= RedisCache default/sessions: Ready and quiet after ")
 	require.Contains(t, run("./acme", "explore", "deploy/samples/rediscache.yaml", "--schedules", "40"), "schedules: 40, found: 0")
 	manifests := run("./acme", "manifests", "--prefix", "acme-", "--namespace", "acme", "--service", "acme") + run("./acme", "manifests", "--rbac", "--prefix", "acme-")
-	require.NotContains(t, manifests, "operetta")
+	require.NotContains(t, strings.ReplaceAll(manifests, "operetta.dev/hook-", ""), "operetta")
 	require.Contains(t, manifests, "name: acme-rediscache\n")
 	require.Contains(t, manifests, "name: acme-metacontroller-rediscache\n")
 }
