@@ -160,7 +160,7 @@ func TestTheProgramNeedsNothingBesideIt(t *testing.T) {
 	sample, err := os.ReadFile("../../deploy/samples/podset.yaml")
 	require.NoError(t, err)
 	for want, args := range map[string][]string{
-		"v1.2.3":    {"version"},
+		"v1.2.3":        {"version"},
 		"listen: :8080": {"config"},
 	} {
 		cmd := exec.CommandContext(t.Context(), "/operetta", args...)
