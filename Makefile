@@ -192,8 +192,7 @@ soak: ## Send the built binary requests of all kinds for TIME=30m, and look whet
 	@OPERETTA_TEST_LOAD=1 OPERETTA_TEST_SOAK=$(or $(TIME),30m) OPERETTA_TEST_RACES=$(RACES) $(GO) test -count=1 -timeout 24h -v -run '^TestSoak$$' ./internal/server/loadtest
 
 .PHONY: thorough
-thorough: ## The tests of the hooks, the protocol and the load with every repetition, for half an hour, and the alert rules by promtool
-	@cd e2e/promtool && $(GOTEST) -count=1 -timeout $(TIMEOUT) ./...
+thorough: ## The tests of the hooks, the protocol and the load with every repetition, for half an hour
 	@OPERETTA_TEST_THOROUGH=1 OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) ./internal/server/loadtest
 	@OPERETTA_TEST_THOROUGH=1 $(COMPUTES) $(GOTEST) -timeout 2h $(COVERED)
 
@@ -203,7 +202,6 @@ lint: ## Lint, with the rules that keep hooks pure
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd e2e/native && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
-	cd e2e/promtool && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: e2e
@@ -264,11 +262,6 @@ bench-cluster: ## Measure COUNT=200 ModelBoxes on a real control plane, with Met
 	@cat bin/bench-cluster.txt
 	$(call keep,bench-cluster)
 
-.PHONY: profile
-profile: ## Record a CPU profile of the server under that load to bin/default.pgo, and print what it is worth to the compiler
-	@mkdir -p bin
-	@OPERETTA_TEST_PROFILE=$(CURDIR)/bin/default.pgo $(GO) test -count=1 -timeout $(TIMEOUT) -v -run '^TestProfile$$' ./internal/bench -rounds=$(or $(ROUNDS),7)
-
 .PHONY: bench-requests
 bench-requests: ## Record what make bench sends, on a real control plane
 	@cd e2e && OPERETTA_TEST_REQUESTS=$(CURDIR)/internal/bench/testdata $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestRequests$$' ./live
@@ -288,7 +281,6 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd e2e && $(GO) mod tidy -diff
 	cd e2e/native && $(GO) mod tidy -diff
 	cd e2e/defaults && $(GO) mod tidy -diff
-	cd e2e/promtool && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
 	cd release && $(GO) mod tidy -diff
 
