@@ -14,13 +14,13 @@ import (
 type reader struct{ *rawjson.Reader }
 
 // objects reads a map of maps of objects, kind by kind. The inner keys are ignored: they are names
-// in hook version v1 and namespace/name in v2, and the objects have both. DecodeAs returns
+// in hook version v1 and namespace/name in v2, and the objects have both. decodeAs returns
 // the type into which objects of a kind are decoded, or nil.
-func (r reader) objects(field, namespace string, reads func(key string) reflect.Type) (Objects, error) {
+func (r reader) objects(field, namespace string, decodeAs func(key string) reflect.Type) (Objects, error) {
 	objects := Objects{byKind: map[string][]Snapshot{}}
 	err := r.Members(func(name []byte) error {
 		key := string(name)
-		list, err := r.list(key, namespace, reads(key))
+		list, err := r.list(key, namespace, decodeAs(key))
 		if errors.Is(err, rawjson.ErrKind) {
 			return badRequest("%s[%.100q]: is not an object of objects by name", field, key)
 		}
@@ -37,17 +37,17 @@ func (r reader) objects(field, namespace string, reads func(key string) reflect.
 }
 
 // list reads the objects of a kind. What is no object has no identity.
-func (r reader) list(key, namespace string, reads reflect.Type) ([]Snapshot, error) {
+func (r reader) list(key, namespace string, decodeAs reflect.Type) ([]Snapshot, error) {
 	var list []Snapshot
 	known := Snapshot{Namespace: namespace}
 	known.Kind, known.APIVersion, _ = strings.Cut(key, ".")
 	err := r.Members(func(name []byte) error {
 		var into reflect.Value
-		if reads != nil {
-			into = reflect.New(reads).Elem()
+		if decodeAs != nil {
+			into = reflect.New(decodeAs).Elem()
 		}
 		s, err := r.object(&known, into)
-		if reads != nil {
+		if decodeAs != nil {
 			s.decoded = into.Addr().Interface()
 		}
 		if s.Name == "" {

@@ -5,13 +5,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/wire"
 )
 
-// Size returns how many bytes a child takes in an answer, without its hash. An
-// error means that it cannot be encoded as JSON.
-func Size(object Object) (int, error) {
-	wire, err := wire.AppendObject(make([]byte, 0, 2048), object)
-	return len(wire), err
-}
-
 // MaxAppliedBytes is the limit of [AppliedSize]. The API server stores 256 KiB
 // of annotations: the rest is for the namespace and the label that
 // Metacontroller adds to the copy, and for the annotations of others.

@@ -164,7 +164,7 @@ type ChildrenReport struct {
 	ResyncAfter time.Duration
 }
 
-// With returns the judgement for the conditions: the operator's own if the
+// With returns the summary for the conditions: the operator's own if the
 // children are settled or it has failed, otherwise that of the children. What
 // hinders children that are being updated is told, too: a Deployment that cannot
 // create a ReplicaSet never observes its newest generation.
@@ -195,21 +195,21 @@ func (c *Conditions) ReportChildren(diff metacontroller.Difference, pending Pend
 		// An event arrives when the name is free, unless it is lost.
 		_, missing.retryAfter = attempt(c.now.Sub(c.Find(ConditionChildrenObserved).LastTransitionTime.Time))
 	}
-	var judgement Summary
+	var summary Summary
 	switch {
 	case missing.isOver, len(diff.Conflicts) > 0:
-		judgement = Summary{Failed, ReasonChildBlocked, missingMessage(diff, missing.isOver)}
+		summary = Summary{Failed, ReasonChildBlocked, missingMessage(diff, missing.isOver)}
 	case updating.isOver:
-		judgement = Summary{Failed, ReasonUpdateBlocked, notUpdatedMessage(diff)}
+		summary = Summary{Failed, ReasonUpdateBlocked, notUpdatedMessage(diff)}
 	case len(diff.Missing) > 0:
-		judgement = Summary{Progressing, ReasonCreating, "being created: " + listed(diff.Missing)}
+		summary = Summary{Progressing, ReasonCreating, "being created: " + listed(diff.Missing)}
 	case len(diff.Outdated) > 0:
-		judgement = Summary{Progressing, ReasonUpdating, outdatedMessage(diff)}
+		summary = Summary{Progressing, ReasonUpdating, outdatedMessage(diff)}
 	default:
 		return ChildrenReport{ChildrenUpToDate: true}
 	}
 	return ChildrenReport{
-		Summary:     judgement,
+		Summary:     summary,
 		Pending:     PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)},
 		ResyncAfter: Soonest(missing.retryAfter, updating.retryAfter),
 	}

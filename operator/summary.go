@@ -63,7 +63,7 @@ func (c *Conditions) SetSummary(j Summary, also ...string) {
 }
 
 // SetSummarized sets a condition of the operator's own, which is True where the
-// judgement is Done.
+// summary is Done.
 func (c *Conditions) SetSummarized(conditionType string, j Summary) {
 	c.Set(conditionType, conditionStatus(j.State == Done), j.Reason, j.Message)
 }

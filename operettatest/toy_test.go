@@ -88,11 +88,11 @@ func answerToy(parent *toy, seen metacontroller.Observed, child metacontroller.O
 	}
 	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, seen.Now)
 	children := conditions.ReportChildren(differs, parent.Status.PendingChildren)
-	judgement := children.Summary
+	summary := children.Summary
 	if children.ChildrenUpToDate {
-		judgement = judge()
+		summary = judge()
 	}
-	conditions.SetSummary(judgement)
+	conditions.SetSummary(summary)
 	return metacontroller.Result[toyStatus]{
 		Status:      toyStatus{conditions.List(), children.Pending},
 		Children:    conditions.BackOffRejected(wanted, differs, parent.Status.PendingChildren, seen.Children),
@@ -100,7 +100,7 @@ func answerToy(parent *toy, seen metacontroller.Observed, child metacontroller.O
 	}, nil
 }
 
-// isThere is the judgement of a child that need not do anything.
+// isThere is the summary of a child that need not do anything.
 func isThere() operator.Summary {
 	return operator.Summary{State: operator.Done, Reason: "Available", Message: "it is there"}
 }

@@ -54,15 +54,15 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 		v = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
 	}
 	conditions.Set(conditionSucceeded, v.succeeded, v.reason, v.message)
-	judgement := children.With(v.judgement())
+	summary := children.With(v.summary())
 	switch { // what is in the way, which the children do not tell
 	case p.blocked != "":
 		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Job/"+status.JobName)
-		judgement = operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: p.blocked}
+		summary = operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: p.blocked}
 	case p.waits != "":
-		judgement = v.judgement()
+		summary = v.summary()
 	}
-	conditions.SetSummary(judgement)
+	conditions.SetSummary(summary)
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
 	status, left := operator.Pace(conditions, s.build.Status, status, Status.isProgressOf)
 	p.resyncWithin(left)
@@ -148,8 +148,8 @@ func runningStep(pod *observedPod) string {
 	return ""
 }
 
-// judgement returns the judgement for Ready: True once the build has succeeded.
-func (v verdict) judgement() operator.Summary {
+// summary returns the summary for Ready: True once the build has succeeded.
+func (v verdict) summary() operator.Summary {
 	state := map[metav1.ConditionStatus]operator.State{metav1.ConditionTrue: operator.Done, metav1.ConditionFalse: operator.Failed}[v.succeeded]
 	return operator.Summary{State: state, Reason: v.reason, Message: v.message}
 }

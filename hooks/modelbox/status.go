@@ -20,15 +20,15 @@ type state struct {
 func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
 	conditions := operator.NewConditions(s.box.Status.Conditions, s.box.Generation, s.now)
 	reported := conditions.ReportChildren(differs, s.box.Status.PendingChildren)
-	judgement := reported.Summary
+	summary := reported.Summary
 	if s.observed.deployment != nil {
 		rollout := s.observed.deployment.Rollout()
 		if slices.Contains(differs.Outdated, s.observed.deployment.Ref()) {
 			rollout.Deadline = "" // that of a template which is being replaced
 		}
-		judgement = reported.With(rollout.Summary())
+		summary = reported.With(rollout.Summary())
 	}
-	conditions.SetSummary(judgement, operator.ConditionProgressing, operator.ConditionDegraded)
+	conditions.SetSummary(summary, operator.ConditionProgressing, operator.ConditionDegraded)
 	status := progress(s.box, s.observed)
 	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
 	status, left := operator.Pace(conditions, s.box.Status, status, nil)

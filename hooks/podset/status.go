@@ -65,7 +65,7 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 		}
 	}
 	conditions.SetSummary(own, operator.ConditionProgressing)
-	if !children.ChildrenUpToDate { // Progressing shows the operator's own judgement
+	if !children.ChildrenUpToDate { // Progressing shows the operator's own summary
 		conditions.SetSummary(children.Summary)
 	}
 	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
@@ -153,7 +153,7 @@ func (o observed) lastChange() time.Time {
 
 // judge returns the state of the Pods, and how long until the progress
 // deadline, or zero.
-func judge(s state) (judgement operator.Summary, left time.Duration) {
+func judge(s state) (summary operator.Summary, left time.Duration) {
 	reason, message := activity(s)
 	change := s.observed.lastChange()
 	left = change.Add(progressDeadline).Sub(s.now)

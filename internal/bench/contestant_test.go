@@ -69,10 +69,10 @@ func startNode(t *testing.T, node string) *contestant {
 	return begin(t, "Node", address, exec.CommandContext(t.Context(), node, "testdata/hook.js", port), listens(address))
 }
 
-func startProgram(t *testing.T, path string, flags ...string) *contestant {
+func startProgram(t *testing.T, path string) *contestant {
 	t.Helper()
 	address, metrics := freeAddress(t), freeAddress(t)
-	cmd := exec.CommandContext(t.Context(), path, append([]string{"serve", "--listen=" + address, "--metrics-listen=" + metrics}, flags...)...)
+	cmd := exec.CommandContext(t.Context(), path, "serve", "--listen="+address, "--metrics-listen="+metrics)
 	c := begin(t, "Operetta", address, cmd, func() bool {
 		response, err := http.Get("http://" + metrics + "/readyz")
 		if err != nil {
@@ -157,15 +157,10 @@ func (c *contestant) proc(t *testing.T, file string) string {
 }
 
 // build builds the server's program as the image has it, and returns its path.
-func build(t *testing.T, flags ...string) string {
+func build(t *testing.T) string {
 	t.Helper()
-	source := "../../cmd/operetta-server"
-	if _, err := os.Stat(source); err != nil {
-		source = "../../cmd/operetta"
-	}
 	path := filepath.Join(t.TempDir(), "operetta")
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path}, flags...)
-	cmd := exec.CommandContext(t.Context(), "go", append(args, source)...)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "../../cmd/operetta-server")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", output)

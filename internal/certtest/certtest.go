@@ -34,26 +34,11 @@ type Pair struct{ Certificate, Key []byte }
 // NewAuthority returns a self-signed CA.
 func NewAuthority(t testing.TB, name string) *Authority {
 	t.Helper()
-	template := authority(name)
-	return (&Authority{certificate: template}).signAuthority(t, template)
-}
-
-// Intermediate returns a CA that this one has signed.
-func (a *Authority) Intermediate(t testing.TB, name string) *Authority {
-	t.Helper()
-	return a.signAuthority(t, authority(name))
-}
-
-func authority(name string) *x509.Certificate {
-	return &x509.Certificate{
+	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign, NotAfter: time.Now().Add(time.Hour),
 	}
-}
-
-func (a *Authority) signAuthority(t testing.TB, template *x509.Certificate) *Authority {
-	t.Helper()
-	pair, key := a.sign(t, template)
+	pair, key := (&Authority{certificate: template}).sign(t, template)
 	block, _ := pem.Decode(pair.Certificate)
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	require.NoError(t, err)

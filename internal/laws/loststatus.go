@@ -80,7 +80,7 @@ func notAsIfWritten(t *testing.T, before, lost, written corpus.Case) (found []st
 		}
 	}
 	if lost.Now.Equal(before.Now) { // later, the times since when children are missing differ, which are in the status
-		remembered, forgotten := judgements(t, withStatus.Body), judgements(t, without.Body)
+		remembered, forgotten := summaries(t, withStatus.Body), summaries(t, without.Body)
 		if !slices.Equal(remembered, forgotten) {
 			tell("status", fmt.Sprintf("%q is judged %q", remembered, forgotten))
 		}
@@ -113,9 +113,9 @@ func childrenLeft(t *testing.T, e corpus.Case, answer metacontroller.Answer) map
 	return left
 }
 
-// judgements returns the conditions of an answer without their messages. While work goes on, it
+// summaries returns the conditions of an answer without their messages. While work goes on, it
 // leaves out how far it is, which a status may tell some seconds late: see operator.Pace.
-func judgements(t *testing.T, body []byte) []string {
+func summaries(t *testing.T, body []byte) []string {
 	var response struct {
 		Status struct{ Conditions []metav1.Condition }
 	}
