@@ -87,8 +87,11 @@ const (
 	ReasonPaused = "DeploymentPaused"
 )
 
-// Rollout returns the progress of the workload's rollout.
+// Rollout returns the progress of the workload's rollout, which is zero for one that is nil.
 func (w *Workload) Rollout() Rollout {
+	if w == nil {
+		return Rollout{}
+	}
 	return RolloutOf(w.Kind, w.Metadata.Generation, w.Spec.Replicas, &w.Status)
 }
 

@@ -53,9 +53,7 @@ type toy struct {
 }
 
 type toyStatus struct {
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
+	operator.Status `json:",inline"`
 }
 
 // webController declares the operator of Webs.
@@ -86,18 +84,9 @@ func answerToy(parent *toy, seen metacontroller.Observed, child metacontroller.O
 	if err != nil {
 		return metacontroller.Result[toyStatus]{}, err
 	}
-	conditions := operator.NewConditions(parent.Status.Conditions, parent.Generation, seen.Now)
-	children := conditions.ReportChildren(differs, parent.Status.PendingChildren)
-	summary := children.Summary
-	if children.ChildrenUpToDate {
-		summary = judge()
-	}
-	conditions.SetSummary(summary)
-	return metacontroller.Result[toyStatus]{
-		Status:      toyStatus{conditions.List(), children.Pending},
-		Children:    conditions.BackOffRejected(wanted, differs, parent.Status.PendingChildren, seen.Children),
-		ResyncAfter: children.ResyncAfter,
-	}, nil
+	report := operator.NewReport(parent, parent.Status.Status, seen, differs)
+	report.SetSummary(report.With(judge()))
+	return operator.Answer(report, parent.Status, toyStatus{}, wanted), nil
 }
 
 // isThere is the summary of a child that need not do anything.

@@ -2,7 +2,6 @@ package modelbox
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -25,9 +24,6 @@ const selectorLabel = "modelbox"
 
 // children returns the Deployment and, if there is one, the Service.
 func (p Policy) children(box *ModelBox, observed observed) ([]metacontroller.Object, error) {
-	if box.Spec.Image == "" {
-		return nil, errors.New("spec.image is missing: write the image that the main container shall run")
-	}
 	deployment := p.deployment(box)
 	if observed := observed.deployment; box.Spec.Replicas == nil && observed != nil {
 		if err := operator.PreserveReplicas(deployment, observed.Snapshot, observed.Spec.Replicas); err != nil {
@@ -59,7 +55,6 @@ func withoutBlockedService(wanted []metacontroller.Object, observed *observedSer
 func (p Policy) deployment(box *ModelBox) *appsv1.Deployment {
 	ratio := rollingUpdate(box.Spec.RollingUpdate)
 	return &appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Deployment.APIVersion, Kind: metacontroller.Deployment.Kind},
 		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)},
 		Spec: appsv1.DeploymentSpec{
 			Replicas:        box.Spec.Replicas,
@@ -93,7 +88,6 @@ func service(box *ModelBox) *corev1.Service {
 		return nil
 	}
 	service := &corev1.Service{
-		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Service.APIVersion, Kind: metacontroller.Service.Kind},
 		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)},
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceType(serviceType),

@@ -1,15 +1,12 @@
 package modelbox
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Policy is what whoever installs the operator decides. Another Policy is rolled out to
@@ -85,78 +82,21 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// validate refuses what the CRD refuses of the resources of a ModelBox.
+// validate refuses what no container can have. The names of resources are the API server's
+// to judge.
 func (s Size) validate() error {
 	for field, list := range map[string]corev1.ResourceList{"requests": s.Requests, "limits": s.Limits} {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
-			amount := list[name]
-			switch {
-			case !isResource(name):
-				return fmt.Errorf("%s.%s: there is no such resource: write cpu, memory, ephemeral-storage, hugepages-<size>, or a device with its domain, such as nvidia.com/gpu", field, name)
-			case amount.Sign() < 0:
+			if amount := list[name]; amount.Sign() < 0 {
 				return fmt.Errorf("%s.%s: %s is negative: write 0 or more", field, name, amount.String())
-			case isDevice(name) && amount.Cmp(*resource.NewQuantity(amount.Value(), amount.Format)) != 0:
-				return fmt.Errorf("%s.%s: %s is no whole number: write one", field, name, amount.String())
-			case isHugePages(name) && amount.Value()%pageSize(name) != 0:
-				return fmt.Errorf("%s.%s: %s is no multiple of the size of a page: write one", field, name, amount.String())
 			}
 		}
 	}
-	if s.hasHugePages() && !s.has(corev1.ResourceCPU) && !s.has(corev1.ResourceMemory) {
-		return errors.New("limits: huge pages need cpu or memory: add a limit of memory")
-	}
 	for _, name := range slices.Sorted(maps.Keys(s.Requests)) {
 		request := s.Requests[name]
-		switch limit, limited := s.Limits[name]; {
-		case isDevice(name) && (!limited || request.Cmp(limit) != 0):
-			return fmt.Errorf("requests.%s: a device needs the same number in limits: write it there too, or only there", name)
-		case limited && request.Cmp(limit) > 0:
+		if limit, limited := s.Limits[name]; limited && request.Cmp(limit) > 0 {
 			return fmt.Errorf("requests.%s: %s is more than the limit of %s", name, request.String(), limit.String())
 		}
 	}
 	return nil
-}
-
-// has reports whether there is a request or limit of a resource.
-func (s Size) has(name corev1.ResourceName) bool {
-	_, requested := s.Requests[name]
-	_, limited := s.Limits[name]
-	return requested || limited
-}
-
-func (s Size) hasHugePages() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(s.Limits)), isHugePages)
-}
-
-// isResource reports whether the API server takes the name of a resource:
-// ValidateResourceRequirements of Kubernetes' pkg/apis/core/validation.
-func isResource(name corev1.ResourceName) bool {
-	switch {
-	case isHugePages(name):
-		return pageSize(name) > 0
-	case isDevice(name):
-		return !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
-			len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
-	default:
-		return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage
-	}
-}
-
-func isHugePages(name corev1.ResourceName) bool {
-	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
-}
-
-// pageSize returns the size of a huge page in bytes, or 0 where the name has none.
-func pageSize(name corev1.ResourceName) int64 {
-	size, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
-	if err != nil {
-		return 0
-	}
-	return max(size.Value(), 0)
-}
-
-// isDevice reports whether a resource cannot be shared out in parts: requests and limits
-// are the same.
-func isDevice(name corev1.ResourceName) bool {
-	return strings.Contains(string(name), "/") || isHugePages(name)
 }

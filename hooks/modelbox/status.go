@@ -3,36 +3,19 @@ package modelbox
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// state is the input of the status.
-type state struct {
-	box      *ModelBox
-	observed observed
-	now      time.Time
-}
-
-// report returns the status, and when to check again.
-func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
-	conditions := operator.NewConditions(s.box.Status.Conditions, s.box.Generation, s.now)
-	reported := conditions.ReportChildren(differs, s.box.Status.PendingChildren)
-	summary := reported.Summary
-	if s.observed.deployment != nil {
-		rollout := s.observed.deployment.Rollout()
-		if slices.Contains(differs.Outdated, s.observed.deployment.Ref()) {
-			rollout.Deadline = "" // that of a template which is being replaced
-		}
-		summary = reported.With(rollout.Summary())
+// summary returns how far the Deployment is. The progress deadline of a template that is
+// being replaced does not count.
+func summary(observed observed, differs metacontroller.Difference) operator.Summary {
+	rollout := observed.deployment.Rollout()
+	if d := observed.deployment; d != nil && slices.Contains(differs.Outdated, d.Ref()) {
+		rollout.Deadline = ""
 	}
-	conditions.SetSummary(summary, operator.ConditionProgressing, operator.ConditionDegraded)
-	status := progress(s.box, s.observed)
-	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	status, left := operator.Pace(conditions, s.box.Status, status, nil)
-	return status, operator.Soonest(reported.ResyncAfter, left)
+	return rollout.Summary()
 }
 
 // progress copies the numbers and addresses that are observed.

@@ -22,8 +22,7 @@ func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, er
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(state{box, observed, request.Now}, differs)
-	asked := operator.NewConditions(box.Status.Conditions, box.Generation, request.Now).
-		BackOffRejected(withoutBlockedService(wanted, observed.service), differs, box.Status.PendingChildren, request.Children)
-	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
+	report := operator.NewReport(box, box.Status.Status, request, differs)
+	report.SetSummary(report.With(summary(observed, differs)), operator.ConditionProgressing, operator.ConditionDegraded)
+	return operator.Answer(report, box.Status, progress(box, observed), withoutBlockedService(wanted, observed.service)), nil
 }

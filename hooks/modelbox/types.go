@@ -274,10 +274,12 @@ const (
 )
 
 // Status is the observed state of a ModelBox.
+//
+// Conditions are Ready, Progressing, Degraded, ChildrenObserved and, while
+// a rollout has failed for good, Stalled.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// Ready is the number of ready Pods of those wanted, as in 3/4.
 	// +optional
 	Ready string `json:"ready,omitempty"`
@@ -307,14 +309,6 @@ type Status struct {
 	// +optional
 	// +listType=atomic
 	NodePorts []NodePort `json:"nodePorts,omitempty"`
-	// Conditions are Ready, Progressing, Degraded, ChildrenObserved and, while
-	// a rollout has failed for good, Stalled.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }
 
 // NodePort is a port of the Service and its port on every node.

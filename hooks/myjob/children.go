@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -16,7 +15,6 @@ func pod(job *MyJob) *corev1.Pod {
 	podLabels := operator.App{Name: job.Name, Instance: job.Name, Component: "job", PartOf: "myjob"}.Labels()
 	maps.Copy(podLabels, job.Spec.Template.Labels)
 	pod := &corev1.Pod{
-		TypeMeta: metav1.TypeMeta{APIVersion: metacontroller.Pod.APIVersion, Kind: metacontroller.Pod.Kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: job.Name, Namespace: job.Namespace, Labels: podLabels, Annotations: maps.Clone(job.Spec.Template.Annotations),
 		},

@@ -2,12 +2,10 @@ package myjob
 
 import (
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -21,38 +19,32 @@ type state struct {
 	job      *MyJob
 	observed observed
 	plan     plan
-	now      time.Time
 }
 
-// report tells how far the MyJob is, and when to look again.
-func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
-	conditions := operator.NewConditions(s.job.Status.Conditions, s.job.Generation, s.now)
-	children := conditions.ReportChildren(differs, s.job.Status.PendingChildren)
+// report tells how far the MyJob is.
+func (s state) report(r *operator.Report) Status {
 	own := judge(s)
 	switch s.plan.stage {
 	case starting: // the report on the children has set it
 	case blocked:
-		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Pod/"+s.job.Name)
+		r.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Pod/"+s.job.Name)
 	case missing:
-		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "not observed any more: Pod/"+s.job.Name)
+		r.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "not observed any more: Pod/"+s.job.Name)
 	case running:
-		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "the Pod exists")
+		r.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "the Pod exists")
 	case ended:
-		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
+		r.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
 		if conditionType := conditionOf(s.plan.outcome.Result); conditionType != "" {
-			conditions.Set(conditionType, metav1.ConditionTrue, s.plan.outcome.Reason, own.Message)
+			r.Set(conditionType, metav1.ConditionTrue, s.plan.outcome.Reason, own.Message)
 		}
 	}
-	conditions.SetSummary(children.With(own))
-	status := s.progress()
-	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	status, left := operator.Pace(conditions, s.job.Status, status, Status.isProgressOf)
-	return status, operator.Soonest(children.ResyncAfter, s.plan.again, left)
+	r.SetSummary(r.With(own))
+	return s.progress()
 }
 
-// isProgressOf reports whether both say that the Pod is there and has not ended. Since when it
+// IsProgressOf reports whether both say that the Pod is there and has not ended. Since when it
 // has been missing is read by later syncs.
-func (s Status) isProgressOf(old Status) bool {
+func (s Status) IsProgressOf(old Status) bool {
 	return s.Phase == PhaseRunning && old.Phase == PhaseRunning && meta.IsStatusConditionTrue(old.Conditions, operator.ConditionChildrenObserved)
 }
 

@@ -86,10 +86,12 @@ const (
 
 // Status is the observed state of a MyJob. Once its phase is completed, its
 // result is never revised.
+//
+// Conditions are Ready, which is True after success, ChildrenObserved and,
+// once the phase is completed, Complete or Failed and Stalled.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// Phase is pending, running or completed.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
@@ -118,12 +120,4 @@ type Status struct {
 	// Duration is the time from startTime to completionTime, as in 1m30s.
 	// +optional
 	Duration string `json:"duration,omitempty"`
-	// Conditions are Ready, which is True after success, ChildrenObserved and,
-	// once the phase is completed, Complete or Failed and Stalled.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }

@@ -35,7 +35,6 @@ func access(tool *PodBuggerTool, names []string, hasRights bool) []metacontrolle
 	}
 	meta := metav1.ObjectMeta{Name: accessName(tool), Namespace: tool.Namespace, Labels: childLabels(tool, "access")}
 	account := &corev1.ServiceAccount{
-		TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.ServiceAccount.APIVersion, Kind: metacontroller.ServiceAccount.Kind},
 		ObjectMeta: *meta.DeepCopy(),
 		// Only Pods that ask for the token get it, as the Jobs' do.
 		AutomountServiceAccountToken: new(false),
@@ -46,12 +45,10 @@ func access(tool *PodBuggerTool, names []string, hasRights bool) []metacontrolle
 	return []metacontroller.Object{
 		account,
 		&rbacv1.Role{
-			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Role.APIVersion, Kind: metacontroller.Role.Kind},
 			ObjectMeta: *meta.DeepCopy(),
 			Rules:      permissions(names...),
 		},
 		&rbacv1.RoleBinding{
-			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.RoleBinding.APIVersion, Kind: metacontroller.RoleBinding.Kind},
 			ObjectMeta: meta,
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: metacontroller.Role.Kind, Name: meta.Name},
 			Subjects:   []rbacv1.Subject{subject(tool)},

@@ -101,7 +101,6 @@ func (p Policy) job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1
 	labels := childLabels(tool, "injector")
 	labels[toolLabel] = tool.Name
 	return &batchv1.Job{
-		TypeMeta: metav1.TypeMeta{APIVersion: metacontroller.Job.APIVersion, Kind: metacontroller.Job.Kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: tool.Namespace, Labels: labels,
 			Annotations: map[string]string{podAnnotation: pod.Name, uidAnnotation: string(pod.UID)},

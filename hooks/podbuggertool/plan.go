@@ -58,6 +58,11 @@ func decide(tool *PodBuggerTool, candidates []*candidate, now time.Time) plan {
 	return p
 }
 
+// isStuck reports whether a container has failed for good.
+func (p plan) isStuck() bool {
+	return slices.ContainsFunc(p.candidates, func(c *candidate) bool { return c.stuck })
+}
+
 // isMade reports whether the Job of a candidate is to be made now.
 func (p plan) isMade(c *candidate) bool {
 	return c.job == nil && c.allowed && p.named[c] && !p.delayed[c]

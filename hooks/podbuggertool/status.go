@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -18,27 +16,6 @@ const maxListed = 100
 // first.
 func (s PodState) rank() int {
 	return slices.Index([]PodState{PodFailed, PodNotRunning, PodPending, PodOutdated, PodInjected, PodWaiting, PodSkipped}, s)
-}
-
-// state is the input of the status.
-type state struct {
-	tool     *PodBuggerTool
-	observed observed
-	plan     plan
-	now      time.Time
-}
-
-// report returns the status, and when to check again.
-func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
-	list, resyncAfter := s.plan.progressOf(s.observed, s.now)
-	conditions := operator.NewConditions(s.tool.Status.Conditions, s.tool.Generation, s.now)
-	reported := conditions.ReportChildren(differs, s.tool.Status.PendingChildren)
-	status := count(list)
-	isStuck := slices.ContainsFunc(s.plan.candidates, func(c *candidate) bool { return c.stuck })
-	conditions.SetSummary(reported.With(judge(&status, isStuck)))
-	status.Conditions, status.PendingChildren = conditions.List(), reported.Pending
-	status, left := operator.Pace(conditions, s.tool.Status, status, nil)
-	return status, operator.Soonest(resyncAfter, reported.ResyncAfter, left)
 }
 
 // count counts and lists the Pods.

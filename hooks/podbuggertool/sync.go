@@ -1,7 +1,6 @@
 package podbuggertool
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -13,9 +12,6 @@ type result = metacontroller.Result[Status]
 // sync asks for a Job for every Pod that should get the container and, while
 // one has yet to run, for the Jobs' ServiceAccount, Role and RoleBinding.
 func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (result, error) {
-	if tool.Spec.Image == "" {
-		return result{}, errors.New("spec.image is missing: write the image of the debug container")
-	}
 	o, err := observe(tool, request)
 	if err != nil {
 		return result{}, err
@@ -30,10 +26,11 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(state{tool, o, plan, request.Now}, differs)
-	asked := operator.NewConditions(tool.Status.Conditions, tool.Generation, request.Now).
-		BackOffRejected(wanted, differs, tool.Status.PendingChildren, request.Children)
-	return result{Status: status, Children: asked, ResyncAfter: resync}, nil
+	list, resync := plan.progressOf(o, request.Now)
+	status := count(list)
+	report := operator.NewReport(tool, tool.Status.Status, request, differs)
+	report.SetSummary(report.With(judge(&status, plan.isStuck())))
+	return operator.Answer(report, tool.Status, status, wanted, resync), nil
 }
 
 // children returns the access objects and the Jobs. A Job is created when its

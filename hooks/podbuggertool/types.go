@@ -207,10 +207,13 @@ type PodStatus struct {
 }
 
 // Status is the observed state of the Pods that match.
+//
+// Conditions are Ready, which is True when every running Pod within maxPods
+// has the container and none has failed, ChildrenObserved and, when a Pod cannot
+// get it or it has failed, Stalled.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// Ready reads 3/4: Pods that have the container, but for those in which it
 	// cannot start or has failed, of those that run, within maxPods.
 	// +optional
@@ -249,13 +252,4 @@ type Status struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Pods []PodStatus `json:"pods,omitempty"`
-	// Conditions are Ready, which is True when every running Pod within maxPods
-	// has the container and none has failed, ChildrenObserved and, when a Pod cannot
-	// get it or it has failed, Stalled.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }

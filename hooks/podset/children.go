@@ -46,7 +46,6 @@ func freshPods(set *PodSet, plan plan, template *corev1.PodTemplateSpec) []metac
 	for i, wanted := range plan.fresh {
 		// They share the following values, which are never changed.
 		pod := &corev1.Pod{
-			TypeMeta:   metav1.TypeMeta{APIVersion: metacontroller.Pod.APIVersion, Kind: metacontroller.Pod.Kind},
 			ObjectMeta: template.ObjectMeta,
 			Spec:       template.Spec,
 		}

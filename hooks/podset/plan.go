@@ -27,9 +27,6 @@ type plan struct {
 	excess    int       // Pods that are deleted because there are too many
 	rolled    int       // Pods that are deleted because their template is outdated
 	retry     time.Time // when Pods are created next, if not now
-	// held is set if no fresh Pods are created in this sync: none of those that
-	// were asked for before has appeared, and the next attempt is at retry.
-	held bool
 }
 
 // freshPod is a Pod to be created.
@@ -59,15 +56,12 @@ func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
 	}
 	p.slowStart(set, observed)
 	p.makeFresh(replacements, rest, observed, pending, set.Status.Pending)
-	if p.stuck && len(p.fresh) > 0 {
-		p.hold(set, now)
-	}
 	return p
 }
 
 // slowStart bounds how many Pods are created, as a ReplicaSet does: nobody tells a hook
 // what the API server refuses, it only sees which of the Pods that the last sync asked for
-// have not appeared. While none does, few are asked for, at the times of [operator.Attempt].
+// have not appeared. While none does, few are asked for.
 func (p *plan) slowStart(set *PodSet, observed observed) {
 	appeared := 0
 	for _, number := range set.Status.Pending {
@@ -82,21 +76,10 @@ func (p *plan) slowStart(set *PodSet, observed observed) {
 	}
 }
 
-// hold leaves the fresh Pods to the next attempt, unless it is now.
-func (p *plan) hold(set *PodSet, now time.Time) {
-	isNow, next := operator.Attempt(set.Status.Conditions, set.Generation, now)
-	if p.held = !isNow; !p.held {
-		return
-	}
-	if due := now.Add(next); p.retry.IsZero() || due.Before(p.retry) {
-		p.retry = due
-	}
-}
-
-// makeFresh creates the replacements and other missing Pods, within the batch: first under the numbers that were asked for and are not
-// observed yet, then under the lowest free numbers. A lower number may have
-// become free while those Pods are not in the cache yet, and under another name
-// they would be created twice.
+// makeFresh creates the replacements and other missing Pods, within the batch: first
+// under the numbers that were asked for and are not observed yet, then under the lowest
+// free numbers. A lower number may have become free while those Pods are not in the cache
+// yet, and under another name they would be created twice.
 func (p *plan) makeFresh(replacements []freshPod, rest int, observed observed, pending, before []int32) {
 	missing := len(replacements) + rest
 	count := min(missing, operator.MaxBurst)

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -38,8 +37,8 @@ type state struct {
 }
 
 // report returns the status, and when to check again.
-func report(s state, differs metacontroller.Difference) (Status, time.Duration) {
-	set, observed, plan, now := s.set, s.observed, s.plan, s.now
+func (s state) report(r *operator.Report) (Status, time.Duration) {
+	set, observed, plan := s.set, s.observed, s.plan
 	ready, current := observed.readiness()
 	status := Status{
 		Ready:           fmt.Sprintf("%d/%d", ready, *set.Spec.Size),
@@ -54,28 +53,24 @@ func report(s state, differs metacontroller.Difference) (Status, time.Duration) 
 	for _, number := range plan.pending {
 		status.Pending = append(status.Pending, int32(number))
 	}
-	conditions := operator.NewConditions(set.Status.Conditions, set.Generation, now)
-	children := conditions.ReportChildren(differs, set.Status.PendingChildren)
-	resync := children.ResyncAfter
 	own, left := judge(s)
+	resync := operator.Soonest(left, plan.retry.Sub(s.now))
 	if plan.remaining > 0 {
-		children.Summary.Message = withLater(children.Summary, own.Message, plan.remaining)
+		r.Summary.Message = withLater(r.Summary, own.Message, plan.remaining)
 		if !plan.stuck {
 			resync = operator.Soonest(resync, nextBurst)
 		}
 	}
-	conditions.SetSummary(own, operator.ConditionProgressing)
-	if !children.ChildrenUpToDate { // Progressing shows the operator's own summary
-		conditions.SetSummary(children.Summary)
+	r.SetSummary(own, operator.ConditionProgressing)
+	if !r.ChildrenUpToDate { // Progressing shows the operator's own summary
+		r.SetSummary(r.Summary)
 	}
-	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	status, more := operator.Pace(conditions, set.Status, status, Status.isProgressOf)
-	return status, operator.Soonest(resync, left, plan.retry.Sub(now), more)
+	return status, resync
 }
 
-// isProgressOf reports whether a status differs from an older one only in what later syncs
+// IsProgressOf reports whether a status differs from an older one only in what later syncs
 // do not read.
-func (s Status) isProgressOf(old Status) bool {
+func (s Status) IsProgressOf(old Status) bool {
 	s.ObservedGeneration, s.Ready, s.ReadyReplicas = old.ObservedGeneration, old.Ready, old.ReadyReplicas
 	s.Conditions, s.PendingChildren = old.Conditions, old.PendingChildren
 	return equality.Semantic.DeepEqual(s, old)

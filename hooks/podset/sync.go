@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 type result = metacontroller.Result[Status]
@@ -32,10 +33,7 @@ func (p Policy) sync(set *PodSet, request metacontroller.Observed) (result, erro
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(state{set, observed, bounds, plan, request.Now}, differs)
-	children := plan.kept()
-	if !plan.held {
-		children = append(children, fresh...)
-	}
-	return result{Status: status, Children: children, ResyncAfter: resync}, nil
+	report := operator.NewReport(set, set.Status.Status, request, differs)
+	status, resync := state{set, observed, bounds, plan, request.Now}.report(report)
+	return operator.Answer(report, set.Status, status, append(plan.kept(), fresh...), resync), nil
 }

@@ -73,10 +73,13 @@ type Spec struct {
 
 // Status is the observed state of a PodSet. Pods that are being deleted or
 // have failed are not counted.
+//
+// Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
+// not ready and none has become so for ten minutes, or size is too large for
+// the template, Stalled.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// Nodes are the names of the Pods, by their numbers.
 	// +optional
 	// +listType=atomic
@@ -102,13 +105,4 @@ type Status struct {
 	// +optional
 	// +listType=atomic
 	Pending []int32 `json:"pending,omitempty"`
-	// Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
-	// not ready and none has become so for ten minutes, or size is too large for
-	// the template, Stalled.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }

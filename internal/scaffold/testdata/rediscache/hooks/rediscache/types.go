@@ -66,17 +66,9 @@ type Spec struct {
 
 // Status is the observed state of a RedisCache.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// ReadyReplicas is the number of Pods that are ready.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
-	// Conditions tell whether the RedisCache is Ready, and why not.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }
