@@ -125,8 +125,8 @@ push: ## Upload what image-oci has built to a registry, as IMAGE:VERSION
 	@$(RELEASE) push --name $(IMAGE) --version $(VERSION)
 
 .PHONY: cluster
-cluster: build ## Run a real control plane with Operetta on this machine, without Docker; EMPTY=1 leaves the installation to you
-	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up $(if $(EMPTY),--empty)
+cluster: build ## Run a real control plane with Operetta on this machine, without Docker
+	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up
 
 .PHONY: cluster-down
 cluster-down: ## Take that cluster away
@@ -207,7 +207,7 @@ lint: ## Lint, with the rules that keep hooks pure
 .PHONY: e2e
 # The tests of ./live take longest, and wait most of the time: they run beside all others, but
 # for as many as those leave time for, which come at the end of those.
-AFTERWARDS    := ^(TestRotation|TestUninstall|TestCredentials|TestANodeDrainLeavesOneReplica|TestServerPodsPreemptOthers)$$
+AFTERWARDS    := ^(TestRotation|TestUninstall)$$
 E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
 e2e: ## Test against a real API server; the first time it is built, for minutes
 	@failed=; printed=$$(mktemp); \

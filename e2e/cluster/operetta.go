@@ -114,7 +114,7 @@ func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 	}
 	for _, apply := range [][]string{
 		{metacontrollerAccount + "---" + MetacontrollerBinding, "--filename=-"},
-		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml"), "--filename=" + o.file("deploy/metacontroller/priority.yaml")},
+		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml")},
 		{"", "--kustomize=" + o.file("deploy/crds")},
 		{"", "--kustomize=" + o.file("deploy/rbac")},
 	} {

@@ -32,7 +32,6 @@ var together = []liveTest{
 	{"Samples", modes, testSamples},
 	{"HooksThatFail", modes[:1], testHooksThatFail},
 	{"ForeignObject", modes[:1], testForeignObject},
-	{"TwoThatComeTogether", modes[1:2], testTwoThatComeTogether},
 	{"TwoProductsInOneNamespace", modes[:2], testTwoProductsInOneNamespace},
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},
 	{"KeptChildIsNotWritten", modes[:2], testKeptChildIsNotWritten},
@@ -48,11 +47,9 @@ var together = []liveTest{
 
 // alone are the tests that end a program that all need.
 var alone = []liveTest{
-	{"ServersAreReplacedUnderLoad", modes[:1], testServersAreReplacedUnderLoad},
 	{"ServerIsKilledInTheMiddleOfARoll", modes[:1], testServerIsKilledInTheMiddleOfARoll},
 	{"MetacontrollerIsKilled", modes[:2], testMetacontrollerIsKilled},
 	{"APIServerIsRestarted", modes[:1], testAPIServerIsRestarted},
-	{"KilledAtRandom", modes[:2], testKilledAtRandom},
 }
 
 // TestModes runs the tests in each mode.

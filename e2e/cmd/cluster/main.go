@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
-	"github.com/operetta-dev/operetta/e2e/kubelet"
 	"github.com/operetta-dev/operetta/e2e/lockfile"
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
@@ -40,17 +39,13 @@ const startTimeout = 20 * time.Minute
 // a supervisor holds a shared lock for a moment.
 const lockTimeout = 2 * time.Second
 
-// emptyFlag has nothing installed on the cluster.
-const emptyFlag = "--empty"
-
 func main() {
 	commands := map[string]func() error{
-		"up": func() error { return up("supervise") }, "up " + emptyFlag: func() error { return up("supervise", emptyFlag) }, "down": down,
-		"supervise": func() error { return supervise(run(serve)) }, "supervise " + emptyFlag: func() error { return supervise(run(serveEmpty)) },
+		"up": up, "down": down, "supervise": func() error { return supervise(run) },
 	}
 	command := commands[strings.Join(os.Args[1:], " ")]
 	if command == nil {
-		command = func() error { return errors.New("write: cluster up, cluster up " + emptyFlag + ", or cluster down") }
+		command = func() error { return errors.New("write: cluster up, or cluster down") }
 	}
 	if err := command(); err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
@@ -58,14 +53,14 @@ func main() {
 	}
 }
 
-// up starts a supervisor, by its arguments, that outlives this program, and waits until the
+// up starts a supervisor that outlives this program, and waits until the
 // cluster is ready. If one is running already, it prints how to use it.
-func up(supervise ...string) error {
+func up() error {
 	if err := os.MkdirAll(stateDir, 0o755); err != nil {
 		return err
 	}
 	if supervisor() == 0 {
-		if err := launch(supervise); err != nil {
+		if err := launch(); err != nil {
 			return err
 		}
 	}
@@ -84,7 +79,7 @@ func up(supervise ...string) error {
 
 // launch starts the supervisor in a new session, so that it gets no Ctrl-C of this
 // terminal.
-func launch(supervise []string) error {
+func launch() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -95,7 +90,7 @@ func launch(supervise []string) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	command := exec.Command(self, supervise...)
+	command := exec.Command(self, "supervise")
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := command.Start(); err != nil {
@@ -161,18 +156,15 @@ func supervise(run func() error) error {
 	return run()
 }
 
-// run runs a cluster, and what is to be on it, until it is told to end.
-func run(serve func(context.Context, *cluster.Cluster) error) func() error {
-	return func() error {
-		ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-		defer cancel()
-		c, err := cluster.Start(ctx, cluster.Options{Nodes: true})
-		if err != nil {
-			return err
-		}
-		err = serve(ctx, c)
-		return errors.Join(err, c.Stop())
+// run runs a cluster with everything on it until it is told to end.
+func run() error {
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer cancel()
+	c, err := cluster.Start(ctx, cluster.Options{Nodes: true})
+	if err != nil {
+		return err
 	}
+	return errors.Join(serve(ctx, c), c.Stop())
 }
 
 // serve installs everything, prints how to use it, and waits until it is stopped.
@@ -190,62 +182,15 @@ func serve(ctx context.Context, c *cluster.Cluster) error {
 			return err
 		}
 	}
-	if err := ready(ctx, c, "A cluster is running, with Operetta and a node on which Pods get ready at once.\n"+
-		who(metacontroller, "custom resources are accepted, and nothing\nreconciles them"), `  kubectl apply -f deploy/samples/modelbox.yaml
-  kubectl get operetta
-
-Hooks   `+o.HookURL); err != nil {
+	if err := ready(ctx, o, metacontroller); err != nil {
 		return err
 	}
 	<-ctx.Done()
 	return nil
 }
 
-// serveEmpty prints how to use a cluster on which nothing is installed, and runs the programs of
-// what is until it is stopped.
-func serveEmpty(ctx context.Context, c *cluster.Cluster) error {
-	if err := cluster.Build(ctx, root); err != nil {
-		return err
-	}
-	server, err := filepath.Abs(filepath.Join(root, cluster.ServerProgram))
-	if err != nil {
-		return err
-	}
-	if err := kubelet.InstallStandInKinds(c); err != nil {
-		return err
-	}
-	metacontroller, _ := exec.LookPath("metacontroller")
-	k, err := kubelet.New(c, server, metacontroller, func(text string) {
-		fmt.Fprintln(os.Stdout, time.Now().Format(time.TimeOnly), text)
-	})
-	if err != nil {
-		return err
-	}
-	if err := ready(ctx, c, `A cluster is running, on which nothing is installed, with a node on which Pods get ready at once.
-Apply deploy/ or an overlay: one Pod of Operetta's server and each Metacontroller run on this machine then,
-with their arguments, variables and volumes, and bin/cluster/log says which. The kinds of cert-manager and of
-Prometheus' operator are there, and a stand-in issues certificates.
-`+who(metacontroller, "it is not run"), `
-Hooks   `+k.Hooks+` once they are installed
-Metrics http://`+k.Metrics+`/metrics likewise`); err != nil {
-		return err
-	}
-	k.Run(ctx)
-	return nil
-}
-
-// who says which Metacontroller runs, or what is without one.
-func who(metacontroller, without string) string {
-	if metacontroller != "" {
-		return "Metacontroller is " + metacontroller + "."
-	}
-	return "There is no metacontroller on the PATH: " + without + `. Put the program
-there, and begin anew: make cluster-down cluster`
-}
-
-// ready writes the file that says how to use the cluster: a text, the commands that give the shell
-// kubectl, and more text.
-func ready(ctx context.Context, c *cluster.Cluster, before, after string) error {
+// ready writes the file that says how to use the cluster.
+func ready(ctx context.Context, o *cluster.Operetta, metacontroller string) error {
 	binaries, err := tools.Build(ctx, tools.Kubectl)
 	if err != nil {
 		return err
@@ -254,16 +199,30 @@ func ready(ctx context.Context, c *cluster.Cluster, before, after string) error 
 	if err != nil {
 		return err
 	}
-	links := map[string]string{"kubectl": binaries[tools.Kubectl], "kubeconfig": c.Kubeconfig}
-	for name, to := range links {
+	for name, to := range map[string]string{"kubectl": binaries[tools.Kubectl], "kubeconfig": o.Kubeconfig} {
 		link := filepath.Join(folder, name)
 		_ = os.Remove(link)
 		if err := os.Symlink(to, link); err != nil {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s\n\n  export KUBECONFIG=%s/kubeconfig\n  export PATH=%s:$PATH\n%s\nLogs    %s/*.log\nEnd it  make cluster-down\n",
-		before, folder, folder, after, c.Dir)
+	who := "Metacontroller is " + metacontroller + "."
+	if metacontroller == "" {
+		who = `There is no metacontroller on the PATH: custom resources are accepted, and nothing
+reconciles them. Put the program there, and begin anew: make cluster-down cluster`
+	}
+	text := fmt.Sprintf(`A cluster is running, with Operetta and a node on which Pods get ready at once.
+%[1]s
+
+  export KUBECONFIG=%[2]s/kubeconfig
+  export PATH=%[2]s:$PATH
+  kubectl apply -f deploy/samples/modelbox.yaml
+  kubectl get operetta
+
+Hooks   %[3]s
+Logs    %[4]s/*.log
+End it  make cluster-down
+`, who, folder, o.HookURL, o.Dir)
 	unfinished := readyFile + ".unfinished"
 	if err := os.WriteFile(unfinished, []byte(text), 0o600); err != nil {
 		return err
