@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -30,13 +29,8 @@ const boxes = 8
 // edited. Each edit arrives, and no call is refused.
 func TestRotation(t *testing.T) {
 	old, next := certtest.NewAuthority(t, "old"), certtest.NewAuthority(t, "new")
-	files := map[string][]byte{"ca.crt": old.PEM, "tokens": []byte("the-first-token-0123456789\n")}
-	serve := func(by *certtest.Authority) {
-		pair := by.Server(t)
-		files["tls.crt"], files["tls.key"] = pair.Certificate, pair.Key
-	}
-	serve(old)
-	s := startSecured(t, certtest.Mount(t, files), old)
+	both, first, second := string(old.PEM)+string(next.PEM), "the-first-token-0123456789\n", "the-second-token-0123456789\n"
+	s := startSecured(t, old, first)
 	kubectl(t, "", "apply", "--filename="+root+"/deploy/components/https/metacontroller-secrets.yaml")
 	t.Cleanup(func() {
 		kubectl(t, "", "delete", "--filename="+root+"/deploy/components/https/metacontroller-secrets.yaml")
@@ -46,27 +40,18 @@ func TestRotation(t *testing.T) {
 		kubectl(t, "", "patch", "compositecontroller/operetta-modelbox", "--type=merge", `--patch={"spec": {"endpointConfigs": null}}`)
 		require.NoError(t, operetta.Connect(operetta.HookURL, "v2")) // or what is left would be called here
 	})
-	s.call("first", string(old.PEM), old, "the-first-token-0123456789")
+	s.call("first", string(old.PEM), old, first)
 	for i := range boxes {
-		s.apply(strings.Replace(modelBox(`image: "nginx:0", replicas: 0`), "name: box", fmt.Sprintf("name: box-%d", i), 1))
+		s.apply(strings.Replace(modelBox(`image: nginx, replicas: 0`), "name: box", fmt.Sprintf("name: box-%d", i), 1))
 	}
-	s.during("the server's certificate is replaced", func() {
-		serve(old)
-		s.replace(files)
-	})
+	s.during("the server's certificate is replaced", func() { s.serve(old, string(old.PEM), first) })
 	s.during("both sides accept the old and the new", func() {
-		files["ca.crt"] = slices.Concat(old.PEM, next.PEM)
-		files["tokens"] = []byte("the-first-token-0123456789\nthe-second-token-0123456789\n")
-		serve(old)
-		s.replace(files)
-		s.call("second", string(files["ca.crt"]), next, "the-second-token-0123456789")
+		s.serve(old, both, first+second)
+		s.call("second", both, next, second)
 	})
 	s.during("the server has the new CA and token only", func() {
-		s.authority = next
-		serve(next)
-		files["ca.crt"], files["tokens"] = next.PEM, []byte("the-second-token-0123456789\n")
-		s.replace(files)
-		s.call("third", string(next.PEM), next, "the-second-token-0123456789")
+		s.serve(next, string(next.PEM), second)
+		s.call("third", string(next.PEM), next, second)
 	})
 	_, err := s.served(old)
 	require.Error(t, err, "a certificate of the old CA is accepted")
@@ -76,28 +61,28 @@ func TestRotation(t *testing.T) {
 type secured struct {
 	*world
 
-	mounted          *certtest.Mounted
-	authority        *certtest.Authority // of its clients
+	files            *certtest.Mounted
 	address, metrics string
 	edits            int
 }
 
-func startSecured(t *testing.T, mounted *certtest.Mounted, authority *certtest.Authority) *secured {
+func startSecured(t *testing.T, authority *certtest.Authority, token string) *secured {
 	t.Helper()
-	s := &secured{world: &world{T: t}, mounted: mounted, authority: authority}
-	for _, address := range []*string{&s.address, &s.metrics} {
-		free, err := cluster.FreeAddress()
-		require.NoError(t, err)
-		*address = free
-	}
+	s := &secured{world: &world{T: t}}
+	s.serve(authority, string(authority.PEM), token)
+	var err error
+	s.address, err = cluster.FreeAddress()
+	require.NoError(t, err)
+	s.metrics, err = cluster.FreeAddress()
+	require.NoError(t, err)
 	binary, err := filepath.Abs(filepath.Join(root, cluster.ServerProgram))
 	require.NoError(t, err)
 	require.NoError(t, operetta.Run(t.Context(), cluster.Program{
 		Name: "secured", Path: binary,
 		Args: []string{
 			"serve", "--listen=" + s.address, "--metrics-listen=" + s.metrics, "--drain-delay=0s",
-			"--tls-cert-file=" + mounted.Path("tls.crt"), "--tls-private-key-file=" + mounted.Path("tls.key"),
-			"--client-ca-file=" + mounted.Path("ca.crt"), "--client-names=metacontroller", "--token-file=" + mounted.Path("tokens"),
+			"--tls-cert-file=" + s.files.Path("tls.crt"), "--tls-private-key-file=" + s.files.Path("tls.key"),
+			"--client-ca-file=" + s.files.Path("ca.crt"), "--client-names=metacontroller", "--token-file=" + s.files.Path("tokens"),
 		},
 		Ready: cluster.Healthy("http://" + s.metrics + "/readyz"),
 	}))
@@ -105,28 +90,32 @@ func startSecured(t *testing.T, mounted *certtest.Mounted, authority *certtest.A
 	return s
 }
 
-// served returns the serial number of the certificate that a client of an authority is shown.
+// served returns the serial number of the certificate that a client of an authority is shown. With TLS 1.2
+// the handshake fails where the server does not accept the client's.
 func (s *secured) served(authority *certtest.Authority) (*big.Int, error) {
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
-		InsecureSkipVerify: true, Certificates: []tls.Certificate{authority.Client(s.T, time.Hour, "metacontroller").TLS(s.T)},
-	}}}
-	response, err := client.Get("https://" + s.address)
+	conn, err := tls.Dial("tcp", s.address, &tls.Config{
+		InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12,
+		Certificates: []tls.Certificate{authority.Client(s.T, time.Hour, "metacontroller").TLS(s.T)},
+	})
 	if err != nil {
 		return nil, err
 	}
-	_ = response.Body.Close()
-	return response.TLS.PeerCertificates[0].SerialNumber, nil
+	return conn.ConnectionState().PeerCertificates[0].SerialNumber, conn.Close()
 }
 
-// replace replaces the files, and waits until the server has read them.
-func (s *secured) replace(files map[string][]byte) {
+// serve replaces the files of the server, and waits until it has read them.
+func (s *secured) serve(by *certtest.Authority, ca, tokens string) {
 	s.Helper()
-	pair, err := tls.X509KeyPair(files["tls.crt"], files["tls.key"])
-	require.NoError(s, err)
-	s.mounted.Replace(s.T, files)
+	pair := by.Server(s.T)
+	files := map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": []byte(ca), "tokens": []byte(tokens)}
+	if s.files == nil { // it does not run yet
+		s.files = certtest.Mount(s.T, files)
+		return
+	}
+	s.files.Replace(s.T, files)
 	s.eventually("the new certificate is served", func() error {
-		serial, err := s.served(s.authority)
-		if err == nil && serial.Cmp(pair.Leaf.SerialNumber) != 0 {
+		serial, err := s.served(by)
+		if err == nil && serial.Cmp(pair.TLS(s.T).Leaf.SerialNumber) != 0 {
 			err = fmt.Errorf("it is the one with the number %s", serial)
 		}
 		return err
@@ -159,19 +148,18 @@ func (s *secured) edit() error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(s.Context(), patience)
-	defer cancel()
-	for arrived := 0; arrived < boxes; time.Sleep(100 * time.Millisecond) {
-		list, err := objects.List(ctx, "deployments.apps", s.ns, "")
+	arrived := 0
+	for deadline := time.Now().Add(patience); arrived < boxes && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		list, err := objects.List(s.Context(), "deployments.apps", s.ns, "")
 		if err != nil {
-			return fmt.Errorf("%d Deployments have the image %s: %w", arrived, image, err)
+			return err
 		}
-		arrived = 0
-		for _, deployment := range list {
-			if at(deployment, "spec", "template", "spec", "containers", 0, "image") == image {
-				arrived++
-			}
-		}
+		arrived = len(slices.DeleteFunc(list, func(deployment map[string]any) bool {
+			return at(deployment, "spec", "template", "spec", "containers", 0, "image") != image
+		}))
+	}
+	if arrived < boxes {
+		return fmt.Errorf("%d of %d Deployments have the image %s", arrived, boxes, image)
 	}
 	return nil
 }
@@ -182,7 +170,7 @@ var refusals = regexp.MustCompile(`x509|tls: |\b40[13]\b.*body`)
 // during does something while custom resources are edited, and once more afterwards.
 func (s *secured) during(what string, do func()) {
 	s.Helper()
-	done, before := make(chan struct{}), s.edits
+	done := make(chan struct{})
 	var editor errgroup.Group
 	editor.Go(func() error {
 		for last := false; !last; {
@@ -204,9 +192,8 @@ func (s *secured) during(what string, do func()) {
 	require.NotRegexp(s, refusals, events, what)
 	response, err := http.Get("http://" + s.metrics + "/metrics")
 	require.NoError(s, err)
-	defer func() { _ = response.Body.Close() }()
 	metrics, err := io.ReadAll(response.Body)
 	require.NoError(s, err)
+	require.NoError(s, response.Body.Close())
 	require.NotRegexp(s, `operetta_requests_refused_total\{reason="(unauthorized|forbidden)"\} [1-9]`, string(metrics), what)
-	s.Logf("%s: %d times %d edits have arrived meanwhile", what, s.edits-before, boxes)
 }
