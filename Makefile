@@ -108,7 +108,7 @@ release: ## Write all of a release to dist/: image, manifests, chart, SBOMs, not
 	@$(MAKE) --no-print-directory dist image-oci VERSION='$(VERSION)' IMAGE='$(IMAGE)'
 	@GOBIN=$(CURDIR)/bin $(GO) install $(CYCLONEDX)
 	@for arch in amd64 arm64; do tar -xOf dist/image-linux-$$arch.tar --wildcards '*.tar.gz' | tar -xzO operetta > bin/released && \
-	  bin/cyclonedx-gomod bin -json -noserial -notimestamp -version '$(VERSION)' -output dist/sbom-linux-$$arch.cdx.json bin/released || exit 1; done
+	  bin/cyclonedx-gomod bin -json -noserial -notimestamp -std -version '$(VERSION)' -output dist/sbom-linux-$$arch.cdx.json bin/released || exit 1; done
 	@cd dist && sha256sum $$(find . -maxdepth 1 -type f ! -name SHA256SUMS | sed 's|^./||' | LC_ALL=C sort) > SHA256SUMS && cat SHA256SUMS
 
 .PHONY: release-notes
