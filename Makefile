@@ -219,7 +219,7 @@ E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
 e2e: ## Test against a real API server; the first time it is built, for minutes
 	@failed=; printed=$$(mktemp); \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
-	(cd e2e && $(GO) run ./cmd/prebuild) || failed=1; \
+	(cd e2e && $(GO) run ./cmd/cluster build) || failed=1; \
 	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -skip '$(AFTERWARDS)' ./live) > $$printed 2>&1 & live=$$!; \
 	(cd e2e && $(GOTEST) -count=1 -p=1 -timeout $(E2E_TIMEOUT) $$($(GO) list ./... | grep -v '/live$$')) || failed=1; \
 	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -run '$(AFTERWARDS)' ./live) || failed=1; \

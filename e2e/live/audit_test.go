@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -124,22 +123,4 @@ func missingPermissions(list []request, startups []cluster.Startup) []request {
 			return r.Received.After(s.Began) && r.Received.Before(s.Ready)
 		})
 	})
-}
-
-// TestMissingPermissionsAreFound distinguishes missing permissions from other reasons for
-// a 403.
-func TestMissingPermissionsAreFound(t *testing.T) {
-	begin := time.Now()
-	startups := []cluster.Startup{{Began: begin, Ready: begin.Add(time.Second)}}
-	answered := func(after time.Duration, decision string) request {
-		r := request{Verb: "watch", Received: begin.Add(after), Annotations: map[string]string{"authorization.k8s.io/decision": decision}}
-		r.ResponseStatus.Code = 403
-		return r
-	}
-	missing := answered(2*time.Second, "forbid")
-	require.Equal(t, []request{missing}, missingPermissions([]request{
-		answered(time.Second/2, "forbid"), // the API server has not read the Roles
-		missing,
-		answered(2*time.Second, "allow"), // a quota is full
-	}, startups))
 }

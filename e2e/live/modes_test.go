@@ -41,7 +41,6 @@ var together = []liveTest{
 	{"BuildRunsTheNewestRevisionOnce", modes[:2], testBuildRunsTheNewestRevisionOnce},
 	{"Cascades", modes[:2], testCascades},
 	{"FinishedMyJobIsNotRunAgain", modes[:2], testFinishedMyJobIsNotRunAgain},
-	{"Upgrade", modes[:1], testUpgrade},
 	{"EveryFieldIsQuiet", modes[:2], testEveryFieldIsQuiet},
 }
 

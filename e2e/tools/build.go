@@ -12,9 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
-
-	"github.com/operetta-dev/operetta/e2e/lockfile"
 )
 
 // CacheVariable names the environment variable that moves the cache of built
@@ -32,9 +31,9 @@ func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 	}
 	// Test binaries of several packages run at the same time: without the lock
 	// each of them would build everything.
-	release, err := lockfile.Acquire(ctx, filepath.Join(cache, "lock"))
+	release, err := Lock(filepath.Join(cache, "lock"))
 	if err != nil {
-		return nil, fmt.Errorf("wait for another build of the tools: %w", err)
+		return nil, err
 	}
 	defer release()
 
@@ -47,6 +46,19 @@ func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 		paths[tool] = path
 	}
 	return paths, nil
+}
+
+// Lock waits until no other process holds the lock file at path. The kernel releases the lock of a
+// process that ends.
+func Lock(path string) (release func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open a lock file: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // build makes the tool's binary in dir unless it is there, and returns its path.

@@ -1,23 +1,24 @@
 // Command cluster runs a cluster in the background to try things on: a real control
 // plane, a node simulated by kwok, Operetta and, if it is on the PATH, Metacontroller.
-// make cluster and make cluster-down run it in the folder e2e/.
+// make cluster and make cluster-down run it in the folder e2e/, and make e2e builds the
+// programs of the control plane with it, which would count against the time limit of tests.
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
-	"github.com/operetta-dev/operetta/e2e/lockfile"
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
@@ -26,206 +27,168 @@ const root = ".."
 
 // Files of the state folder, which is below bin/ and so never committed.
 var (
-	stateDir  = filepath.Join(root, "bin", "cluster")
-	pidFile   = filepath.Join(stateDir, "pid")   // locked while the cluster runs
-	logFile   = filepath.Join(stateDir, "log")   // of the supervisor
-	readyFile = filepath.Join(stateDir, "ready") // how to use it
+	stateDir = filepath.Join(root, "bin", "cluster")
+	// socket is where the cluster listens while it runs: it says how to use it when it is ready, and ends
+	// when it is sent a line.
+	socket  = filepath.Join(stateDir, "socket")
+	logFile = filepath.Join(stateDir, "log")
 )
 
-// startTimeout bounds the wait for a cluster, the first build included.
-const startTimeout = 20 * time.Minute
-
-// lockTimeout is how long a supervisor tries to get the lock: a program that looks for
-// a supervisor holds a shared lock for a moment.
-const lockTimeout = 2 * time.Second
-
 func main() {
-	commands := map[string]func() error{
-		"up": up, "down": down, "supervise": func() error { return supervise(run) },
+	commands := map[string]func() error{"up": up, "down": down, "serve": serve, "build": build}
+	if len(os.Args) != 2 || commands[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "write: cluster up, cluster down, or cluster build")
+		os.Exit(2)
 	}
-	command := commands[strings.Join(os.Args[1:], " ")]
-	if command == nil {
-		command = func() error { return errors.New("write: cluster up, or cluster down") }
-	}
-	if err := command(); err != nil {
+	if err := commands[os.Args[1]](); err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		os.Exit(1)
 	}
 }
 
-// up starts a supervisor that outlives this program, and waits until the
-// cluster is ready. If one is running already, it prints how to use it.
+// build fills the cache of the programs.
+func build() error {
+	_, err := tools.Build(context.Background(), slices.Concat(tools.ControlPlane(), tools.Nodes())...)
+	return err
+}
+
+// up starts the cluster in a new session, so that it outlives this program and gets no Ctrl-C of this
+// terminal, and waits until it is ready. If one is running already, it prints how to use it.
 func up() error {
+	if conn, err := net.Dial("unix", socket); err == nil {
+		return printed(conn)
+	}
 	if err := os.MkdirAll(stateDir, 0o755); err != nil {
 		return err
 	}
-	if supervisor() == 0 {
-		if err := launch(); err != nil {
-			return err
-		}
-	}
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if text, err := os.ReadFile(readyFile); err == nil {
-			_, _ = os.Stdout.Write(text)
-			return nil
-		}
-		if supervisor() == 0 {
-			log, _ := os.ReadFile(logFile)
-			return fmt.Errorf("it has not come up:\n%s", log)
-		}
-	}
-	return fmt.Errorf("it is not ready after %s: see %s", startTimeout, logFile)
-}
-
-// launch starts the supervisor in a new session, so that it gets no Ctrl-C of this
-// terminal.
-func launch() error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	_ = os.Remove(readyFile)
 	log, err := os.Create(logFile)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	command := exec.Command(self, "supervise")
+	command := exec.Command(os.Args[0], "serve")
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := command.Start(); err != nil {
 		return err
 	}
 	fmt.Fprintln(os.Stdout, "Starting the cluster. The first time its programs are built, which takes some minutes.")
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if supervisor() != 0 {
-			return command.Process.Release()
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	for {
+		select {
+		case <-ended:
+			text, _ := os.ReadFile(logFile)
+			return fmt.Errorf("it has not come up:\n%s", text)
+		case <-time.After(200 * time.Millisecond):
+		}
+		if conn, err := net.Dial("unix", socket); err == nil {
+			return printed(conn)
 		}
 	}
-	return fmt.Errorf("it has not started: see %s", logFile)
 }
 
-// down stops the supervisor and the programs that it has started.
+// printed prints what the cluster says.
+func printed(conn net.Conn) error {
+	defer func() { _ = conn.Close() }()
+	for lines := bufio.NewScanner(conn); lines.Scan() && lines.Text() != ""; {
+		fmt.Fprintln(os.Stdout, lines.Text())
+	}
+	return nil
+}
+
+// down ends the cluster, and waits until its programs have ended.
 func down() error {
-	pid := supervisor()
-	if pid == 0 {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
 		fmt.Fprintln(os.Stdout, "No cluster is running.")
 		return nil
 	}
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-		return fmt.Errorf("end the cluster: %w", err)
-	}
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if supervisor() == 0 {
-			fmt.Fprintln(os.Stdout, "The cluster is gone.")
-			return os.RemoveAll(stateDir)
-		}
-	}
-	return fmt.Errorf("process %d does not end: see %s", pid, logFile)
-}
-
-// supervisor returns the id of the process that holds the lock of the state folder, or
-// 0. The lock is checked because the id may belong to another process by now.
-func supervisor() int {
-	if held, err := lockfile.IsHeld(pidFile); err != nil || !held {
-		return 0
-	}
-	text, err := os.ReadFile(pidFile)
-	if err != nil {
-		return 0
-	}
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	return pid
-}
-
-// supervise holds the lock of the state folder while it runs the cluster.
-func supervise(run func() error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
-	defer cancel()
-	release, err := lockfile.Acquire(ctx, pidFile)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.New("a cluster is running already")
-	}
-	if err != nil {
+	if _, err := fmt.Fprintln(conn, "end"); err != nil {
 		return err
 	}
-	defer release()
-	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
-		return err
+	for lines := bufio.NewScanner(conn); lines.Scan(); { // until it closes the connection
 	}
-	return run()
+	fmt.Fprintln(os.Stdout, "The cluster is gone.")
+	return os.RemoveAll(stateDir)
 }
 
-// run runs a cluster with everything on it until it is told to end.
-func run() error {
+// serve runs a cluster with everything on it until it is told to end.
+func serve() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer cancel()
 	c, err := cluster.Start(ctx, cluster.Options{Nodes: true})
 	if err != nil {
 		return err
 	}
-	return errors.Join(serve(ctx, c), c.Stop())
-}
-
-// serve installs everything, prints how to use it, and waits until it is stopped.
-func serve(ctx context.Context, c *cluster.Cluster) error {
-	o, err := c.Install(ctx, root)
-	if err != nil {
-		return err
-	}
-	if err := o.Connect(o.HookURL, "v2"); err != nil {
-		return err
-	}
-	metacontroller, err := exec.LookPath("metacontroller")
+	text, err := install(ctx, c)
 	if err == nil {
-		if err := o.StartMetacontroller(ctx, metacontroller, "dynamic-apply"); err != nil {
-			return err
+		var conn net.Conn
+		if conn, err = answer(ctx, text); conn != nil {
+			defer func() { _ = conn.Close() }()
 		}
 	}
-	if err := ready(ctx, o, metacontroller); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
+	return errors.Join(err, c.Stop())
 }
 
-// ready writes the file that says how to use the cluster.
-func ready(ctx context.Context, o *cluster.Operetta, metacontroller string) error {
-	binaries, err := tools.Build(ctx, tools.Kubectl)
+// answer says how to use the cluster to all who connect, until one of them wants it to end.
+func answer(ctx context.Context, text string) (net.Conn, error) {
+	_ = os.Remove(socket) // of one that was killed
+	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer func() { _ = listener.Close() }()
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		_, _ = fmt.Fprintln(conn, text)
+		if _, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
+			return conn, nil
+		}
+		_ = conn.Close()
+	}
+}
+
+// install installs everything, and returns how to use it.
+func install(ctx context.Context, c *cluster.Cluster) (string, error) {
+	o, err := c.Install(ctx, root)
+	if err != nil {
+		return "", err
+	}
+	if err := o.Connect(o.HookURL, "v2"); err != nil {
+		return "", err
+	}
+	who := `There is no metacontroller on the PATH: custom resources are accepted, and nothing
+reconciles them. Put the program there, and begin anew: make cluster-down cluster`
+	if metacontroller, err := exec.LookPath("metacontroller"); err == nil {
+		who = "Metacontroller is " + metacontroller + "."
+		if err := o.StartMetacontroller(ctx, metacontroller, "dynamic-apply"); err != nil {
+			return "", err
+		}
 	}
 	folder, err := filepath.Abs(stateDir)
 	if err != nil {
-		return err
+		return "", err
 	}
-	for name, to := range map[string]string{"kubectl": binaries[tools.Kubectl], "kubeconfig": o.Kubeconfig} {
+	for name, to := range map[string]string{"kubectl": c.KubectlPath(), "kubeconfig": c.Kubeconfig} {
 		link := filepath.Join(folder, name)
 		_ = os.Remove(link)
 		if err := os.Symlink(to, link); err != nil {
-			return err
+			return "", err
 		}
 	}
-	who := "Metacontroller is " + metacontroller + "."
-	if metacontroller == "" {
-		who = `There is no metacontroller on the PATH: custom resources are accepted, and nothing
-reconciles them. Put the program there, and begin anew: make cluster-down cluster`
-	}
-	text := fmt.Sprintf(`A cluster is running, with Operetta and a node on which Pods get ready at once.
+	return fmt.Sprintf(`A cluster is running, with Operetta and a node on which Pods get ready at once.
 %[1]s
-
   export KUBECONFIG=%[2]s/kubeconfig
   export PATH=%[2]s:$PATH
   kubectl apply -f deploy/samples/modelbox.yaml
   kubectl get operetta
-
 Hooks   %[3]s
 Logs    %[4]s/*.log
 End it  make cluster-down
-`, who, folder, o.HookURL, o.Dir)
-	unfinished := readyFile + ".unfinished"
-	if err := os.WriteFile(unfinished, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(unfinished, readyFile)
+`, who, folder, o.HookURL, c.Dir), nil
 }
