@@ -28,8 +28,8 @@ const root = ".."
 // Files of the state folder, which is below bin/ and so never committed.
 var (
 	stateDir = filepath.Join(root, "bin", "cluster")
-	// socket is where the cluster listens while it runs: it says how to use it when it is ready, and ends
-	// when it is sent a line.
+	// socket is where the cluster listens while it runs: it says how to use it as soon as it is ready, and
+	// ends when it is sent a line.
 	socket  = filepath.Join(stateDir, "socket")
 	logFile = filepath.Join(stateDir, "log")
 )
@@ -55,22 +55,43 @@ func build() error {
 // up starts the cluster in a new session, so that it outlives this program and gets no Ctrl-C of this
 // terminal, and waits until it is ready. If one is running already, it prints how to use it.
 func up() error {
-	if conn, err := net.Dial("unix", socket); err == nil {
-		return printed(conn)
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		if conn, err = launch(); err != nil {
+			return err
+		}
 	}
+	defer func() { _ = conn.Close() }()
+	lines := bufio.NewScanner(conn)
+	if !lines.Scan() {
+		return hasNotCome()
+	}
+	for ; lines.Text() != ""; lines.Scan() {
+		fmt.Fprintln(os.Stdout, lines.Text())
+	}
+	return nil
+}
+
+func hasNotCome() error {
+	text, _ := os.ReadFile(logFile)
+	return fmt.Errorf("it has not come up:\n%s", text)
+}
+
+// launch starts the cluster, and returns a connection to it.
+func launch() (net.Conn, error) {
 	if err := os.MkdirAll(stateDir, 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	log, err := os.Create(logFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = log.Close() }()
 	command := exec.Command(os.Args[0], "serve")
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := command.Start(); err != nil {
-		return err
+		return nil, err
 	}
 	fmt.Fprintln(os.Stdout, "Starting the cluster. The first time its programs are built, which takes some minutes.")
 	ended := make(chan error, 1)
@@ -78,23 +99,13 @@ func up() error {
 	for {
 		select {
 		case <-ended:
-			text, _ := os.ReadFile(logFile)
-			return fmt.Errorf("it has not come up:\n%s", text)
-		case <-time.After(200 * time.Millisecond):
+			return nil, hasNotCome()
+		case <-time.After(20 * time.Millisecond):
 		}
 		if conn, err := net.Dial("unix", socket); err == nil {
-			return printed(conn)
+			return conn, nil
 		}
 	}
-}
-
-// printed prints what the cluster says.
-func printed(conn net.Conn) error {
-	defer func() { _ = conn.Close() }()
-	for lines := bufio.NewScanner(conn); lines.Scan() && lines.Text() != ""; {
-		fmt.Fprintln(os.Stdout, lines.Text())
-	}
-	return nil
 }
 
 // down ends the cluster, and waits until its programs have ended.
@@ -117,6 +128,16 @@ func down() error {
 func serve() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer cancel()
+	if conn, err := net.Dial("unix", socket); err == nil {
+		_ = conn.Close()
+		return errors.New("a cluster is running already")
+	}
+	_ = os.Remove(socket) // of one that was killed
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }()
 	c, err := cluster.Start(ctx, cluster.Options{Nodes: true})
 	if err != nil {
 		return err
@@ -124,7 +145,7 @@ func serve() error {
 	text, err := install(ctx, c)
 	if err == nil {
 		var conn net.Conn
-		if conn, err = answer(ctx, text); conn != nil {
+		if conn, err = answer(ctx, listener, text); conn != nil {
 			defer func() { _ = conn.Close() }()
 		}
 	}
@@ -132,14 +153,8 @@ func serve() error {
 }
 
 // answer says how to use the cluster to all who connect, until one of them wants it to end.
-func answer(ctx context.Context, text string) (net.Conn, error) {
-	_ = os.Remove(socket) // of one that was killed
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		return nil, err
-	}
+func answer(ctx context.Context, listener net.Listener, text string) (net.Conn, error) {
 	context.AfterFunc(ctx, func() { _ = listener.Close() })
-	defer func() { _ = listener.Close() }()
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
