@@ -133,11 +133,11 @@ push: ## Upload what image-oci has built to a registry, as IMAGE:VERSION
 
 .PHONY: cluster
 cluster: build ## Run a real control plane with Operetta on this machine, without Docker
-	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster up
+	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && cmd/cluster/cluster.sh up
 
 .PHONY: cluster-down
 cluster-down: ## Take that cluster away
-	@cd e2e && $(GO) build -o ../bin/e2e-cluster ./cmd/cluster && ../bin/e2e-cluster down
+	@e2e/cmd/cluster/cluster.sh down
 
 ##@ To test
 

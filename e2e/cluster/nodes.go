@@ -81,20 +81,13 @@ func (c *Cluster) controllerManager() (Program, error) {
 		"--use-service-account-credentials",
 		"--service-account-private-key-file="+c.serviceAccountKey(),
 		"--root-ca-file="+c.certificateAuthority(),
-		// How long a node without heartbeats counts as ready: longer than tests take the API server
-		// away, for kwok does not make Pods ready again.
-		"--node-monitor-grace-period=10m",
 	)
 	return c.program(tools.KubeControllerManager, Healthy("https://"+address+"/healthz"), args...), err
 }
 
 func (c *Cluster) scheduler() (Program, error) {
 	address, err := FreeAddress()
-	program := c.program(tools.KubeScheduler, Healthy("https://"+address+"/healthz"), c.clientArgs(address)...)
-	// It ends when it finds its cache wrong ("Scheduler cache is corrupted"), which it has
-	// been seen to do after the API server was killed.
-	program.Restarts = true
-	return program, err
+	return c.program(tools.KubeScheduler, Healthy("https://"+address+"/healthz"), c.clientArgs(address)...), err
 }
 
 // clientArgs are those that the two programs share.

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/e2e/cluster"
 )
 
 // request is a line of the audit log.
@@ -112,15 +110,4 @@ func readRequests(offset int64, user string) ([]request, int64, error) {
 // writes returns the requests that are writes, except those of events.
 func writes(list []request) []request {
 	return slices.DeleteFunc(slices.Clone(list), func(r request) bool { return !r.isWrite() })
-}
-
-// missingPermissions returns the requests that RBAC refused while the API server was
-// ready. The API server listens before it has loaded the Roles, and refuses until then
-// what they allow: clients such as Metacontroller retry.
-func missingPermissions(list []request, startups []cluster.Startup) []request {
-	return slices.DeleteFunc(slices.Clone(list), func(r request) bool {
-		return !r.isForbidden() || slices.ContainsFunc(startups, func(s cluster.Startup) bool {
-			return r.Received.After(s.Began) && r.Received.Before(s.Ready)
-		})
-	})
 }

@@ -208,21 +208,3 @@ func testMetacontrollerIsKilled(w *world) {
 	require.Equal(w, before["Deployment/box"], after["Deployment/box"])
 	require.NotEmpty(w, after["Service/box"])
 }
-
-// testAPIServerIsRestarted kills the API server and starts it again.
-func testAPIServerIsRestarted(w *world) {
-	w.apply(modelBox(`image: "nginx:1", replicas: 1, ports: [{port: 80}]`))
-	w.apply(smallProduct)
-	w.ready("modelbox/box", "dataservice/small")
-	before := w.uids("deployments,services,configmaps,pods")
-	offset := auditEnd(w)
-	require.NoError(w, operetta.RestartAPIServer(w.Context()))
-	w.apply(modelBox(`image: "nginx:1", replicas: 2, ports: [{port: 80}]`))
-	w.until("modelbox", "box", "2/2", "status", "ready")
-	w.ready("modelbox/box", "dataservice/small")
-	after := w.uids("deployments,services,configmaps,pods")
-	for ref, uid := range before {
-		require.Equal(w, uid, after[ref], ref)
-	}
-	requireNoDeletes(w, offset)
-}

@@ -48,7 +48,6 @@ var together = []liveTest{
 var alone = []liveTest{
 	{"ServerIsKilledInTheMiddleOfARoll", modes[:1], testServerIsKilledInTheMiddleOfARoll},
 	{"MetacontrollerIsKilled", modes[:2], testMetacontrollerIsKilled},
-	{"APIServerIsRestarted", modes[:1], testAPIServerIsRestarted},
 }
 
 // TestModes runs the tests in each mode.

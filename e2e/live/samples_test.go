@@ -231,7 +231,10 @@ func TestPermissionsSuffice(t *testing.T) {
 	}
 	list, _ := requests(t, 0)
 	require.NotEmpty(t, list)
-	for _, r := range missingPermissions(list, operetta.APIServerStartups()) {
+	for _, r := range list {
+		if !r.isForbidden() {
+			continue
+		}
 		t.Errorf("at %s %s was refused for want of a permission: %s %s", r.Received, r, r.ResponseStatus.Message, r.Annotations["authorization.k8s.io/reason"])
 	}
 }
