@@ -85,38 +85,28 @@ func TestAnotherApplyStrategyTakesNoOrders(t *testing.T) {
 		kubectl(t, "get", "rolebindings", "--namespace="+ns, "--show-managed-fields", "--output=jsonpath={.items[*].metadata.managedFields[*].operation}"))
 }
 
-// changeStrategy runs what is shown for the change, in one namespace, and returns what it prints.
+// changeStrategy runs what docs/upgrade.md shows for the change, in one namespace instead of all, and
+// returns what it prints.
 func changeStrategy(t *testing.T, ns string) string {
 	t.Helper()
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("jq is not installed")
 	}
-	return runShown(t, "../docs/upgrade.md", "switch", ns)
-}
-
-// runShown runs a script of a page, in some namespaces instead of all, and returns what it prints.
-func runShown(t *testing.T, page, name string, namespaces ...string) string {
-	t.Helper()
-	_, shown, found := strings.Cut(read(t, page), "<!-- "+name+":begin -->\n```sh\n")
+	_, shown, found := strings.Cut(read(t, "../docs/upgrade.md"), "<!-- switch:begin -->\n```sh\n")
 	require.True(t, found)
-	shown, _, found = strings.Cut(shown, "```\n<!-- "+name+":end -->")
+	shown, _, found = strings.Cut(shown, "```\n<!-- switch:end -->")
 	require.True(t, found)
 	const all = "$(kubectl get namespaces --output=jsonpath='{.items[*].metadata.name}')"
 	require.Contains(t, shown, all)
-	command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, all, strings.Join(namespaces, " ")))
+	bin := t.TempDir()
+	require.NoError(t, os.Symlink(controlPlane.KubectlPath(), filepath.Join(bin, "kubectl")))
+	command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, all, ns))
 	command.Dir = t.TempDir()
-	command.Env = []string{"PATH=" + pathWithKubectl(t) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + controlPlane.Kubeconfig}
+	command.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + controlPlane.Kubeconfig}
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))
 	files, err := os.ReadDir(command.Dir)
 	require.NoError(t, err)
 	require.Empty(t, files)
 	return string(output)
-}
-
-// pathWithKubectl returns a folder with the control plane's kubectl.
-func pathWithKubectl(t *testing.T) string {
-	folder := t.TempDir()
-	require.NoError(t, os.Symlink(controlPlane.KubectlPath(), filepath.Join(folder, "kubectl")))
-	return folder
 }

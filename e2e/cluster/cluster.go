@@ -58,7 +58,7 @@ type Cluster struct {
 	Kubeconfig string
 
 	options  Options
-	admin    credential
+	token    string // of the administrator
 	binaries map[tools.Tool]string
 	mu       sync.Mutex // guards what Run, End, Kill and PID do with running
 	running  []*process

@@ -2,15 +2,12 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
 	_ "embed"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
@@ -114,16 +111,4 @@ func (c *Cluster) kwok() (Program, error) {
 		"--server-address="+address,
 		"--config="+c.path("stages.yaml"),
 	), err
-}
-
-// Healthy returns a check of a health endpoint. The certificate is not verified: each
-// program creates its own, and the request contains no secret.
-func Healthy(url string) func(context.Context) error {
-	client := &http.Client{
-		Timeout: 5 * time.Second,
-		Transport: &http.Transport{
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
-		},
-	}
-	return func(ctx context.Context) error { return getOK(ctx, client, url, "") }
 }

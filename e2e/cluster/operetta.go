@@ -196,11 +196,11 @@ func (o *Operetta) shippedServer() (args, env []string, err error) {
 // Connect applies the CompositeControllers with the URL of the hooks and the hook version,
 // v1 or v2, as operetta manifests prints them with more arguments.
 func (o *Operetta) Connect(url, hookVersion string, args ...string) error {
-	manifests, err := o.manifests(url, args...)
+	printed, err := exec.Command(o.file("bin/operetta"), append([]string{"manifests", "--hook-url=" + url}, args...)...).Output()
 	if err != nil {
-		return err
+		return fmt.Errorf("operetta manifests: %w", err)
 	}
-	manifests = strings.ReplaceAll(manifests, "version: v2\n", "version: "+hookVersion+"\n")
+	manifests := strings.ReplaceAll(string(printed), "version: v2\n", "version: "+hookVersion+"\n")
 	_, _, err = o.KubectlWithInput(manifests, "apply", "--filename=-")
 	return err
 }
@@ -245,18 +245,5 @@ func (c *Cluster) WriteKubeconfig(path, namespace, account string) error {
 	if err != nil {
 		return err
 	}
-	user := credential{user: account, token: strings.TrimSpace(token)}
-	if err := os.WriteFile(path, []byte(c.kubeconfig(user)), 0o600); err != nil {
-		return fmt.Errorf("write the kubeconfig of %s: %w", account, err)
-	}
-	return nil
-}
-
-// manifests returns the CompositeControllers.
-func (o *Operetta) manifests(url string, args ...string) (string, error) {
-	output, err := exec.Command(o.file("bin/operetta"), append([]string{"manifests", "--hook-url=" + url}, args...)...).Output()
-	if err != nil {
-		return "", fmt.Errorf("operetta manifests: %w", err)
-	}
-	return string(output), nil
+	return os.WriteFile(path, []byte(c.kubeconfig(account, strings.TrimSpace(token))), 0o600)
 }
