@@ -216,7 +216,7 @@ func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy strin
 // they have in common, with environment variables and arguments.
 func (c *Cluster) StartMetacontrollerAs(ctx context.Context, name, path string, env []string, args ...string) error {
 	kubeconfig := c.path("metacontroller.kubeconfig")
-	if err := c.WriteKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
+	if err := c.writeKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
 		return err
 	}
 	metrics, err := FreeAddress()
@@ -239,8 +239,8 @@ func (c *Cluster) StartMetacontrollerAs(ctx context.Context, name, path string, 
 	})
 }
 
-// WriteKubeconfig writes a kubeconfig for a ServiceAccount to a file.
-func (c *Cluster) WriteKubeconfig(path, namespace, account string) error {
+// writeKubeconfig writes a kubeconfig for a ServiceAccount to a file.
+func (c *Cluster) writeKubeconfig(path, namespace, account string) error {
 	token, _, err := c.Kubectl("create", "token", account, "--namespace="+namespace, "--duration=24h")
 	if err != nil {
 		return err
