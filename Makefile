@@ -102,7 +102,7 @@ given = $(if $(filter file,$(origin $(1))),,$($(1)))
 .PHONY: release
 release: ## Write all of a release to dist/: image, manifests, chart, SBOMs, notes, checksums; VERSION=v0.2.0
 	@test -z "$$(git status --porcelain)" || { echo "commit what has changed first: a release is made of a commit"; exit 1; }
-	@echo '$(VERSION)' | grep -qE '^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$' || { echo "$(VERSION) is no version of a release: write VERSION=v1.2.3"; exit 1; }
+	@echo '$(VERSION)' | grep -qE '^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$' || { echo "$(VERSION) is no version of a release: write VERSION=v0.2.0"; exit 1; }
 	@rm -rf dist && mkdir dist
 	@release/notes.sh '$(VERSION)' $(TAGGED) > dist/release-notes.md
 	@$(MAKE) --no-print-directory dist image-oci VERSION='$(VERSION)' IMAGE='$(IMAGE)'
