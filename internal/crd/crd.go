@@ -39,6 +39,7 @@ type Schema struct {
 	// It is nil if a rule reads both the status and other fields.
 	status   func() (*Schema, error)
 	replicas []string // the path of the scale subresource's number of replicas, if there is one
+	known    *known
 }
 
 // compiled caches compiled versions by the first byte of their definition,
@@ -126,6 +127,7 @@ func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*
 		s.status = sync.OnceValues(func() (*Schema, error) {
 			return compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
 		})
+		s.known.status = false
 	}
 	return s, nil
 }
@@ -151,11 +153,8 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{
-		structural: structural,
-		validator:  validator,
-		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
-	}, nil
+	rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
+	return &Schema{structural: structural, validator: validator, rules: rules, known: newKnown(schema, rules != nil)}, nil
 }
 
 // Default fills in the defaults of the schema, in place.
@@ -182,7 +181,14 @@ func (s *Schema) Validate(ctx context.Context, object map[string]any) field.Erro
 // to errs. As in the API server, errors in unchanged fields of an edit are
 // ignored.
 func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
-	errs = s.unsorted(ctx, object, old, errs)
+	key := s.known.key(object, old)
+	if _, valid := s.known.valid.Get(key); valid {
+		return errs
+	}
+	before := len(errs)
+	if errs = s.unsorted(ctx, object, old, errs); len(errs) == before && ctx.Err() == nil {
+		s.known.valid.Add(key, nil)
+	}
 	// The API server visits fields in the random order of a map. Here the same
 	// object always gets the same message.
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {

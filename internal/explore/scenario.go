@@ -34,8 +34,9 @@ type Scenario struct {
 	// Call calls the hooks; nil calls them directly. It must be stateless.
 	Call simulate.Call
 
-	fresh map[string]*rest
-	edits *edits
+	fresh  map[string]*rest
+	edits  *edits
+	memory *simulate.Memory // of all its worlds
 }
 
 // settleSteps is how many steps a world without faults may take to come to
@@ -48,9 +49,12 @@ func (s *Scenario) newWorld(late bool) *simulate.World {
 	if call == nil {
 		call = simulate.Direct(s.Controllers...)
 	}
+	if s.memory == nil {
+		s.memory = simulate.NewMemory()
+	}
 	return simulate.New(simulate.Options{
 		Controllers: s.Controllers, Call: call, Apply: s.Apply,
-		MaxSteps: settleSteps, Late: late,
+		MaxSteps: settleSteps, Late: late, Memory: s.memory,
 	})
 }
 

@@ -25,6 +25,8 @@ type (
 	Answer = composite.Answer
 	// Refusal is a child that could not be created or updated.
 	Refusal = composite.Refusal
+	// Memory is what worlds of the same operators share.
+	Memory = composite.Memory
 	// Asked is a child that Metacontroller creates or updates.
 	Asked = composite.Asked
 )
@@ -34,6 +36,9 @@ const (
 	DynamicApply    = composite.DynamicApply
 	ServerSideApply = composite.ServerSideApply
 )
+
+// NewMemory returns an empty memory.
+func NewMemory() *Memory { return composite.NewMemory() }
 
 // RefOf returns the reference to an object.
 func RefOf(object Object) Ref { return apiserver.RefOf(object) }

@@ -40,6 +40,8 @@ type Options struct {
 	// Late delays Metacontroller's cache until [World.Do] updates it.
 	// [World.Step] and [World.Play] update it at each step.
 	Late bool
+	// Memory is shared by worlds of the same operators; nil is a new one.
+	Memory *Memory
 	// SkipValidation accepts custom resources that their
 	// CustomResourceDefinition refuses. Defaults are filled in anyway.
 	SkipValidation bool
@@ -80,7 +82,7 @@ func New(options Options) *World {
 	w.faults = newFaults(options.Faults, w.server.Get)
 	w.composite = composite.New(w.server, composite.Options{
 		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply,
-		HookVersion: options.HookVersion, Late: options.Late, Failed: w.hookFailed,
+		HookVersion: options.HookVersion, Late: options.Late, Memory: options.Memory, Failed: w.hookFailed,
 	})
 	w.builtin = controllers.New(w.server, controllers.Options{Faults: w.faults, Program: w.runProgram, Late: options.Late})
 	w.server.Watch(w.record)

@@ -92,8 +92,8 @@ func (s *Server) noteApplied(object Object, applied *fieldpath.Set) (Object, err
 
 // stillApplied returns the applied fields that the applier still owns after a write.
 func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
-	if s.applied == nil || by == ByHook {
-		return s.applied
+	if s.applied == nil || by == ByHook || SameBut(s.object, object, "metadata", "status") && s.sameMetadata(object) {
+		return s.applied // the status is nobody's here
 	}
 	before, err := typedOf(s.object)
 	if err != nil {
@@ -108,6 +108,14 @@ func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 		return s.applied
 	}
 	return s.applied.Difference(changes.Modified.Union(changes.Added).Union(changes.Removed))
+}
+
+// sameMetadata reports whether people, and those who apply, see the same metadata.
+func (s *stored) sameMetadata(object Object) bool {
+	before, after := WithMetadata(s.object), WithMetadata(object)
+	DropServerSet(before)
+	DropServerSet(after)
+	return reflect.DeepEqual(before.Object["metadata"], after.Object["metadata"])
 }
 
 // builtinTypes are the types of the kinds that come with Kubernetes, which say by

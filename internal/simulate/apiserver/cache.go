@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // Cache indexes objects: those of a [Server], or those that a watch has
@@ -18,26 +17,6 @@ type Cache struct {
 	byOwner map[types.UID]map[Ref]*stored
 	label   string // whose values are indexed
 	byLabel map[string]map[Ref]*stored
-}
-
-// stored is a version of an object. It is replaced and never modified.
-type stored struct {
-	object Object
-	json   json.RawMessage // encoded when first needed
-	// applied are the fields of server-side apply that nobody else has written
-	// since.
-	applied *fieldpath.Set
-}
-
-func (s *stored) JSON() json.RawMessage {
-	if s.json == nil {
-		text, err := json.Marshal(s.object.Object)
-		if err != nil {
-			panic(err) // it was JSON when it came
-		}
-		s.json = text
-	}
-	return s.json
 }
 
 // NewCache returns an empty cache, in which objects can be looked up by the values
@@ -65,7 +44,7 @@ func (c *Cache) JSON(object Object) json.RawMessage {
 	if s := c.objects[RefOf(object)]; s != nil && s.object == object {
 		return s.JSON()
 	}
-	return (&stored{object: object}).JSON()
+	return newStored(object, nil).JSON()
 }
 
 // Objects returns all objects in the order of kinds and names.

@@ -45,6 +45,15 @@ func shallow(object Object) Object {
 	return &unstructured.Unstructured{Object: maps.Clone(object.Object)}
 }
 
+// WithMetadata returns a copy of which the members, and those of its metadata, can be replaced.
+func WithMetadata(object Object) Object {
+	object = shallow(object)
+	if metadata, ok := object.Object["metadata"].(map[string]any); ok {
+		object.Object["metadata"] = maps.Clone(metadata)
+	}
+	return object
+}
+
 // SameBut reports whether two objects are equal except for those members: 1 and
 // 1.0 differ, and so do an empty map and a missing one.
 func SameBut(a, b Object, members ...string) bool {

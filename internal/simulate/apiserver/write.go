@@ -3,7 +3,6 @@ package apiserver
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"strconv"
 
@@ -15,7 +14,7 @@ import (
 // Create stores a new object. Errors are those of the API server.
 func (s *Server) Create(by Actor, object Object) (Object, error) {
 	kind := s.kinds.of(object.GetAPIVersion(), object.GetKind())
-	object = object.DeepCopy()
+	object = own(kind, object)
 	if kind.IsCluster {
 		object.SetNamespace("")
 	} else if object.GetNamespace() == "" {
@@ -48,6 +47,15 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 	return s.Get(ref), nil
 }
 
+// own returns a copy of an object that may be changed: the schema of a custom resource changes
+// it everywhere, and all others change metadata only, or make a new object.
+func own(kind Kind, object Object) Object {
+	if kind.definition != nil {
+		return object.DeepCopy()
+	}
+	return WithMetadata(object)
+}
+
 // Update replaces an object except for its status and the metadata that the
 // server sets. An old resource version is a conflict.
 func (s *Server) Update(by Actor, object Object) (Object, error) {
@@ -61,7 +69,7 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 		return nil, apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf(
 			"the object has been modified; please apply your changes to the latest version and try again"))
 	}
-	object = object.DeepCopy()
+	object = own(kind, object)
 	KeepServerSet(object, old)
 	object, err := s.admit(kind, object, old)
 	if err != nil {
@@ -166,7 +174,7 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 // ended.
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
-	s.weigh(ref, nil, before)
+	s.weigh(ref, nil, s.held.objects[ref])
 	s.held.remove(ref, before)
 	s.version++
 	s.notify(Write{By: by, Ref: ref, Before: before})
@@ -174,12 +182,10 @@ func (s *Server) Remove(by Actor, ref Ref) {
 
 func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	s.version++
-	metadata := maps.Clone(object.Object["metadata"].(map[string]any))
-	metadata["resourceVersion"] = strconv.FormatInt(s.version, 10)
-	object = shallow(object)
-	object.Object["metadata"] = metadata
-	written := &stored{object: object}
-	s.weigh(ref, object, old)
+	object = WithMetadata(object)
+	object.Object["metadata"].(map[string]any)["resourceVersion"] = strconv.FormatInt(s.version, 10)
+	written := newStored(object, s.held.objects[ref])
+	s.weigh(ref, written, s.held.objects[ref])
 	if old != nil {
 		written.applied = s.held.objects[ref].stillApplied(by, object)
 		s.held.remove(ref, old)

@@ -36,6 +36,8 @@ type Options struct {
 	HookVersion string
 	// Late delays its caches until [Metacontroller.Deliver] and the like.
 	Late bool
+	// Memory is shared by simulations of the same operators; nil is a new one.
+	Memory *Memory
 	// Failed is called for each sync that fails with a new error.
 	Failed func(parent apiserver.Ref, reason string)
 }
@@ -55,14 +57,15 @@ type Metacontroller struct {
 	syncFault *syncFault
 	asked     func(Asked) error
 
-	parents   map[apiserver.Ref]*Parent
-	byUID     map[types.UID]*Parent
-	applied   map[apiserver.Ref]applyState // the state of server-side apply
-	merged    map[apiserver.Ref]mergedChild
-	manifests map[string][]byte
-	requests  int // writes to the API server
-	answered  func(Answer)
-	refused   func(Refusal)
+	parents  map[apiserver.Ref]*Parent
+	byUID    map[types.UID]*Parent
+	applied  map[apiserver.Ref]applyState // the state of server-side apply
+	merged   map[apiserver.Ref]mergedChild
+	memory   *Memory
+	longest  int // request so far, in bytes
+	requests int // writes to the API server
+	answered func(Answer)
+	refused  func(Refusal)
 }
 
 // New returns a Metacontroller that watches an API server from now on.
@@ -71,7 +74,7 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(Answer) {}, refused: func(Refusal) {},
 		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
-		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, manifests: map[string][]byte{},
+		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, memory: cmp.Or(options.Memory, NewMemory()),
 	}
 	if options.Late {
 		m.watchLate()
