@@ -60,6 +60,14 @@ func (k *known) key(object, old map[string]any) uint64 {
 	return sum
 }
 
+// add remembers a valid object, also as an edit.
+func (k *known) add(key uint64, object, old map[string]any) {
+	k.valid.Add(key, nil)
+	if old == nil && !k.reads {
+		k.valid.Add(k.key(object, object), nil)
+	}
+}
+
 // content returns the hash of what is validated: rules see only the names in metadata.
 func (k *known) content(object map[string]any, isEdit bool) uint64 {
 	content := maps.Clone(object)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -70,10 +69,10 @@ func (w *World) record(c apiserver.Write) {
 		w.addEvent(Event{Verb: Deleting, Object: c.After, Before: c.Before, By: by})
 		return
 	}
-	if !apiserver.SameBut(c.Before, c.After, "metadata", "status") || len(metadataPaths(c.Before, c.After)) > 0 {
+	if !apiserver.SameBut(c.Before, c.After, "metadata", "status") || !apiserver.Equal(visibleMetadata(c.Before), visibleMetadata(c.After)) {
 		w.addEvent(Event{Verb: Changed, Object: c.After, Before: c.Before, By: by})
 	}
-	if !reflect.DeepEqual(c.Before.Object["status"], c.After.Object["status"]) {
+	if !apiserver.Equal(c.Before.Object["status"], c.After.Object["status"]) {
 		w.addEvent(Event{Verb: Reported, Object: c.After, Before: c.Before, By: by})
 	}
 }
@@ -150,7 +149,7 @@ const longestPath = 300
 
 // difference appends the fields in which two values differ.
 func difference(paths []string, path string, before, after any) []string {
-	if reflect.DeepEqual(before, after) {
+	if apiserver.Equal(before, after) {
 		return paths
 	}
 	old, oldIsMap := before.(map[string]any)

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"cmp"
-	"reflect"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -81,7 +80,7 @@ func (s *Server) noteApplied(object Object, applied *fieldpath.Set) (Object, err
 		"manager": applier, "operation": "Apply", "apiVersion": ref.APIVersion, "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
 	}}
 	s.held.objects[ref].applied = applied
-	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); reflect.DeepEqual(old, fields) {
+	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); Equal(old, fields) {
 		return object, nil
 	}
 	successor := object.DeepCopy()
@@ -115,7 +114,7 @@ func (s *stored) sameMetadata(object Object) bool {
 	before, after := WithMetadata(s.object), WithMetadata(object)
 	DropServerSet(before)
 	DropServerSet(after)
-	return reflect.DeepEqual(before.Object["metadata"], after.Object["metadata"])
+	return Equal(before.Object["metadata"], after.Object["metadata"])
 }
 
 // builtinTypes are the types of the kinds that come with Kubernetes, which say by

@@ -85,10 +85,8 @@ func sorted(objects map[Ref]*stored) []Object {
 func (c *Cache) add(ref Ref, s *stored) {
 	c.objects[ref] = s
 	insert(c.byKind, s.object.GroupVersionKind(), ref, s)
-	for _, owner := range s.object.GetOwnerReferences() {
-		insert(c.byOwner, owner.UID, ref, s)
-	}
-	if value := s.object.GetLabels()[c.label]; value != "" {
+	ownerUIDs(s.object, func(owner types.UID) { insert(c.byOwner, owner, ref, s) })
+	if value := Label(s.object, c.label); value != "" {
 		insert(c.byLabel, value, ref, s)
 	}
 }
@@ -96,10 +94,8 @@ func (c *Cache) add(ref Ref, s *stored) {
 func (c *Cache) remove(ref Ref, object Object) {
 	delete(c.objects, ref)
 	delete(c.byKind[object.GroupVersionKind()], ref)
-	for _, owner := range object.GetOwnerReferences() {
-		delete(c.byOwner[owner.UID], ref)
-	}
-	delete(c.byLabel[object.GetLabels()[c.label]], ref)
+	ownerUIDs(object, func(owner types.UID) { delete(c.byOwner[owner], ref) })
+	delete(c.byLabel[Label(object, c.label)], ref)
 }
 
 func insert[K comparable](index map[K]map[Ref]*stored, key K, ref Ref, s *stored) {

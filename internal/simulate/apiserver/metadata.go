@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,7 +61,7 @@ func SameBut(a, b Object, members ...string) bool {
 		maps.DeleteFunc(content, func(key string, _ any) bool { return slices.Contains(members, key) })
 		return content
 	}
-	return reflect.DeepEqual(without(a), without(b))
+	return equalMaps(without(a), without(b))
 }
 
 // isGraceful reports whether deletion waits for a kubelet: a Pod on a node that

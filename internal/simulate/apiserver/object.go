@@ -107,24 +107,27 @@ func ControllerOf(object Object) (Ref, bool) {
 	if object == nil {
 		return Ref{}, false
 	}
-	owner := metav1.GetControllerOfNoCopy(object)
-	if owner == nil {
+	controller := controllerIn(object)
+	if controller == nil {
 		return Ref{}, false
 	}
+	owner := ownerOf(controller)
 	return Ref{owner.APIVersion, owner.Kind, object.GetNamespace(), owner.Name}, true
 }
 
 // ControllerUID returns the UID of an object's controller, or nothing.
 func ControllerUID(object Object) types.UID {
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		return owner.UID
+	if controller := controllerIn(object); controller != nil {
+		return ownerOf(controller).UID
 	}
 	return ""
 }
 
 // IsOwnedBy reports whether an object is one of another's owners.
 func IsOwnedBy(object, owner Object) bool {
-	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.GetUID() })
+	found, uid := false, owner.GetUID()
+	ownerUIDs(object, func(other types.UID) { found = found || other == uid })
+	return found
 }
 
 // KeepOwners returns a copy of an object with only the owners that are kept.

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -35,7 +34,7 @@ func newStored(object Object, former *stored) *stored {
 	rest := maps.Clone(object.Object)
 	delete(rest, "metadata")
 	delete(rest, "status")
-	if former != nil && reflect.DeepEqual(rest, former.rest.members) {
+	if former != nil && equalMaps(rest, former.rest.members) {
 		return &stored{object: object, rest: former.rest}
 	}
 	return &stored{object: object, rest: &encoded{members: rest}}

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -115,7 +114,7 @@ func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 		s.Remove(by, ref)
 		return object
 	}
-	if reflect.DeepEqual(object.Object, old.Object) {
+	if Equal(object.Object, old.Object) {
 		return old
 	}
 	s.put(by, ref, object, old)

@@ -70,7 +70,7 @@ func (a Asked) wanted() (*desired, error) {
 
 // lastApplied returns the last-applied annotation of a child, decoded, or nil.
 func lastApplied(object apiserver.Object) (map[string]any, error) {
-	text := object.GetAnnotations()[metacontroller.LastAppliedAnnotation]
+	text := apiserver.Annotation(object, metacontroller.LastAppliedAnnotation)
 	if text == "" {
 		return nil, nil
 	}

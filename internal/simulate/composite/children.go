@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,7 +65,7 @@ func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *
 	if m.merged[child.ref] == (mergedChild{live, child}) {
 		return nil // neither is ever modified, so the result of the merge is the same
 	}
-	last := m.memory.applied[live.GetAnnotations()[metacontroller.LastAppliedAnnotation]]
+	last := m.memory.applied[apiserver.Annotation(live, metacontroller.LastAppliedAnnotation)]
 	merged, err := mergeChild(live, last, child)
 	if err != nil {
 		return err
@@ -111,7 +110,7 @@ func mergeChild(live apiserver.Object, last map[string]any, child *desired) (_ a
 	merged := apiserver.WithMetadata(&unstructured.Unstructured{Object: content})
 	apiserver.KeepServerSet(merged, live)
 	apiserver.SetAnnotation(merged, metacontroller.LastAppliedAnnotation, child.lastApplied)
-	if reflect.DeepEqual(merged.Object, live.Object) {
+	if apiserver.Equal(merged.Object, live.Object) {
 		return live, nil
 	}
 	return merged, nil

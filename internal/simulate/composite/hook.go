@@ -45,7 +45,7 @@ type group struct {
 // customize hook.
 func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
-	b.Grow(m.longest)
+	b.Grow(p.requested + p.requested/8)
 	b.WriteString(`{"controller":`)
 	b.Write(m.manifest(p.controller))
 	b.WriteString(`,"parent":`)
@@ -58,7 +58,7 @@ func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, childre
 		fmt.Fprintf(&b, `,"finalizing":%t`, finalizing)
 	}
 	b.WriteByte('}')
-	m.longest = max(m.longest, b.Len())
+	p.requested = b.Len()
 	return b.Bytes()
 }
 

@@ -3,7 +3,8 @@ package composite
 import (
 	"fmt"
 	"maps"
-	"reflect"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 // mergeKeys are the members by which Metacontroller recognizes lists that are
@@ -22,7 +23,7 @@ func mergeValue(live, last, desired any) (any, bool) {
 		desired, _ := desired.([]any)
 		return mergeList(live, last, desired)
 	default:
-		return desired, !reflect.DeepEqual(live, desired)
+		return desired, !apiserver.Equal(live, desired)
 	}
 }
 
@@ -62,7 +63,7 @@ func MergeObject(live, last, desired map[string]any) (merged map[string]any, cha
 func mergeList(live, last, desired []any) (any, bool) {
 	key := MergeKey(live, last, desired)
 	if key == "" {
-		return desired, !reflect.DeepEqual(live, desired)
+		return desired, !apiserver.Equal(live, desired)
 	}
 	items, changed := MergeObject(ItemsByKey(key, live), ItemsByKey(key, last), ItemsByKey(key, desired))
 	if !changed && len(items) == len(live) {
@@ -70,13 +71,17 @@ func mergeList(live, last, desired []any) (any, bool) {
 	}
 	merged := make([]any, 0, len(items))
 	taken := map[string]bool{}
-	for _, list := range [][]any{live, desired} {
-		for _, item := range list {
-			name := keyOf(key, item)
-			if merges, stays := items[name]; stays && !taken[name] {
-				merged = append(merged, merges)
-				taken[name] = true
-			}
+	for _, item := range live {
+		name := keyOf(key, item)
+		if _, stays := items[name]; stays {
+			merged = append(merged, items[name])
+			taken[name] = true
+		}
+	}
+	for _, item := range desired {
+		if name := keyOf(key, item); !taken[name] {
+			merged = append(merged, items[name])
+			taken[name] = true
 		}
 	}
 	return merged, true

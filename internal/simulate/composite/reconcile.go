@@ -2,7 +2,6 @@ package composite
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -157,7 +156,7 @@ func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]
 		status = map[string]any{}
 	}
 	status["observedGeneration"] = object.GetGeneration()
-	if old, _ := live.Object["status"].(map[string]any); old != nil && reflect.DeepEqual(old, status) {
+	if old, _ := live.Object["status"].(map[string]any); old != nil && apiserver.Equal(old, status) {
 		return nil
 	}
 	_, err = m.send(true, func() (apiserver.Object, error) {

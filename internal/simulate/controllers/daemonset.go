@@ -14,7 +14,7 @@ func (b *Builtin) daemonSet(ref apiserver.Ref) {
 	}
 	hash := templateHash(&d.Spec.Template)
 	isUpdated := func(r replica) bool {
-		return r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] == hash
+		return apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == hash
 	}
 	pods := b.replicas(d.UID)
 	b.reportDaemonSet(d, ref, pods, isUpdated)

@@ -50,6 +50,9 @@ func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) 
 // noteMissingOwner records an object whose owner is deleted already, or never
 // existed in its namespace.
 func (b *Builtin) noteMissingOwner(object apiserver.Object) {
+	if !apiserver.HasOwners(object) {
+		return
+	}
 	for _, owner := range object.GetOwnerReferences() {
 		if !b.isAlive(object, owner) && !slices.Contains(b.orphans, owner.UID) {
 			b.orphans = append(b.orphans, owner.UID)
