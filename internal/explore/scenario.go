@@ -37,6 +37,7 @@ type Scenario struct {
 	fresh  map[string]*rest
 	edits  *edits
 	memory *simulate.Memory // of all its worlds
+	call   simulate.Call    // Call, with a memory
 }
 
 // settleSteps is how many steps a world without faults may take to come to
@@ -45,15 +46,16 @@ const settleSteps = 400
 
 // newWorld returns an empty world with this scenario's operators.
 func (s *Scenario) newWorld(late bool) *simulate.World {
-	call := s.Call
-	if call == nil {
-		call = simulate.Direct(s.Controllers...)
-	}
 	if s.memory == nil {
 		s.memory = simulate.NewMemory()
+		call := s.Call
+		if call == nil {
+			call = simulate.Direct(s.Controllers...)
+		}
+		s.call = remember(call)
 	}
 	return simulate.New(simulate.Options{
-		Controllers: s.Controllers, Call: call, Apply: s.Apply,
+		Controllers: s.Controllers, Call: s.call, Apply: s.Apply,
 		MaxSteps: settleSteps, Late: late, Memory: s.memory,
 	})
 }

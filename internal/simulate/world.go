@@ -75,9 +75,10 @@ func New(options Options) *World {
 	options.Installation = cmp.Or(options.Installation, manifests.Operetta())
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
+	options.Memory = cmp.Or(options.Memory, NewMemory())
 	w := &World{options: options, now: start, foreign: map[Ref]bool{}}
 	w.server = apiserver.New(apiserver.Options{
-		Now: w.Now, Controllers: options.Controllers, SkipValidation: options.SkipValidation,
+		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})
 	w.faults = newFaults(options.Faults, w.server.Get)
 	w.composite = composite.New(w.server, composite.Options{

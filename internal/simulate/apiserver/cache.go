@@ -50,6 +50,16 @@ func (c *Cache) JSON(object Object) json.RawMessage {
 // Objects returns all objects in the order of kinds and names.
 func (c *Cache) Objects() []Object { return sorted(c.objects) }
 
+// Named returns the first object of a kind and name, in any group and namespace.
+func (c *Cache) Named(kind, name string) (first Ref, found bool) {
+	for ref := range c.objects {
+		if ref.Kind == kind && ref.Name == name && (!found || ref.Compare(first) < 0) {
+			first, found = ref, true
+		}
+	}
+	return first, found
+}
+
 // List returns all objects of a kind in the order of their names.
 func (c *Cache) List(apiVersion, kind string) []Object {
 	return sorted(c.byKind[schema.FromAPIVersionAndKind(apiVersion, kind)])

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Actor is who writes, as reports say it.
@@ -42,7 +41,7 @@ type Server struct {
 	held      *Cache
 	now       func() time.Time
 	lenient   bool // custom resources are not validated
-	kinds     *catalogue
+	kinds     *Catalogue
 	quota     string // the kind that only people may create, or ""
 	addresses int
 	version   int64 // the newest resource version
@@ -50,14 +49,16 @@ type Server struct {
 	text      int   // of all objects
 	full      error // once a limit was exceeded
 	watchers  []func(Write)
+	admitted  Object // the last one, and its Go type
+	typed     metav1.Object
 }
 
 // Options are what a Server needs.
 type Options struct {
 	// Now is the clock.
 	Now func() time.Time
-	// Controllers are the operators, whose kinds it knows beside the built-in ones.
-	Controllers []metacontroller.Controller
+	// Kinds are the kinds that it knows.
+	Kinds *Catalogue
 	// SkipValidation accepts custom resources that their
 	// CustomResourceDefinition refuses.
 	SkipValidation bool
@@ -67,7 +68,7 @@ type Options struct {
 func New(options Options) *Server {
 	return &Server{
 		held: NewCache(""), now: options.Now, lenient: options.SkipValidation,
-		kinds: newCatalogue(options.Controllers),
+		kinds: options.Kinds,
 	}
 }
 
@@ -103,6 +104,9 @@ func (s *Server) JSON(object Object) json.RawMessage { return s.held.JSON(object
 
 // Objects returns all objects in the order of kinds and names.
 func (s *Server) Objects() []Object { return s.held.Objects() }
+
+// Named returns the first object of a kind and name, in any group and namespace.
+func (s *Server) Named(kind, name string) (Ref, bool) { return s.held.Named(kind, name) }
 
 // List returns all objects of a kind in the order of their names.
 func (s *Server) List(apiVersion, kind string) []Object { return s.held.List(apiVersion, kind) }

@@ -12,7 +12,7 @@ import (
 )
 
 func emptyServer() *Server {
-	return New(Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }})
+	return New(Options{Kinds: NewCatalogue(nil), Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func configMap(value string) map[string]any {

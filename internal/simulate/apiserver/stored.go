@@ -17,6 +17,8 @@ type stored struct {
 	rest   *encoded // all but metadata and status, which is shared by versions
 	json   json.RawMessage
 	weighs int
+	// typed is the object as a Go type, once that was needed, and never modified.
+	typed any
 	// applied are the fields of server-side apply that nobody else has written
 	// since.
 	applied *fieldpath.Set

@@ -76,6 +76,7 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 	}
 	if kind.generation && !SameBut(object, old, "metadata", "status") {
 		object.SetGeneration(old.GetGeneration() + 1)
+		s.admitted = nil // its Go type has the old generation
 	}
 	return s.replace(by, ref, object, old), nil
 }
@@ -93,6 +94,23 @@ func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object,
 		return nil, err
 	}
 	return s.replace(by, ref, object, old), nil
+}
+
+// Report replaces the status of an object by the one in its Go type, which nobody may change
+// any more.
+func (s *Server) Report(by Actor, ref Ref, typed metav1.Object, status any) {
+	old := s.Get(ref)
+	if old == nil {
+		return
+	}
+	object, err := s.UpdateStatus(by, ref, Encode(status).Object)
+	if err != nil {
+		panic(err) // it existed a moment ago
+	}
+	if held := s.held.objects[ref]; held != nil && typed.GetResourceVersion() == old.GetResourceVersion() {
+		typed.SetResourceVersion(object.GetResourceVersion())
+		held.typed = typed
+	}
 }
 
 // Replace stores a new version of an object without defaults and rules, as the
@@ -181,9 +199,17 @@ func (s *Server) Remove(by Actor, ref Ref) {
 
 func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	s.version++
+	var typed metav1.Object
+	if object == s.admitted {
+		typed = s.typed
+	}
 	object = WithMetadata(object)
 	object.Object["metadata"].(map[string]any)["resourceVersion"] = strconv.FormatInt(s.version, 10)
 	written := newStored(object, s.held.objects[ref])
+	if typed != nil {
+		typed.SetResourceVersion(object.GetResourceVersion())
+		written.typed = typed
+	}
 	s.weigh(ref, written, s.held.objects[ref])
 	if old != nil {
 		written.applied = s.held.objects[ref].stillApplied(by, object)

@@ -37,7 +37,7 @@ type Options struct {
 	HookVersion string
 	// Late delays its caches until [Metacontroller.Deliver] and the like.
 	Late bool
-	// Memory is shared by simulations of the same operators; nil is a new one.
+	// Memory is shared by simulations of the same operators.
 	Memory *Memory
 	// Failed is called for each sync that fails with a new error.
 	Failed func(parent apiserver.Ref, reason string)
@@ -74,7 +74,7 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(Answer) {}, refused: func(Refusal) {},
 		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
-		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, memory: cmp.Or(options.Memory, NewMemory()),
+		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, memory: options.Memory,
 	}
 	if options.Late {
 		m.watchLate()

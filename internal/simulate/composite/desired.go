@@ -16,6 +16,7 @@ import (
 // Memory is what simulations of the same operators need not compute twice. It
 // is for one goroutine.
 type Memory struct {
+	kinds     *apiserver.Catalogue
 	manifests map[string][]byte
 	desired   map[answered]*desired
 	applied   map[string]map[string]any // last-applied annotations, decoded
@@ -27,6 +28,14 @@ const mostDesired = 20_000
 // NewMemory returns an empty memory.
 func NewMemory() *Memory {
 	return &Memory{manifests: map[string][]byte{}, desired: map[answered]*desired{}, applied: map[string]map[string]any{}}
+}
+
+// Kinds returns the kinds that the API server knows.
+func (m *Memory) Kinds(controllers []metacontroller.Controller) *apiserver.Catalogue {
+	if m.kinds == nil {
+		m.kinds = apiserver.NewCatalogue(controllers)
+	}
+	return m.kinds
 }
 
 // answered is a child as a hook has answered it for a custom resource.

@@ -203,26 +203,17 @@ func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
 func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }
 
 // load decodes an object that is not being deleted, or returns nil.
-func load[T any](b *Builtin, ref apiserver.Ref) *T {
+func load[T any, P apiserver.Copyable[T]](b *Builtin, ref apiserver.Ref) P {
 	object := b.server.Get(ref)
 	if object == nil || object.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	typed := new(T)
-	if err := apiserver.Decode(object, typed); err != nil {
-		panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
-	}
-	return typed
+	return apiserver.Typed[T, P](b.server, ref)
 }
 
-// report writes a status.
-func (b *Builtin) report(ref apiserver.Ref, status any) {
-	if b.server.Get(ref) == nil {
-		return
-	}
-	if _, err := b.server.UpdateStatus(apiserver.ByKubernetes, ref, apiserver.Encode(status).Object); err != nil {
-		panic(err) // it existed a moment ago
-	}
+// report writes the status of an object.
+func (b *Builtin) report(ref apiserver.Ref, typed metav1.Object, status any) {
+	b.server.Report(apiserver.ByKubernetes, ref, typed, status)
 }
 
 // create creates an object of a controller. A refused one is missing in the

@@ -159,7 +159,8 @@ func (b *Builtin) reportDeployment(r *rollout) {
 	}
 	b.setDeploymentCondition(&status, available, false)
 	b.setProgressing(r, &status)
-	b.report(r.ref, &status)
+	r.Status = status
+	b.report(r.ref, r.Deployment, &r.Status)
 }
 
 // setProgressing sets Progressing: a rollout past its progress deadline has

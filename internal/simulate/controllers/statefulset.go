@@ -179,5 +179,6 @@ func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, po
 	if status.CurrentRevision == revision {
 		status.CurrentReplicas = status.UpdatedReplicas
 	}
-	b.report(ref, &status)
+	s.Status = status
+	b.report(ref, s, &s.Status)
 }
