@@ -202,8 +202,8 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	if countValues(object, maxValues) > maxValues {
 		return append(errs, &field.Error{Type: field.ErrorTypeTooMany, Field: WholeObject, Detail: fmt.Sprintf("must have at most %d values", maxValues)})
 	}
-	if old != nil && !s.known.reads && len(s.unsorted(ctx, object, nil, nil)) == 0 {
-		return errs // what is valid by itself is a valid edit, and it is simpler to find out
+	if old != nil && s.isValidByItself(ctx, object, old) {
+		return errs
 	}
 	var changes changes
 	if old == nil {
@@ -226,6 +226,23 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	}
 	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, before, celconfig.RuntimeCELCostBudget, changes.rules...)
 	return append(errs, broken...)
+}
+
+// isValidByItself reports whether an edit of an old object is valid whatever has changed, which
+// is simpler to find out: only rules that read the old object are left then.
+func (s *Schema) isValidByItself(ctx context.Context, object, old map[string]any) bool {
+	key := s.known.content(object, true)
+	if _, valid := s.known.valid.Get(key); !valid {
+		if len(s.unsorted(ctx, object, nil, nil)) > 0 || ctx.Err() != nil {
+			return false
+		}
+		s.known.valid.Add(key, nil)
+	}
+	if !s.known.reads {
+		return true
+	}
+	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, old, celconfig.RuntimeCELCostBudget)
+	return len(broken) == 0
 }
 
 // maxValues is how many values an object may have. The validator compares each error with every

@@ -63,8 +63,8 @@ func (k *known) key(object, old map[string]any) uint64 {
 // add remembers a valid object, also as an edit.
 func (k *known) add(key uint64, object, old map[string]any) {
 	k.valid.Add(key, nil)
-	if old == nil && !k.reads {
-		k.valid.Add(k.key(object, object), nil)
+	if old == nil {
+		k.valid.Add(k.content(object, true), nil)
 	}
 }
 

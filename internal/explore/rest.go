@@ -34,10 +34,9 @@ func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{},
 		stalled: simulate.Condition(parent, operator.ConditionStalled).Status,
 	}
-	spec := encode(parent.Object)
 	for _, child := range world.Owned(parent) {
 		if declared := s.declaredOf(parent, child); declared != nil && child.GetDeletionTimestamp() == nil {
-			r.children[simulate.RefOf(child).String()] = comparable(child, parent, spec, declared.Update)
+			r.children[simulate.RefOf(child).String()] = comparable(child, parent, declared.Update)
 		}
 	}
 	return r
@@ -45,7 +44,7 @@ func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 
 // comparable returns the part of a child that is the same in each world with
 // the same spec.
-func comparable(child, parent simulate.Object, spec string, update metacontroller.UpdateMethod) map[string]any {
+func comparable(child, parent simulate.Object, update metacontroller.UpdateMethod) map[string]any {
 	object := child.DeepCopy()
 	delete(object.Object, "status")
 	metadata := map[string]any{}
@@ -74,7 +73,7 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 	forgetPullPolicies(object.Object, parent.Object["spec"])
 	switch ref := simulate.RefOf(child); {
 	case ref.Is(metacontroller.Service):
-		forgetChosenPorts(fields, spec)
+		forgetChosenPorts(fields, encode(parent.Object))
 	case ref.Is(metacontroller.Pod):
 		forgetTokenVolume(object.Object)
 	case ref.Is(metacontroller.Job):

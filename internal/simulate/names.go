@@ -49,6 +49,9 @@ func IsOwnedBy(object, owner Object) bool { return apiserver.IsOwnedBy(object, o
 // ParseObject reads an object from JSON. The error says what it lacks.
 func ParseObject(text []byte) (Object, error) { return apiserver.ParseObject(text) }
 
+// Equal reports whether two JSON values are equal.
+func Equal(a, b any) bool { return apiserver.Equal(a, b) }
+
 // MergePatch returns an object with a merge patch (RFC 7386) applied. Neither is
 // changed, and the result shares what the patch does not touch.
 func MergePatch(object, patch map[string]any) map[string]any {

@@ -155,7 +155,7 @@ func IsOwnedBy(object, owner Object) bool {
 
 // KeepOwners returns a copy of an object with only the owners that are kept.
 func KeepOwners(object Object, keep func(metav1.OwnerReference) bool) Object {
-	object = object.DeepCopy()
+	object = WithMetadata(object)
 	owners := slices.DeleteFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !keep(owner) })
 	if len(owners) == 0 {
 		owners = nil // no empty list

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/operetta-dev/operetta/internal/wire"
 )
@@ -18,7 +19,8 @@ type stored struct {
 	json   json.RawMessage
 	weighs int
 	// typed is the object as a Go type, once that was needed, and never modified.
-	typed any
+	typed     any
+	mergeable *typed.TypedValue // for server-side apply, once it was needed
 	// applied are the fields of server-side apply that nobody else has written
 	// since.
 	applied *fieldpath.Set

@@ -150,7 +150,7 @@ var cascades = map[string]string{
 func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 	old := s.Get(ref)
 	if finalizer := cascades[cascade]; finalizer != "" && old != nil && old.GetDeletionTimestamp() == nil {
-		held := old.DeepCopy()
+		held := WithMetadata(old)
 		held.SetFinalizers(append(held.GetFinalizers(), finalizer))
 		s.put(by, ref, held, old)
 	}
@@ -173,7 +173,7 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 		s.Remove(by, ref)
 		return nil
 	}
-	object := old.DeepCopy()
+	object := WithMetadata(old)
 	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now())))
 	var grace int64
 	if isGraceful(old) {

@@ -56,7 +56,7 @@ type desired struct {
 	lastApplied string
 	merged      map[string]any
 	// applied is the body of a server-side apply, once it was sent, and text its JSON.
-	applied apiserver.Object
+	applied *apiserver.Configuration
 	text    string
 }
 
@@ -122,7 +122,7 @@ func (d *desired) created(parent apiserver.Object) apiserver.Object {
 }
 
 // body returns the body of a server-side apply.
-func (d *desired) body(parent apiserver.Object) (apiserver.Object, error) {
+func (d *desired) body(parent apiserver.Object) (*apiserver.Configuration, error) {
 	if d.applied != nil {
 		return d.applied, nil
 	}
@@ -133,8 +133,8 @@ func (d *desired) body(parent apiserver.Object) (apiserver.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.applied, d.text = body, string(text)
-	return body, nil
+	d.applied, d.text = &apiserver.Configuration{Object: body}, string(text)
+	return d.applied, nil
 }
 
 // claim makes the parent the child's controller.

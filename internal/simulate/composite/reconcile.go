@@ -122,7 +122,7 @@ func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted
 	if err != nil || slices.Contains(live.GetFinalizers(), name) == wanted {
 		return live, err
 	}
-	successor := live.DeepCopy()
+	successor := apiserver.WithMetadata(live)
 	finalizers := slices.DeleteFunc(successor.GetFinalizers(), func(other string) bool { return other == name })
 	if wanted {
 		finalizers = append(finalizers, name)

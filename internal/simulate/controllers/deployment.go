@@ -80,7 +80,7 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	})
 	r.newest = b.server.Get(apiserver.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
 	r.made = true
-	annotated := b.server.Get(r.ref).DeepCopy()
+	annotated := apiserver.WithMetadata(b.server.Get(r.ref))
 	apiserver.SetAnnotation(annotated, revisionAnnotation, strconv.Itoa(revision))
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
 }

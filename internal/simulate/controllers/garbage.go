@@ -112,7 +112,7 @@ func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	if left && len(b.server.OwnedBy(owner.GetUID())) > 0 {
 		return true
 	}
-	freed := b.server.Get(ref).DeepCopy()
+	freed := apiserver.WithMetadata(b.server.Get(ref))
 	freed.SetFinalizers(slices.DeleteFunc(freed.GetFinalizers(), isCascade))
 	b.server.Replace(apiserver.ByKubernetes, freed)
 	return false

@@ -141,7 +141,7 @@ func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 			if claim == nil || len(claim.GetOwnerReferences()) > 0 == goes {
 				continue
 			}
-			claim = claim.DeepCopy()
+			claim = apiserver.WithMetadata(claim)
 			claim.SetOwnerReferences(nil)
 			if goes {
 				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
