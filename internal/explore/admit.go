@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/simulate"
@@ -36,7 +37,7 @@ func (s *Scenario) Admits(object map[string]any) bool {
 type edits struct {
 	fields []string
 	of     map[string][]Edit
-	good   map[string]bool // by patch, once it was played
+	good   *lru.Cache // of patches to bool, once one was played
 }
 
 // stored returns the custom resource of the scenario without the fields that the API server
@@ -90,7 +91,7 @@ func (s *Scenario) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.edits = &edits{of: map[string][]Edit{}, good: map[string]bool{}}
+	s.edits = &edits{of: map[string][]Edit{}, good: lru.New(10 * mostFresh)}
 	for _, edit := range list {
 		field, _, _ := strings.Cut(strings.TrimPrefix(edit.Path, "spec."), ".")
 		if s.edits.of[field] == nil {
@@ -120,11 +121,11 @@ func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
 
 func (s *Scenario) isGood(edit Edit) bool {
 	key := encode(edit.Patch())
-	good, known := s.edits.good[key]
-	if !known {
-		good = s.isUsable(edit.Object())
-		s.edits.good[key] = good
+	if good, known := s.edits.good.Get(key); known {
+		return good.(bool)
 	}
+	good := s.isUsable(edit.Object())
+	s.edits.good.Add(key, good)
 	return good
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -142,14 +143,15 @@ func eachObject(value any, visit func(map[string]any)) {
 func (s *Scenario) freshRest(world *simulate.World, parent simulate.Object) *rest {
 	objects := s.written(world, parent)
 	key := string(s.Apply) + strings.Join(objects, "\n")
-	if known, found := s.fresh[key]; found {
-		return known
+	if s.fresh == nil {
+		s.fresh = lru.New(mostFresh)
 	}
-	if s.fresh == nil || len(s.fresh) > 2000 {
-		s.fresh = map[string]*rest{}
+	if known, found := s.fresh.Get(key); found {
+		return known.(*rest)
 	}
-	s.fresh[key] = s.playFresh(simulate.RefOf(parent), objects)
-	return s.fresh[key]
+	r := s.playFresh(simulate.RefOf(parent), objects)
+	s.fresh.Add(key, r)
+	return r
 }
 
 // written returns a custom resource and its other objects as users wrote them.

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/utils/lru"
+
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -34,11 +36,14 @@ type Scenario struct {
 	// Call calls the hooks; nil calls them directly. It must be stateless.
 	Call simulate.Call
 
-	fresh  map[string]*rest
-	edits  *edits
-	memory *simulate.Memory // of all its worlds
+	fresh  *lru.Cache       // of string to *rest, shared by all workers
+	edits  *edits           // so are they
+	memory *simulate.Memory // of all worlds of one worker
 	call   simulate.Call    // Call, with a memory
 }
+
+// mostFresh is how many new custom resources are remembered.
+const mostFresh = 4000
 
 // settleSteps is how many steps a world without faults may take to come to
 // rest.
