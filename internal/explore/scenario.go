@@ -1,7 +1,7 @@
 // Package explore tests operators against late caches, lost writes, dying
 // processes and edits. It plays schedules in package simulate, each generated
 // from a seed, and checks each against the laws of all operators and the
-// promises of one.
+// invariants of one.
 //
 // It follows Sieve (what a controller sees late, or never), Acto (edits from
 // the schema, and a comparison with a fresh start) and the simulations of
@@ -101,9 +101,9 @@ func (s *Scenario) Parent() (simulate.Object, error) {
 	return nil, fmt.Errorf("%s has no custom resource of a kind that there is an operator for", cmp.Or(s.Name, "the scenario"))
 }
 
-// Violation is a broken law or promise.
+// Violation is a broken law or invariant.
 type Violation struct {
-	// Law is the law or promise, always in the same words.
+	// Law is the law, or whose invariant it is, always in the same words.
 	Law string
 	// Detail says how it was broken.
 	Detail string

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
@@ -66,7 +67,8 @@ type World struct {
 	happened  int          // events in Steps
 	recent    []apiserver.Write
 	foreign   map[Ref]bool
-	refusals  int // of requests by people
+	refusals  int                // of requests by people
+	unacted   map[types.UID]bool // children of which it was said that nothing acts on them
 }
 
 // New returns an empty World.
@@ -76,7 +78,7 @@ func New(options Options) *World {
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	options.Memory = cmp.Or(options.Memory, NewMemory())
-	w := &World{options: options, now: start, foreign: map[Ref]bool{}}
+	w := &World{options: options, now: start, foreign: map[Ref]bool{}, unacted: map[types.UID]bool{}}
 	w.server = apiserver.New(apiserver.Options{
 		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})

@@ -185,6 +185,15 @@ func (b *Builtin) isControlled(ref apiserver.Ref) bool {
 	return slices.ContainsFunc(b.controllers(), func(c controller) bool { return ref.Is(c.kind) })
 }
 
+// Waits reports whether an object waits for a controller that is not simulated: nothing ever
+// writes its status. A kind without generation has no status to wait for.
+func (b *Builtin) Waits(object apiserver.Object) bool {
+	ref := apiserver.RefOf(object)
+	owner, _ := apiserver.ControllerOf(object)
+	isOfDeployment := ref.Is(metacontroller.ReplicaSet) && owner.Is(metacontroller.Deployment)
+	return object.GetGeneration() > 0 && !isOfDeployment && !b.isControlled(ref)
+}
+
 // IsBusy reports whether the queue for the next step has objects.
 func (b *Builtin) IsBusy() bool {
 	return len(b.queue) > 0 || b.HasGarbage() || b.HasNews()
