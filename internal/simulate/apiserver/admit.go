@@ -41,7 +41,7 @@ func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 
 // typedOld returns the version that an admission replaces, which is not to be modified.
 func typedOld[T any](a *admission, old Object) (*T, error) {
-	if held := a.server.held.objects[a.ref]; held != nil && held.object == old {
+	if held := a.server.objects[a.ref]; held != nil && held.object == old {
 		if typed, known := held.typed.(*T); known {
 			return typed, nil
 		}

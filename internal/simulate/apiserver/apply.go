@@ -30,7 +30,7 @@ func (s *Server) Apply(desired *Configuration) (Object, error) {
 	}
 	var object Object
 	var err error
-	if old := s.held.objects[RefOf(desired.Object)]; old == nil {
+	if old := s.objects[RefOf(desired.Object)]; old == nil {
 		object, err = s.Create(ByHook, desired.Object)
 	} else if object, err = old.merge(desired.value); err == nil {
 		object, err = s.Update(ByHook, object)
@@ -102,7 +102,7 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 // noteApplied records the applied fields.
 func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	ref := RefOf(object)
-	s.held.objects[ref].applied = desired.fields
+	s.objects[ref].applied = desired.fields
 	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); Equal(old, desired.noted) {
 		return object
 	}

@@ -34,7 +34,7 @@ func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
 
 // makeRoom refuses an object above the limit.
 func (s *Server) makeRoom(ref Ref) error {
-	if s.full == nil && len(s.held.objects) >= maxObjects {
+	if s.full == nil && len(s.objects) >= maxObjects {
 		return s.Overflow("%s is one more than %d objects", ref, maxObjects)
 	}
 	return s.full

@@ -100,7 +100,7 @@ type Copyable[T any] interface {
 
 // Typed returns a copy of an object as a Go type, or nil if it does not exist.
 func Typed[T any, P Copyable[T]](s *Server, ref Ref) P {
-	held := s.held.objects[ref]
+	held := s.objects[ref]
 	if held == nil {
 		return nil
 	}

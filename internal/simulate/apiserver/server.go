@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Actor is who writes, as reports say it.
@@ -38,7 +37,8 @@ func (w Write) JSON() json.RawMessage { return w.stored.JSON() }
 // Server is the simulated API server. The objects that it returns must not be
 // modified.
 type Server struct {
-	held      *Cache
+	*Cache
+
 	now       func() time.Time
 	lenient   bool // custom resources are not validated
 	kinds     *Catalogue
@@ -67,7 +67,7 @@ type Options struct {
 // New returns a Server without objects.
 func New(options Options) *Server {
 	return &Server{
-		held: NewCache(""), now: options.Now, lenient: options.SkipValidation,
+		Cache: NewCache(""), now: options.Now, lenient: options.SkipValidation,
 		kinds: options.Kinds,
 	}
 }
@@ -96,31 +96,13 @@ func (s *Server) Resource(apiVersion, plural string) (Kind, bool) {
 	return s.kinds.ofResource(apiVersion, plural)
 }
 
-// Get returns an object, or nil.
-func (s *Server) Get(ref Ref) Object { return s.held.Get(ref) }
-
-// JSON returns an object's JSON.
-func (s *Server) JSON(object Object) json.RawMessage { return s.held.JSON(object) }
-
-// Objects returns all objects in the order of kinds and names.
-func (s *Server) Objects() []Object { return s.held.Objects() }
-
-// Named returns the first object of a kind and name, in any group and namespace.
-func (s *Server) Named(kind, name string) (Ref, bool) { return s.held.Named(kind, name) }
-
-// List returns all objects of a kind in the order of their names.
-func (s *Server) List(apiVersion, kind string) []Object { return s.held.List(apiVersion, kind) }
-
-// OwnedBy returns the objects that have an owner of that UID.
-func (s *Server) OwnedBy(uid types.UID) []Object { return s.held.OwnedBy(uid) }
-
 // Watch calls a function at each write from now on, after the existing watches.
 func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }
 
 // Latest returns an object as a new watch delivers it: as a write without an
 // actor.
 func (s *Server) Latest(ref Ref) Write {
-	return Write{Ref: ref, After: s.Get(ref), stored: s.held.objects[ref]}
+	return Write{Ref: ref, After: s.Get(ref), stored: s.objects[ref]}
 }
 
 // SetQuota makes the server refuse objects of a kind, unless a person creates

@@ -20,7 +20,7 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 		object.SetNamespace(metav1.NamespaceDefault)
 	}
 	ref := RefOf(object)
-	if s.held.objects[ref] != nil {
+	if s.objects[ref] != nil {
 		return nil, apierrors.NewAlreadyExists(kind.GroupResource(), ref.Name)
 	}
 	if ref.Kind == s.quota && by != ByUser {
@@ -107,7 +107,7 @@ func (s *Server) Report(by Actor, ref Ref, typed metav1.Object, status any) {
 	if err != nil {
 		panic(err) // it existed a moment ago
 	}
-	if held := s.held.objects[ref]; held != nil && typed.GetResourceVersion() == old.GetResourceVersion() {
+	if held := s.objects[ref]; held != nil && typed.GetResourceVersion() == old.GetResourceVersion() {
 		typed.SetResourceVersion(object.GetResourceVersion())
 		held.typed = typed
 	}
@@ -191,8 +191,8 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 // ended.
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
-	s.weigh(ref, nil, s.held.objects[ref])
-	s.held.remove(ref, before)
+	s.weigh(ref, nil, s.objects[ref])
+	s.remove(ref, before)
 	s.version++
 	s.notify(Write{By: by, Ref: ref, Before: before})
 }
@@ -205,17 +205,17 @@ func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	}
 	object = WithMetadata(object)
 	object.Object["metadata"].(map[string]any)["resourceVersion"] = strconv.FormatInt(s.version, 10)
-	written := newStored(object, s.held.objects[ref])
+	written := newStored(object, s.objects[ref])
 	if typed != nil {
 		typed.SetResourceVersion(object.GetResourceVersion())
 		written.typed = typed
 	}
-	s.weigh(ref, written, s.held.objects[ref])
+	s.weigh(ref, written, s.objects[ref])
 	if old != nil {
-		written.applied = s.held.objects[ref].stillApplied(by, object)
-		s.held.remove(ref, old)
+		written.applied = s.objects[ref].stillApplied(by, object)
+		s.remove(ref, old)
 	}
-	s.held.add(ref, written)
+	s.add(ref, written)
 	s.notify(Write{By: by, Ref: ref, Before: old, After: object, stored: written})
 }
 
