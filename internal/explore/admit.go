@@ -62,26 +62,6 @@ func (s *Scenario) stored(ctx context.Context) (simulate.Object, error) {
 	return parent, nil
 }
 
-// Edits returns all edits of the scenario's custom resource.
-func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
-	parent, err := s.stored(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := Edits(ctx, s.controllerOf(parent), parent)
-	if err != nil {
-		return nil, err
-	}
-	for i, text := range s.Versions {
-		version := &unstructured.Unstructured{}
-		if err := version.UnmarshalJSON(text); err != nil {
-			return nil, err
-		}
-		list = append(list, Edit{Path: fmt.Sprintf("version %d", i+2), base: parent.Object, version: version.Object})
-	}
-	return list, nil
-}
-
 // prepare groups the edits.
 func (s *Scenario) prepare(ctx context.Context) error {
 	if s.edits != nil {

@@ -95,7 +95,9 @@ func sorted(objects map[Ref]*stored) []Object {
 func (c *Cache) add(ref Ref, s *stored) {
 	c.objects[ref] = s
 	insert(c.byKind, s.object.GroupVersionKind(), ref, s)
-	ownerUIDs(s.object, func(owner types.UID) { insert(c.byOwner, owner, ref, s) })
+	for _, owner := range Owners(s.object) {
+		insert(c.byOwner, uidOf(owner), ref, s)
+	}
 	if value := Label(s.object, c.label); value != "" {
 		insert(c.byLabel, value, ref, s)
 	}
@@ -104,7 +106,9 @@ func (c *Cache) add(ref Ref, s *stored) {
 func (c *Cache) remove(ref Ref, object Object) {
 	delete(c.objects, ref)
 	delete(c.byKind[object.GroupVersionKind()], ref)
-	ownerUIDs(object, func(owner types.UID) { delete(c.byOwner[owner], ref) })
+	for _, owner := range Owners(object) {
+		delete(c.byOwner[uidOf(owner)], ref)
+	}
 	delete(c.byLabel[Label(object, c.label)], ref)
 }
 

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -62,42 +61,26 @@ func metadataText(object Object, field, name string) string {
 	return text
 }
 
-// ownerUIDs calls visit with the UID of each owner of an object.
-func ownerUIDs(object Object, visit func(types.UID)) {
-	eachOwner(object, func(owner map[string]any) {
-		uid, _ := owner["uid"].(string)
-		visit(types.UID(uid))
-	})
-}
-
-// HasOwners reports whether an object has owners.
-func HasOwners(object Object) bool {
-	metadata, _ := object.Object["metadata"].(map[string]any)
-	return metadata["ownerReferences"] != nil
-}
-
-func eachOwner(object Object, visit func(map[string]any)) {
+// Owners returns the owner references of an object, which are not to be modified.
+func Owners(object Object) []any {
 	metadata, _ := object.Object["metadata"].(map[string]any)
 	owners, _ := metadata["ownerReferences"].([]any)
-	for _, owner := range owners {
-		if fields, ok := owner.(map[string]any); ok {
-			visit(fields)
-		}
-	}
+	return owners
 }
 
 // controllerIn returns the owner that is an object's controller, or nil.
-func controllerIn(object Object) (controller map[string]any) {
-	eachOwner(object, func(owner map[string]any) {
-		if is, _ := owner["controller"].(bool); is && controller == nil {
-			controller = owner
+func controllerIn(object Object) map[string]any {
+	for _, owner := range Owners(object) {
+		if fields, _ := owner.(map[string]any); fields["controller"] == true {
+			return fields
 		}
-	})
-	return controller
+	}
+	return nil
 }
 
-// owner returns an owner reference as it is in an object.
-func ownerOf(fields map[string]any) metav1.OwnerReference {
-	text := func(name string) string { value, _ := fields[name].(string); return value }
-	return metav1.OwnerReference{APIVersion: text("apiVersion"), Kind: text("kind"), Name: text("name"), UID: types.UID(text("uid"))}
+// uidOf returns the UID in an owner reference.
+func uidOf(owner any) types.UID {
+	fields, _ := owner.(map[string]any)
+	uid, _ := fields["uid"].(string)
+	return types.UID(uid)
 }

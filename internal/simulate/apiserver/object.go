@@ -134,23 +134,18 @@ func ControllerOf(object Object) (Ref, bool) {
 	if controller == nil {
 		return Ref{}, false
 	}
-	owner := ownerOf(controller)
-	return Ref{owner.APIVersion, owner.Kind, object.GetNamespace(), owner.Name}, true
+	text := func(name string) string { value, _ := controller[name].(string); return value }
+	return Ref{text("apiVersion"), text("kind"), object.GetNamespace(), text("name")}, true
 }
 
 // ControllerUID returns the UID of an object's controller, or nothing.
 func ControllerUID(object Object) types.UID {
-	if controller := controllerIn(object); controller != nil {
-		return ownerOf(controller).UID
-	}
-	return ""
+	return uidOf(controllerIn(object))
 }
 
 // IsOwnedBy reports whether an object is one of another's owners.
 func IsOwnedBy(object, owner Object) bool {
-	found, uid := false, owner.GetUID()
-	ownerUIDs(object, func(other types.UID) { found = found || other == uid })
-	return found
+	return slices.ContainsFunc(Owners(object), func(other any) bool { return uidOf(other) == owner.GetUID() })
 }
 
 // KeepOwners returns a copy of an object with only the owners that are kept.

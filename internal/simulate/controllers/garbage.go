@@ -50,7 +50,7 @@ func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) 
 // noteMissingOwner records an object whose owner is deleted already, or never
 // existed in its namespace.
 func (b *Builtin) noteMissingOwner(object apiserver.Object) {
-	if !apiserver.HasOwners(object) {
+	if len(apiserver.Owners(object)) == 0 {
 		return
 	}
 	for _, owner := range object.GetOwnerReferences() {
