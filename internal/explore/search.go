@@ -121,11 +121,11 @@ func (s *Scenario) findByChance(ctx context.Context, search Search) (first *play
 	return first, count, nil
 }
 
-// collectLess lets garbage grow to six times of what is in use, unless GOGC says something else: a
+// collectLess lets garbage grow to four times of what is in use, unless GOGC says something else: a
 // schedule leaves much, and little of it stays.
 var collectLess = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(600)
+		debug.SetGCPercent(400)
 	}
 })
 
