@@ -125,7 +125,11 @@ func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*
 	}
 	if status, found := internal.OpenAPIV3Schema.Properties["status"]; found && !mentionsStatus(internal.OpenAPIV3Schema.XValidations) {
 		s.status = sync.OnceValues(func() (*Schema, error) {
-			return compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
+			only, err := compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
+			if err == nil {
+				only.known.times = only.rules == nil
+			}
+			return only, err
 		})
 		s.known.status = false
 	}
@@ -154,7 +158,7 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 		return nil, err
 	}
 	rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
-	return &Schema{structural: structural, validator: validator, rules: rules, known: newKnown(schema, rules != nil)}, nil
+	return &Schema{structural: structural, validator: validator, rules: rules, known: newKnown(schema)}, nil
 }
 
 // Default fills in the defaults of the schema, in place.

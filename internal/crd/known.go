@@ -19,14 +19,14 @@ type known struct {
 	valid *lru.Cache
 	// reads is set where a rule reads the old object: it is a part of the question then.
 	reads bool
-	// times is set where no rule may compare times: all are alike then.
+	// times is set for a status that no rule reads: one time is as valid there as another.
 	times bool
 	// status is unset where no rule of the object reads its status.
 	status bool
 }
 
-func newKnown(schema *apiextensions.JSONSchemaProps, hasRules bool) *known {
-	return &known{valid: lru.New(knownValid), reads: readsOld(schema), times: !hasRules, status: true}
+func newKnown(schema *apiextensions.JSONSchemaProps) *known {
+	return &known{valid: lru.New(knownValid), reads: readsOld(schema), status: true}
 }
 
 // readsOld reports whether a rule below a schema reads the old value.
