@@ -115,19 +115,11 @@ func editsOf(base map[string]any, path []step) []Edit {
 	var edits []Edit
 	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
 		edit := Edit{Path: pathText(path), base: base, field: path, value: value}
-		if is, found := valueAt(base, path); !asksForTooMany(last.name, value) && edit.changes(is, found) {
+		if object := runtime.DeepCopyJSON(base); !asksForTooMany(last.name, value) && put(object, path, value) && !simulate.Equal(object, base) {
 			edits = append(edits, edit)
 		}
 	}
 	return edits
-}
-
-// changes reports whether an edit changes the value of its field, if there is one.
-func (e Edit) changes(is any, found bool) bool {
-	if _, gone := e.value.(remove); gone {
-		return found || put(runtime.DeepCopyJSON(e.base), e.field, e.value)
-	}
-	return !found || !simulate.Equal(is, e.value)
 }
 
 // podCounts are the fields with numbers of Pods. A world of thousands shows

@@ -37,25 +37,6 @@ func put(object map[string]any, path []step, value any) bool {
 	return put(inner, path[1:], value)
 }
 
-// valueAt returns the value at a path, and whether there is one.
-func valueAt(object map[string]any, path []step) (any, bool) {
-	value, found := object[path[0].name]
-	switch rest := path[1:]; {
-	case len(rest) == 0 || !found:
-		return value, found
-	case rest[0].name != "":
-		inner, _ := value.(map[string]any)
-		return valueAt(inner, rest)
-	default:
-		list, _ := value.([]any)
-		if len(list) == 0 || len(rest) == 1 {
-			return nil, false
-		}
-		inner, _ := list[0].(map[string]any)
-		return valueAt(inner, rest[1:])
-	}
-}
-
 // withRequired returns an object with what its schema requires.
 func withRequired(schema map[string]any) map[string]any {
 	if schema["type"] != "object" {

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"k8s.io/utils/lru"
 
@@ -78,47 +76,37 @@ type played struct {
 // a law, or nil, with the number of schedules up to it.
 func (s *Scenario) findByChance(ctx context.Context, search Search) (first *played, count int, err error) {
 	collectLess()
-	var next, done atomic.Int64
 	var mutex sync.Mutex
-	end := int64(math.MaxInt64)
-	if search.Schedules > 0 {
-		end = int64(search.Schedules)
-	}
-	stop := func(i int64, p *played) {
+	next := func() (seed uint64, more bool) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		if first == nil || p.seed < first.seed {
-			first, count = p, int(i)+1
+		if ctx.Err() != nil || first != nil || search.Schedules > 0 && count == search.Schedules {
+			return 0, false
 		}
-	}
-	isOver := func(i int64) bool {
-		mutex.Lock()
-		defer mutex.Unlock()
-		return i >= end || ctx.Err() != nil || first != nil && search.First+uint64(i) > first.seed
+		count++
+		return search.First + uint64(count-1), true
 	}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			worker := *s
 			worker.memory = nil
-			for i := next.Add(1) - 1; !isOver(i); i = next.Add(1) - 1 {
-				p := &played{seed: search.First + uint64(i)}
-				p.run, p.schedule, p.err = worker.Chance(p.seed)
-				done.Add(1)
-				if p.err != nil || p.run.Broken != nil {
-					stop(i, p)
+			for seed, more := next(); more; seed, more = next() {
+				p := &played{seed: seed}
+				p.run, p.schedule, p.err = worker.Chance(seed)
+				mutex.Lock()
+				if (p.err != nil || p.run.Broken != nil) && (first == nil || seed < first.seed) {
+					first = p
 				}
+				mutex.Unlock()
 			}
 		})
 	}
 	workers.Wait()
-	switch {
-	case first == nil:
-		return nil, int(done.Load()), nil
-	case first.err != nil:
-		return nil, count, first.err
+	if first == nil {
+		return nil, count, nil
 	}
-	return first, count, nil
+	return first, int(first.seed-search.First) + 1, first.err
 }
 
 // collectLess lets garbage grow to four times of what is in use, unless GOGC says something else: a
