@@ -30,7 +30,11 @@ func (s *Server) Apply(desired *Configuration) (Object, error) {
 	}
 	var object Object
 	var err error
-	if old := s.objects[RefOf(desired.Object)]; old == nil {
+	old := s.objects[RefOf(desired.Object)]
+	if old != nil && old.config == desired && old.applied == desired.fields {
+		return old.object, nil // nobody has changed what it asks for
+	}
+	if old == nil {
 		object, err = s.Create(ByHook, desired.Object)
 	} else if object, err = old.merge(desired.value); err == nil {
 		object, err = s.Update(ByHook, object)
@@ -102,13 +106,14 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 // noteApplied records the applied fields.
 func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	ref := RefOf(object)
-	s.objects[ref].applied = desired.fields
+	s.objects[ref].applied, s.objects[ref].config = desired.fields, desired
 	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); Equal(old, desired.noted) {
 		return object
 	}
 	successor := WithMetadata(object)
 	successor.Object["metadata"].(map[string]any)["managedFields"] = desired.noted
 	s.put(ByHook, ref, successor, object)
+	s.objects[ref].config = desired
 	return s.Get(ref)
 }
 
@@ -141,7 +146,11 @@ func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 	if err != nil {
 		return s.applied
 	}
-	return s.applied.Difference(changes.Modified.Union(changes.Added).Union(changes.Removed))
+	left := s.applied.Difference(changes.Modified.Union(changes.Added).Union(changes.Removed))
+	if left.Size() == s.applied.Size() {
+		return s.applied
+	}
+	return left
 }
 
 // sameMetadata reports whether people, and those who apply, see the same metadata.

@@ -24,6 +24,7 @@ type stored struct {
 	// applied are the fields of server-side apply that nobody else has written
 	// since.
 	applied *fieldpath.Set
+	config  *Configuration // that was applied last, unless the applier has written since
 }
 
 // encoded are members of an object, with their JSON and size once they are needed.

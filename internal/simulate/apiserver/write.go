@@ -213,6 +213,9 @@ func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	s.weigh(ref, written, s.objects[ref])
 	if old != nil {
 		written.applied = s.objects[ref].stillApplied(by, object)
+		if by != ByHook {
+			written.config = s.objects[ref].config
+		}
 		s.remove(ref, old)
 	}
 	s.add(ref, written)
