@@ -157,8 +157,12 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, err := newKnown(schema)
+	if err != nil {
+		return nil, err
+	}
 	rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
-	return &Schema{structural: structural, validator: validator, rules: rules, known: newKnown(schema)}, nil
+	return &Schema{structural: structural, validator: validator, rules: rules, known: known}, nil
 }
 
 // Default fills in the defaults of the schema, in place.
