@@ -2,7 +2,6 @@ package dataservice
 
 import (
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -49,37 +48,6 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	return "", nil
 }
 
-// yieldNodePorts removes the node ports from a Service if another Service still
-// has one of them, and says which; the API server would refuse it. Without any
-// node ports it gives up its own: two Services that want each other's would
-// otherwise wait for ever.
-func yieldNodePorts(service *corev1.Service, observed observed) string {
-	for _, port := range service.Spec.Ports {
-		holder := observed.nodePortHolder(port.NodePort, service.Name)
-		if port.NodePort == 0 || holder == "" {
-			continue
-		}
-		service.Spec.Type = corev1.ServiceTypeClusterIP
-		for i := range service.Spec.Ports {
-			service.Spec.Ports[i].NodePort = 0
-		}
-		return fmt.Sprintf("waits for node port %d, which %s still has", port.NodePort, holder)
-	}
-	return ""
-}
-
-// nodePortHolder returns a Service of another name that has a node port, or "".
-func (o observed) nodePortHolder(number int32, name string) string {
-	for _, service := range o.services {
-		for _, port := range service.Spec.Ports {
-			if port.NodePort == number && service.Name != name {
-				return service.Ref()
-			}
-		}
-	}
-	return ""
-}
-
 // keepReplicas leaves the number of replicas of a workload to others where the spec has none.
 // Of what must never run twice they may only stop the one Pod.
 func keepReplicas(u *unit, workload metacontroller.Object, observed *observedWorkload) error {
@@ -101,33 +69,29 @@ func keepPolicy(workload metacontroller.Object, observed *observedWorkload) {
 	}
 }
 
-// isRival reports whether an observed object is a workload of another kind with
-// the name of a component that must not run twice: the Service would select
-// both.
-func isRival(child observedChild, u *unit) bool {
-	return u.isSingle && u.runsHere() && child.Name == u.name && child.Kind != string(u.kind) &&
-		slices.Contains([]string{metacontroller.Deployment.Kind, metacontroller.StatefulSet.Kind, metacontroller.DaemonSet.Kind}, child.Kind)
-}
+// podOwner is the kind of object that owns the Pods of a workload.
+var podOwner = map[WorkloadKind]string{Deployment: "ReplicaSet", StatefulSet: "StatefulSet", DaemonSet: "DaemonSet"}
 
-// rival returns what a component has to wait for: a workload of its name and
-// another kind, or a Pod of that.
-func (p *plan) rival(u *unit, workload *observedWorkload) string {
-	for _, child := range p.observed.children {
-		if isRival(child, u) {
-			return child.Ref()
-		}
-	}
-	if !u.isSingle || workload != nil {
+// rival returns what a component that must never run twice has to wait for: a
+// workload of its name and another kind, or a Pod of that. Its Service would
+// select both.
+func (o observed) rival(u *unit, workload *observedWorkload) string {
+	if !u.isSingle {
 		return ""
 	}
-	for i := range p.observed.pods {
-		pod := &p.observed.pods[i]
-		if pod.Metadata.Labels.App == u.name && pod.isOwned() && pod.ownerKind() != podOwner[u.kind] {
-			return pod.Ref()
+	for _, other := range o.workloads {
+		if other.Name == u.name && other.Kind != string(u.kind) {
+			return other.Ref()
+		}
+	}
+	if workload != nil {
+		return ""
+	}
+	for i := range o.pods {
+		pod := &o.pods[i].Metadata
+		if pod.Labels.App == u.name && pod.isOwned() && pod.ownerKind() != podOwner[u.kind] {
+			return o.pods[i].Ref()
 		}
 	}
 	return ""
 }
-
-// podOwner is the kind of object that owns the Pods of a workload.
-var podOwner = map[WorkloadKind]string{Deployment: "ReplicaSet", StatefulSet: "StatefulSet", DaemonSet: "DaemonSet"}

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // configMap is a ConfigMap of a component, with where it is mounted.
@@ -41,7 +39,7 @@ func (p *product) configMaps(u *unit) []configMap {
 		}
 		made[i] = configMap{
 			ConfigMap: &corev1.ConfigMap{
-				TypeMeta: typeMeta(metacontroller.ConfigMap), ObjectMeta: p.meta(u, u.name+config.suffix), Data: data,
+				ObjectMeta: p.meta(u, u.name+config.suffix), Data: data,
 			},
 			config: config, volume: "config" + config.suffix,
 		}

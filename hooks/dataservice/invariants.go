@@ -3,7 +3,6 @@ package dataservice
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -24,6 +23,8 @@ func invariants() metacontroller.Invariants {
 		},
 	}
 }
+
+var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
 // keeper checks the order of the components, that there is one database behind
 // a Service, and that no volume is lost.
@@ -86,21 +87,13 @@ func (k *keeper) workload(w metacontroller.Write) string {
 // objects that are not in the cache yet, nor for long for a workload whose
 // Metacontroller label was removed.
 func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
-	for _, row := range k.rows {
-		if !slices.Contains(row.after, name) {
-			continue
-		}
-		for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
-			for _, other := range w.List("apps/v1", kind) {
-				if w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName()) == nil {
-					continue
-				}
-				if other.GetLabels()["controller-uid"] != owner {
-					continue
-				}
-				if other.GetLabels()[componentLabel] == row.key && ownerOf(other) == owner {
-					return fmt.Sprintf("%s goes before %s", name, row.key)
-				}
+	for _, kind := range workloadKinds {
+		for _, other := range w.List("apps/v1", kind) {
+			key := other.GetLabels()[componentLabel]
+			i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == key })
+			isHeard := w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName()) != nil && other.GetLabels()["controller-uid"] == owner
+			if i >= 0 && isHeard && ownerOf(other) == owner && slices.Contains(k.rows[i].after, name) {
+				return fmt.Sprintf("%s goes before %s", name, key)
 			}
 		}
 	}
@@ -159,13 +152,15 @@ func parentOf(w metacontroller.Write, uid string) *unstructured.Unstructured {
 	return nil
 }
 
-// deletesVolumes reports whether an existing DataService asks for that, or none
-// exists any more.
+// deletesVolumes reports whether the claim may go: an existing DataService asks for that,
+// or none exists any more.
 func deletesVolumes(w metacontroller.Write) bool {
 	parents := w.List("d3os-product.com.d3os/v1", "DataService")
 	for _, parent := range parents {
-		if text, _ := parent.MarshalJSON(); strings.Contains(string(text), `"onDelete":"Delete"`) {
-			return true
+		for _, name := range []string{"mysql", "uuc"} {
+			if onDelete, _, _ := unstructured.NestedString(parent.Object, "spec", name, "storage", "onDelete"); onDelete == string(Delete) {
+				return true
+			}
 		}
 	}
 	return len(parents) == 0 && len(w.Before.GetOwnerReferences()) > 0

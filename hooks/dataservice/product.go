@@ -91,6 +91,41 @@ type product struct {
 	stages map[string]int
 }
 
+// owners returns the components by the names of their objects: those of the spec and,
+// for components that have been removed from it, those of the status and the defaults.
+// A label would tell it, too, but anyone who may edit an object can write one.
+func (p *product) owners() map[string]string {
+	owners := map[string]string{}
+	add := func(row component, name string) {
+		owners[name] = row.key
+		for _, config := range row.configs {
+			owners[name+config.suffix] = row.key
+		}
+	}
+	for _, row := range p.table {
+		add(row, row.name)
+	}
+	for _, row := range p.table {
+		if name := p.remembered(row.key); name != "" {
+			add(row, name)
+		}
+	}
+	for _, u := range p.units {
+		add(u.component, u.name)
+	}
+	return owners
+}
+
+// remembered returns the name of a component in the status, or "".
+func (p *product) remembered(key string) string {
+	for _, told := range p.ds.Status.Components {
+		if told.Component == key {
+			return told.Name
+		}
+	}
+	return ""
+}
+
 // unit returns the component of that key, or nil if the spec leaves it out.
 func (p *product) unit(key string) *unit {
 	i := slices.IndexFunc(p.units, func(u *unit) bool { return u.key == key })
@@ -100,8 +135,8 @@ func (p *product) unit(key string) *unit {
 	return p.units[i]
 }
 
-// resolve applies a spec to a table. It returns an error for mistakes that the
-// schema cannot check, or that were not validated.
+// resolve applies a spec to a table. It returns an error where a component refers to
+// one that is left out.
 func (p Policy) resolve(ds *DataService) (*product, error) { return resolve(ds, p, p.table()) }
 
 func resolve(ds *DataService, policy Policy, table []component) (*product, error) {
@@ -118,7 +153,14 @@ func resolve(ds *DataService, policy Policy, table []component) (*product, error
 		u.image = cmp.Or(said.image, row.image)
 		p.units = append(p.units, u)
 	}
-	return p, p.check()
+	for _, u := range p.units {
+		for _, needed := range u.needs {
+			if p.unit(needed) == nil {
+				return p, fmt.Errorf("%s needs %s: write spec.%s, as third-party if it runs elsewhere", u.key, needed, needed)
+			}
+		}
+	}
+	return p, nil
 }
 
 // stages returns how many stages start before each component.
@@ -132,33 +174,4 @@ func stages(table []component) map[string]int {
 		stages[row.key] = stage
 	}
 	return stages
-}
-
-// check refuses what could not run.
-func (p *product) check() error {
-	names := map[string]string{}
-	for _, u := range p.units {
-		for _, needed := range u.needs {
-			if p.unit(needed) == nil {
-				return fmt.Errorf("%s needs %s: write spec.%s, as third-party if it runs elsewhere", u.key, needed, needed)
-			}
-		}
-		if !u.runsHere() {
-			continue
-		}
-		switch other, taken := names[u.name]; {
-		case taken:
-			return fmt.Errorf("%s and %s both have the name %s: give one of them another", other, u.key, u.name)
-		case u.kind == IsThirdParty:
-			return fmt.Errorf("spec.%s.kind is ThirdParty: write spec.%s.thirdParty, where it runs", u.key, u.key)
-		case u.kind != Deployment && u.kind != StatefulSet && u.kind != DaemonSet:
-			return fmt.Errorf("spec.%s.kind is not supported: write Deployment, StatefulSet, DaemonSet or ThirdParty", u.key)
-		case u.image == "":
-			return fmt.Errorf("spec.%s.image is missing: write the image that it shall run", u.key)
-		case u.said.storage != nil && u.kind != StatefulSet:
-			return fmt.Errorf("spec.%s.storage needs kind StatefulSet: set kind, or remove storage", u.key)
-		}
-		names[u.name] = u.key
-	}
-	return nil
 }

@@ -33,13 +33,13 @@ func (p *product) objects(u *unit) (objects, error) {
 		made.workload = p.statefulSet(u, meta, template)
 	case DaemonSet:
 		made.workload = &appsv1.DaemonSet{
-			TypeMeta: typeMeta(metacontroller.DaemonSet), ObjectMeta: meta,
-			Spec: appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template},
+			ObjectMeta: meta,
+			Spec:       appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template},
 		}
 	default:
 		deployment := &appsv1.Deployment{
-			TypeMeta: typeMeta(metacontroller.Deployment), ObjectMeta: meta,
-			Spec: appsv1.DeploymentSpec{Replicas: u.said.replica, Selector: p.selector(u), Template: template},
+			ObjectMeta: meta,
+			Spec:       appsv1.DeploymentSpec{Replicas: u.said.replica, Selector: p.selector(u), Template: template},
 		}
 		if u.isSingle {
 			deployment.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
@@ -65,10 +65,6 @@ func (o objects) all() []metacontroller.Object {
 	return append(all, o.service, o.workload)
 }
 
-func typeMeta(kind metacontroller.Resource) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind}
-}
-
 func (p *product) meta(u *unit, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: p.ds.Namespace, Labels: p.labels(u)}
 }
@@ -86,7 +82,7 @@ func (p *product) selector(u *unit) *metav1.LabelSelector {
 
 func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.PodTemplateSpec) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{
-		TypeMeta: typeMeta(metacontroller.StatefulSet), ObjectMeta: meta,
+		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
 			Replicas: u.said.replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
 			// With OrderedReady a Pod that never becomes ready is never
@@ -228,8 +224,8 @@ func (u *unit) allPorts() []Port {
 // service returns the Service in front of a component.
 func (p *product) service(u *unit) *corev1.Service {
 	service := &corev1.Service{
-		TypeMeta: typeMeta(metacontroller.Service), ObjectMeta: p.meta(u, u.name),
-		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: p.selector(u).MatchLabels},
+		ObjectMeta: p.meta(u, u.name),
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: p.selector(u).MatchLabels},
 	}
 	for _, port := range u.allPorts() {
 		name := port.Name
