@@ -22,10 +22,10 @@ const smallBytes = 32 << 10
 // large, or returns "".
 func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	written := 0
-	for _, content := range u.said.config {
+	for _, content := range u.said.Config {
 		written += len(content)
 	}
-	for name, value := range u.said.env {
+	for name, value := range u.said.Env {
 		written += len(name) + len(value)
 	}
 	if written <= smallBytes {
@@ -52,7 +52,7 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 // Of what must never run twice they may only stop the one Pod.
 func keepReplicas(u *unit, workload metacontroller.Object, observed *observedWorkload) error {
 	switch {
-	case u.said.replica != nil || observed == nil:
+	case u.said.Replica != nil || observed == nil:
 		return nil
 	case u.isSingle && observed.Spec.Replicas != nil && *observed.Spec.Replicas > 1:
 		return operator.SetReplicas(workload, 1)
@@ -69,28 +69,12 @@ func keepPolicy(workload metacontroller.Object, observed *observedWorkload) {
 	}
 }
 
-// podOwner is the kind of object that owns the Pods of a workload.
-var podOwner = map[WorkloadKind]string{Deployment: "ReplicaSet", StatefulSet: "StatefulSet", DaemonSet: "DaemonSet"}
-
-// rival returns what a component that must never run twice has to wait for: a
-// workload of its name and another kind, or a Pod of that. Its Service would
-// select both.
-func (o observed) rival(u *unit, workload *observedWorkload) string {
-	if !u.isSingle {
-		return ""
-	}
+// rival returns the workload of another kind that a component which must never run
+// twice has to wait for: the Service would select both.
+func (o observed) rival(u *unit) string {
 	for _, other := range o.workloads {
-		if other.Name == u.name && other.Kind != string(u.kind) {
+		if u.isSingle && other.Name == u.name && other.Kind != string(u.kind) {
 			return other.Ref()
-		}
-	}
-	if workload != nil {
-		return ""
-	}
-	for i := range o.pods {
-		pod := &o.pods[i].Metadata
-		if pod.Labels.App == u.name && pod.isOwned() && pod.ownerKind() != podOwner[u.kind] {
-			return o.pods[i].Ref()
 		}
 	}
 	return ""

@@ -44,12 +44,12 @@ func (p *product) configMaps(u *unit) []configMap {
 			config: config, volume: "config" + config.suffix,
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(u.said.config)) {
+	for _, file := range slices.Sorted(maps.Keys(u.said.Config)) {
 		i, isGenerated := home[file]
 		if !isGenerated {
 			i = folder
 		}
-		made[i].Data[file] = string(u.said.config[file])
+		made[i].Data[file] = string(u.said.Config[file])
 	}
 	return made
 }

@@ -26,8 +26,7 @@ func invariants() metacontroller.Invariants {
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// keeper checks the order of the components, that there is one database behind
-// a Service, and that no volume is lost.
+// keeper checks the order of the components, and that no volume is lost.
 type keeper struct {
 	rows    []component
 	ready   map[string]bool // components that have ever been ready, by owner
@@ -43,8 +42,6 @@ func (k *keeper) watch(w metacontroller.Write) string {
 			return ""
 		}
 		return fmt.Sprintf("the volume %s is lost", w.Before.GetName())
-	case "Pod":
-		return twoDatabases(w)
 	}
 	return ""
 }
@@ -98,34 +95,6 @@ func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 		}
 	}
 	return ""
-}
-
-// twoDatabases returns an error text if one Service selects two running
-// databases.
-func twoDatabases(w metacontroller.Write) string {
-	if !isRunningDatabase(w.After) { // it adds none
-		return ""
-	}
-	running := map[string]string{}
-	for _, pod := range w.List("v1", "Pod") {
-		if !isRunningDatabase(pod) {
-			continue
-		}
-		product := pod.GetLabels()[productLabel] + pod.GetLabels()[appLabel]
-		if other := running[product]; other != "" {
-			return fmt.Sprintf("%s and %s are two databases behind one Service", other, pod.GetName())
-		}
-		running[product] = pod.GetName()
-	}
-	return ""
-}
-
-func isRunningDatabase(pod *unstructured.Unstructured) bool {
-	if pod == nil || pod.GetDeletionTimestamp() != nil || pod.GetLabels()[componentLabel] != "mysql" {
-		return false
-	}
-	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-	return phase == "Running"
 }
 
 // isWanted reports whether a component is to run in the cluster.

@@ -77,17 +77,7 @@ type podMeta struct {
 // isOwned reports whether the Pod belongs to a workload of the product. A Pod
 // that was orphaned, or only has the same label, is somebody else's.
 func (m *podMeta) isOwned() bool {
-	return m.Labels.Component != "" && m.ownerKind() != ""
-}
-
-// ownerKind returns the kind of object that controls the Pod.
-func (m *podMeta) ownerKind() string {
-	for _, owner := range m.OwnerReferences {
-		if owner.Controller != nil && *owner.Controller {
-			return owner.Kind
-		}
-	}
-	return ""
+	return slices.ContainsFunc(m.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Controller != nil && *owner.Controller })
 }
 
 // observed is what exists of a product.

@@ -62,7 +62,7 @@ func (p *plan) ask(part *part, request metacontroller.Observed) error {
 	if err := keepReplicas(part.unit, made.workload, part.workload); err != nil {
 		return err
 	}
-	all, rival := made.all(), p.observed.rival(part.unit, part.workload)
+	all, rival := made.all(), p.observed.rival(part.unit)
 	if rival != "" && part.workload == nil {
 		all = slices.DeleteFunc(all, func(object metacontroller.Object) bool { return object == made.workload })
 	}

@@ -4,23 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // settings is what a spec says about a component, independent of its type
 // there.
 type settings struct {
-	name        ComponentName
+	Runtime
+
 	kind        WorkloadKind
-	image       string
-	port        int32
-	nodePort    int32
-	ports       []Port
-	replica     *int32
-	env         map[string]string
-	resources   *corev1.ResourceRequirements
-	config      map[string]FileContent
 	storage     *Storage
 	credentials *SecretRef
 	thirdParty  *ThirdParty
@@ -30,33 +21,22 @@ func (m *Middleware) settings() *settings {
 	if m == nil {
 		return nil
 	}
-	return &settings{
-		name: m.Name, kind: m.Kind, image: m.Image, port: m.Port, replica: m.Replica, resources: m.Resources,
-		storage: m.Storage, credentials: m.CredentialsSecretRef, thirdParty: m.ThirdParty,
-	}
-}
-
-func (r *Runtime) settings() *settings {
-	return &settings{
-		name: r.Name, image: r.Image, port: r.Port, nodePort: r.NodePort, ports: r.Ports, replica: r.Replica,
-		env: r.Env, resources: r.Resources, config: r.Config,
-	}
+	runtime := Runtime{Name: m.Name, Image: m.Image, Port: m.Port, Replica: m.Replica, Resources: m.Resources}
+	return &settings{runtime, m.Kind, m.Storage, m.CredentialsSecretRef, m.ThirdParty}
 }
 
 func (s *Service) settings() *settings {
 	if s == nil {
 		return nil
 	}
-	return s.Runtime.settings()
+	return &settings{Runtime: s.Runtime}
 }
 
 func (r *Registry) settings() *settings {
 	if r == nil {
 		return nil
 	}
-	all := r.Runtime.settings()
-	all.thirdParty = r.ThirdParty
-	return all
+	return &settings{Runtime: r.Runtime, thirdParty: r.ThirdParty}
 }
 
 // unit is a component of a spec: the row of the table with the settings of the
@@ -64,8 +44,6 @@ func (r *Registry) settings() *settings {
 type unit struct {
 	component
 	said settings
-
-	stage int // how many stages start before it
 }
 
 // runsHere reports whether it runs in the cluster.
@@ -74,7 +52,7 @@ func (u *unit) runsHere() bool { return u.said.thirdParty == nil }
 // wantedConfigs returns its ConfigMaps: those of the table, or one if only the
 // spec has files for it.
 func (u *unit) wantedConfigs() []config {
-	if len(u.configs) == 0 && len(u.said.config) > 0 {
+	if len(u.configs) == 0 && len(u.said.Config) > 0 {
 		return []config{{path: configDir}}
 	}
 	return u.configs
@@ -146,11 +124,11 @@ func resolve(ds *DataService, policy Policy, table []component) (*product, error
 		if said == nil {
 			continue
 		}
-		u := &unit{component: row, said: *said, stage: p.stages[row.key]}
-		u.name = cmp.Or(string(said.name), row.name)
-		u.port = cmp.Or(said.port, row.port)
+		u := &unit{component: row, said: *said}
+		u.name = cmp.Or(string(said.Name), row.name)
+		u.port = cmp.Or(said.Port, row.port)
 		u.kind = cmp.Or(said.kind, row.kind)
-		u.image = cmp.Or(said.image, row.image)
+		u.image = cmp.Or(said.Image, row.image)
 		p.units = append(p.units, u)
 	}
 	for _, u := range p.units {

@@ -39,7 +39,7 @@ func (p *product) objects(u *unit) (objects, error) {
 	default:
 		deployment := &appsv1.Deployment{
 			ObjectMeta: meta,
-			Spec:       appsv1.DeploymentSpec{Replicas: u.said.replica, Selector: p.selector(u), Template: template},
+			Spec:       appsv1.DeploymentSpec{Replicas: u.said.Replica, Selector: p.selector(u), Template: template},
 		}
 		if u.isSingle {
 			deployment.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
@@ -84,7 +84,7 @@ func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.P
 	set := &appsv1.StatefulSet{
 		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
-			Replicas: u.said.replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
+			Replicas: u.said.Replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
 			// With OrderedReady a Pod that never becomes ready is never
 			// replaced, not even by a template that would fix it.
 			PodManagementPolicy: appsv1.ParallelPodManagement,
@@ -123,8 +123,8 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 	for _, port := range u.allPorts() {
 		container.Ports = append(container.Ports, corev1.ContainerPort{ContainerPort: port.Port, Protocol: corev1.ProtocolTCP})
 	}
-	if u.said.resources != nil {
-		container.Resources = *u.said.resources
+	if u.said.Resources != nil {
+		container.Resources = *u.said.Resources
 	}
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: p.labels(u)},
@@ -185,7 +185,7 @@ func configHash(configs []configMap) (string, error) {
 func (p *product) environment(u *unit) []corev1.EnvVar {
 	var all []corev1.EnvVar
 	add := func(variable corev1.EnvVar) {
-		_, isUsers := u.said.env[variable.Name]
+		_, isUsers := u.said.Env[variable.Name]
 		isThere := slices.ContainsFunc(all, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
 		if !isUsers && !isThere {
 			all = append(all, variable)
@@ -210,15 +210,15 @@ func (p *product) environment(u *unit) []corev1.EnvVar {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(u.said.env)) {
-		all = append(all, corev1.EnvVar{Name: name, Value: u.said.env[name]})
+	for _, name := range slices.Sorted(maps.Keys(u.said.Env)) {
+		all = append(all, corev1.EnvVar{Name: name, Value: u.said.Env[name]})
 	}
 	return all
 }
 
 // allPorts returns the ports of the Service, the main one first.
 func (u *unit) allPorts() []Port {
-	return append([]Port{{Name: "main", Port: u.port, NodePort: u.said.nodePort}}, u.said.ports...)
+	return append([]Port{{Name: "main", Port: u.port, NodePort: u.said.NodePort}}, u.said.Ports...)
 }
 
 // service returns the Service in front of a component.
@@ -229,7 +229,7 @@ func (p *product) service(u *unit) *corev1.Service {
 	}
 	for _, port := range u.allPorts() {
 		name := port.Name
-		if len(u.said.ports) == 0 {
+		if len(u.said.Ports) == 0 {
 			name = ""
 		}
 		service.Spec.Ports = append(service.Spec.Ports, corev1.ServicePort{
