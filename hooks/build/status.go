@@ -34,7 +34,7 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
-		Revision: shown(s.build.Spec.Source.Git.Revision, maxRevision),
+		Revision: s.build.Spec.Source.Git.Revision,
 		Asked:    p.asked,
 		Active:   p.active,
 		History:  s.known,
