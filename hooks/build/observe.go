@@ -20,23 +20,15 @@ type observedJob struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		Annotations       struct {
-			Revision string `json:"ci.zt.vapi.cc/revision"`
-		} `json:"annotations"`
+		CreationTimestamp metav1.Time         `json:"creationTimestamp"`
+		Annotations       observedAnnotations `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		Suspend  bool `json:"suspend"`
 		Template struct {
-			Spec struct {
-				InitContainers []struct {
-					Name string `json:"name"`
-					Env  []struct {
-						Name  string `json:"name"`
-						Value string `json:"value"`
-					} `json:"env"`
-				} `json:"initContainers"`
-			} `json:"spec"`
+			Metadata struct {
+				Annotations observedAnnotations `json:"annotations"`
+			} `json:"metadata"`
 		} `json:"template"`
 	} `json:"spec"`
 	Status struct {
@@ -58,6 +50,10 @@ type observedJob struct {
 	// apply takes over where the garbage collector has not deleted it yet. It is kept,
 	// and its end is no result of this Build.
 	isFormer bool
+}
+
+type observedAnnotations struct {
+	Revision string `json:"ci.zt.vapi.cc/revision"`
 }
 
 // read computes fields from the decoded ones.
@@ -93,18 +89,10 @@ func knownJobs(build *Build) map[string]bool {
 // isRunning reports whether the Job has not ended.
 func (j *observedJob) isRunning() bool { return j.result == "" }
 
-// revision returns what the Job builds, from the environment of its clone,
-// because a Pod template never changes. Only for a Job that the hook has not
-// made it is the annotation, which anyone may edit.
+// revision returns what the Job builds, from its Pod template, which never changes.
+// Only for a Job that the hook has not made it is the annotation, which anyone may edit.
 func (j *observedJob) revision() string {
-	for _, container := range j.Spec.Template.Spec.InitContainers {
-		for _, variable := range container.Env {
-			if container.Name == cloneStep && variable.Name == revisionVariable {
-				return printable.Line(operator.Unliteral(variable.Value), maxText)
-			}
-		}
-	}
-	return printable.Line(j.Metadata.Annotations.Revision, maxText)
+	return printable.Line(cmp.Or(j.Spec.Template.Metadata.Annotations.Revision, j.Metadata.Annotations.Revision), maxText)
 }
 
 // hashIn returns the hash of the build that a Job of this name runs, or "" if
