@@ -54,17 +54,17 @@ func decide(p *product, observed observed, request metacontroller.Observed) (*pl
 // it waits. Of one that cannot be applied, what is observed is kept unchanged.
 func (p *plan) ask(part *part, request metacontroller.Observed) error {
 	part.workload, part.isReady = p.observed.workload(part.kind, part.name), false
-	made, err := p.objects(part.unit)
+	workload, all, err := p.objects(part.unit)
 	if err != nil {
 		return err
 	}
-	keepPolicy(made.workload, part.workload)
-	if err := keepReplicas(part.unit, made.workload, part.workload); err != nil {
+	keepPolicy(workload, part.workload)
+	if err := keepReplicas(part.unit, workload, part.workload); err != nil {
 		return err
 	}
-	all, rival := made.all(), p.observed.rival(part.unit)
-	if rival != "" && part.workload == nil {
-		all = slices.DeleteFunc(all, func(object metacontroller.Object) bool { return object == made.workload })
+	rival := p.observed.rival(part.unit)
+	if rival == "" || part.workload != nil {
+		all = append(all, workload)
 	}
 	if part.differs, err = request.Compare(all); err != nil {
 		return err

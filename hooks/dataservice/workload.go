@@ -17,25 +17,20 @@ import (
 // dataVolume is the name of the volume claim of a component with storage.
 const dataVolume = "data"
 
-// objects returns the workload of a component, its Service and its ConfigMaps.
-func (p *product) objects(u *unit) (objects, error) {
-	maps := p.configMaps(u)
-	template, err := p.podTemplate(u, maps)
-	if err != nil {
-		return objects{}, err
+// objects returns the workload of a component, and the ConfigMaps and the Service that it
+// refers to.
+func (p *product) objects(u *unit) (workload metacontroller.Object, others []metacontroller.Object, err error) {
+	configs := p.configMaps(u)
+	for _, config := range configs {
+		others = append(others, config.ConfigMap)
 	}
-	made := objects{service: p.service(u)}
-	for _, m := range maps {
-		made.configMaps = append(made.configMaps, m.ConfigMap)
-	}
+	others = append(others, p.service(u))
+	template, err := p.podTemplate(u, configs)
 	switch meta := p.meta(u, u.name); u.kind {
 	case StatefulSet:
-		made.workload = p.statefulSet(u, meta, template)
+		workload = p.statefulSet(u, meta, template)
 	case DaemonSet:
-		made.workload = &appsv1.DaemonSet{
-			ObjectMeta: meta,
-			Spec:       appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template},
-		}
+		workload = &appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template}}
 	default:
 		deployment := &appsv1.Deployment{
 			ObjectMeta: meta,
@@ -44,25 +39,9 @@ func (p *product) objects(u *unit) (objects, error) {
 		if u.isSingle {
 			deployment.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
 		}
-		made.workload = deployment
+		workload = deployment
 	}
-	return made, nil
-}
-
-// objects are the children of one component.
-type objects struct {
-	workload   metacontroller.Object
-	service    *corev1.Service
-	configMaps []*corev1.ConfigMap
-}
-
-// all returns them, those first that the others reference.
-func (o objects) all() []metacontroller.Object {
-	var all []metacontroller.Object
-	for _, m := range o.configMaps {
-		all = append(all, m)
-	}
-	return append(all, o.service, o.workload)
+	return workload, others, err
 }
 
 func (p *product) meta(u *unit, name string) metav1.ObjectMeta {
