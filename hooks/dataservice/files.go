@@ -30,7 +30,7 @@ func (p *product) configMaps(u *unit) []configMap {
 		if config.files != nil {
 			data = config.files(file{p, u})
 		}
-		for _, file := range slices.Sorted(maps.Keys(data)) {
+		for file := range data {
 			home[file] = i
 		}
 		if folder < 0 && config.file == "" {

@@ -21,8 +21,7 @@ func (m *Middleware) settings() *settings {
 	if m == nil {
 		return nil
 	}
-	runtime := Runtime{Name: m.Name, Image: m.Image, Port: m.Port, Replica: m.Replica, Resources: m.Resources}
-	return &settings{runtime, m.Kind, m.Storage, m.CredentialsSecretRef, m.ThirdParty}
+	return &settings{Runtime{Workload: m.Workload}, m.Kind, m.Storage, m.CredentialsSecretRef, m.ThirdParty}
 }
 
 func (s *Service) settings() *settings {

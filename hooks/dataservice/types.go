@@ -141,10 +141,8 @@ type Spec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.kind) || self.kind == 'StatefulSet'",message="storage needs kind StatefulSet: set kind, or remove storage"
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.storage) && self.storage.size == oldSelf.storage.size && has(self.storage.storageClassName) == has(oldSelf.storage.storageClassName) && (!has(self.storage.storageClassName) || self.storage.storageClassName == oldSelf.storage.storageClassName))",message="the storage of a StatefulSet cannot be changed or removed: restore size and storageClassName; to enlarge the volume, edit the PersistentVolumeClaim"
 type Middleware struct {
-	// Name is that of its objects, and cannot be changed. It has one of its own where
-	// this is left out.
-	// +optional
-	Name ComponentName `json:"name,omitempty"`
+	// Workload is what every component has.
+	Workload `json:",inline"`
 	// Kind is how it runs. ThirdParty means that it does not run here. It is
 	// StatefulSet for mysql and Deployment for uuc where it is left out.
 	// +optional
@@ -153,12 +151,27 @@ type Middleware struct {
 	// ThirdParty is where it runs instead.
 	// +optional
 	ThirdParty *ThirdParty `json:"thirdParty,omitempty"`
-	// Image is what it runs. For mysql it is mysql:8.4 where it is left out.
+	// Storage is the volume of each Pod of a StatefulSet.
+	// +optional
+	Storage *Storage `json:"storage,omitempty"`
+	// CredentialsSecretRef names a Secret: with root-password and password for
+	// mysql, with any of username, password and token for uuc.
+	// +optional
+	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
+}
+
+// Workload is what every component has.
+type Workload struct {
+	// Name is that of its objects, and cannot be changed. Each component has one of its
+	// own where this is left out.
+	// +optional
+	Name ComponentName `json:"name,omitempty"`
+	// Image is what it runs. Only mysql has a default, mysql:8.4.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image,omitempty"`
-	// Port is that of the Service and of the container: 3306 for mysql and 8080
-	// for uuc where it is left out.
+	// Port is that of the Service and of the container. Each component has one of
+	// its own where this is left out.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -172,13 +185,6 @@ type Middleware struct {
 	// Resources are requests and limits.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Storage is the volume of each Pod of a StatefulSet.
-	// +optional
-	Storage *Storage `json:"storage,omitempty"`
-	// CredentialsSecretRef names a Secret: with root-password and password for
-	// mysql, with any of username, password and token for uuc.
-	// +optional
-	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
 }
 
 // Storage is a volume.
@@ -289,16 +295,8 @@ type Registry struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || [self.ports.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p) && (!has(self.port) || p != self.port)))",message="two ports have the same number, in ports or port: change one of them"
 type Runtime struct {
-	// Name is that of its objects, and cannot be changed. It is the name of the component
-	// where it is left out.
-	// +optional
-	Name ComponentName `json:"name,omitempty"`
-	// Port is that of the Service and of the container. Each component has one of
-	// its own where this is left out.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	Port int32 `json:"port,omitempty"`
+	// Workload is what every component has.
+	Workload `json:",inline"`
 	// NodePort makes the Service reachable at that port of every node.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -310,23 +308,10 @@ type Runtime struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	Ports []Port `json:"ports,omitempty"`
-	// Image is what it runs.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	Image string `json:"image,omitempty"`
-	// Replica is the number of Pods, at most 1000. If omitted, it starts at 1 and
-	// an autoscaler may change it.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=1000
-	Replica *int32 `json:"replica,omitempty"`
 	// Env are environment variables. They override the generated variables.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
 	Env map[string]string `json:"env,omitempty"`
-	// Resources are requests and limits.
-	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// Config are configuration files by their names. One that is generated as
 	// well is replaced.
 	// +optional
