@@ -11,22 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// product returns a DataService of two components. The argument has further
-// fields of eureka.
-func product(eureka string) string {
+// product returns a DataService with eureka and further components.
+func product(eureka, others string) string {
 	return `{apiVersion: d3os-product.com.d3os/v1, kind: DataService, metadata: {name: small}, spec: {
-		eureka: {image: eureka, ` + eureka + `}, proxy: {image: proxy, replica: 1, config: {extra.yml: "a: 1"}}}}`
+		eureka: {` + eureka + `}, proxy: {image: proxy, replica: 1, config: {extra.yml: "a: 1"}}` + others + `}}`
 }
 
-// oldChildren are the children of a renamed component that are kept until the new
-// ones are ready.
+// movedOut are the fields of a eureka that runs elsewhere.
+const movedOut = `thirdParty: {url: "http://eureka.example.com"}`
+
+// oldChildren are the children of a component that runs elsewhere now. They are kept until
+// all that depends on it is ready.
 var oldChildren = []string{"deployment/eureka", "service/eureka"}
 
-// keepOld prepares a DataService that will keep the children of a renamed component: a
-// quota admits no further Deployment, so that the new one is never created.
+// keepOld prepares a DataService that will keep the children of eureka: a quota admits no
+// further Deployment, so that one more component is never ready.
 func (w *world) keepOld() {
 	w.Helper()
-	w.apply(product(""))
+	w.apply(product("image: eureka", ""))
 	w.ready("dataservice/small")
 	w.kubectl("scale", "deployment/eureka", "--replicas=3")
 	w.kubectl("wait", "deployment/eureka", "--for=jsonpath={.status.readyReplicas}=3", "--timeout="+patience.String())
@@ -76,7 +78,7 @@ func testKeptChildIsNotWritten(w *world) {
 	w.keepOld()
 	before := w.versions(oldChildren...)
 	managed := w.get("deployment", "eureka")
-	w.apply(product("name: registry"))
+	w.apply(product(movedOut, ", gateway-web: {image: gateway, replica: 1}"))
 	w.eventually("the new component is asked for", func() error {
 		if ready := w.condition("dataservice", "small", "Ready"); !strings.HasPrefix(ready, "False ") {
 			return fmt.Errorf("Ready is %s", ready)
@@ -150,14 +152,14 @@ func testTenantCannotForgeAChild(w *world) {
 		require.NoError(w, err)
 	})
 	offset := auditEnd(w)
-	// No Pod of it is admitted, so that a renamed component is never ready.
+	// No Pod of it is admitted, so that what depends on eureka is never ready.
 	manifest := strings.Replace(smallProduct, "image: eureka,", `image: eureka, config: {extra.yml: "a: 1"},`, 1)
 	w.kubectlWithInput(manifest, "apply", "--filename=-", "--as=tenant")
 	for child := range forgedObjects(w.T, "") {
 		w.kubectl("wait", "--for=create", child, "--timeout="+patience.String())
 	}
-	w.kubectlWithInput(strings.Replace(manifest, "image: eureka,", "image: eureka, name: registry,", 1), "apply", "--filename=-", "--as=tenant")
-	w.kubectl("wait", "--for=create", "deployment/registry", "--timeout="+patience.String())
+	w.kubectlWithInput(strings.Replace(manifest, "image: eureka,", movedOut+",", 1), "apply", "--filename=-", "--as=tenant")
+	w.kubectl("wait", "--for=create", "deployment/proxy", "--timeout="+patience.String())
 
 	forged := forgedObjects(w.T, w.kubectl("get", "namespace", w.ns, "--output=jsonpath={.metadata.uid}"))
 	forge := func(child, text string) {

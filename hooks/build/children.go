@@ -19,8 +19,6 @@ import (
 const (
 	// cloneStep is the container that clones.
 	cloneStep = "clone"
-	// revisionVariable tells the container what to fetch.
-	revisionVariable = "REVISION"
 	// nobodyUser is in the image's passwd file: OpenSSH refuses to run as any
 	// other user.
 	nobodyUser = 65534
@@ -190,7 +188,7 @@ func (p Policy) clone(build *Build) corev1.Container {
 		Command: []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
 		Env: []corev1.EnvVar{
 			{Name: "REPOSITORY", Value: operator.Literal(git.URL)},
-			{Name: revisionVariable, Value: operator.Literal(git.Revision)},
+			{Name: "REVISION", Value: operator.Literal(git.Revision)},
 			{Name: "SUB_PATH", Value: operator.Literal(git.SubPath)},
 			{Name: "WORKSPACE", Value: workspacePath},
 			{Name: "CREDENTIALS", Value: credentialsPath},

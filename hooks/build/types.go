@@ -307,8 +307,7 @@ type Status struct {
 
 // Asked is a Job that may exist without having been observed.
 type Asked struct {
-	// JobName is its name. It is empty where a status that told it may have been
-	// lost.
+	// JobName is its name.
 	// +optional
 	JobName string `json:"jobName,omitempty"`
 	// State is Announced, Made or Withdrawn.

@@ -17,11 +17,10 @@ const (
 
 // Reasons of the conditions, beside those of package operator.
 const (
-	reasonReady      = "Ready"
-	reasonStarting   = "Starting"
-	reasonNotReady   = "ComponentsNotReady"
-	reasonTooLarge   = "TooLarge"
-	reasonLeftBehind = "PodNotReplaced"
+	reasonReady    = "Ready"
+	reasonStarting = "Starting"
+	reasonNotReady = "ComponentsNotReady"
+	reasonTooLarge = "TooLarge"
 )
 
 // report returns the status of all components, and when to check again.
@@ -36,7 +35,7 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 			continue
 		}
 		all++
-		if part.isComplete() {
+		if part.isReady {
 			ready++
 		}
 	}
@@ -61,7 +60,7 @@ func (s Status) isProgressOf(old Status) bool { return s.Phase == old.Phase }
 
 // componentStatus returns the status of one component.
 func (p *plan) componentStatus(part *part) ComponentStatus {
-	status := ComponentStatus{Component: part.key, Name: part.name, FormerNames: p.formerNames(part), Kind: part.kind}
+	status := ComponentStatus{Component: part.key, Name: part.name, Kind: part.kind}
 	if !part.runsHere() {
 		status.Kind = IsThirdParty
 		return status
@@ -77,9 +76,6 @@ func (p *plan) componentStatus(part *part) ComponentStatus {
 // message says why a component is not ready, or another fact about it.
 func (p *plan) message(part *part) string {
 	if part.isReady {
-		if part.nodePort != "" {
-			return part.nodePort
-		}
 		if len(part.old) > 0 {
 			return part.old[0] + " is kept until all that depends on it is ready"
 		}
@@ -121,34 +117,22 @@ func (p *plan) message(part *part) string {
 	if waiting := p.observed.waitingReason(part.key, part.name); waiting != "" {
 		reason += "; " + waiting
 	}
-	if pod := p.observed.leftBehind(part.workload); pod != nil {
-		reason += "; " + deletePodMessage(pod)
-	}
 	return reason
-}
-
-// deletePodMessage says how to replace a Pod that its StatefulSet never
-// replaces.
-func deletePodMessage(pod *observedPod) string {
-	return fmt.Sprintf("delete %s, for its StatefulSet waits for it to be ready before it makes it anew", pod.Ref())
 }
 
 // judge returns the state of all components, if their children are up to date.
 // A rollout that has failed for good comes first.
 func (p *plan) judge() operator.Summary {
 	for _, part := range p.parts {
-		reason, message := "", ""
 		if part.refused != "" {
-			reason, message = reasonTooLarge, part.refused
-		} else if part.workload != nil {
-			if pod := p.observed.leftBehind(part.workload); pod != nil {
-				reason, message = reasonLeftBehind, deletePodMessage(pod)
-			} else if message = part.workload.stalled(); message != "" && !slices.Contains(part.differs.Outdated, part.workload.Ref()) {
-				reason, message = operator.ReasonDeadlineExceeded, message+" "+part.name+": "+p.message(part)
-			}
+			return operator.Summary{State: operator.Failed, Reason: reasonTooLarge, Message: part.refused}
 		}
-		if reason != "" {
-			return operator.Summary{State: operator.Failed, Reason: reason, Message: message}
+		if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
+			continue
+		}
+		if deadline := part.workload.rollout().Deadline; deadline != "" {
+			message := fmt.Sprintf("%s: %s %s: %s", part.workload.Ref(), deadline, part.name, p.message(part))
+			return operator.Summary{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: message}
 		}
 	}
 	return p.summarize(func(*part) bool { return true })
@@ -163,7 +147,7 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 			continue
 		}
 		count++
-		if !part.isComplete() {
+		if !part.isReady {
 			notReady = append(notReady, part.name+": "+p.message(part))
 			isHeld = isHeld || part.isHeld()
 		}
@@ -191,7 +175,7 @@ func (p *plan) phase() Phase {
 	phase := PhaseReady
 	for _, part := range p.parts {
 		switch {
-		case part.isComplete():
+		case part.isReady:
 		case hasBeenReady && part.workload != nil && !part.workload.serves():
 			return PhaseDegraded
 		case hasBeenReady && part.workload == nil && !part.isHeld() && len(part.old) == 0:
