@@ -119,11 +119,12 @@ func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, fl
 	if err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
+	out := printable.NewWriter(p.Out)
+	fmt.Fprintf(out, "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
 	for _, finding := range findings {
-		fmt.Fprintf(printable.NewWriter(p.Out), "\n! %s", finding.Text())
+		fmt.Fprintf(out, "\n! %s", finding.Text())
 		if finding.Seed != 0 {
-			fmt.Fprintf(printable.NewWriter(p.Out), "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
+			fmt.Fprintf(out, "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
 		}
 	}
 	return len(findings), nil
@@ -139,14 +140,14 @@ func (p *program) playSchedule(scenario *explore.Scenario, path string) (int, er
 	if err != nil {
 		return 0, fmt.Errorf("--schedule: %s: %w", path, err)
 	}
+	out := printable.NewWriter(p.Out)
 	run := scenario.Play(schedule)
-	finding := explore.Finding{Schedule: schedule, Run: run}
 	if run.Broken == nil {
-		fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
+		fmt.Fprintf(out, "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
 		return 0, nil
 	}
-	finding.Violation = *run.Broken
-	fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s\n\n! %s", scenario.Name, scenario.Apply, finding.Text())
+	finding := explore.Finding{Schedule: schedule, Run: run, Violation: *run.Broken}
+	fmt.Fprintf(out, "= %s, %s\n\n! %s", scenario.Name, scenario.Apply, finding.Text())
 	return 1, nil
 }
 
