@@ -89,10 +89,9 @@ func each(dir, kind string, controllers []metacontroller.Controller, do func(Cas
 		return fmt.Errorf("look for cases: %w", err)
 	}
 	for _, name := range found {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		c, err := ReadCase(dir, path, controllers)
+		c, err := readCase(dir, name, controllers)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
 		}
 		if err := do(c); err != nil {
 			return err
@@ -101,13 +100,9 @@ func each(dir, kind string, controllers []metacontroller.Controller, do func(Cas
 	return nil
 }
 
-// ReadCase returns the case of one file below a folder.
-func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, error) {
-	relative, err := filepath.Rel(dir, strings.TrimSuffix(path, ".in.yaml"))
-	if err != nil {
-		return Case{}, err
-	}
-	c := Case{Name: filepath.ToSlash(relative), Now: StandardNow}
+// readCase returns the case of one file below a folder.
+func readCase(dir, path string, controllers []metacontroller.Controller) (Case, error) {
+	c := Case{Name: strings.TrimSuffix(path, ".in.yaml"), Now: StandardNow}
 	kind, rest, _ := strings.Cut(c.Name, "/")
 	hook, _, _ := strings.Cut(rest, "/")
 	c.Hook = metacontroller.HookName(hook)
@@ -118,31 +113,17 @@ func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if c.Controller = controllers[i]; !slices.Contains(c.Controller.Hooks(), c.Hook) {
 		return c, fmt.Errorf("%s has no hook %s", kind, hook)
 	}
-	text, err := documents.ReadRegular(path)
+	text, err := documents.ReadBelow(dir, path)
 	if err != nil {
 		return c, err
 	}
-	source, err := jsonOf(text)
+	source, err := documents.ToJSON(text)
 	if err != nil {
 		return c, fmt.Errorf("the file %w", err)
 	}
 	read, err := New(c.Controller, c.Hook, source)
 	read.Name = c.Name
 	return read, err
-}
-
-// jsonOf returns the content of a file in JSON. serve --record writes large
-// requests in JSON, after a comment line: reading them as YAML would take many
-// times the memory.
-func jsonOf(text []byte) ([]byte, error) {
-	body := text
-	for bytes.HasPrefix(body, []byte("#")) {
-		_, body, _ = bytes.Cut(body, []byte("\n"))
-	}
-	if json.Valid(body) {
-		return body, nil
-	}
-	return documents.ToJSON(text)
 }
 
 // Ask answers a request, as [metacontroller.Controller.Call] does.

@@ -124,7 +124,7 @@ func (r replayReport) print(w io.Writer, output string) error {
 
 // changesOf returns how the answer to a case has changed, each change once.
 func changesOf(dir string, c corpus.Case) ([]string, error) {
-	text, err := documents.ReadRegular(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
+	text, err := documents.ReadBelow(dir, c.Name+".out.yaml")
 	if err != nil {
 		return nil, err
 	}
