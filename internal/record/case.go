@@ -1,12 +1,14 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -147,19 +149,12 @@ func textOf(body []byte) ([]byte, error) {
 	return documents.ToYAML(body)
 }
 
+// notInFiles is what a name of an object may have that is not written in the name of a file.
+var notInFiles = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
 // fileName returns a name that is safe in a file name: a request that was not made by an API server
 // may have any name.
 func fileName(name string) string {
-	const most = 100
-	name = strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
-			return c
-		}
-		return '-'
-	}, name)
-	name = strings.Trim(name, "-")
-	if name == "" {
-		return "unnamed"
-	}
-	return strings.TrimRight(name[:min(most, len(name))], "-")
+	name = strings.Trim(notInFiles.ReplaceAllString(name, "-"), "-")
+	return cmp.Or(strings.TrimRight(name[:min(100, len(name))], "-"), "unnamed")
 }
