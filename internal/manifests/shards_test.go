@@ -28,10 +28,10 @@ func TestEachObjectHasOneShard(t *testing.T) {
 				selector, err := metav1.LabelSelectorAsSelector(s.parents())
 				require.NoError(t, err)
 				if selector.Matches(set) {
-					parents = append(parents, s.number)
+					parents = append(parents, s.Number)
 				}
-				if selector, err = labels.Parse(s.controllers()); err == nil && selector.Matches(set) {
-					controllers = append(controllers, s.number)
+				if selector, err = labels.Parse(s.Controllers()); err == nil && selector.Matches(set) {
+					controllers = append(controllers, s.Number)
 				}
 			}
 			require.Len(t, parents, 1, "%d shards, label %q", n, label)
@@ -76,8 +76,9 @@ func TestShardsDifferInNothingElse(t *testing.T) {
 
 func TestOverlayOfThreeShards(t *testing.T) {
 	const whole = "resources: [namespace.yaml, crds, controllers, server]\nimages: [{name: a, newTag: v1}]\n"
-	files, err := Operetta().Overlay([]byte(whole), 3)
+	files, beside, err := Operetta().Overlay([]byte(whole), 3)
 	require.NoError(t, err)
+	require.Equal(t, []string{"namespace.yaml"}, beside)
 	var root map[string]any
 	require.NoError(t, yaml.UnmarshalStrict(files["kustomization.yaml"], &root))
 	require.Equal(t, map[string]any{
@@ -98,7 +99,7 @@ func TestOverlayOfThreeShards(t *testing.T) {
 		require.Equal(t, 1, strings.Count(metacontrollers, want), want)
 	}
 	require.Equal(t, 2, strings.Count(string(files["metacontroller/copies/statefulsets.yaml"]), "kind: StatefulSet\n"))
-	_, err = Operetta().Overlay([]byte("["), 2)
+	_, _, err = Operetta().Overlay([]byte("["), 2)
 	require.ErrorContains(t, err, "reading deploy/kustomization.yaml")
 }
 
