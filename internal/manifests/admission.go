@@ -14,23 +14,18 @@ import (
 // created and updated of the kinds of the operators' children and, if asked for, of their custom
 // resources. They are indented as they stand in the policy.
 func AdmissionRules(controllers []metacontroller.Controller, withParents bool) []byte {
-	plurals := map[string][]string{} // by group
-	add := func(resource metacontroller.Resource) {
-		if group := resource.Group(); !slices.Contains(plurals[group], resource.Plural) {
-			plurals[group] = append(plurals[group], resource.Plural)
-		}
-	}
+	var resources []metacontroller.Resource
 	for _, c := range controllers {
 		if withParents {
-			add(c.Parent)
+			resources = append(resources, c.Parent)
 		}
 		for _, child := range c.Children {
-			add(child.Resource)
+			resources = append(resources, child.Resource)
 		}
 	}
+	plurals := pluralsByGroup(resources)
 	var rules bytes.Buffer
 	for _, group := range slices.Sorted(maps.Keys(plurals)) {
-		slices.Sort(plurals[group])
 		name := group
 		if name == "" {
 			name = `""`

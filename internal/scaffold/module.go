@@ -97,7 +97,7 @@ const longestProgram = 40
 
 // addFirstKind adds a kind to the files of a module that are not written yet.
 func (p Plan) addFirstKind(module Module, kind Kind) error {
-	project := project{root: p.root, module: module.Path, category: path.Base(module.Path), list: list{p.created[listPath]}, group: groupOf(module.Path)}
+	project := project{root: p.root, module: module.Path, category: path.Base(module.Path), list: p.created[listPath], group: groupOf(module.Path)}
 	if err := kind.complete(project); err != nil {
 		return err
 	}

@@ -100,7 +100,6 @@ func TestWhatIsNoProjectIsRefused(t *testing.T) {
 	}{
 		"no module":        {func(root string) error { return os.Remove(filepath.Join(root, "go.mod")) }, "has no go.mod: run this in the root of a project, or start one with --module"},
 		"no list":          {func(root string) error { return os.Remove(filepath.Join(root, listPath)) }, "has no hooks/hooks.go with a function All"},
-		"list by hand":     {func(root string) error { return replace(root, listPath, "\t\twebapp", "  webapp") }, "run gofmt -w hooks/hooks.go first"},
 		"list from others": {func(root string) error { return replace(root, listPath, "func All()", "func Most()") }, "has no function All that returns a literal"},
 		"a file there": {func(root string) error {
 			return os.WriteFile(filepath.Join(root, "deploy/samples/redis.yaml"), []byte("mine"), 0o600)
