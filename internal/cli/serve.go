@@ -29,6 +29,7 @@ type serveFlags struct {
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
 	credentials                   server.CredentialFiles
+	choose                        func() error // the operators
 }
 
 func newServeCommand(p *Program) *cobra.Command {
@@ -57,7 +58,7 @@ with 0. A second signal ends it at once.`,
 
 // add adds the flags to a command.
 func (f *serveFlags) add(cmd *cobra.Command, p *Program) {
-	AddKinds(cmd, p)
+	f.choose = AddKinds(cmd, p)
 	set := cmd.Flags()
 	set.StringVar(&f.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&f.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
@@ -92,6 +93,9 @@ func (f *serveFlags) read(cmd *cobra.Command, p *Program) (*configuration, *slog
 	c, err := readConfiguration(f.config)
 	if err == nil {
 		err = c.setFlags(cmd)
+	}
+	if err == nil {
+		err = f.choose()
 	}
 	if err == nil {
 		err = c.configure(p)
