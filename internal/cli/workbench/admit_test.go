@@ -122,14 +122,6 @@ func TestValidationCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreThoseOfTheDefinition: neither command has any of its own.
-func TestDefaultsAreThoseOfTheDefinition(t *testing.T) {
-	text := "apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: cache}\nspec: {size: 1}\n"
-	code, stdout, stderr := operetta(t, text, "simulate", "-", "-o", "json")
-	require.Equal(t, cli.ExitDone, code, stderr)
-	require.Contains(t, strings.Join(strings.Fields(stdout), ""), `"maxUnavailable":1`)
-}
-
 // TestARequestIsHeldToTheDefinition but for one of a teardown, which nothing stops.
 func TestARequestIsHeldToTheDefinition(t *testing.T) {
 	request := "parent:\n  apiVersion: apps.jicki.cn/v1alpha1\n  kind: PodSet\n  metadata:\n    name: cache\n  spec:\n    size: -1\n    sise: 1\n"

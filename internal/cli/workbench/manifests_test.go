@@ -50,13 +50,6 @@ func TestManifestsOfAnotherInstallation(t *testing.T) {
 	require.Contains(t, stdout, "name: acme-metacontroller-podset\n")
 }
 
-func TestManifestsPrintsPermissions(t *testing.T) {
-	code, stdout, stderr := runManifests(t, "--rbac")
-	require.Equal(t, cli.ExitDone, code, stderr)
-	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRole\n"))
-	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRoleBinding\n"))
-}
-
 func TestManifestsOfShards(t *testing.T) {
 	code, stdout, stderr := runManifests(t, "--shards", "3", "--kinds", "podset")
 	require.Equal(t, cli.ExitDone, code, stderr)

@@ -76,9 +76,8 @@ func TestSimulateAppliesTheSameResourceAgainAsAnEdit(t *testing.T) {
 }
 
 func TestSimulateDeletes(t *testing.T) {
-	code, _, stderr := runSimulate(t, modelBox, "--delete", "--output", "json")
+	code, stdout, stderr := runSimulate(t, modelBox, "--delete", "--output", "json")
 	require.Equal(t, cli.ExitDone, code, stderr)
-	_, stdout, _ := runSimulate(t, modelBox, "--delete", "--output", "json")
 	var whole struct {
 		Converged bool
 		Objects   []struct{ Kind string }
