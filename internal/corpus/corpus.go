@@ -62,28 +62,23 @@ func Read(dir string, controllers []metacontroller.Controller) ([]Case, error) {
 	return read(dir, "*", controllers)
 }
 
-// Each calls a function for every case below a folder, in the order of their
-// names, with one in memory at a time. It ends with the first error.
-func Each(dir string, controllers []metacontroller.Controller, do func(Case) error) error {
-	return each(dir, "*", controllers, do)
-}
-
 // ReadKind is [Read] for the cases of one operator, whatever else is in the folder.
 func ReadKind(dir string, controller metacontroller.Controller) ([]Case, error) {
 	return read(dir, controller.Name(), []metacontroller.Controller{controller})
 }
 
-// read returns the cases in folders of one name, or in all of them: "*".
 func read(dir, kind string, controllers []metacontroller.Controller) (cases []Case, err error) {
-	err = each(dir, kind, controllers, func(c Case) error {
+	err = Each(dir, kind, controllers, func(c Case) error {
 		cases = append(cases, c)
 		return nil
 	})
 	return cases, err
 }
 
-// each is [Each] for a folder of one name, or for all of them: "*".
-func each(dir, kind string, controllers []metacontroller.Controller, do func(Case) error) error {
+// Each calls a function for every case below a folder, in the order of their names, with one in
+// memory at a time: for those of a kind, or of all kinds where it is "*". It ends with the first
+// error.
+func Each(dir, kind string, controllers []metacontroller.Controller, do func(Case) error) error {
 	found, err := fs.Glob(os.DirFS(dir), kind+"/*/*.in.yaml") // the name of dir is no pattern
 	if err != nil {
 		return fmt.Errorf("look for cases: %w", err)

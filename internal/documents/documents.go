@@ -142,22 +142,53 @@ func toJSON(text []byte) ([]byte, error) {
 	return content, nil
 }
 
-// Objects returns the documents of a text in JSON, without those that only have
-// comments. The error says which document is wrong.
-func Objects(text []byte) ([][]byte, error) {
+// Document is a document of a text.
+type Document struct {
+	// Number counts from 1.
+	Number int
+	// JSON is its content.
+	JSON []byte
+	// Line returns the line of a field in the text, as [Lines] does in a document.
+	Line func(path string) int
+}
+
+// All returns the documents of a text, without those that only have comments. The error says which
+// document is wrong.
+func All(text []byte) ([]Document, error) {
 	parts, err := Split(text)
 	if err != nil {
 		return nil, fmt.Errorf("document %d %w", len(parts)+1, err)
 	}
-	var objects [][]byte
+	rest, above := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), 0 // the parts have \n
+	var all []Document
 	for i, part := range parts {
-		object, err := toJSON(part)
+		content, err := toJSON(part)
 		if err != nil {
 			return nil, fmt.Errorf("document %d %w", i+1, err)
 		}
-		if string(object) != "null" {
-			objects = append(objects, object)
+		before, behind, _ := bytes.Cut(rest, part)
+		above += bytes.Count(before, []byte("\n"))
+		first, line := above, Lines(part)
+		rest, above = behind, above+bytes.Count(part, []byte("\n"))
+		if string(content) == "null" {
+			continue
 		}
+		all = append(all, Document{i + 1, content, func(path string) int {
+			if n := line(path); n > 0 {
+				return first + n
+			}
+			return 0
+		}})
 	}
-	return objects, nil
+	return all, nil
+}
+
+// Objects returns the contents of [All].
+func Objects(text []byte) ([][]byte, error) {
+	all, err := All(text)
+	objects := make([][]byte, len(all))
+	for i, d := range all {
+		objects[i] = d.JSON
+	}
+	return objects, err
 }

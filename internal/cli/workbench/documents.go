@@ -1,7 +1,6 @@
 package workbench
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,11 +12,10 @@ import (
 
 // document is one YAML or JSON document of a file.
 type document struct {
-	source    string // for messages: the file, and which document of it
-	json      []byte
-	path      string                // of the file, or "-"
-	line      func(path string) int // of a field in the document
-	firstLine int                   // of the document in the file, from 0 on, or -1
+	source string // for messages: the file, and which document of it
+	path   string // of the file, or "-"
+	json   []byte
+	line   func(path string) int // of a field in the file
 }
 
 // readDocuments reads all documents of a file, or of the standard input where
@@ -27,29 +25,16 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := func(index int) string { return fmt.Sprintf("%s, document %d", sourceOf(path), index+1) }
-	parts, err := documents.Split(text)
+	read, err := documents.All(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s %w", source(len(parts)), err)
+		return nil, fmt.Errorf("%s, %w", sourceOf(path), err)
 	}
-	rest, line := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), 0 // the parts have \n
-	var list []document
-	for i, part := range parts {
-		content, err := documents.ToJSON(part)
-		if err != nil {
-			return nil, fmt.Errorf("%s %w", source(i), err)
-		}
-		d := document{source: source(i), json: content, path: path, line: documents.Lines(part), firstLine: -1}
-		if before, behind, found := bytes.Cut(rest, part); found {
-			d.firstLine = line + bytes.Count(before, []byte("\n"))
-			rest, line = behind, d.firstLine+bytes.Count(part, []byte("\n"))
-		}
-		if string(content) != "null" {
-			list = append(list, d)
-		}
-	}
-	if len(list) == 0 {
+	if len(read) == 0 {
 		return nil, fmt.Errorf("%s has no document", sourceOf(path))
+	}
+	list := make([]document, len(read))
+	for i, d := range read {
+		list[i] = document{fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path, d.JSON, d.Line}
 	}
 	return list, nil
 }
@@ -76,8 +61,8 @@ func sourceOf(path string) string {
 // at returns the place of a field, as in box.yaml:7, or of its closest parent.
 // The path is that of the API server's errors: spec.containers[0].name.
 func (d document) at(path string) string {
-	if line := d.line(path); line > 0 && d.firstLine >= 0 {
-		return fmt.Sprintf("%s:%d", sourceOf(d.path), d.firstLine+line)
+	if line := d.line(path); line > 0 {
+		return fmt.Sprintf("%s:%d", sourceOf(d.path), line)
 	}
 	return d.source
 }

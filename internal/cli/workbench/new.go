@@ -107,13 +107,9 @@ func (p *program) newModule(dir string, flags newFlags) error {
 
 // writePlan writes files, and prints which.
 func (p *program) writePlan(plan scaffold.Plan) error {
-	out := printable.NewWriter(p.Out)
-	created, changed, err := plan.Write()
-	for _, path := range created {
-		fmt.Fprintf(out, "created %s\n", path)
-	}
-	for _, path := range changed {
-		fmt.Fprintf(out, "changed %s\n", path)
+	done, err := plan.Write()
+	for _, line := range done {
+		fmt.Fprintln(printable.NewWriter(p.Out), line)
 	}
 	return err
 }

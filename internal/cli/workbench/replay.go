@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -62,8 +62,8 @@ func (p *program) replay(dir, output string) error {
 		return err
 	}
 	report := replayReport{}
-	found := map[[2]string]*replayChange{}
-	err := corpus.Each(dir, p.Controllers(), func(c corpus.Case) error {
+	found := map[string]*replayChange{}
+	err := corpus.Each(dir, "*", p.Controllers(), func(c corpus.Case) error {
 		changes, err := changesOf(dir, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
@@ -72,7 +72,14 @@ func (p *program) replay(dir, output string) error {
 		if len(changes) > 0 {
 			report.Changed++
 		}
-		note(found, c.Name, changes)
+		for _, what := range changes {
+			hook, example := path.Split(c.Name)
+			key := hook + " " + what
+			if found[key] == nil {
+				found[key] = &replayChange{Hook: strings.TrimSuffix(hook, "/"), What: what, Example: example}
+			}
+			found[key].Cases++
+		}
 		return nil
 	})
 	if err != nil {
@@ -81,7 +88,7 @@ func (p *program) replay(dir, output string) error {
 	if report.Cases == 0 {
 		return fmt.Errorf("there is no <kind>/<hook>/<case>.in.yaml below %s: %s serve --record writes them", dir, p.Name())
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, key := range slices.Sorted(maps.Keys(found)) {
 		report.Changes = append(report.Changes, *found[key])
 	}
 	if err := report.print(p.Out, output); err != nil {
@@ -91,18 +98,6 @@ func (p *program) replay(dir, output string) error {
 		return fmt.Errorf("%d of %d cases have another answer", report.Changed, report.Cases)
 	}
 	return nil
-}
-
-// note counts the changes of a case.
-func note(found map[[2]string]*replayChange, name string, changes []string) {
-	hook, example := filepath.Split(name)
-	for _, what := range changes {
-		key := [2]string{hook, what}
-		if found[key] == nil {
-			found[key] = &replayChange{Hook: strings.TrimSuffix(hook, "/"), What: what, Example: example}
-		}
-		found[key].Cases++
-	}
 }
 
 func (r replayReport) print(w io.Writer, output string) error {
