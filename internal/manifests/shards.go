@@ -91,15 +91,8 @@ func (in Installation) CompositeControllers(c metacontroller.Controller, hookURL
 	}
 	documents := make([][]byte, n)
 	for i, s := range shardsOf(n) {
-		object := in.compositeController(c, hookURL)
-		object.Metadata.Name += s.Suffix()
-		if object.Metadata.Labels == nil {
-			object.Metadata.Labels = map[string]string{}
-		}
-		object.Metadata.Labels[ShardLabel] = s.label()
-		object.Spec.ParentResource.LabelSelector = s.parents()
 		var err error
-		if documents[i], err = object.document(); err != nil {
+		if documents[i], err = in.compositeController(c, hookURL, s); err != nil {
 			return nil, err
 		}
 	}
