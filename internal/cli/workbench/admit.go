@@ -41,20 +41,14 @@ func (d document) refused(err error) error {
 		return fmt.Errorf("%s: %w", d.source, err)
 	}
 	details := status.ErrStatus.Details
-	var reasons []string
+	lines := cli.LinesError{fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)}
 	for _, cause := range details.Causes {
-		reasons = append(reasons, fmt.Sprintf("%s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
+		lines = append(lines, fmt.Sprintf("* %s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
 	}
-	reasons = slices.Compact(reasons)
-	head := fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)
-	if len(reasons) == 1 {
-		return cli.LinesError{Lines: []string{head + " " + reasons[0]}}
+	if lines = slices.Compact(lines); len(lines) == 2 {
+		return cli.LinesError{lines[0] + strings.TrimPrefix(lines[1], "*")}
 	}
-	lines := []string{head}
-	for _, reason := range reasons {
-		lines = append(lines, "* "+reason)
-	}
-	return cli.LinesError{Lines: lines}
+	return lines
 }
 
 // mostWarnings is how many unknown fields of a document are named.

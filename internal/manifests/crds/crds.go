@@ -48,7 +48,7 @@ type CRD struct {
 // command, which downloads controller-gen where it is not in the module cache. What the API
 // server would refuse is an error.
 func Generate(ctx context.Context, dir string, packages []string, controllers []metacontroller.Controller) ([]CRD, error) {
-	module, err := moduleOf(ctx, dir)
+	module, err := moduleOf(dir)
 	if err != nil {
 		return nil, err
 	}
