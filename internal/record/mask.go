@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -24,8 +23,6 @@ type mask struct {
 	asked map[string]string // the hashes of the children in the answer, by child
 }
 
-var errNotJSON = errors.New("the request is no JSON")
-
 // masked returns a request in which every string is replaced that is not known to be harmless.
 // The schema is that of the parent's CRD. Its error never quotes the request.
 func masked(e Exchange, schema map[string]any) (map[string]any, error) {
@@ -35,12 +32,12 @@ func masked(e Exchange, schema map[string]any) (map[string]any, error) {
 	}
 	parent, isObject := request["parent"].(map[string]any)
 	if !isObject {
-		return nil, errNotJSON
+		return nil, dropInvalid
 	}
 	m := &mask{numbers: map[string]int{}, known: map[string]bool{}}
 	if e.Hook == metacontroller.SyncHook {
 		if m.asked, err = corpus.Hashes(e.Answer); err != nil {
-			return nil, errors.New("the answer is no JSON")
+			return nil, dropInvalid
 		}
 	}
 	m.learn(request)
@@ -65,7 +62,7 @@ func decoded(text []byte) (object map[string]any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if decoder.Decode(&object) != nil || decoder.More() {
-		return nil, errNotJSON
+		return nil, dropInvalid
 	}
 	return object, nil
 }

@@ -164,18 +164,13 @@ func (r *Recorder) handle(e Exchange) {
 			r.drop(dropPanic)
 		}
 	}()
-	if r.isFull(0) {
-		r.drop(dropFull)
-		return
-	}
-	out, err := r.newCase(e)
-	switch {
-	case errors.Is(err, errTooLarge):
-		r.drop(dropLarge)
-	case err != nil:
-		r.drop(dropInvalid)
-	case out != nil:
-		r.write(e, out)
+	if err := r.write(e); err != nil {
+		why, ok := errors.AsType[reason](err)
+		if !ok {
+			r.drop(dropFailed, "error", err)
+			return
+		}
+		r.drop(why)
 	}
 }
 
@@ -186,24 +181,34 @@ func (r *Recorder) isFull(size int) bool {
 	return r.cases >= MostCases || r.bytes+int64(size) > MostBytes
 }
 
-func (r *Recorder) write(e Exchange, out *pair) {
+// write writes the case of an exchange, unless it is there. Its error never quotes the request.
+func (r *Recorder) write(e Exchange) error {
+	if r.isFull(0) {
+		return dropFull
+	}
+	out, err := r.newCase(e)
+	if err != nil || out == nil {
+		return err
+	}
 	size := len(out.input) + len(out.answer)
 	if r.isFull(size) {
-		r.drop(dropFull)
-		return
+		return dropFull
 	}
 	if err := r.files.write(e.Controller.Name(), string(e.Hook), out); err != nil {
-		r.drop(dropFailed, "error", err)
-		return
+		return err
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.cases++
 	r.bytes += int64(size)
+	return nil
 }
 
 // reason is why an exchange is not recorded.
 type reason string
+
+// Error makes a reason an error.
+func (r reason) Error() string { return string(r) }
 
 const (
 	dropBusy    reason = "busy"    // exchanges arrived faster than they could be written
