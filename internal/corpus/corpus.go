@@ -149,8 +149,7 @@ func NewAsking(ask Ask, controller metacontroller.Controller, hook metacontrolle
 	return c, c.fillHashes(ask)
 }
 
-// fillHashes replaces each AskedFor by the hash that the hook asks for. The
-// children are decoded one by one, because there may be thousands.
+// fillHashes replaces each AskedFor by the hash that the hook asks for.
 func (c *Case) fillHashes(ask Ask) error {
 	if !bytes.Contains(c.Request, []byte(AskedFor)) {
 		return nil
@@ -163,43 +162,24 @@ func (c *Case) fillHashes(ask Ask) error {
 	if err != nil {
 		return err
 	}
-	var request map[string]json.RawMessage
-	if err := json.Unmarshal(c.Request, &request); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(c.Request))
+	decoder.UseNumber()
+	var request map[string]any
+	if err := decoder.Decode(&request); err != nil {
 		return err
 	}
-	var groups map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(request["children"], &groups); err != nil {
-		return err
-	}
+	groups, _ := request["children"].(map[string]any)
 	for _, group := range groups {
-		for key, child := range group {
-			if group[key], err = filled(child, asked); err != nil {
-				return err
+		children, _ := group.(map[string]any)
+		for _, child := range children {
+			object, _ := child.(map[string]any)
+			if annotations := annotationsOf(object); annotations[metacontroller.HashAnnotation] == AskedFor {
+				annotations[metacontroller.HashAnnotation] = asked[Ref(object)]
 			}
 		}
 	}
-	if request["children"], err = json.Marshal(groups); err != nil {
-		return err
-	}
 	c.Request, err = json.Marshal(request)
 	return err
-}
-
-// filled returns an observed child with AskedFor replaced.
-func filled(child json.RawMessage, asked map[string]string) (json.RawMessage, error) {
-	if !bytes.Contains(child, []byte(AskedFor)) {
-		return child, nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(child))
-	decoder.UseNumber()
-	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
-		return nil, err
-	}
-	if annotations := annotationsOf(object); annotations[metacontroller.HashAnnotation] == AskedFor {
-		annotations[metacontroller.HashAnnotation] = asked[Ref(object)]
-	}
-	return json.Marshal(object)
 }
 
 // Hashes returns the hashes that an answer asks for, by what tells a child from

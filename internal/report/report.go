@@ -38,8 +38,7 @@ func (r *Printer) Outcomes(world *simulate.World) {
 		case !o.Quiet:
 			state = "Ready, but NOT quiet"
 		}
-		name := strings.TrimPrefix(o.Parent.GetNamespace()+"/"+o.Parent.GetName(), "/")
-		line := fmt.Sprintf("= %s %s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(), name, state, o.After.Round(time.Second), o.Calls, o.Children)
+		line := fmt.Sprintf("= %s %s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(), simulate.RefOf(o.Parent).Key(), state, o.After.Round(time.Second), o.Calls, o.Children)
 		fmt.Fprintln(r.Out, printable.Escaped(line))
 	}
 }

@@ -46,4 +46,6 @@ func conditionReason(text string) string {
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-func isInReason(r rune) bool { return isLetter(r) || r >= '0' && r <= '9' || strings.ContainsRune("_,:", r) }
+func isInReason(r rune) bool {
+	return isLetter(r) || r >= '0' && r <= '9' || strings.ContainsRune("_,:", r)
+}

@@ -171,7 +171,7 @@ func verdict(world *simulate.World, faults bool) error {
 	}
 	var unready []string
 	for _, outcome := range world.Outcomes() {
-		name := outcome.Parent.GetKind() + " " + outcome.Parent.GetNamespace() + "/" + outcome.Parent.GetName()
+		name := outcome.Parent.GetKind() + " " + simulate.RefOf(outcome.Parent).Key()
 		switch {
 		case outcome.Failure != "":
 			unready = append(unready, name+": "+outcome.Failure)
