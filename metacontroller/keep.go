@@ -73,8 +73,8 @@ func (k *kept) wire(method UpdateMethod) ([]byte, error) {
 		return nil, fmt.Errorf("cannot keep %s: %w", k.snapshot.Ref(), err)
 	}
 	observed := applied.Object{
-		Content: object, LastApplied: k.snapshot.annotation(LastAppliedAnnotation), Managed: k.snapshot.managed, Decode: decode,
-		Marks: [][]string{{"metadata", "annotations", HashAnnotation}, {"metadata", "labels", controllerUIDLabel}},
+		Content: object, LastApplied: k.snapshot.annotation(LastAppliedAnnotation), Managed: k.snapshot.managed,
+		Marks: [][]string{{"f:metadata", "f:annotations", "f:" + HashAnnotation}, {"f:metadata", "f:labels", "f:" + controllerUIDLabel}},
 	}
 	restated, err := k.restate(observed.Fields())
 	if err == nil && appliedSize(restated) > MaxAppliedBytes {

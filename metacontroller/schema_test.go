@@ -81,7 +81,7 @@ func TestWhatTheCRDRefusesIsRefused(t *testing.T) {
 		"a rule":                  {`"spec":{"text":"rude"},`, prefix + "spec: write something kind"},
 		"many at once":            {`"spec":{"text":"a","words":[1,2,3,4,5]},`, prefix + "spec.words[0]: must be of type string; spec.words[1]: must be of type string; spec.words[2]: must be of type string; and 2 more"},
 		"a long key with control characters": {`"spec":{"text":"a","byName":{"\u001b` + strings.Repeat("k", 500) + `":"x"}},`,
-			prefix + "spec.byName.?" + strings.Repeat("k", 150-len("spec.byName.?")) + "...: must be of type integer"},
+			prefix + `spec.byName.\u001b` + strings.Repeat("k", 150-len(`spec.byName.\u001b`)) + "...: must be of type integer"},
 		"a number that is none": {`"spec":{"text":"a","replicas":1e999},`, `the parent cannot be decoded: `},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,14 +5,13 @@
 package applied
 
 import (
-	"cmp"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
 // Object is an observed object, decoded, with what tells of the fields that were applied.
@@ -23,11 +22,9 @@ type Object struct {
 	LastApplied string
 	// Managed are metadata.managedFields in JSON, or nil.
 	Managed []byte
-	// Marks are paths in managedFields, of which each child of Metacontroller has one: the name of
-	// its field manager is configurable.
+	// Marks are paths in managedFields, as in f:spec, of which each child of Metacontroller has one:
+	// the name of its field manager is configurable.
 	Marks [][]string
-	// Decode decodes JSON with integers as int64.
-	Decode func(text []byte, into any) error
 }
 
 // managedFields is an entry of metadata.managedFields.
@@ -49,7 +46,7 @@ func (o Object) Fields() map[string]any {
 		selected = &fieldSet{}
 	}
 	var entries []managedFields
-	if o.Managed != nil && o.Decode(o.Managed, &entries) == nil {
+	if o.Managed != nil && rawjson.Decode(o.Managed, &entries) == nil {
 		for _, entry := range entries {
 			isApply := entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 			if isApply && (!isAnnotated || o.isMarked(entry.Fields)) {
@@ -78,21 +75,15 @@ func asObject(value any) map[string]any {
 // isMarked reports whether fields are those of Metacontroller.
 func (o Object) isMarked(fields map[string]any) bool {
 	return slices.ContainsFunc(o.Marks, func(path []string) bool {
-		at := fields
-		for _, name := range path {
-			next, isThere := at["f:"+name].(map[string]any)
-			if at = next; !isThere {
-				return false
-			}
-		}
-		return true
+		_, isThere, _ := unstructured.NestedFieldNoCopy(fields, path...)
+		return isThere
 	})
 }
 
 // annotated returns the fields of the annotation, or nil if it cannot be read.
 func (o Object) annotated() *fieldSet {
 	var applied map[string]any
-	if o.Decode([]byte(o.LastApplied), &applied) != nil || applied == nil {
+	if rawjson.Decode([]byte(o.LastApplied), &applied) != nil || applied == nil {
 		return nil
 	}
 	selected := &fieldSet{}
@@ -105,14 +96,8 @@ func (o Object) annotated() *fieldSet {
 type fieldSet struct {
 	whole  bool // the value with everything in it
 	fields map[string]*fieldSet
-	items  []*itemSet // of a list, in the order in which they are added
-}
-
-// itemSet selects fields of the item of a list.
-type itemSet struct {
-	fieldSet
-
-	index int
+	items  map[int]*fieldSet // of a list, by index
+	order  []int             // in which they are added
 }
 
 // field returns the selection within a member, and adds it where there is none.
@@ -128,14 +113,14 @@ func (f *fieldSet) field(name string) *fieldSet {
 
 // item returns the selection within an item, and adds it where there is none.
 func (f *fieldSet) item(index int) *fieldSet {
-	for _, item := range f.items {
-		if item.index == index {
-			return &item.fieldSet
-		}
+	if f.items == nil {
+		f.items = map[int]*fieldSet{}
 	}
-	item := &itemSet{index: index}
-	f.items = append(f.items, item)
-	return &item.fieldSet
+	if f.items[index] == nil {
+		f.items[index] = &fieldSet{}
+		f.order = append(f.order, index)
+	}
+	return f.items[index]
 }
 
 // of returns the selected fields of a value. A field that the value does not
@@ -155,8 +140,8 @@ func (f *fieldSet) of(observed any) any {
 		return selected
 	case []any:
 		selected := make([]any, 0, len(f.items))
-		for _, item := range f.items {
-			selected = append(selected, item.of(observed[item.index]))
+		for _, index := range f.order {
+			selected = append(selected, f.items[index].of(observed[index]))
 		}
 		return selected
 	default:
@@ -168,16 +153,14 @@ func (f *fieldSet) of(observed any) any {
 func (f *fieldSet) addApplied(applied, observed any) {
 	switch applied := applied.(type) {
 	case map[string]any:
-		object, ok := observed.(map[string]any)
-		if !ok {
-			break
-		}
-		for name, member := range applied {
-			if current, found := object[name]; found {
-				f.field(name).addApplied(member, current)
+		if object, ok := observed.(map[string]any); ok {
+			for name, member := range applied {
+				if current, found := object[name]; found {
+					f.field(name).addApplied(member, current)
+				}
 			}
+			return
 		}
-		return
 	case []any:
 		if list, ok := observed.([]any); ok {
 			f.addAppliedItems(applied, list)
@@ -208,42 +191,6 @@ func (f *fieldSet) addAppliedItems(applied, observed []any) {
 		if i := slices.IndexFunc(observed, func(item any) bool { return scalar(item, key) == wanted }); i >= 0 {
 			f.item(i).addApplied(item, observed[i])
 		}
-	}
-}
-
-// mergeKeys are the names by which Metacontroller matches the items of a list,
-// the first that all items have.
-// https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go
-var mergeKeys = [...]string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
-
-// mergeKey returns the name of the field that identifies the items of each
-// list, or "".
-func mergeKey(lists ...[]any) string {
-	for _, key := range mergeKeys {
-		isKey := true
-		for _, list := range lists {
-			seen := make(map[any]bool, len(list))
-			for _, item := range list {
-				value := scalar(item, key)
-				isKey = isKey && value != nil && !seen[value]
-				seen[value] = true
-			}
-		}
-		if isKey {
-			return key
-		}
-	}
-	return ""
-}
-
-// scalar returns the member of an object that is a string or a number, or nil.
-func scalar(item any, name string) any {
-	object, _ := item.(map[string]any)
-	switch member := object[name].(type) {
-	case string, int64, float64:
-		return member
-	default:
-		return nil
 	}
 }
 
@@ -283,49 +230,12 @@ func (f *fieldSet) at(element string, observed any) (*fieldSet, any) {
 	return nil, nil
 }
 
-// place returns the index of the item that an element of a path names, or -1.
-func place(kind, element string, list []any) int {
-	var wanted any
-	switch {
-	case kind == "i":
-		if i, err := strconv.Atoi(element); err == nil {
-			return i
-		}
-	case json.Unmarshal([]byte(element), &wanted) != nil:
-	case kind == "v":
-		return slices.IndexFunc(list, func(item any) bool { return isSame(item, wanted) })
-	case kind == "k":
-		key, _ := wanted.(map[string]any)
-		return slices.IndexFunc(list, func(item any) bool { return len(key) > 0 && hasKey(item, key) })
-	}
-	return -1
-}
-
-// hasKey reports whether an item has all members of a key.
-func hasKey(item any, key map[string]any) bool {
-	object, _ := item.(map[string]any)
-	for name, value := range key {
-		if member, found := object[name]; !found || !isSame(member, value) {
-			return false
-		}
-	}
-	return true
-}
-
-// isSame compares a value of the object with one of a path, in which numbers are floats.
-func isSame(observed, wanted any) bool {
-	if whole, isWhole := observed.(int64); isWhole {
-		observed = float64(whole)
-	}
-	return reflect.DeepEqual(observed, wanted)
-}
-
 // sort puts the items of all lists in the order in which they were observed.
 func (f *fieldSet) sort() {
 	for _, field := range f.fields {
 		field.sort()
 	}
-	slices.SortFunc(f.items, func(a, b *itemSet) int { return cmp.Compare(a.index, b.index) })
+	slices.Sort(f.order)
 	for _, item := range f.items {
 		item.sort()
 	}

@@ -59,21 +59,11 @@ type usageError struct{ error }
 // Usagef returns an error about a wrong use of the command line.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// LinesError is an error that is printed in several lines, below the program's name.
-type LinesError struct{ Lines []string }
+// LinesError is an error that is printed in several lines, as kubectl does.
+type LinesError []string
 
 // Error returns all in one line.
-func (e LinesError) Error() string { return strings.Join(e.Lines, " ") }
-
-// print prints the lines as kubectl does, under the program's name.
-func (e LinesError) print(w io.Writer, name string) {
-	for i, line := range e.Lines {
-		if i == 0 {
-			line = name + ": " + line
-		}
-		fmt.Fprintln(w, printable.Line(line, MaxMessage))
-	}
-}
+func (e LinesError) Error() string { return strings.Join(e, " ") }
 
 // Commands are what a program has beside serve, config and version.
 type Commands struct {
@@ -104,16 +94,18 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 	if err == nil {
 		return ExitDone
 	}
-	message := printable.Line(err.Error(), MaxMessage)
 	if _, ok := errors.AsType[usageError](err); ok {
-		fmt.Fprintf(streams.Err, "%s: %s (see %s --help)\n", name, message, cmd.CommandPath())
+		fmt.Fprintf(streams.Err, "%s: %s (see %s --help)\n", name, printable.Line(err.Error(), MaxMessage), cmd.CommandPath())
 		return ExitUsage
 	}
-	if refused, ok := errors.AsType[LinesError](err); ok {
-		refused.print(streams.Err, name)
-		return ExitFailed
+	lines, ok := errors.AsType[LinesError](err)
+	if !ok {
+		lines = LinesError{err.Error()}
 	}
-	fmt.Fprintf(streams.Err, "%s: %s\n", name, message)
+	lines[0] = name + ": " + lines[0]
+	for _, line := range lines {
+		fmt.Fprintln(streams.Err, printable.Line(line, MaxMessage))
+	}
 	return ExitFailed
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/documents"
@@ -66,25 +65,17 @@ func (c *configuration) setFlags(cmd *cobra.Command) error {
 	for _, name := range slices.Sorted(maps.Keys(c.settings)) {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || name == configFlag || name == "help" {
-			return c.errorf("there is no setting %q: see %s --help", []string{name}, name, cmd.CommandPath())
+			return c.errorf("there is no setting %q: see %s --help", name, name, cmd.CommandPath())
 		}
 		value, err := settingText(c.settings[name])
 		if err == nil && !flag.Changed {
 			err = cmd.Flags().Set(name, value)
 		}
 		if err != nil {
-			return usageError{c.errorf("%s: %w", []string{name}, name, err)}
+			return usageError{c.errorf("%s: %w", name, name, err)}
 		}
 	}
 	return nil
-}
-
-// apply sets flags, which may choose the operators, and then gives these their policies.
-func (c *configuration) apply(cmd *cobra.Command, p *Program) error {
-	if err := c.setFlags(cmd); err != nil {
-		return err
-	}
-	return c.configure(p)
 }
 
 // configure gives the operators of a program their policies.
@@ -92,11 +83,11 @@ func (c *configuration) configure(p *Program) error {
 	for _, name := range slices.Sorted(maps.Keys(c.policies)) {
 		declared := slices.IndexFunc(p.declared, func(d metacontroller.Controller) bool { return d.Name() == name })
 		if declared < 0 {
-			return c.errorf("there is no operator %q: write some of %s", []string{policyKey, name}, name, strings.Join(namesOf(p.declared), ", "))
+			return c.errorf("there is no operator %q: write some of %s", policyKey+"."+name, name, strings.Join(namesOf(p.declared), ", "))
 		}
 		configured, err := p.declared[declared].WithPolicy(c.policies[name])
 		if err != nil {
-			return c.errorf("%s.%s: %w", append([]string{policyKey, name}, fieldIn(err)...), policyKey, name, err)
+			return c.errorf("%s.%s: %w", policyKey+"."+name+"."+fieldIn(err), policyKey, name, err)
 		}
 		p.controllers = slices.Clone(p.controllers)
 		for i := range p.controllers {
@@ -109,41 +100,20 @@ func (c *configuration) configure(p *Program) error {
 }
 
 // errorf returns an error about a part of the file, with its line.
-func (c *configuration) errorf(format string, path []string, values ...any) error {
-	return fmt.Errorf("--config: %s%s: "+format, append([]any{c.path, c.lineOf(path)}, values...)...)
-}
-
-// lineOf returns the line of a field of the file, or of the last on the way to it that is
-// there.
-func (c *configuration) lineOf(path []string) string {
-	var document yamlv3.Node
-	if yamlv3.Unmarshal(c.text, &document) != nil || len(document.Content) == 0 {
-		return ""
-	}
-	node, line := document.Content[0], 0
-	for _, name := range path {
-		i := slices.IndexFunc(node.Content, func(key *yamlv3.Node) bool { return key.Value == name })
-		if node.Kind != yamlv3.MappingNode || i < 0 || i+1 >= len(node.Content) {
-			break
-		}
-		line, node = node.Content[i].Line, node.Content[i+1]
-	}
-	if line == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", line %d", line)
+func (c *configuration) errorf(format, path string, values ...any) error {
+	return fmt.Errorf("--config: %s, line %d: "+format, append([]any{c.path, documents.Lines(c.text)(path)}, values...)...)
 }
 
 // unknownField is the error about a field that a policy does not have.
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
 // fieldIn returns the path of the field that an error is about, if it says it.
-func fieldIn(err error) []string {
+func fieldIn(err error) string {
 	if found := unknownField.FindStringSubmatch(err.Error()); found != nil {
-		return strings.Split(found[1], ".")
+		return found[1]
 	}
 	path, _, _ := strings.Cut(err.Error(), ": ")
-	return strings.Split(path, ".")
+	return path
 }
 
 // settingText returns a setting as it would be written on the command line.
@@ -210,24 +180,15 @@ func yamlScalar(value string) string {
 func (p *Program) printConfiguration(cmd *cobra.Command, flags *serveFlags) error {
 	typed := map[string]bool{}
 	cmd.Flags().Visit(func(flag *pflag.Flag) { typed[flag.Name] = true })
-	c, err := readConfiguration(flags.config)
-	if err == nil {
-		err = c.apply(cmd, p)
-	}
-	if err == nil {
-		err = flags.limitMemory(cmd)
-	}
-	if err == nil {
-		_, err = newLogger(p, flags) // which refuses what serve refuses
-	}
+	c, _, err := flags.read(cmd, p)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		value := flag.Value.String()
-		if _, isList := flag.Value.(pflag.SliceValue); isList {
-			value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+		if list, isList := flag.Value.(pflag.SliceValue); isList {
+			value = strings.Join(list.GetSlice(), ",")
 		}
 		if flag.Name == configFlag || flag.Name == "help" || value == "" {
 			return

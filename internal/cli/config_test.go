@@ -70,11 +70,11 @@ func TestWrongPoliciesAreRefusedWithTheirLine(t *testing.T) {
 		"policy:\n  build: {cloneImage: a b}\n":                                                             `line 2: policy.build: cloneImage: "a b" is no image: write one like`,
 		"log-level: debug\n---\nlog-level: warn\n":                                                          `has several documents: write one`,
 		"policy:\n  build:\n    cloneImage: \"\"\n":                                                         `line 3: policy.build: cloneImage: it is empty: write an image, or leave it out`,
-		"policy:\n  myjob: {}\n":                             `line 2: policy.myjob: myjob has no policy`,
-		"policy: []\n":                                       "cannot unmarshal array",
-		"policy:\n  build: [1]\n":                            "cannot unmarshal array",
-		"\n\nlogg-level: debug\n":                            `line 3: there is no setting "logg-level"`,
-		"policy:\n  build: {cloneImage: a, cloneImage: b}\n": `key "cloneImage" already set`,
+		"policy:\n  myjob: {}\n":                                                                            `line 2: policy.myjob: myjob has no policy`,
+		"policy: []\n":                                                                                      "cannot unmarshal array",
+		"policy:\n  build: [1]\n":                                                                           "cannot unmarshal array",
+		"\n\nlogg-level: debug\n":                                                                           `line 3: there is no setting "logg-level"`,
+		"policy:\n  build: {cloneImage: a, cloneImage: b}\n":                                                `key "cloneImage" already set`,
 	} {
 		path := write(t, "config.yaml", text)
 		for _, command := range [][]string{{"config"}, {"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}} {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,42 +9,30 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// kindsFlag is the value of --kinds: it leaves a program only the operators that it
-// names, in the order in which they are declared.
-type kindsFlag struct {
-	program *Program
-	all     []metacontroller.Controller
-	chosen  []string
-}
-
-// AddKinds adds --kinds. Without it, a program has all of its operators.
-func AddKinds(cmd *cobra.Command, p *Program) {
-	flag := &kindsFlag{program: p, all: p.declared}
-	cmd.Flags().Var(flag, "kinds", "the operators to choose, as in podset,build: some of "+strings.Join(namesOf(p.declared), ",")+" (default all)")
-}
-
-// Set chooses the operators in a list that is separated by commas, beside those that
-// have been chosen before.
-func (f *kindsFlag) Set(list string) error {
-	known := namesOf(f.all)
-	for name := range strings.SplitSeq(list, ",") {
-		name = strings.TrimSpace(name)
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("there is no operator %q: write some of %s", name, strings.Join(known, ","))
+// AddKinds adds --kinds, which leaves a program only the operators that it names, in the order in
+// which they are declared. Without it, a program has all of its operators. Call the function that
+// it returns when the flags are set.
+func AddKinds(cmd *cobra.Command, p *Program) (choose func() error) {
+	const flag = "kinds"
+	known := namesOf(p.declared)
+	list := cmd.Flags().StringSlice(flag, nil, "the operators to choose, as in podset,build: some of "+strings.Join(known, ",")+" (default all)")
+	return func() error {
+		if !cmd.Flags().Changed(flag) {
+			return nil
 		}
-		f.chosen = append(f.chosen, name)
+		for i, name := range *list {
+			(*list)[i] = strings.TrimSpace(name)
+		}
+		unknown := slices.IndexFunc(*list, func(name string) bool { return !slices.Contains(known, name) })
+		if unknown >= 0 || len(*list) == 0 {
+			return Usagef("--kinds %s: write some of %s", strings.Join(*list, ","), strings.Join(known, ","))
+		}
+		p.controllers = slices.DeleteFunc(slices.Clone(p.declared), func(c metacontroller.Controller) bool {
+			return !slices.Contains(*list, c.Name())
+		})
+		return nil
 	}
-	f.program.controllers = slices.DeleteFunc(slices.Clone(f.all), func(c metacontroller.Controller) bool {
-		return !slices.Contains(f.chosen, c.Name())
-	})
-	return nil
 }
-
-// String returns the names that have been chosen.
-func (f *kindsFlag) String() string { return strings.Join(f.chosen, ",") }
-
-// Type is what stands for the value in the help.
-func (f *kindsFlag) Type() string { return "names" }
 
 // namesOf returns the names of operators.
 func namesOf(controllers []metacontroller.Controller) []string {

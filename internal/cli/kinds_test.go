@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,45 +14,6 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
-
-// lines hands on what is written to it, and drops it once nobody takes it.
-type lines chan string
-
-func (l lines) Write(text []byte) (int, error) {
-	select {
-	case l <- string(text):
-	default:
-	}
-	return len(text), nil
-}
-
-// serveChosen serves some operators until the test ends, and returns the address of
-// the hooks; where serve ends before, it returns what it said.
-func serveChosen(t *testing.T, controllers []metacontroller.Controller, flags ...string) (address, failure string) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	log, ended := make(lines, 16), make(chan struct{})
-	args := append([]string{"serve", "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", "--drain-delay=0s"}, flags...)
-	go func() {
-		defer close(ended)
-		Run(ctx, "operetta", controllers, Commands{}, args, Streams{In: strings.NewReader(""), Out: log, Err: log})
-	}()
-	t.Cleanup(func() { stop(); <-ended })
-	for {
-		select {
-		case line := <-log:
-			var said struct{ Msg, Hooks string }
-			if json.Unmarshal([]byte(line), &said) != nil {
-				return "", line
-			}
-			if said.Msg == "serving" {
-				return "http://" + said.Hooks, ""
-			}
-		case <-time.After(time.Minute):
-			require.Fail(t, "serve says nothing")
-		}
-	}
-}
 
 func ask(t *testing.T, url string) int {
 	t.Helper()
@@ -67,12 +27,10 @@ func TestServeHasNoRouteForAKindThatIsNotChosen(t *testing.T) {
 	for _, flags := range [][]string{
 		{"--kinds=podset,build"},
 		{"--kinds", "build, podset"},
-		{"--kinds=podset", "--kinds=build"},
 		{"--config", write(t, "config.yaml", "kinds: podset,build\n")},
 		{"--kinds=podset,build", "--config", write(t, "config.yaml", "kinds: myjob\n")},
 	} {
-		address, failure := serveChosen(t, hooks.All(), flags...)
-		require.Empty(t, failure)
+		address := serveInProcess(t, flags...).hooks
 		for _, controller := range hooks.All() {
 			want := http.StatusNotFound
 			if name := controller.Name(); name == "podset" || name == "build" {
@@ -93,12 +51,20 @@ func TestServeDoesNotCompileTheCRDOfAKindThatIsNotChosen(t *testing.T) {
 	require.NotEqual(t, string(controllers[build].CRD), string(broken))
 	controllers[build].CRD = broken
 
-	_, failure := serveChosen(t, controllers, "--kinds=build")
-	require.Contains(t, failure, "operetta: build: ", "all that is chosen is compiled")
-
-	address, failure := serveChosen(t, controllers, "--kinds=podset")
-	require.Empty(t, failure)
-	require.Equal(t, http.StatusBadRequest, ask(t, address+"/podset/sync"))
+	serve := func(kinds string) (int, string) {
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		defer stop()
+		var log bytes.Buffer
+		args := []string{"serve", "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", "--drain-delay=0s", kinds}
+		code := Run(ctx, "operetta", controllers, Commands{}, args, Streams{Err: &log})
+		return code, log.String()
+	}
+	code, log := serve("--kinds=build")
+	require.Equal(t, ExitFailed, code)
+	require.Contains(t, log, "operetta: build: ", "all that is chosen is compiled")
+	code, log = serve("--kinds=podset")
+	require.Equal(t, ExitDone, code)
+	require.Contains(t, log, `"msg":"serving"`)
 }
 
 // The program of another module knows its own operators, and no others.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/operetta-dev/operetta/internal/record"
 	"github.com/operetta-dev/operetta/internal/server"
@@ -24,10 +25,11 @@ type serveFlags struct {
 	record                        string
 	logLevel, logFormat           string
 	pprof                         bool
-	maxBodyBytes, maxAnswerBytes  int64
+	maxBodyBytes, maxAnswerBytes  resource.QuantityValue
 	maxInFlight                   int
 	drainDelay, shutdownTimeout   time.Duration
 	credentials                   server.CredentialFiles
+	choose                        func() error // the operators
 }
 
 func newServeCommand(p *Program) *cobra.Command {
@@ -43,17 +45,11 @@ new requests are refused, and when those in flight have been answered it exits
 with 0. A second signal ends it at once.`,
 		Args: Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := readConfiguration(flags.config)
-			if err == nil {
-				err = config.apply(cmd, p)
-			}
+			_, log, err := flags.read(cmd, p)
 			if err != nil {
 				return err
 			}
-			if err := flags.limitMemory(cmd); err != nil {
-				return err
-			}
-			return serve(cmd.Context(), p, &flags)
+			return serve(cmd.Context(), p, &flags, log)
 		},
 	}
 	flags.add(cmd, p)
@@ -62,33 +58,83 @@ with 0. A second signal ends it at once.`,
 
 // add adds the flags to a command.
 func (f *serveFlags) add(cmd *cobra.Command, p *Program) {
-	AddKinds(cmd, p)
+	f.choose = AddKinds(cmd, p)
 	set := cmd.Flags()
 	set.StringVar(&f.listen, "listen", ":8080", "address to answer hooks on")
 	set.StringVar(&f.metricsListen, "metrics-listen", ":9090", "address of /healthz, /readyz and /metrics")
 	set.StringVar(&f.config, "config", "", "YAML file with these flags' names as keys, and the policies of operators below policy; the command line wins; see operetta config")
-	set.Var(boundedFlag(&f.maxBodyBytes, server.DefaultMaxBodyBytes, 1, maxBytes, quantity), "max-body-bytes",
+	f.maxBodyBytes = bytesOf(server.DefaultMaxBodyBytes)
+	set.Var(&f.maxBodyBytes, "max-body-bytes",
 		"size of the largest request body, at most a fifth of the memory limit of the container, or 30% of GOMEMLIMIT; a larger one is refused with 413")
-	set.Var(boundedFlag(&f.maxAnswerBytes, metacontroller.DefaultMaxAnswerBytes, 1<<10, maxBytes, quantity), "max-answer-bytes",
-		"size of the largest answer; a hook that would give a larger one answers 500")
-	set.Var(boundedFlag(&f.maxInFlight, server.DefaultMaxInFlight(), 1, maxSlots, count), "max-in-flight",
-		"hooks that run at once; the others wait, and get 429 after too long")
-	set.Var(boundedFlag(&f.drainDelay, server.DefaultDrainDelay, 0, time.Hour, duration), "drain-delay",
-		"time from failing readiness to refusing requests, after SIGTERM")
-	set.Var(boundedFlag(&f.shutdownTimeout, server.DefaultShutdownTimeout, time.Millisecond, time.Hour, duration), "shutdown-timeout",
-		"longest time for requests in flight to finish after that")
-	addCredentials(cmd, &f.credentials)
+	f.maxAnswerBytes = bytesOf(metacontroller.DefaultMaxAnswerBytes)
+	set.Var(&f.maxAnswerBytes, "max-answer-bytes", "size of the largest answer; a hook that would give a larger one answers 500")
+	set.IntVar(&f.maxInFlight, "max-in-flight", server.DefaultMaxInFlight(), "hooks that run at once; the others wait, and get 429 after too long")
+	set.DurationVar(&f.drainDelay, "drain-delay", server.DefaultDrainDelay, "time from failing readiness to refusing requests, after SIGTERM")
+	set.DurationVar(&f.shutdownTimeout, "shutdown-timeout", server.DefaultShutdownTimeout, "longest time for requests in flight to finish after that")
+	files := &f.credentials
+	set.StringVar(&files.Certificate, "tls-cert-file", "", "certificate to serve hooks with over TLS 1.2 or later, in PEM, with those that have signed it behind it; read again when it changes, as are the files below")
+	set.StringVar(&files.PrivateKey, "tls-private-key-file", "", "private key of --tls-cert-file, in PEM")
+	set.StringVar(&files.ClientCA, "client-ca-file", "", "certificates of those who sign the certificates of callers, in PEM; nobody else can connect")
+	set.StringSliceVar(&files.ClientNames, "client-names", nil, "names, separated by commas, of which one has to stand in a caller's certificate, as its common name, a DNS name or a URI; a caller without is answered with 403 (default any that --client-ca-file has signed)")
+	set.StringVar(&files.Tokens, "token-file", "", "file with a bearer token on each line, any of which a caller may send; whoever sends none of them is answered with 401")
 	set.StringVar(&f.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced")
 	set.StringVar(&f.logLevel, "log-level", "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
 	set.StringVar(&f.logFormat, "log-format", "json", "form of the log: json or text")
 	set.BoolVar(&f.pprof, "pprof", false, "serve profiles of the process below /debug/pprof/ on the port of the metrics")
 }
 
-// Upper bounds of flags.
-const (
-	maxBytes = 1 << 40
-	maxSlots = 1024
-)
+func bytesOf(n int64) resource.QuantityValue {
+	return resource.QuantityValue{Quantity: *resource.NewQuantity(n, resource.BinarySI)}
+}
+
+// read sets flags, the operators and their policies from the file of --config, and returns it with
+// the log. It refuses what is out of range.
+func (f *serveFlags) read(cmd *cobra.Command, p *Program) (*configuration, *slog.Logger, error) {
+	c, err := readConfiguration(f.config)
+	if err == nil {
+		err = c.setFlags(cmd)
+	}
+	if err == nil {
+		err = f.choose()
+	}
+	if err == nil {
+		err = c.configure(p)
+	}
+	if err == nil {
+		err = f.check(cmd)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	log, err := newLogger(p, f)
+	return c, log, err
+}
+
+// check refuses what is out of range, and limits the memory of the process.
+func (f *serveFlags) check(cmd *cobra.Command) error {
+	const mostBytes, mostSlots, longest = 1 << 40, 1024, time.Hour
+	server.LimitMemory()
+	most := server.LargestBody(f.memoryBudget())
+	body, _ := f.maxBodyBytes.AsInt64() // 0 where it is no number of bytes
+	answer, _ := f.maxAnswerBytes.AsInt64()
+	switch {
+	case body < 1 || body > mostBytes:
+		return Usagef("--max-body-bytes %s: write a size like 240Mi, from 1 to 1Ti", &f.maxBodyBytes)
+	case answer < 1<<10 || answer > mostBytes:
+		return Usagef("--max-answer-bytes %s: write a size like 64Mi, from 1Ki to 1Ti", &f.maxAnswerBytes)
+	case f.maxInFlight < 1 || f.maxInFlight > mostSlots:
+		return Usagef("--max-in-flight %d: write a number from 1 to %d", f.maxInFlight, mostSlots)
+	case f.drainDelay < 0 || f.drainDelay > longest:
+		return Usagef("--drain-delay %s: write a time like 5s, from 0s to %s", f.drainDelay, longest)
+	case f.shutdownTimeout < time.Millisecond || f.shutdownTimeout > longest:
+		return Usagef("--shutdown-timeout %s: write a time like 20s, from 1ms to %s", f.shutdownTimeout, longest)
+	case cmd.Flags().Changed("max-body-bytes") && body > most:
+		limit := bytesOf(most)
+		return Usagef("--max-body-bytes %s is more than half of the memory for requests, which is 45%% of the memory limit of the container, or 60%% of GOMEMLIMIT: write at most %s, or raise that",
+			&f.maxBodyBytes, &limit)
+	}
+	return nil
+}
 
 // memoryBudget returns what all requests together may hold.
 func (f *serveFlags) memoryBudget() int64 {
@@ -99,25 +145,13 @@ func (f *serveFlags) memoryBudget() int64 {
 	return budget
 }
 
-// limitMemory limits that of the process, and refuses a limit of request bodies for which
-// there is none.
-func (f *serveFlags) limitMemory(cmd *cobra.Command) error {
-	server.LimitMemory()
-	if most := server.LargestBody(f.memoryBudget()); cmd.Flags().Changed("max-body-bytes") && f.maxBodyBytes > most {
-		return Usagef("--max-body-bytes %s is more than half of the memory for requests, which is 45%% of the memory limit of the container, or 60%% of GOMEMLIMIT: write at most %s, or raise that",
-			printQuantity(f.maxBodyBytes), printQuantity(most))
-	}
-	return nil
-}
-
-func serve(ctx context.Context, p *Program, flags *serveFlags) error {
-	log, err := newLogger(p, flags)
+func serve(ctx context.Context, p *Program, flags *serveFlags, log *slog.Logger) error {
+	credentials, err := server.LoadCredentials(flags.credentials, log)
 	if err != nil {
-		return err
+		return usageError{err} // for there is nothing to serve without them
 	}
-	credentials, err := loadCredentials(flags.credentials, log)
-	if err != nil {
-		return err
+	if flags.credentials.Tokens != "" && flags.credentials.Certificate == "" {
+		log.Warn("tokens are sent in plain text, which whoever is on the way can read: write --tls-cert-file, unless something else encrypts")
 	}
 	if err := loadCRDs(p.controllers); err != nil {
 		return err
@@ -139,8 +173,8 @@ func serve(ctx context.Context, p *Program, flags *serveFlags) error {
 		Log:             log,
 		Version:         versionText(),
 		Pprof:           flags.pprof,
-		MaxBodyBytes:    flags.maxBodyBytes,
-		MaxAnswerBytes:  flags.maxAnswerBytes,
+		MaxBodyBytes:    flags.maxBodyBytes.Value(),
+		MaxAnswerBytes:  flags.maxAnswerBytes.Value(),
 		MaxInFlight:     flags.maxInFlight,
 		MemoryBudget:    flags.memoryBudget(),
 		Credentials:     credentials,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -26,14 +27,12 @@ func newVersionCommand(p *Program) *cobra.Command {
 	}
 }
 
-// versionText returns what the program says that it is.
-func versionText() string { return cmp.Or(version, moduleVersion(), "devel") }
-
-// moduleVersion is known where go install has built the program.
-func moduleVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "(devel)" {
-		return ""
+// versionText returns what the program says that it is. The module's version is known where go
+// install has built the program.
+func versionText() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		info = &debug.BuildInfo{}
 	}
-	return info.Main.Version
+	return cmp.Or(version, strings.TrimSuffix(info.Main.Version, "(devel)"), "devel")
 }

@@ -62,37 +62,31 @@ func Read(dir string, controllers []metacontroller.Controller) ([]Case, error) {
 	return read(dir, "*", controllers)
 }
 
-// Each calls a function for every case below a folder, in the order of their
-// names, with one in memory at a time. It ends with the first error.
-func Each(dir string, controllers []metacontroller.Controller, do func(Case) error) error {
-	return each(dir, "*", controllers, do)
-}
-
 // ReadKind is [Read] for the cases of one operator, whatever else is in the folder.
 func ReadKind(dir string, controller metacontroller.Controller) ([]Case, error) {
 	return read(dir, controller.Name(), []metacontroller.Controller{controller})
 }
 
-// read returns the cases in folders of one name, or in all of them: "*".
 func read(dir, kind string, controllers []metacontroller.Controller) (cases []Case, err error) {
-	err = each(dir, kind, controllers, func(c Case) error {
+	err = Each(dir, kind, controllers, func(c Case) error {
 		cases = append(cases, c)
 		return nil
 	})
 	return cases, err
 }
 
-// each is [Each] for a folder of one name, or for all of them: "*".
-func each(dir, kind string, controllers []metacontroller.Controller, do func(Case) error) error {
+// Each calls a function for every case below a folder, in the order of their names, with one in
+// memory at a time: for those of a kind, or of all kinds where it is "*". It ends with the first
+// error.
+func Each(dir, kind string, controllers []metacontroller.Controller, do func(Case) error) error {
 	found, err := fs.Glob(os.DirFS(dir), kind+"/*/*.in.yaml") // the name of dir is no pattern
 	if err != nil {
 		return fmt.Errorf("look for cases: %w", err)
 	}
 	for _, name := range found {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		c, err := ReadCase(dir, path, controllers)
+		c, err := readCase(dir, name, controllers)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
 		}
 		if err := do(c); err != nil {
 			return err
@@ -101,13 +95,9 @@ func each(dir, kind string, controllers []metacontroller.Controller, do func(Cas
 	return nil
 }
 
-// ReadCase returns the case of one file below a folder.
-func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, error) {
-	relative, err := filepath.Rel(dir, strings.TrimSuffix(path, ".in.yaml"))
-	if err != nil {
-		return Case{}, err
-	}
-	c := Case{Name: filepath.ToSlash(relative), Now: StandardNow}
+// readCase returns the case of one file below a folder.
+func readCase(dir, path string, controllers []metacontroller.Controller) (Case, error) {
+	c := Case{Name: strings.TrimSuffix(path, ".in.yaml"), Now: StandardNow}
 	kind, rest, _ := strings.Cut(c.Name, "/")
 	hook, _, _ := strings.Cut(rest, "/")
 	c.Hook = metacontroller.HookName(hook)
@@ -118,31 +108,17 @@ func ReadCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if c.Controller = controllers[i]; !slices.Contains(c.Controller.Hooks(), c.Hook) {
 		return c, fmt.Errorf("%s has no hook %s", kind, hook)
 	}
-	text, err := documents.ReadRegular(path)
+	text, err := documents.ReadBelow(dir, path)
 	if err != nil {
 		return c, err
 	}
-	source, err := jsonOf(text)
+	source, err := documents.ToJSON(text)
 	if err != nil {
 		return c, fmt.Errorf("the file %w", err)
 	}
 	read, err := New(c.Controller, c.Hook, source)
 	read.Name = c.Name
 	return read, err
-}
-
-// jsonOf returns the content of a file in JSON. serve --record writes large
-// requests in JSON, after a comment line: reading them as YAML would take many
-// times the memory.
-func jsonOf(text []byte) ([]byte, error) {
-	body := text
-	for bytes.HasPrefix(body, []byte("#")) {
-		_, body, _ = bytes.Cut(body, []byte("\n"))
-	}
-	if json.Valid(body) {
-		return body, nil
-	}
-	return documents.ToJSON(text)
 }
 
 // Ask answers a request, as [metacontroller.Controller.Call] does.
@@ -173,8 +149,7 @@ func NewAsking(ask Ask, controller metacontroller.Controller, hook metacontrolle
 	return c, c.fillHashes(ask)
 }
 
-// fillHashes replaces each AskedFor by the hash that the hook asks for. The
-// children are decoded one by one, because there may be thousands.
+// fillHashes replaces each AskedFor by the hash that the hook asks for.
 func (c *Case) fillHashes(ask Ask) error {
 	if !bytes.Contains(c.Request, []byte(AskedFor)) {
 		return nil
@@ -187,43 +162,24 @@ func (c *Case) fillHashes(ask Ask) error {
 	if err != nil {
 		return err
 	}
-	var request map[string]json.RawMessage
-	if err := json.Unmarshal(c.Request, &request); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(c.Request))
+	decoder.UseNumber()
+	var request map[string]any
+	if err := decoder.Decode(&request); err != nil {
 		return err
 	}
-	var groups map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(request["children"], &groups); err != nil {
-		return err
-	}
+	groups, _ := request["children"].(map[string]any)
 	for _, group := range groups {
-		for key, child := range group {
-			if group[key], err = filled(child, asked); err != nil {
-				return err
+		children, _ := group.(map[string]any)
+		for _, child := range children {
+			object, _ := child.(map[string]any)
+			if annotations := annotationsOf(object); annotations[metacontroller.HashAnnotation] == AskedFor {
+				annotations[metacontroller.HashAnnotation] = asked[Ref(object)]
 			}
 		}
 	}
-	if request["children"], err = json.Marshal(groups); err != nil {
-		return err
-	}
 	c.Request, err = json.Marshal(request)
 	return err
-}
-
-// filled returns an observed child with AskedFor replaced.
-func filled(child json.RawMessage, asked map[string]string) (json.RawMessage, error) {
-	if !bytes.Contains(child, []byte(AskedFor)) {
-		return child, nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(child))
-	decoder.UseNumber()
-	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
-		return nil, err
-	}
-	if annotations := annotationsOf(object); annotations[metacontroller.HashAnnotation] == AskedFor {
-		annotations[metacontroller.HashAnnotation] = asked[Ref(object)]
-	}
-	return json.Marshal(object)
 }
 
 // Hashes returns the hashes that an answer asks for, by what tells a child from

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/operetta-dev/operetta/internal/printable"
 )
 
 const (
 	// mostErrors is how many errors are in one line.
 	mostErrors = 3
-	// maxPathRunes and maxDetailRunes limit each of them: paths contain keys of
+	// maxPath and maxDetail limit each of them, in bytes: paths contain keys of
 	// maps, which users choose.
-	maxPathRunes   = 150
-	maxDetailRunes = 300
+	maxPath   = 150
+	maxDetail = 300
 )
 
 // WholeObject is the path of an error about the object itself, from a rule
@@ -28,9 +29,9 @@ var WholeObject = (*field.Path)(nil).String()
 func Brief(errs field.ErrorList) string {
 	told := make([]string, len(errs))
 	for i, err := range errs {
-		told[i] = cut(detail(err), maxDetailRunes)
+		told[i] = printable.Line(detail(err), maxDetail)
 		if err.Field != WholeObject {
-			told[i] = cut(strings.TrimPrefix(err.Field, "."), maxPathRunes) + ": " + told[i]
+			told[i] = printable.Line(strings.TrimPrefix(err.Field, "."), maxPath) + ": " + told[i]
 		}
 	}
 	slices.Sort(told)
@@ -68,20 +69,4 @@ func detail(err *field.Error) string {
 		return strings.ToLower(err.Type.String())
 	}
 	return text
-}
-
-// cut shortens a text and makes it printable.
-func cut(text string, most int) string {
-	var b strings.Builder
-	for i, r := range []rune(text[:min(len(text), 4*most)]) {
-		if i == most {
-			b.WriteString("...")
-			break
-		}
-		if !unicode.IsPrint(r) {
-			r = '?'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

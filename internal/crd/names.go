@@ -24,55 +24,26 @@ type head struct {
 	Scope apiextensionsv1.ResourceScope `json:"scope"`
 }
 
-// NamesIn returns spec.names of a definition. Of YAML as controller-gen writes it the
-// rest, which is much longer, is not parsed. It returns empty names if there are none or
+// NamesIn returns spec.names of a definition. It returns empty names if there are none or
 // the text cannot be read: errors are reported when the whole definition is.
-func NamesIn(text []byte) Names { return headIn(text, "names").Names }
+func NamesIn(text []byte) Names { return headIn(text).Names }
 
-// ScopeIn returns spec.scope of a definition, or nothing if that is not known. It parses
-// no more than [NamesIn] does.
-func ScopeIn(text []byte) apiextensionsv1.ResourceScope { return headIn(text, "scope").Scope }
+// ScopeIn returns spec.scope of a definition, or nothing if that is not known.
+func ScopeIn(text []byte) apiextensionsv1.ResourceScope { return headIn(text).Scope }
 
-// headIn returns the head of a definition with at least the named member of it.
-func headIn(text []byte, name string) head {
-	var of head
-	if lines := specMember(text, name); lines != nil && yaml.Unmarshal(lines, &of) == nil {
-		return of
-	}
-	var whole struct {
-		Spec head `json:"spec"`
-	}
-	if err := yaml.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &whole); err != nil {
-		return head{}
-	}
-	return whole.Spec
-}
-
-// specMember returns the lines of a member of spec in a YAML document.
-func specMember(text []byte, name string) []byte {
-	var lines []byte
-	indent, isSpec := -1, false
-	for line := range bytes.Lines(text) {
-		bare := bytes.TrimLeft(line, " ")
-		if len(bytes.TrimSpace(bare)) == 0 || bare[0] == '#' {
-			continue
+// headIn returns the head of a definition. Of YAML as controller-gen writes it the versions, which
+// are much longer and come last, are not parsed.
+func headIn(text []byte) head {
+	short, _, _ := bytes.Cut(text, []byte("\n  versions:\n"))
+	for _, part := range [][]byte{short, text} {
+		var whole struct {
+			Spec head `json:"spec"`
 		}
-		depth := len(line) - len(bare)
-		switch {
-		case lines != nil && depth <= indent:
-			return lines
-		case lines != nil:
-			lines = append(lines, line...)
-		case depth == 0:
-			isSpec, indent = bytes.HasPrefix(line, []byte("spec:")), -1
-		case isSpec && indent < 0, isSpec && depth == indent:
-			indent = depth // of the members of spec
-			if bytes.HasPrefix(bare, []byte(name+":")) {
-				lines = append(lines, line...)
-			}
+		if yaml.Unmarshal(bytes.TrimPrefix(part, []byte("\ufeff")), &whole) == nil && whole.Spec.Names.Kind != "" && whole.Spec.Scope != "" || len(part) == len(text) {
+			return whole.Spec
 		}
 	}
-	return lines
+	return head{}
 }
 
 // shortNamesText has a short name and the plural of its kind in each line:

@@ -31,9 +31,6 @@ func ReadBelow(folder, path string) ([]byte, error) {
 	return readOpen(file, filepath.Join(folder, path))
 }
 
-// Unfinished is how the name of a file ends that [WriteBelow] has not completed.
-const Unfinished = ".unfinished"
-
 // WriteBelow writes a file at a path below a folder, and makes the folders that it needs, for those
 // who may read the file. It is a new file, which takes the place of the former, with its mode, when
 // it is complete: a run that is interrupted leaves the former, and a hard link keeps what it had.
@@ -58,7 +55,7 @@ func WriteBelow(folder, path string, content []byte, mode fs.FileMode) error {
 	case err == nil && !former.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file: remove it", filepath.Join(folder, path))
 	}
-	unfinished := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+Unfinished)
+	unfinished := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".unfinished")
 	if err := root.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -52,19 +52,6 @@ func readOpen(file *os.File, path string) ([]byte, error) {
 	return text, nil
 }
 
-// ReadRegular is [ReadFile] for a file that was found in a folder: from a pipe nobody may
-// ever write anything.
-func ReadRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file: remove it", path)
-	}
-	return ReadFile(path)
-}
-
 // Split returns the documents of a YAML stream, empty ones included, or the values of
 // a text that is nothing but JSON. An error is about the document behind those that
 // are returned.
@@ -134,8 +121,13 @@ func ToJSON(text []byte) ([]byte, error) {
 	return content, nil
 }
 
-// toJSON is [ToJSON] for one document. JSON may have control characters, and YAML may not.
+// toJSON is [ToJSON] for one document. JSON may have control characters, and YAML may not; below a
+// comment, as in a recording, it takes a small part of the memory that YAML would take.
 func toJSON(text []byte) ([]byte, error) {
+	whole := text
+	for bytes.HasPrefix(text, []byte("#")) {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
 	var value any
 	switch repeated, err := kjson.UnmarshalStrict(text, &value, kjson.DisallowDuplicateFields); {
 	case err == nil && len(repeated) > 0:
@@ -143,29 +135,60 @@ func toJSON(text []byte) ([]byte, error) {
 	case err == nil:
 		return bytes.TrimSpace(text), nil
 	}
-	content, err := yaml.YAMLToJSONStrict(text)
+	content, err := yaml.YAMLToJSONStrict(whole)
 	if err != nil {
 		return nil, fmt.Errorf("is neither YAML nor JSON: %w", err)
 	}
 	return content, nil
 }
 
-// Objects returns the documents of a text in JSON, without those that only have
-// comments. The error says which document is wrong.
-func Objects(text []byte) ([][]byte, error) {
+// Document is a document of a text.
+type Document struct {
+	// Number counts from 1.
+	Number int
+	// JSON is its content.
+	JSON []byte
+	// Line returns the line of a field in the text, as [Lines] does in a document.
+	Line func(path string) int
+}
+
+// All returns the documents of a text, without those that only have comments. The error says which
+// document is wrong.
+func All(text []byte) ([]Document, error) {
 	parts, err := Split(text)
 	if err != nil {
 		return nil, fmt.Errorf("document %d %w", len(parts)+1, err)
 	}
-	var objects [][]byte
+	rest, above := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), 0 // the parts have \n
+	var all []Document
 	for i, part := range parts {
-		object, err := toJSON(part)
+		content, err := toJSON(part)
 		if err != nil {
 			return nil, fmt.Errorf("document %d %w", i+1, err)
 		}
-		if string(object) != "null" {
-			objects = append(objects, object)
+		before, behind, _ := bytes.Cut(rest, part)
+		above += bytes.Count(before, []byte("\n"))
+		first, line := above, Lines(part)
+		rest, above = behind, above+bytes.Count(part, []byte("\n"))
+		if string(content) == "null" {
+			continue
 		}
+		all = append(all, Document{i + 1, content, func(path string) int {
+			if n := line(path); n > 0 {
+				return first + n
+			}
+			return 0
+		}})
 	}
-	return objects, nil
+	return all, nil
+}
+
+// Objects returns the contents of [All].
+func Objects(text []byte) ([][]byte, error) {
+	all, err := All(text)
+	objects := make([][]byte, len(all))
+	for i, d := range all {
+		objects[i] = d.JSON
+	}
+	return objects, err
 }

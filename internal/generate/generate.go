@@ -162,28 +162,17 @@ func (t Tree) addShards(p Project) error {
 	if err != nil {
 		return fmt.Errorf("reading what is divided into shards: %w", err)
 	}
-	files, err := p.Installation.Overlay(whole, p.Shards)
+	files, beside, err := p.Installation.Overlay(whole, p.Shards)
 	if err != nil {
 		return err
 	}
-	for path, content := range files {
-		t.add(shardsFolder+"/"+path, content)
-	}
-	var listed struct {
-		Resources []string `json:"resources"`
-	}
-	if err := yaml.Unmarshal(whole, &listed); err != nil {
-		return fmt.Errorf("reading deploy/kustomization.yaml: %w", err)
-	}
-	for _, name := range listed.Resources {
-		if !manifests.IsFile(name) {
-			continue
-		}
-		content, err := documents.ReadBelow(p.Root, filepath.Join("deploy", name))
-		if err != nil {
+	for _, name := range beside {
+		if files[name], err = documents.ReadBelow(p.Root, filepath.Join("deploy", name)); err != nil {
 			return fmt.Errorf("reading what is divided into shards: %w", err)
 		}
-		t.add(shardsFolder+"/"+name, content)
+	}
+	for path, content := range files {
+		t.add(shardsFolder+"/"+path, content)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/manifests"
@@ -34,17 +35,16 @@ func (t Tree) Write(root string, stdout io.Writer) error {
 	}
 	for _, path := range changes {
 		content, wanted := t[path]
-		if !wanted {
-			if err := os.Remove(filepath.Join(root, path)); err != nil {
-				return fmt.Errorf("removing what no kind needs any more: %w", err)
-			}
-			fmt.Fprintf(printable.NewWriter(stdout), "removed %s\n", path)
-			continue
+		verb := "wrote"
+		if wanted {
+			err = documents.WriteBelow(root, path, content, 0o644)
+		} else {
+			verb, err = "removed", os.Remove(filepath.Join(root, path))
 		}
-		if err := documents.WriteBelow(root, path, content, 0o644); err != nil {
+		if err != nil {
 			return fmt.Errorf("writing what is generated: %w", err)
 		}
-		fmt.Fprintf(printable.NewWriter(stdout), "wrote %s\n", path)
+		fmt.Fprintf(printable.NewWriter(stdout), "%s %s\n", verb, path)
 	}
 	return nil
 }
@@ -52,16 +52,11 @@ func (t Tree) Write(root string, stdout io.Writer) error {
 // Check prints to stdout the files that differ. It fails if there are any.
 func (t Tree) Check(root string, stdout io.Writer) error {
 	changes, err := t.changes(root)
-	if err != nil {
+	if err != nil || len(changes) == 0 {
 		return err
 	}
-	for _, path := range changes {
-		fmt.Fprintln(printable.NewWriter(stdout), path)
-	}
-	if len(changes) > 0 {
-		return fmt.Errorf("files that differ from what the operators declare: %d: write them with make generate, or with generate without --check", len(changes))
-	}
-	return nil
+	fmt.Fprintln(printable.NewWriter(stdout), strings.Join(changes, "\n"))
+	return fmt.Errorf("files that differ from what the operators declare: %d: write them with make generate, or with generate without --check", len(changes))
 }
 
 // changes returns the sorted paths of files that differ, are missing, or belong

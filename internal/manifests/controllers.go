@@ -37,46 +37,45 @@ const hookTimeout = 10 * time.Second
 // are called at hookURL, as [ParseHookURL] returns it, or, if that is empty,
 // through the Service.
 func (in Installation) CompositeController(c metacontroller.Controller, hookURL string) ([]byte, error) {
-	return in.compositeController(c, hookURL).document()
+	return in.compositeController(c, hookURL, shard{})
 }
 
-// document returns it as a YAML document, unless the API server would refuse the finalizer
-// that Metacontroller makes of its name, and with it each update of a custom resource.
-func (c compositeController) document() ([]byte, error) {
-	_, hasFinalizer := c.Spec.Hooks[metacontroller.FinalizeHook]
-	if _, name, _ := strings.Cut(metacontroller.FinalizerPrefix+c.Metadata.Name, "/"); hasFinalizer && len(name) > validation.LabelValueMaxLength {
-		return nil, fmt.Errorf("the name %s is too long for Metacontroller's finalizer, which has %d characters for it: write a shorter --prefix, or give the kind a shorter name",
-			c.Metadata.Name, validation.LabelValueMaxLength-len(name)+len(c.Metadata.Name))
+// compositeController prints that of a shard, if there are any. It refuses a name of which Metacontroller
+// makes a finalizer that the API server would refuse, and with it each update of a custom resource.
+func (in Installation) compositeController(c metacontroller.Controller, hookURL string, s shard) ([]byte, error) {
+	name := in.Name(c) + s.Suffix()
+	labels, hooks, children := map[string]string{}, map[metacontroller.HookName]any{}, []any{}
+	for _, hook := range declared(c) {
+		hooks[hook] = map[string]any{"version": HookVersion(c, hook), "webhook": in.webhook(c, hook, hookURL)}
+		if hook != metacontroller.SyncHook {
+			labels[hookLabel+string(hook)] = "true"
+		}
 	}
-	return document(c)
-}
-
-func (in Installation) compositeController(c metacontroller.Controller, hookURL string) compositeController {
-	object := compositeController{APIVersion: "metacontroller.k8s.io/v1alpha1", Kind: "CompositeController"}
-	object.Metadata.Name = in.Name(c)
-	object.Spec = compositeSpec{
-		GenerateSelector: true,
-		ParentResource: parentRule{
-			resourceRule: ruleFor(c.Parent),
-			// A hook reads of the status only what it wrote itself, so a sync
-			// after a status write would give the same answer.
-			IgnoreStatusChanges: true,
-		},
-		Hooks: map[metacontroller.HookName]hook{metacontroller.SyncHook: in.hook(c, metacontroller.SyncHook, hookURL)},
+	_, finalizer, _ := strings.Cut(metacontroller.FinalizerPrefix+name, "/")
+	if hooks[metacontroller.FinalizeHook] != nil && len(finalizer) > validation.LabelValueMaxLength {
+		return nil, fmt.Errorf("the name %s is too long for Metacontroller's finalizer, which has %d characters for it: write a shorter --prefix, or give the kind a shorter name",
+			name, validation.LabelValueMaxLength-len(finalizer)+len(name))
 	}
 	for _, child := range c.Children {
-		rule := childRule{resourceRule: ruleFor(child.Resource)}
-		rule.UpdateStrategy.Method = child.Update
-		object.Spec.ChildResources = append(object.Spec.ChildResources, rule)
+		rule := ruleFor(child.Resource)
+		rule["updateStrategy"] = map[string]any{"method": child.Update}
+		children = append(children, rule)
 	}
-	for _, name := range declared(c)[1:] {
-		object.Spec.Hooks[name] = in.hook(c, name, hookURL)
-		if object.Metadata.Labels == nil {
-			object.Metadata.Labels = map[string]string{}
-		}
-		object.Metadata.Labels[hookLabel+string(name)] = "true"
+	parent := ruleFor(c.Parent)
+	// A hook reads of the status only what it wrote itself, so a sync after a status write
+	// would give the same answer.
+	parent["ignoreStatusChanges"] = true
+	if s.all > 1 {
+		labels[ShardLabel], parent["labelSelector"] = s.label(), s.parents()
 	}
-	return object
+	metadata := map[string]any{"name": name}
+	if len(labels) > 0 {
+		metadata["labels"] = labels
+	}
+	return document(map[string]any{
+		"apiVersion": "metacontroller.k8s.io/v1alpha1", "kind": "CompositeController", "metadata": metadata,
+		"spec": map[string]any{"parentResource": parent, "childResources": children, "generateSelector": true, "hooks": hooks},
+	})
 }
 
 // declared returns the hooks of the CompositeController, sync first. A declared
@@ -88,16 +87,13 @@ func declared(c metacontroller.Controller) []metacontroller.HookName {
 	})
 }
 
-func (in Installation) hook(c metacontroller.Controller, name metacontroller.HookName, hookURL string) hook {
+func (in Installation) webhook(c metacontroller.Controller, name metacontroller.HookName, hookURL string) map[string]any {
 	path := fmt.Sprintf("/%s/%s", c.Name(), name)
-	webhook := webhook{Timeout: metav1.Duration{Duration: hookTimeout}}
+	timeout := metav1.Duration{Duration: hookTimeout}
 	if hookURL != "" {
-		webhook.URL = hookURL + path
-	} else {
-		webhook.Path = path
-		webhook.Service = &service{Name: in.Service, Namespace: in.Namespace, Port: in.Port}
+		return map[string]any{"url": hookURL + path, "timeout": timeout}
 	}
-	return hook{Version: HookVersion(c, name), Webhook: webhook}
+	return map[string]any{"service": map[string]any{"name": in.Service, "namespace": in.Namespace, "port": in.Port}, "path": path, "timeout": timeout}
 }
 
 // HookVersion returns the version in which Metacontroller calls a hook, v1 or v2.
@@ -108,8 +104,8 @@ func HookVersion(c metacontroller.Controller, name metacontroller.HookName) stri
 	return hookVersion
 }
 
-func ruleFor(r metacontroller.Resource) resourceRule {
-	return resourceRule{APIVersion: r.APIVersion, Resource: r.Plural}
+func ruleFor(r metacontroller.Resource) map[string]any {
+	return map[string]any{"apiVersion": r.APIVersion, "resource": r.Plural}
 }
 
 // ParseHookURL checks the address of a server and returns it in the form that
@@ -140,53 +136,3 @@ func ParseHookURL(text string) (string, error) {
 	}
 	return address.Scheme + "://" + address.Host, nil
 }
-
-// The printed part of Metacontroller's API. Its own Go types are not used,
-// because they have too many dependencies.
-type (
-	compositeController struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Metadata   struct {
-			Labels map[string]string `json:"labels,omitempty"`
-			Name   string            `json:"name"`
-		} `json:"metadata"`
-		Spec compositeSpec `json:"spec"`
-	}
-	compositeSpec struct {
-		ParentResource   parentRule                       `json:"parentResource"`
-		ChildResources   []childRule                      `json:"childResources"`
-		GenerateSelector bool                             `json:"generateSelector"`
-		Hooks            map[metacontroller.HookName]hook `json:"hooks"`
-	}
-	resourceRule struct {
-		APIVersion string `json:"apiVersion"`
-		Resource   string `json:"resource"`
-	}
-	parentRule struct {
-		resourceRule
-		IgnoreStatusChanges bool                  `json:"ignoreStatusChanges"`
-		LabelSelector       *metav1.LabelSelector `json:"labelSelector,omitempty"`
-	}
-	childRule struct {
-		resourceRule
-		UpdateStrategy struct {
-			Method metacontroller.UpdateMethod `json:"method"`
-		} `json:"updateStrategy"`
-	}
-	hook struct {
-		Version string  `json:"version"`
-		Webhook webhook `json:"webhook"`
-	}
-	webhook struct {
-		URL     string          `json:"url,omitempty"`
-		Service *service        `json:"service,omitempty"`
-		Path    string          `json:"path,omitempty"`
-		Timeout metav1.Duration `json:"timeout"`
-	}
-	service struct {
-		Name      string `json:"name"`
-		Namespace string `json:"namespace"`
-		Port      int    `json:"port"`
-	}
-)

@@ -3,8 +3,8 @@ package manifests
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,10 +50,15 @@ func metacontrollerGrants(c metacontroller.Controller) []grant {
 		{"Their status, and owner references that block their deletion, which some clusters ask for.",
 			rule(parent.Group(), []string{parent.Plural + "/finalizers", parent.Plural + "/status"}, "update")},
 	}
-	for _, group := range byGroup(c.Children) {
+	var children []metacontroller.Resource
+	for _, child := range c.Children {
+		children = append(children, child.Resource)
+	}
+	plurals := pluralsByGroup(children)
+	for _, group := range slices.Sorted(maps.Keys(plurals)) {
 		grants = append(grants, grant{
 			"Children: get to adopt, patch for server-side apply.",
-			rule(group[0].Group(), plurals(group), "get", "list", "watch", "create", "update", "patch", "delete"),
+			rule(group, plurals[group], "get", "list", "watch", "create", "update", "patch", "delete"),
 		})
 	}
 	for _, related := range c.Related {
@@ -136,29 +141,15 @@ func rule(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 
-// byGroup returns the children by API group, groups and resources sorted.
-func byGroup(children []metacontroller.Child) [][]metacontroller.Child {
-	sorted := slices.SortedFunc(slices.Values(children), func(a, b metacontroller.Child) int {
-		if order := strings.Compare(a.Group(), b.Group()); order != 0 {
-			return order
-		}
-		return strings.Compare(a.Plural, b.Plural)
-	})
-	var groups [][]metacontroller.Child
-	for i, child := range sorted {
-		if i == 0 || sorted[i-1].Group() != child.Group() {
-			groups = append(groups, nil)
-		}
-		last := len(groups) - 1
-		groups[last] = append(groups[last], child)
+// pluralsByGroup returns the plurals of kinds by their API group, each once and sorted.
+func pluralsByGroup(resources []metacontroller.Resource) map[string][]string {
+	plurals := map[string][]string{}
+	for _, r := range resources {
+		plurals[r.Group()] = append(plurals[r.Group()], r.Plural)
 	}
-	return groups
-}
-
-func plurals(children []metacontroller.Child) []string {
-	names := make([]string, len(children))
-	for i, child := range children {
-		names[i] = child.Plural
+	for group := range plurals {
+		slices.Sort(plurals[group])
+		plurals[group] = slices.Compact(plurals[group])
 	}
-	return names
+	return plurals
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 )
@@ -28,10 +29,10 @@ func TestEachObjectHasOneShard(t *testing.T) {
 				selector, err := metav1.LabelSelectorAsSelector(s.parents())
 				require.NoError(t, err)
 				if selector.Matches(set) {
-					parents = append(parents, s.number)
+					parents = append(parents, s.Number)
 				}
-				if selector, err = labels.Parse(s.controllers()); err == nil && selector.Matches(set) {
-					controllers = append(controllers, s.number)
+				if selector, err = labels.Parse(s.Controllers()); err == nil && selector.Matches(set) {
+					controllers = append(controllers, s.Number)
 				}
 			}
 			require.Len(t, parents, 1, "%d shards, label %q", n, label)
@@ -59,15 +60,16 @@ func TestShardsDifferInNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	var names []string
 	for i, text := range bytes.Split(stream, []byte("---\n")) {
-		var object compositeController
-		require.NoError(t, yaml.UnmarshalStrict(text, &object))
-		names = append(names, object.Metadata.Name)
-		require.Equal(t, fmt.Sprint(i), object.Metadata.Labels[ShardLabel])
-		require.NotNil(t, object.Spec.ParentResource.LabelSelector)
-		object.Metadata.Name = "operetta-tune"
-		delete(object.Metadata.Labels, ShardLabel)
-		object.Spec.ParentResource.LabelSelector = nil
-		text, err := document(object)
+		var object unstructured.Unstructured
+		require.NoError(t, yaml.UnmarshalStrict(text, &object.Object))
+		names = append(names, object.GetName())
+		require.Equal(t, fmt.Sprint(i), object.GetLabels()[ShardLabel])
+		object.SetName("operetta-tune")
+		unstructured.RemoveNestedField(object.Object, "metadata", "labels", ShardLabel)
+		_, isThere, _ := unstructured.NestedMap(object.Object, "spec", "parentResource", "labelSelector")
+		require.True(t, isThere)
+		unstructured.RemoveNestedField(object.Object, "spec", "parentResource", "labelSelector")
+		text, err := document(object.Object)
 		require.NoError(t, err)
 		require.Equal(t, string(whole), string(text))
 	}
@@ -76,8 +78,9 @@ func TestShardsDifferInNothingElse(t *testing.T) {
 
 func TestOverlayOfThreeShards(t *testing.T) {
 	const whole = "resources: [namespace.yaml, crds, controllers, server]\nimages: [{name: a, newTag: v1}]\n"
-	files, err := Operetta().Overlay([]byte(whole), 3)
+	files, beside, err := Operetta().Overlay([]byte(whole), 3)
 	require.NoError(t, err)
+	require.Equal(t, []string{"namespace.yaml"}, beside)
 	var root map[string]any
 	require.NoError(t, yaml.UnmarshalStrict(files["kustomization.yaml"], &root))
 	require.Equal(t, map[string]any{
@@ -98,7 +101,7 @@ func TestOverlayOfThreeShards(t *testing.T) {
 		require.Equal(t, 1, strings.Count(metacontrollers, want), want)
 	}
 	require.Equal(t, 2, strings.Count(string(files["metacontroller/copies/statefulsets.yaml"]), "kind: StatefulSet\n"))
-	_, err = Operetta().Overlay([]byte("["), 2)
+	_, _, err = Operetta().Overlay([]byte("["), 2)
 	require.ErrorContains(t, err, "reading deploy/kustomization.yaml")
 }
 

@@ -5,10 +5,10 @@
 package printable
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -43,8 +43,8 @@ func cut(text string, most int) (string, bool) {
 	return text[:most], true
 }
 
-// escape writes what has no glyph as \uXXXX, but for the characters in
-// keep. The form is also that of JSON, so that a JSON text stays one.
+// escape writes what has no glyph as \uXXXX, but for the characters in keep. The form is also
+// that of JSON, so that a JSON text stays one; a character that is too large for it becomes \ufffd.
 func escape(text, keep string) string {
 	isPlain := func(r rune) bool { return r != utf8.RuneError && unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
 	if strings.IndexFunc(text, func(r rune) bool { return !isPlain(r) }) < 0 {
@@ -56,22 +56,12 @@ func escape(text, keep string) string {
 		case isPlain(r):
 			b.WriteRune(r)
 		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			escapeUnit(&b, high)
-			escapeUnit(&b, low)
+			b.WriteString(`\ufffd`)
 		default:
-			escapeUnit(&b, r)
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
-}
-
-func escapeUnit(b *strings.Builder, r rune) {
-	const digits = "0123456789abcdef"
-	b.WriteString(`\u`)
-	for shift := 12; shift >= 0; shift -= 4 {
-		b.WriteByte(digits[r>>shift&0xf])
-	}
 }
 
 // NewWriter returns a writer that passes text on with all but line feeds and

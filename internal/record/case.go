@@ -1,12 +1,13 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -22,11 +23,6 @@ type pair struct {
 	input, answer []byte
 }
 
-var (
-	errInvalid  = errors.New("the hook does not answer the request without what is not recorded")
-	errTooLarge = errors.New("the answer is too large")
-)
-
 const (
 	// mostYAML is the size in bytes up to which a file is written in YAML. A larger one is written
 	// in JSON, which is also YAML: printing YAML takes many times the memory.
@@ -39,20 +35,17 @@ const (
 )
 
 // newCase returns the files of an exchange, or nil if they are in the folder. Its errors never
-// quote the request.
+// quote the request: each is a [reason].
 func (r *Recorder) newCase(e Exchange) (*pair, error) {
 	request, err := masked(e, r.schemaOf(e.Controller))
 	if err != nil {
 		return nil, err
 	}
 	encoded, err := json.Marshal(request)
-	if err != nil {
-		return nil, err
-	}
 	dropVolatile(request)
-	stable, err := json.Marshal(request)
-	if err != nil {
-		return nil, err
+	stable, failure := json.Marshal(request)
+	if err != nil || failure != nil {
+		return nil, dropInvalid
 	}
 	sum := sha256.Sum256(stable)
 	out := &pair{key: hex.EncodeToString(sum[:8])}
@@ -98,7 +91,7 @@ func dropVolatile(value any) {
 func (out *pair) fill(e Exchange, request []byte) error {
 	var object struct{ Parent identity }
 	if json.Unmarshal(request, &object) != nil {
-		return errNotJSON
+		return dropInvalid
 	}
 	metadata := object.Parent.Metadata
 	out.name = fmt.Sprintf("%s-g%d-%s", fileName(metadata.Name), metadata.Generation, out.key)
@@ -116,15 +109,14 @@ func (out *pair) fill(e Exchange, request []byte) error {
 	}
 	switch {
 	case ctx.Err() != nil || len(answer.Body) > maxExchange:
-		return errTooLarge
+		return dropLarge
 	case err != nil:
-		return errInvalid
+		return dropInvalid
 	}
-	if out.answer, err = textOf(answer.Body); err != nil {
-		return err
-	}
-	if out.input, err = textOf(body); err != nil {
-		return err
+	var failure error
+	out.answer, err = textOf(answer.Body)
+	if out.input, failure = textOf(body); err != nil || failure != nil {
+		return dropInvalid
 	}
 	out.input = append(fmt.Appendf(nil, "# Recorded: %s of %s/%s at generation %d.\n",
 		e.Hook, fileName(metadata.Namespace), fileName(metadata.Name), metadata.Generation), out.input...)
@@ -147,19 +139,12 @@ func textOf(body []byte) ([]byte, error) {
 	return documents.ToYAML(body)
 }
 
+// notInFiles is what a name of an object may have that is not written in the name of a file.
+var notInFiles = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
 // fileName returns a name that is safe in a file name: a request that was not made by an API server
 // may have any name.
 func fileName(name string) string {
-	const most = 100
-	name = strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
-			return c
-		}
-		return '-'
-	}, name)
-	name = strings.Trim(name, "-")
-	if name == "" {
-		return "unnamed"
-	}
-	return strings.TrimRight(name[:min(most, len(name))], "-")
+	name = strings.Trim(notInFiles.ReplaceAllString(name, "-"), "-")
+	return cmp.Or(strings.TrimRight(name[:min(100, len(name))], "-"), "unnamed")
 }

@@ -11,32 +11,20 @@ import (
 type rule int
 
 const (
-	undeclared  rule = iota // a field of a kind whose schema is unknown
-	typed                   // a field of Kubernetes or of the parent's CRD
-	byUser                  // below a name that a user chose
-	labels                  // the value of a label
-	annotations             // the value of an annotation
-	amounts                 // a quantity or a percentage
+	typed   rule = iota // a field of Kubernetes or of the parent's CRD
+	byUser              // below a name that a user chose, or the value of an annotation
+	labels              // the value of a label
+	amounts             // a quantity or a percentage
 )
 
 // place is where a value stands.
 type place struct {
 	rule
 	field, within string         // the names of its field and of the enclosing one
-	schema        map[string]any // in the parent's CRD; nil in a kind of Kubernetes
+	schema        map[string]any // in the parent's CRD; nil elsewhere
 	child         string         // the child, as corpus.Ref has it
 	isObject      bool           // an object with metadata
 	isStatus      bool           // within a status
-}
-
-// placeOf returns the place of an object, whose fields are known in a kind of Kubernetes.
-func placeOf(object map[string]any) place {
-	version, _ := object["apiVersion"].(string)
-	group, _, _ := strings.Cut(version, "/")
-	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
-		return place{isObject: true, rule: undeclared}
-	}
-	return place{isObject: true, rule: typed}
 }
 
 // Fields of Kubernetes that hold names, and words that are one of a few. So do those whose names
@@ -51,11 +39,9 @@ func ruleOf(field string) rule {
 	switch field {
 	case "labels", "matchLabels", "nodeSelector", "selector":
 		return labels
-	case "annotations":
-		return annotations
 	case "requests", "limits", "capacity", "allocatable", "allocatedResources", "overhead", "sizeLimit", "divisor", "maxSurge", "maxUnavailable", "minAvailable":
 		return amounts
-	case "data", "stringData", "binaryData", "volumeAttributes", "parameters", "options":
+	case "annotations", "data", "stringData", "binaryData", "volumeAttributes", "parameters", "options":
 		return byUser
 	}
 	return typed
@@ -83,11 +69,11 @@ func (p place) enter(key string) place {
 
 // described returns a place with its schema. What has none is a user's.
 func (p place) described(schema map[string]any) place {
-	if r := ruleOf(p.field); r == labels || r == annotations {
-		p.rule = r
-		return p
-	}
-	if p.schema = schema; schema == nil {
+	p.schema = schema
+	switch r := ruleOf(p.field); {
+	case r == labels, p.field == "annotations":
+		p.rule, p.schema = r, nil
+	case schema == nil:
 		p.rule = byUser
 	}
 	return p
@@ -124,11 +110,7 @@ func isWord(text string) bool { return wordForm.MatchString(text) }
 // keeps reports whether a string is harmless where it stands. Every other one is replaced.
 func (p place) keeps(text string) bool {
 	switch {
-	case text == "" || text == "True" || text == "False" || text == "true" || text == "false":
-		return true
-	case p.rule == byUser:
-		return false
-	case isTime(text):
+	case slices.Contains([]string{"", "True", "False", "true", "false"}, text), isTime(text):
 		return true
 	case p.rule == amounts:
 		return amountForm.MatchString(text)
@@ -140,7 +122,7 @@ func (p place) keeps(text string) bool {
 		return true
 	case p.isField("image", "Image"):
 		return imageForm.MatchString(text)
-	case slices.Contains(nameFields, p.field) || strings.HasSuffix(p.field, "Name"):
+	case slices.Contains(nameFields, p.field) || p.isField("Name"):
 		return isName(text)
 	case slices.Contains(wordFields, p.field) || p.isField("Policy", "Type", "Mode"):
 		return isWord(text)
@@ -160,9 +142,7 @@ func isOneOf(enum any, text string) bool {
 
 // isTime reports whether a string is a time or a duration.
 func isTime(text string) bool {
-	if _, err := time.Parse(time.RFC3339, text); err == nil {
-		return true
-	}
-	_, err := time.ParseDuration(text)
-	return err == nil
+	_, err := time.Parse(time.RFC3339, text)
+	_, noDuration := time.ParseDuration(text)
+	return err == nil || noDuration == nil
 }

@@ -2,9 +2,7 @@ package record
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -25,30 +23,25 @@ type mask struct {
 	asked map[string]string // the hashes of the children in the answer, by child
 }
 
-var errNotJSON = errors.New("the request is no JSON")
-
 // masked returns a request in which every string is replaced that is not known to be harmless.
 // The schema is that of the parent's CRD. Its error never quotes the request.
 func masked(e Exchange, schema map[string]any) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(e.Request))
-	decoder.UseNumber()
-	var request map[string]any
-	if decoder.Decode(&request) != nil || decoder.More() {
-		return nil, errNotJSON
+	request, err := decoded(e.Request)
+	if err != nil {
+		return nil, err
 	}
 	parent, isObject := request["parent"].(map[string]any)
 	if !isObject {
-		return nil, errNotJSON
+		return nil, dropInvalid
 	}
 	m := &mask{numbers: map[string]int{}, known: map[string]bool{}}
 	if e.Hook == metacontroller.SyncHook {
-		var err error
 		if m.asked, err = corpus.Hashes(e.Answer); err != nil {
-			return nil, errors.New("the answer is no JSON")
+			return nil, dropInvalid
 		}
 	}
 	m.learn(request)
-	out := map[string]any{"parent": m.value(parent, place{isObject: true, rule: typed, schema: schema})}
+	out := map[string]any{"parent": m.value(parent, place{isObject: true, schema: schema})}
 	if isFinalizing, ok := request["finalizing"].(bool); ok {
 		out["finalizing"] = isFinalizing
 	}
@@ -62,6 +55,16 @@ func masked(e Exchange, schema map[string]any) (map[string]any, error) {
 		out["controller"] = map[string]any{"spec": map[string]any{"parentResource": map[string]any{"labelSelector": map[string]any{}}}}
 	}
 	return out, nil
+}
+
+// decoded returns an object, with numbers as they are written.
+func decoded(text []byte) (object map[string]any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if decoder.Decode(&object) != nil || decoder.More() {
+		return nil, dropInvalid
+	}
+	return object, nil
 }
 
 // at returns the value at a path, or nil.
@@ -101,7 +104,7 @@ func (m *mask) groups(groups map[string]any, areChildren bool) map[string]any {
 		group := map[string]any{}
 		for _, name := range sorted(objects) {
 			object, _ := objects[name].(map[string]any)
-			in := placeOf(object)
+			in := place{isObject: true}
 			if areChildren {
 				in.child = corpus.Ref(object)
 			}
@@ -161,16 +164,11 @@ func (m *mask) text(text string, in place) string {
 	switch {
 	case in.keeps(text), m.known[text] && in.isName(), in.isStatus && m.isReference(text):
 		return text
-	case in.rule != annotations:
+	case in.within != "annotations":
 	case in.field == metacontroller.HashAnnotation && in.child != "" && text == m.asked[in.child]:
 		return corpus.AskedFor
-	case strings.HasSuffix(in.field, "/last-applied-configuration"):
+	case in.field == metacontroller.LastAppliedAnnotation:
 		return m.applied(text)
-	}
-	if in.within == "data" || in.within == "binaryData" {
-		if _, err := base64.StdEncoding.DecodeString(text); err == nil {
-			return base64.StdEncoding.EncodeToString([]byte(m.placeholder(text)))
-		}
 	}
 	return m.shaped(text)
 }
@@ -184,16 +182,11 @@ func (m *mask) isReference(text string) bool {
 // applied masks an annotation that holds an object as it was applied: its fields tell whose they
 // are.
 func (m *mask) applied(text string) string {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var object map[string]any
-	if decoder.Decode(&object) != nil || decoder.More() {
-		return m.placeholder(text)
-	}
-	encoded, err := json.Marshal(m.value(object, placeOf(object)))
+	object, err := decoded([]byte(text))
 	if err != nil {
 		return m.placeholder(text)
 	}
+	encoded, _ := json.Marshal(m.value(object, place{isObject: true})) // what was decoded can be encoded
 	return string(encoded)
 }
 
@@ -213,8 +206,7 @@ var address = regexp.MustCompile(`^([a-z]{2,10}://)[^/ \n]*?(:[0-9]{1,5})?(/[^ \
 // stays one of the same scheme and port, and a path stays a path.
 func (m *mask) shaped(text string) string {
 	word := m.placeholder(text)
-	parts := address.FindStringSubmatch(text)
-	switch {
+	switch parts := address.FindStringSubmatch(text); {
 	case parts != nil && parts[3] != "":
 		return parts[1] + word + ".invalid" + parts[2] + "/" + word
 	case parts != nil:

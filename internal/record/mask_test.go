@@ -54,7 +54,7 @@ func TestEverythingElseIsReplaced(t *testing.T) {
 		`"spec":{"parameters":{"name":"swordfish","type":"Word","pin":4711,"image":"a:b"}}`:         `"spec":{"parameters":{"image":"redacted-1","name":"redacted-2","pin":1,"type":"redacted-3"}}`,
 		`"spec":{"name":"user:pass","type":"a b","key":"swordfish","password":"web"}`:               `"spec":{"key":"redacted-1","name":"redacted-2","password":"redacted-3","type":"redacted-4"}`,
 		`"spec":{"image":"user:pass@registry/x","z b":1}`:                                           `"spec":{"image":"redacted-1","redacted-2":1}`,
-		`"spec":{"labels":{"team":"swordfish"}},"data":{"a":"c3dvcmQ="}`:                            `"data":{"a":"cmVkYWN0ZWQtMQ=="},"spec":{"labels":{"team":"redacted-2"}}`,
+		`"spec":{"labels":{"team":"swordfish"}},"data":{"a":"c3dvcmQ="}`:                            `"data":{"a":"redacted-1"},"spec":{"labels":{"team":"redacted-2"}}`,
 		`"status":{"message":"swordfish in Secret/x","phase":"Running","reason":"swordfish99"}`:     `"status":{"message":"redacted-1","phase":"Running","reason":"redacted-2"}`,
 		`"spec":{"limits":{"cpu":"swordfish"},"size":"10Gi"}`:                                       `"spec":{"limits":{"cpu":"redacted-1"},"size":"redacted-2"}`,
 		`"fieldsV1":{"f:data":{".":{},"v:swordfish":{},"k:{\"a\":1}":{}}}`:                          `"fieldsV1":{"f:data":{".":{},"k:redacted-1":{},"v:redacted-2":{}}}`,

@@ -8,8 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,9 +79,6 @@ func New(dir string, log *slog.Logger) (*Recorder, error) {
 	files, err := openFolder(dir)
 	if err != nil {
 		return nil, err
-	}
-	for _, path := range files.rests {
-		log.Warn("removed a file of a recording that a killed process has not finished", "file", path)
 	}
 	r := &Recorder{
 		log: log, files: files, queue: make(chan Exchange, maxQueued), closing: make(chan struct{}), done: make(chan struct{}),
@@ -158,30 +156,21 @@ func (r *Recorder) rest(wait time.Duration) {
 }
 
 // handle records one exchange. Serving goes on whatever happens. No log line
-// quotes the request, except that of a panic.
+// quotes the request: a panic may, and is told by its type and its stack.
 func (r *Recorder) handle(e Exchange) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			what := fmt.Sprintf("%T", cause)
-			if fault, ok := cause.(runtime.Error); ok {
-				what = fault.Error()
-			}
-			r.log.Error("the recorder panicked", "kind", e.Controller.Name(), "hook", string(e.Hook), "cause", what, "stack", string(debug.Stack()))
+			r.log.Error("the recorder panicked", "kind", e.Controller.Name(), "hook", string(e.Hook), "cause", fmt.Sprintf("%T", cause), "stack", string(debug.Stack()))
 			r.drop(dropPanic)
 		}
 	}()
-	if r.isFull(0) {
-		r.drop(dropFull)
-		return
-	}
-	out, err := r.newCase(e)
-	switch {
-	case errors.Is(err, errTooLarge):
-		r.drop(dropLarge)
-	case err != nil:
-		r.drop(dropInvalid)
-	case out != nil:
-		r.write(e, out)
+	if err := r.write(e); err != nil {
+		why, ok := errors.AsType[reason](err)
+		if !ok {
+			r.drop(dropFailed, "error", err)
+			return
+		}
+		r.drop(why)
 	}
 }
 
@@ -192,18 +181,65 @@ func (r *Recorder) isFull(size int) bool {
 	return r.cases >= MostCases || r.bytes+int64(size) > MostBytes
 }
 
-func (r *Recorder) write(e Exchange, out *pair) {
+// write writes the case of an exchange, unless it is there. Its error never quotes the request.
+func (r *Recorder) write(e Exchange) error {
+	if r.isFull(0) {
+		return dropFull
+	}
+	out, err := r.newCase(e)
+	if err != nil || out == nil {
+		return err
+	}
 	size := len(out.input) + len(out.answer)
 	if r.isFull(size) {
-		r.drop(dropFull)
-		return
+		return dropFull
 	}
 	if err := r.files.write(e.Controller.Name(), string(e.Hook), out); err != nil {
-		r.drop(dropFailed, "error", err)
-		return
+		return err
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.cases++
 	r.bytes += int64(size)
+	return nil
+}
+
+// reason is why an exchange is not recorded.
+type reason string
+
+// Error makes a reason an error.
+func (r reason) Error() string { return string(r) }
+
+const (
+	dropBusy    reason = "busy"    // exchanges arrived faster than they could be written
+	dropLarge   reason = "large"   // request and answer are larger than maxExchange, or the answer to the masked request is
+	dropFull    reason = "full"    // the folder is full
+	dropInvalid reason = "invalid" // the hook refuses the masked request
+	dropFailed  reason = "failed"  // a file could not be written
+	dropPanic   reason = "panic"   // the recorder or the hook panicked
+	dropLate    reason = "late"    // it was still queued when the recorder was closed
+)
+
+// drop counts an exchange that is not recorded. The first one for a reason is
+// logged, and all are when the recorder is closed.
+func (r *Recorder) drop(why reason, details ...any) {
+	r.mutex.Lock()
+	r.dropped[why]++
+	isFirst := r.dropped[why] == 1
+	r.mutex.Unlock()
+	if isFirst {
+		r.log.Warn("an exchange is not recorded; further ones are only counted", append(details, "reason", string(why))...)
+	}
+}
+
+// sum logs what has been recorded and what has not.
+func (r *Recorder) sum() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	total, attributes := 0, []any{"folder", r.files.dir, "cases", r.cases, "bytes", r.bytes}
+	for _, why := range slices.Sorted(maps.Keys(r.dropped)) {
+		total += r.dropped[why]
+		attributes = append(attributes, "dropped_"+string(why), r.dropped[why])
+	}
+	r.log.Info("recorded", append(attributes, "dropped", total)...)
 }

@@ -38,8 +38,7 @@ func (r *Printer) Outcomes(world *simulate.World) {
 		case !o.Quiet:
 			state = "Ready, but NOT quiet"
 		}
-		name := strings.TrimPrefix(o.Parent.GetNamespace()+"/"+o.Parent.GetName(), "/")
-		line := fmt.Sprintf("= %s %s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(), name, state, o.After.Round(time.Second), o.Calls, o.Children)
+		line := fmt.Sprintf("= %s %s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(), simulate.RefOf(o.Parent).Key(), state, o.After.Round(time.Second), o.Calls, o.Children)
 		fmt.Fprintln(r.Out, printable.Escaped(line))
 	}
 }
@@ -88,7 +87,7 @@ func linesOf(world *simulate.World, step simulate.Step) []string {
 		case event.Object == nil:
 			lines = append(lines, "! "+event.Detail)
 		case event.Verb == simulate.Failed:
-			lines = append(lines, fmt.Sprintf("! %s  %s", nameOf(event), event.Detail))
+			lines = append(lines, fmt.Sprintf("! %s  %s", simulate.RefOf(event.Object), event.Detail))
 		case world.IsOfParent(event.Object):
 			lines = append(lines, parentLines(event)...)
 		case world.IsChild(event.Object), event.By == "applied", event.By == "deleted by hand":
@@ -98,12 +97,8 @@ func linesOf(world *simulate.World, step simulate.Step) []string {
 	return lines
 }
 
-func nameOf(event simulate.Event) string {
-	return event.Object.GetKind() + "/" + event.Object.GetName()
-}
-
 func parentLines(event simulate.Event) []string {
-	name := nameOf(event)
+	name := simulate.RefOf(event.Object).String()
 	switch event.Verb {
 	case simulate.Created:
 		return []string{"> " + name + "  applied"}
@@ -118,7 +113,7 @@ func parentLines(event simulate.Event) []string {
 		return append([]string{"> " + name + "  edited"}, changes(event)...)
 	case simulate.Reported:
 		ready := simulate.Condition(event.Object, "Ready")
-		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, cut(ready.Message))}
+		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, printable.Line(ready.Message, 160))}
 		if others := otherConditions(event); others != "" {
 			lines = append(lines, "      "+others)
 		}
@@ -126,15 +121,6 @@ func parentLines(event simulate.Event) []string {
 	case simulate.Failed, simulate.Struck:
 	}
 	return nil
-}
-
-// cut shortens a message.
-func cut(message string) string {
-	const most = 160
-	if text := []rune(message); len(text) > most {
-		return string(text[:most]) + "..."
-	}
-	return message
 }
 
 // otherConditions returns the conditions beside Ready whose status has changed.
@@ -159,7 +145,7 @@ func otherConditions(event simulate.Event) string {
 }
 
 func childLines(event simulate.Event) []string {
-	name := nameOf(event)
+	name := simulate.RefOf(event.Object).String()
 	switch event.Verb {
 	case simulate.Created:
 		return []string{"+ " + name + by(event)}

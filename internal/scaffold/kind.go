@@ -117,23 +117,19 @@ var (
 )
 
 // occupied are names in lower case that a kind's package cannot have, because
-// it imports another of that name, the go command ignores its folder, or no import can have it.
-var occupied = []string{"deploy", "hooks", "init", "internal", "main", "metacontroller", "operator", "testdata", "vendor"}
+// it imports another of that name, the go command ignores its folder, no import can have it,
+// or it has a file of that name.
+var occupied = strings.Fields("deploy hooks init internal main metacontroller operator testdata vendor types sync observe children status invariants")
 
 // declared are names that the package of a kind declares.
 var declared = []string{"Controller", "Spec", "Status"}
-
-// isFile reports whether each kind has another file of the name of this one.
-func (k Kind) isFile() bool {
-	return slices.ContainsFunc(files, func(f file) bool { return f.path == "hooks/NAME/"+k.name()+".go" })
-}
 
 // complete checks the names of the kind, and fills in missing ones.
 func (k *Kind) complete(project project) error {
 	switch {
 	case !kindPattern.MatchString(k.Kind) || len(k.Kind) > 63:
 		return fmt.Errorf("%q is no name of a kind: write it in UpperCamelCase, as in RedisCache", k.Kind)
-	case token.IsKeyword(k.name()) || slices.Contains(occupied, k.name()) || slices.Contains(declared, k.Kind) || k.isFile():
+	case token.IsKeyword(k.name()) || slices.Contains(occupied, k.name()) || slices.Contains(declared, k.Kind):
 		return fmt.Errorf("no package can be called %s for the kind %s: choose another kind, such as My%s", k.name(), k.Kind, k.Kind)
 	case slices.Contains(project.kinds, k.name()):
 		return fmt.Errorf("the kind %s is there already, in hooks/%s: choose another, or edit that", k.Kind, k.name())

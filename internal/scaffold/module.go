@@ -50,8 +50,8 @@ type moduleData struct {
 // modulePathPattern matches module paths that are also valid names of images.
 var modulePathPattern = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*(/[a-z0-9]+([-._][a-z0-9]+)*)+$`)
 
-// operettaModule is the module that a new one requires in its go.mod.
-const operettaModule = "github.com/operetta-dev/operetta"
+// Operetta is the path of the module that a new one requires.
+const Operetta = "github.com/operetta-dev/operetta"
 
 // NewModule returns the files of a new module with one kind, in a folder that
 // is new or empty. The error says what to write instead.
@@ -61,7 +61,7 @@ func NewModule(root string, module Module, kind Kind) (Plan, error) {
 	if !modulePathPattern.MatchString(module.Path) || !strings.Contains(host, ".") {
 		return p, fmt.Errorf("%q is no path of a module: write a domain and a path in lower case, as in --module example.com/acme/operators", module.Path)
 	}
-	if module.Path == operettaModule {
+	if module.Path == Operetta {
 		return p, fmt.Errorf("%s is the module that a new one requires: write a path of yours", module.Path)
 	}
 	program := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(rest)
@@ -97,7 +97,7 @@ const longestProgram = 40
 
 // addFirstKind adds a kind to the files of a module that are not written yet.
 func (p Plan) addFirstKind(module Module, kind Kind) error {
-	project := project{root: p.root, module: module.Path, category: path.Base(module.Path), list: list{p.created[listPath]}, group: groupOf(module.Path)}
+	project := project{root: p.root, module: module.Path, category: path.Base(module.Path), list: p.created[listPath], group: groupOf(module.Path)}
 	if err := kind.complete(project); err != nil {
 		return err
 	}

@@ -75,24 +75,23 @@ func (p Plan) check() error {
 	return nil
 }
 
-// Write writes all files, and returns the paths of created and changed ones. It
+// Write writes all files, and returns what it did, in the words of the command. It
 // refuses to overwrite a file, and then writes none. After another error some
 // may have been written.
-func (p Plan) Write() (created, changed []string, err error) {
+func (p Plan) Write() (done []string, err error) {
 	if err := p.check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for _, path := range slices.Sorted(maps.Keys(p.created)) {
-		if err := documents.WriteBelow(p.root, path, p.created[path], 0o644); err != nil {
-			return created, nil, fmt.Errorf("writing a new file: %w", err)
+	for _, part := range []struct {
+		verb  string
+		files map[string][]byte
+	}{{"created", p.created}, {"changed", p.changed}} {
+		for _, path := range slices.Sorted(maps.Keys(part.files)) {
+			if err := documents.WriteBelow(p.root, path, part.files[path], 0o644); err != nil {
+				return done, fmt.Errorf("writing what a kind needs: %w", err)
+			}
+			done = append(done, part.verb+" "+path)
 		}
-		created = append(created, path)
 	}
-	for _, path := range slices.Sorted(maps.Keys(p.changed)) {
-		if err := documents.WriteBelow(p.root, path, p.changed[path], 0o644); err != nil {
-			return created, changed, fmt.Errorf("adding a line: %w", err)
-		}
-		changed = append(changed, path)
-	}
-	return created, changed, nil
+	return done, nil
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/operetta-dev/operetta/internal/printable"
 )
@@ -31,27 +30,22 @@ func printableText(s string) string {
 // plug-in fails a Pod with OutOfnvidia.com/gpu, say, and a container may write
 // anything.
 func conditionReason(text string) string {
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || !isLetter(byte(r)) })
-	isWord := true
-	for i := range len(text) {
-		isWord = isWord && isInReason(rune(text[i]))
-	}
-	if !isWord {
-		text = strings.TrimRight(strings.Map(func(r rune) rune {
-			if isInReason(r) {
-				return r
-			}
-			return '_'
-		}, text), "_")
-	}
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return !isLetter(r) })
+	text = strings.TrimRightFunc(text, func(r rune) bool { return !isInReason(r) })
+	text = strings.Map(func(r rune) rune {
+		if isInReason(r) {
+			return r
+		}
+		return '_'
+	}, text)
 	if text = strings.TrimRight(text[:min(len(text), maxReason)], ",:"); text == "" {
 		return "Unknown"
 	}
 	return text
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
 func isInReason(r rune) bool {
-	return r < utf8.RuneSelf && (isLetter(byte(r)) || r >= '0' && r <= '9' || strings.ContainsRune("_,:", r))
+	return isLetter(r) || r >= '0' && r <= '9' || strings.ContainsRune("_,:", r)
 }

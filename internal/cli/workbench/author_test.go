@@ -23,7 +23,7 @@ func TestPanicOfAHookPrintsItsStack(t *testing.T) {
 			panic("no replicas")
 		}),
 	}
-	for _, args := range [][]string{{"simulate", "-"}, {"simulate", "--over-http", "-"}, {"render", "-"}} {
+	for _, args := range [][]string{{"simulate", "-"}, {"render", "-"}} {
 		var out, err bytes.Buffer
 		code := Run(t.Context(), "greeter", []metacontroller.Controller{panics}, args,
 			cli.Streams{In: strings.NewReader("apiVersion: example.com/v1\nkind: Greeting\nmetadata: {name: hi}\n"), Out: &out, Err: &err})

@@ -1,8 +1,8 @@
 package workbench
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,11 +12,10 @@ import (
 
 // document is one YAML or JSON document of a file.
 type document struct {
-	source    string // for messages: the file, and which document of it
-	json      []byte
-	path      string         // of the file, or "-"
-	places    func() *places // of the fields in the text as it is written
-	firstLine int            // of the text in the file, or 0
+	source string // for messages: the file, and which document of it
+	path   string // of the file, or "-"
+	json   []byte
+	line   func(path string) int // of a field in the file
 }
 
 // readDocuments reads all documents of a file, or of the standard input where
@@ -26,24 +25,16 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := func(index int) string { return fmt.Sprintf("%s, document %d", sourceOf(path), index+1) }
-	parts, err := documents.Split(text)
+	read, err := documents.All(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s %w", source(len(parts)), err)
+		return nil, fmt.Errorf("%s, %w", sourceOf(path), err)
 	}
-	lines := firstLines(text, parts)
-	var list []document
-	for i, part := range parts {
-		content, err := documents.ToJSON(part)
-		if err != nil {
-			return nil, fmt.Errorf("%s %w", source(i), err)
-		}
-		if !bytes.Equal(content, []byte("null")) {
-			list = append(list, document{source: source(i), json: content, path: path, places: placesIn(part), firstLine: lines[i]})
-		}
-	}
-	if len(list) == 0 {
+	if len(read) == 0 {
 		return nil, fmt.Errorf("%s has no document", sourceOf(path))
+	}
+	list := make([]document, len(read))
+	for i, d := range read {
+		list[i] = document{fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path, d.JSON, d.Line}
 	}
 	return list, nil
 }
@@ -67,100 +58,92 @@ func sourceOf(path string) string {
 	return path
 }
 
-// identify returns the apiVersion and kind of an object, or of the parent in a
-// request.
-func (d document) identify() (apiVersion, kind string, err error) {
-	type id struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
+// at returns the place of a field, as in box.yaml:7, or of its closest parent.
+// The path is that of the API server's errors: spec.containers[0].name.
+func (d document) at(path string) string {
+	if line := d.line(path); line > 0 {
+		return fmt.Sprintf("%s:%d", sourceOf(d.path), line)
 	}
-	var object struct {
-		id
-		Parent *id `json:"parent"`
-	}
-	if err := json.Unmarshal(d.json, &object); err != nil {
-		return "", "", fmt.Errorf("%s: expected a mapping, got %s", d.source, jsonKind(d.json))
-	}
-	if object.Parent != nil {
-		object.id = *object.Parent
-	}
-	if object.APIVersion == "" || object.Kind == "" {
-		return "", "", fmt.Errorf("%s is neither a custom resource nor a hook request: it has no apiVersion and kind, and no parent that has them", d.source)
-	}
-	return object.APIVersion, object.Kind, nil
+	return d.source
 }
 
-// jsonKind says what a JSON text is, in the words of YAML.
-func jsonKind(text []byte) string {
-	switch text[0] {
-	case '[':
-		return "a list"
-	case '{':
-		return "one with a field of the wrong type: apiVersion and kind are strings, and parent is an object"
-	default:
-		return "a single value"
+// head is what tells an object from others.
+type head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	} `json:"metadata"`
+}
+
+// head returns that of an object, or of the parent in a request.
+func (d document) head() (head, error) {
+	object := d.json
+	var request struct{ Parent json.RawMessage }
+	if json.Unmarshal(d.json, &request) == nil && request.Parent != nil {
+		object = request.Parent
 	}
+	var h head
+	err := json.Unmarshal(object, &h)
+	switch wrong, _ := errors.AsType[*json.UnmarshalTypeError](err); {
+	case wrong != nil && wrong.Field == "":
+		err = fmt.Errorf("%s: expected a mapping, not a list or a single value", d.source)
+	case wrong != nil:
+		err = fmt.Errorf("%s has a %s that is a %s: put a string in quotes, as YAML reads y, no and 1 as something else", d.source, wrong.Field, wrong.Value)
+	case h.APIVersion == "" || h.Kind == "":
+		err = fmt.Errorf("%s is neither a custom resource nor a hook request: it has no apiVersion and kind, and no parent that has them", d.source)
+	}
+	return h, err
+}
+
+// identity returns the key of an object.
+func (d document) identity() (string, error) {
+	h, err := d.head()
+	if err == nil && h.Metadata.Name == "" {
+		err = fmt.Errorf("%s has no metadata.name", d.source)
+	}
+	return strings.Join([]string{h.APIVersion, h.Kind, h.Metadata.Namespace, h.Metadata.Name}, " "), err
 }
 
 // controllerFor returns the operator of a custom resource or a request.
 func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
-	apiVersion, kind, err := d.identify()
+	h, err := d.head()
 	if err != nil {
 		return metacontroller.Controller{}, err
 	}
-	for _, controller := range p.Controllers() {
-		if controller.Parent.APIVersion == apiVersion && controller.Parent.Kind == kind {
-			return controller, nil
-		}
-	}
 	known := make([]string, len(p.Controllers()))
 	for i, controller := range p.Controllers() {
+		if controller.Parent.APIVersion == h.APIVersion && controller.Parent.Kind == h.Kind {
+			return controller, nil
+		}
 		known[i] = controller.Parent.Kind + " of " + controller.Parent.APIVersion
 	}
 	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s, only for %s",
-		d.source, kind, apiVersion, strings.Join(known, ", "))
+		d.source, h.Kind, h.APIVersion, strings.Join(known, ", "))
 }
 
 // only returns the one document of a file that an operator knows, and that
 // operator. The file may have other objects, with which its custom resource
 // works.
-func (p *program) only(path string, documents []document) (document, metacontroller.Controller, error) {
-	if len(documents) == 1 {
-		controller, err := p.controllerFor(documents[0])
-		return documents[0], controller, err
+func (p *program) only(path string) (input document, controller metacontroller.Controller, err error) {
+	list, err := p.readDocuments(path)
+	if err != nil {
+		return input, controller, err
 	}
-	var input document
-	var controller metacontroller.Controller
+	if len(list) == 1 {
+		controller, err = p.controllerFor(list[0])
+		return list[0], controller, err
+	}
 	found := 0
-	for _, d := range documents {
+	for _, d := range list {
 		if known, err := p.controllerFor(d); err == nil {
 			input, controller = d, known
 			found++
 		}
 	}
 	if found != 1 {
-		return input, controller, fmt.Errorf("%s has %d documents, and render takes one: split the file", sourceOf(path), len(documents))
+		err = fmt.Errorf("%s has %d documents, and render takes one: split the file", sourceOf(path), len(list))
 	}
-	return input, controller, nil
-}
-
-// identity returns the key of an object.
-func (d document) identity() (string, error) {
-	apiVersion, kind, err := d.identify()
-	if err != nil {
-		return "", err
-	}
-	var object struct {
-		Metadata struct {
-			Namespace string `json:"namespace"`
-			Name      string `json:"name"`
-		} `json:"metadata"`
-	}
-	if err := json.Unmarshal(d.json, &object); err != nil {
-		return "", fmt.Errorf("%s has a metadata.name or namespace that is no string: put it in quotes, as YAML reads y, no and 1 as something else", d.source)
-	}
-	if object.Metadata.Name == "" {
-		return "", fmt.Errorf("%s has no metadata.name", d.source)
-	}
-	return strings.Join([]string{apiVersion, kind, object.Metadata.Namespace, object.Metadata.Name}, " "), nil
+	return input, controller, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,25 +121,26 @@ func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, fl
 	if err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
+	out := printable.NewWriter(p.Out)
+	fmt.Fprintf(out, "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
 	for _, finding := range findings {
-		p.tell(finding, scenario.Apply, told)
+		tell(out, finding, scenario.Apply, told)
 		if finding.Seed != 0 {
-			fmt.Fprintf(printable.NewWriter(p.Out), "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
+			fmt.Fprintf(out, "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
 		}
 	}
 	return len(findings), nil
 }
 
 // tell prints what is broken and its story, unless that was told for the other strategy.
-func (p *program) tell(finding explore.Finding, apply simulate.Strategy, told map[string]simulate.Strategy) {
+func tell(out io.Writer, finding explore.Finding, apply simulate.Strategy, told map[string]simulate.Strategy) {
 	text := finding.Text()
 	if other, known := told[text]; known {
 		text = fmt.Sprintf("%s\n\nThe story is the same as with %s.\n", finding.String(), other)
 	} else {
 		told[text] = apply
 	}
-	fmt.Fprintf(printable.NewWriter(p.Out), "\n! %s", text)
+	fmt.Fprintf(out, "\n! %s", text)
 }
 
 // playSchedule plays a schedule of a file.
@@ -151,13 +153,14 @@ func (p *program) playSchedule(scenario *explore.Scenario, path string, told map
 	if err != nil {
 		return 0, fmt.Errorf("--schedule: %s: %w", path, err)
 	}
+	out := printable.NewWriter(p.Out)
 	run := scenario.Play(schedule)
 	if run.Broken == nil {
-		fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
+		fmt.Fprintf(out, "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
 		return 0, nil
 	}
-	fmt.Fprintf(printable.NewWriter(p.Out), "= %s, %s\n", scenario.Name, scenario.Apply)
-	p.tell(explore.Finding{Violation: *run.Broken, Schedule: schedule, Run: run}, scenario.Apply, told)
+	fmt.Fprintf(out, "= %s, %s\n", scenario.Name, scenario.Apply)
+	tell(out, explore.Finding{Schedule: schedule, Run: run, Violation: *run.Broken}, scenario.Apply, told)
 	return 1, nil
 }
 

@@ -1,10 +1,6 @@
 package workbench
 
 import (
-	"context"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/cli"
@@ -38,9 +34,14 @@ the flags of an installation, so that everybody generates the same.`,
 			if err := checkInstallation(project.Installation); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return runGenerate(ctx, p, project, check)
+			files, err := project.Files(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if check {
+				return files.Check(project.Root, p.Out)
+			}
+			return files.Write(project.Root, p.Out)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing, list what differs and exit with 1")
@@ -49,15 +50,4 @@ the flags of an installation, so that everybody generates the same.`,
 	cmd.Flags().IntVar(&project.Shards, "shards", 0, "number of Metacontrollers in deploy/overlays/sharded, which is not written below two")
 	addInstallation(cmd, &project.Installation)
 	return cmd
-}
-
-func runGenerate(ctx context.Context, p *program, project generate.Project, check bool) error {
-	files, err := project.Files(ctx)
-	if err != nil {
-		return err
-	}
-	if check {
-		return files.Check(project.Root, p.Out)
-	}
-	return files.Write(project.Root, p.Out)
 }

@@ -9,36 +9,43 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/server"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// hooks returns a function that calls the hooks: through the server's handler,
-// or over HTTP. Both use the server of `serve`, with another clock.
-func (p *program) hooks(ctx context.Context, overHTTP, validate bool) (simulate.Call, func(), error) {
-	var clock atomic.Pointer[time.Time]
-	controllers := p.Controllers()
-	if !validate {
-		controllers = withoutCRDs(controllers)
+// catch runs what calls a hook. A panic becomes an error, and its stack is printed:
+// whoever calls a hook from the command line is its author.
+func (p *program) catch(hook string, call func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("the hook panicked: %v", reason)
+			fmt.Fprintf(p.Err, "%s: panic: %v\n\n%s\n", hook, reason, debug.Stack())
+		}
+	}()
+	return call()
+}
+
+// hooks returns a function that calls the hooks in this process.
+func (p *program) hooks(controllers []metacontroller.Controller) simulate.Call {
+	call := simulate.Direct(controllers...)
+	return func(now time.Time, path string, body []byte) (code int, answer []byte, err error) {
+		err = p.catch(strings.TrimPrefix(path, "/"), func() error {
+			code, answer, err = call(now, path, body)
+			return err
+		})
+		return code, answer, err
 	}
-	srv := server.New(server.Options{
-		Controllers:     controllers,
-		Now:             func() time.Time { return *clock.Load() },
-		Log:             slog.New(panicLog{p.Err}),
-		MaxBodyBytes:    server.DefaultMaxBodyBytes,
-		MaxInFlight:     server.DefaultMaxInFlight(),
-		ShutdownTimeout: server.DefaultShutdownTimeout,
-	})
-	if !overHTTP {
-		handler := srv.Hooks()
-		return func(now time.Time, path string, body []byte) (int, []byte, error) {
-			clock.Store(&now)
-			return inProcess(handler, path, body)
-		}, func() {}, nil
-	}
+}
+
+// hooksOverHTTP returns a function that calls the hooks at the server of serve, which it
+// starts, and one that ends the server.
+func (p *program) hooksOverHTTP(ctx context.Context, controllers []metacontroller.Controller) (simulate.Call, func(), error) {
 	hooks, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, fmt.Errorf("--over-http: %w", err)
@@ -47,11 +54,19 @@ func (p *program) hooks(ctx context.Context, overHTTP, validate bool) (simulate.
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("--over-http: %w", err), hooks.Close())
 	}
+	var clock atomic.Pointer[time.Time]
 	serving, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = srv.Run(serving, hooks, health) // a failing call reports it
+		_ = server.New(server.Options{ // a failing call reports what ends it
+			Controllers:     controllers,
+			Now:             func() time.Time { return *clock.Load() },
+			Log:             slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelError})),
+			MaxBodyBytes:    server.DefaultMaxBodyBytes,
+			MaxInFlight:     server.DefaultMaxInFlight(),
+			ShutdownTimeout: server.DefaultShutdownTimeout,
+		}).Run(serving, hooks, health)
 	}()
 	base := "http://" + hooks.Addr().String()
 	fmt.Fprintf(p.Err, "The hooks are served at %s\n", base)
@@ -60,33 +75,6 @@ func (p *program) hooks(ctx context.Context, overHTTP, validate bool) (simulate.
 		return post(ctx, base+path, body)
 	}, func() { cancel(); <-done }, nil
 }
-
-// inProcess calls a handler without a network.
-func inProcess(handler http.Handler, path string, body []byte) (int, []byte, error) {
-	request, err := http.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	response := &recorder{header: http.Header{}}
-	handler.ServeHTTP(response, request)
-	return response.code, response.body.Bytes(), nil
-}
-
-// recorder stores a response.
-type recorder struct {
-	code   int
-	header http.Header
-	body   bytes.Buffer
-}
-
-// Header returns the response's headers.
-func (r *recorder) Header() http.Header { return r.header }
-
-// WriteHeader keeps the status.
-func (r *recorder) WriteHeader(code int) { r.code = code }
-
-// Write keeps a part of the body.
-func (r *recorder) Write(part []byte) (int, error) { return r.body.Write(part) }
 
 func post(ctx context.Context, url string, body []byte) (int, []byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))

@@ -16,6 +16,7 @@ func newManifestsCommand(p *program) *cobra.Command {
 	var hookURL string
 	var rbac bool
 	var shards int
+	var choose func() error
 	in := manifests.Operetta()
 	cmd := &cobra.Command{
 		Use:   "manifests",
@@ -36,6 +37,9 @@ Metacontroller of its own. docs/operations.md says how to run them.`,
 		Example: `  operetta manifests --hook-url http://172.17.0.1:8080 | kubectl apply -f -`,
 		Args:    cli.Exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := choose(); err != nil {
+				return err
+			}
 			elsewhere := cmd.Flags().Changed("hook-url")
 			if rbac && elsewhere {
 				return cli.Usagef("--rbac and --hook-url go with different manifests: leave one out")
@@ -65,7 +69,7 @@ Metacontroller of its own. docs/operations.md says how to run them.`,
 	}
 	cmd.Flags().StringVar(&hookURL, "hook-url", "", "address of the server, as in http://host:port, instead of its Service")
 	cmd.Flags().IntVar(&shards, "shards", 1, "number of Metacontrollers that divide the custom resources")
-	cli.AddKinds(cmd, p.Program)
+	choose = cli.AddKinds(cmd, p.Program)
 	addInstallation(cmd, &in)
 	cmd.Flags().BoolVar(&rbac, "rbac", false, "print the permissions of Metacontroller instead")
 	return cmd

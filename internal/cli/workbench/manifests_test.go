@@ -50,13 +50,6 @@ func TestManifestsOfAnotherInstallation(t *testing.T) {
 	require.Contains(t, stdout, "name: acme-metacontroller-podset\n")
 }
 
-func TestManifestsPrintsPermissions(t *testing.T) {
-	code, stdout, stderr := runManifests(t, "--rbac")
-	require.Equal(t, cli.ExitDone, code, stderr)
-	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRole\n"))
-	require.Equal(t, len(hooks.All()), strings.Count(stdout, "\nkind: ClusterRoleBinding\n"))
-}
-
 func TestManifestsOfShards(t *testing.T) {
 	code, stdout, stderr := runManifests(t, "--shards", "3", "--kinds", "podset")
 	require.Equal(t, cli.ExitDone, code, stderr)
@@ -72,17 +65,11 @@ func TestManifestsOfShards(t *testing.T) {
 func TestManifestsTellsWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"--hook-url=10.0.0.7:8080":         "write http://host:port",
-		"--hook-url=http://host/modelbox":  "has a path",
-		"--hook-url=http://host:99999":     "has a port that is not from 1 to 65535: write http://host:port",
-		"--hook-url=http://host:0":         "has a port that is not from 1 to 65535",
 		"--prefix=../x":                    `--prefix "../x" cannot be in the name of an object: use lower-case letters`,
-		"--prefix=A":                       `--prefix "A" cannot be in the name of an object`,
 		"--rbac --namespace=a_b":           `--namespace "a_b" cannot be in the name of an object`,
-		"--hook-url=":                      "write http://host:port",
 		"--rbac --hook-url=http://host:80": "leave one out",
 		"modelbox":                         "takes no arguments",
 		"--shards=33":                      "write one from 1 to 32",
-		"--shards=-1":                      "write one from 1 to 32",
 		"--rbac --shards=2":                "leave one out",
 	} {
 		code, stdout, stderr := runManifests(t, strings.Fields(args)...)
@@ -103,12 +90,4 @@ func TestManifestsOfTheChosenKinds(t *testing.T) {
 	require.Equal(t, cli.ExitDone, code, stderr)
 	require.Equal(t, 1, strings.Count(chosen, "\nkind: ClusterRole\n"))
 	require.Contains(t, chosen, "name: operetta-metacontroller-myjob\n")
-}
-
-// The program of another module knows its own operators, and no others.
-func TestManifestsOfUnknownKindsAreRefused(t *testing.T) {
-	code, stdout, stderr := runProgram(t, hooks.All()[:2], "", "manifests", "--kinds=podset")
-	require.Equal(t, cli.ExitUsage, code)
-	require.Empty(t, stdout)
-	require.Contains(t, stderr, ": write some of build,dataservice (see operetta manifests --help)\n")
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,9 +15,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/internal/scaffold"
 )
-
-// framework is the path of the module that a new one requires.
-const framework = "github.com/operetta-dev/operetta"
 
 // newFlags are the flags of new.
 type newFlags struct {
@@ -101,7 +99,7 @@ func (p *program) newModule(dir string, flags newFlags) error {
 	}
 	commands := []string{"go mod tidy", "make generate golden", "make test demo"}
 	if module.Version == "" {
-		commands = append([]string{"go get " + framework + "@latest"}, commands...)
+		commands = append([]string{"go get " + scaffold.Operetta + "@latest"}, commands...)
 	}
 	p.next(dir, commands...)
 	return nil
@@ -109,25 +107,19 @@ func (p *program) newModule(dir string, flags newFlags) error {
 
 // writePlan writes files, and prints which.
 func (p *program) writePlan(plan scaffold.Plan) error {
-	created, changed, err := plan.Write()
-	for _, path := range created {
-		fmt.Fprintf(printable.NewWriter(p.Out), "created %s\n", path)
-	}
-	for _, path := range changed {
-		fmt.Fprintf(printable.NewWriter(p.Out), "changed %s\n", path)
+	done, err := plan.Write()
+	for _, line := range done {
+		fmt.Fprintln(printable.NewWriter(p.Out), line)
 	}
 	return err
 }
 
 // next prints the commands to run in a folder.
 func (p *program) next(dir string, commands ...string) {
-	fmt.Fprint(p.Out, "\nNext:\n")
 	if dir = filepath.Clean(dir); dir != "." {
-		fmt.Fprintf(printable.NewWriter(p.Out), "  cd %s\n", dir)
+		commands = slices.Insert(commands, 0, "cd "+dir)
 	}
-	for _, command := range commands {
-		fmt.Fprintf(printable.NewWriter(p.Out), "  %s\n", command)
-	}
+	fmt.Fprintf(printable.NewWriter(p.Out), "\nNext:\n  %s\n", strings.Join(commands, "\n  "))
 }
 
 // frameworkVersion returns the version of Operetta that the program was built
@@ -138,7 +130,7 @@ func frameworkVersion() string {
 		return ""
 	}
 	for _, module := range append([]*debug.Module{&info.Main}, info.Deps...) {
-		if module.Path == framework && module.Replace == nil && module.Version != "(devel)" && !strings.Contains(module.Version, "+") {
+		if module.Path == scaffold.Operetta && module.Replace == nil && module.Version != "(devel)" && !strings.Contains(module.Version, "+") {
 			return module.Version
 		}
 	}

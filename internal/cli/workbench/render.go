@@ -58,11 +58,7 @@ func render(p *program, path string, flags *renderFlags) error {
 			return cli.Usagef("--now %q is no time like 2026-01-02T15:04:05Z", flags.now)
 		}
 	}
-	read, err := p.readDocuments(path)
-	if err != nil {
-		return err
-	}
-	input, controller, err := p.only(path, read)
+	input, controller, err := p.only(path)
 	if err != nil {
 		return err
 	}
@@ -80,7 +76,11 @@ func render(p *program, path string, flags *renderFlags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", input.source, err)
 	}
-	answer, err := p.call(controller, hook, now, request)
+	var answer metacontroller.Answer
+	err = p.catch(controller.Name()+"/"+flags.hook, func() error {
+		answer, err = controller.Call(hook, now, request)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", input.source, err)
 	}

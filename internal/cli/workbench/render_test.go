@@ -126,7 +126,7 @@ func TestRenderTellsMistakes(t *testing.T) {
 		{"another kind", "apiVersion: v1\nkind: Pod\n", "", 1, "standard input, document 1: there is no operator for the kind Pod of v1, only for Greeting of example.com/v1\n"},
 		{"two documents", bare + "---\n" + bare, "", 1, "standard input has 2 documents, and render takes one: split the file"},
 		{"no document", "# nothing\n---\n", "", 1, "standard input has no document"},
-		{"a list", "[1]", "", 1, "standard input, document 1: expected a mapping, got a list"},
+		{"a list", "[1]", "", 1, "standard input, document 1: expected a mapping, not a list or a single value"},
 		{"a key that stands twice", bare + "kind: Greeting\n", "", 1, `standard input, document 1 is neither YAML nor JSON`},
 		{"children that are none", strings.Replace(request, `{"ConfigMap.v1"`, `[], "x": {"ConfigMap.v1"`, 1), "", 1, "standard input, document 1: children: "},
 		{"a damaged child", strings.Replace(request, `"name": "old"`, `"name": 7`, 1), "", 1, `standard input, document 1: children["ConfigMap.v1"]: "old" has no metadata.name`},

@@ -5,18 +5,19 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
-	"reflect"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/printable"
+	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
 func newReplayCommand(p *program) *cobra.Command {
@@ -61,8 +62,8 @@ func (p *program) replay(dir, output string) error {
 		return err
 	}
 	report := replayReport{}
-	found := map[[2]string]*replayChange{}
-	err := corpus.Each(dir, p.Controllers(), func(c corpus.Case) error {
+	found := map[string]*replayChange{}
+	err := corpus.Each(dir, "*", p.Controllers(), func(c corpus.Case) error {
 		changes, err := changesOf(dir, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
@@ -71,7 +72,14 @@ func (p *program) replay(dir, output string) error {
 		if len(changes) > 0 {
 			report.Changed++
 		}
-		note(found, c.Name, changes)
+		for _, what := range changes {
+			hook, example := path.Split(c.Name)
+			key := hook + " " + what
+			if found[key] == nil {
+				found[key] = &replayChange{Hook: strings.TrimSuffix(hook, "/"), What: what, Example: example}
+			}
+			found[key].Cases++
+		}
 		return nil
 	})
 	if err != nil {
@@ -80,7 +88,7 @@ func (p *program) replay(dir, output string) error {
 	if report.Cases == 0 {
 		return fmt.Errorf("there is no <kind>/<hook>/<case>.in.yaml below %s: %s serve --record writes them", dir, p.Name())
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, key := range slices.Sorted(maps.Keys(found)) {
 		report.Changes = append(report.Changes, *found[key])
 	}
 	if err := report.print(p.Out, output); err != nil {
@@ -90,18 +98,6 @@ func (p *program) replay(dir, output string) error {
 		return fmt.Errorf("%d of %d cases have another answer", report.Changed, report.Cases)
 	}
 	return nil
-}
-
-// note counts the changes of a case.
-func note(found map[[2]string]*replayChange, name string, changes []string) {
-	hook, example := filepath.Split(name)
-	for _, what := range changes {
-		key := [2]string{hook, what}
-		if found[key] == nil {
-			found[key] = &replayChange{Hook: strings.TrimSuffix(hook, "/"), What: what, Example: example}
-		}
-		found[key].Cases++
-	}
 }
 
 func (r replayReport) print(w io.Writer, output string) error {
@@ -123,7 +119,7 @@ func (r replayReport) print(w io.Writer, output string) error {
 
 // changesOf returns how the answer to a case has changed, each change once.
 func changesOf(dir string, c corpus.Case) ([]string, error) {
-	text, err := documents.ReadRegular(filepath.Join(dir, filepath.FromSlash(c.Name)+".out.yaml"))
+	text, err := documents.ReadBelow(dir, c.Name+".out.yaml")
 	if err != nil {
 		return nil, err
 	}
@@ -142,18 +138,15 @@ func changesOf(dir string, c corpus.Case) ([]string, error) {
 	if err := yaml.Unmarshal(after, &now); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	changes := map[string]bool{}
-	if old["error"] != nil || now["error"] != nil {
-		if !reflect.DeepEqual(old, now) {
-			changes[fmt.Sprintf("error: %v -> %v", brief(old["error"]), brief(now["error"]))] = true
-		}
-		return slices.Sorted(maps.Keys(changes)), nil
+	if old["error"] != nil || now["error"] != nil { // nothing else is to be compared
+		old, now = map[string]any{"error": old["error"]}, map[string]any{"error": now["error"]}
 	}
-	compareChildren(changes, byRef(old), byRef(now))
+	changes := append(changesOfChildren(byRef(old), byRef(now)), difference(simulate.Reported, old, now)...)
 	delete(old, "children")
 	delete(now, "children")
-	compare(changes, "", old, now)
-	return slices.Sorted(maps.Keys(changes)), nil
+	changes = append(changes, difference(simulate.Changed, old, now)...)
+	slices.Sort(changes)
+	return slices.Compact(changes), nil
 }
 
 // byRef returns the children of an answer by their references.
@@ -168,66 +161,26 @@ func byRef(answer map[string]any) map[string]map[string]any {
 	return children
 }
 
-func compareChildren(changes map[string]bool, old, now map[string]map[string]any) {
+func changesOfChildren(old, now map[string]map[string]any) (changes []string) {
 	for ref, child := range old {
 		if now[ref] == nil {
-			changes[fmt.Sprintf("%v goes", child["kind"])] = true
+			changes = append(changes, fmt.Sprintf("%v goes", child["kind"]))
 			continue
 		}
-		compare(changes, fmt.Sprint(child["kind"]), child, now[ref])
+		for _, path := range difference(simulate.Changed, child, now[ref]) {
+			changes = append(changes, fmt.Sprintf("%v.%s", child["kind"], path))
+		}
 	}
 	for ref, child := range now {
 		if old[ref] == nil {
-			changes[fmt.Sprintf("%v comes", child["kind"])] = true
+			changes = append(changes, fmt.Sprintf("%v comes", child["kind"]))
 		}
 	}
+	return changes
 }
 
-// longestPath is how long a path is from which on a difference is told as a whole: there may be
-// thousands of levels.
-const longestPath = 300
-
-// compare collects the paths at which two values differ, ignoring the hash of a
-// child.
-func compare(changes map[string]bool, path string, old, now any) {
-	oldMap, isMap := old.(map[string]any)
-	nowMap, isAlsoMap := now.(map[string]any)
-	oldList, isList := old.([]any)
-	nowList, isAlsoList := now.([]any)
-	switch {
-	case reflect.DeepEqual(old, now) || strings.HasSuffix(path, ".annotations.operetta.dev/hash"):
-	case isMap && isAlsoMap && len(path) < longestPath:
-		for key := range oldMap {
-			compare(changes, joined(path, key), oldMap[key], nowMap[key])
-		}
-		for key := range nowMap {
-			if _, known := oldMap[key]; !known {
-				compare(changes, joined(path, key), nil, nowMap[key])
-			}
-		}
-	case isList && isAlsoList && len(oldList) == len(nowList):
-		for i := range oldList {
-			compare(changes, path+"[]", oldList[i], nowList[i])
-		}
-	default:
-		changes[fmt.Sprintf("%s: %s -> %s", path, brief(old), brief(now))] = true
-	}
-}
-
-func joined(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
-
-// brief returns a value shortened to fit into a line.
-func brief(value any) string {
-	if value == nil {
-		return "(none)"
-	}
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return "?"
-	}
-	const most = 60
-	if text := []rune(string(encoded)); len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return string(encoded)
+// difference returns the fields in which two objects differ, as a simulation tells them: in the
+// status or in everything else, but for the hash.
+func difference(verb simulate.Verb, old, now map[string]any) []string {
+	return simulate.Event{Verb: verb, Before: &unstructured.Unstructured{Object: old}, Object: &unstructured.Unstructured{Object: now}}.Paths()
 }

@@ -43,13 +43,13 @@ func TestReplayGroupsWhatChanges(t *testing.T) {
 	code, out, errOut := operetta(t, "", "replay", dir)
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "myjob/sync\n")
-	require.Regexp(t, `(?m)^ +[0-9]+x Pod\.spec\.restartPolicy: "OnFailure" -> "Never"  \([a-z-]+\)$`, out)
+	require.Regexp(t, `(?m)^ +[0-9]+x Pod\.spec\.restartPolicy: OnFailure -> Never  \([a-z-]+\)$`, out)
 	require.Equal(t, 1, strings.Count(out, "restartPolicy"), "one change is told once")
 	require.Regexp(t, `[0-9]+ of [0-9]+ cases have another answer`, errOut)
 
 	code, json, _ := operetta(t, "", "replay", dir, "-o", "json")
 	require.Equal(t, 1, code)
-	require.Contains(t, json, `"what": "Pod.spec.restartPolicy: \"OnFailure\" -\u003e \"Never\""`)
+	require.Contains(t, json, `"what": "Pod.spec.restartPolicy: OnFailure -\u003e Never"`)
 }
 
 func TestReplayTellsChildrenAndErrors(t *testing.T) {

@@ -6,49 +6,17 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/documents"
-	printing "github.com/operetta-dev/operetta/internal/report"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
-
-// report prints a simulation: as text while it runs, or as a whole at its end.
-type report struct {
-	*program
-
-	output string
-	text   *printing.Printer
-}
-
-func newReport(p *program, output string) (*report, error) {
-	return &report{program: p, output: output, text: &printing.Printer{Out: p.Out}}, checkOutput(output)
-}
 
 // checkOutput refuses a form of the output that there is not.
 func checkOutput(output string) error {
 	if !slices.Contains([]string{"text", "json", "yaml"}, output) {
 		return cli.Usagef("--output %q is not supported: use text, json or yaml", output)
-	}
-	return nil
-}
-
-// outcomes prints the steps since the last call and how each custom resource
-// ended.
-func (r *report) outcomes(world *simulate.World) {
-	if r.output == "text" {
-		r.text.Outcomes(world)
-	}
-}
-
-// end prints the rest.
-func (r *report) end(world *simulate.World, failure error) error {
-	if r.output == "text" {
-		r.text.Steps(world)
-		return nil
-	}
-	if err := printData(r.Out, r.output, newTranscript(world, failure)); err != nil {
-		return fmt.Errorf("printing the simulation: %w", err)
 	}
 	return nil
 }
@@ -64,4 +32,70 @@ func printData(w io.Writer, output string, value any) error {
 	}
 	_, err = fmt.Fprintln(w, strings.TrimRight(string(text), "\n"))
 	return err
+}
+
+// transcript is a simulation as data.
+type transcript struct {
+	// Converged is false if something kept changing.
+	Converged bool   `json:"converged"`
+	Error     string `json:"error,omitempty"`
+	// Outcomes are how the custom resources ended.
+	Outcomes []transcriptOutcome `json:"outcomes"`
+	Steps    []transcriptStep    `json:"steps"`
+	// Objects are all objects at the end.
+	Objects []map[string]any `json:"objects"`
+}
+
+type transcriptOutcome struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Ready     string `json:"ready"`
+	Reason    string `json:"reason"`
+	Message   string `json:"message"`
+	Failure   string `json:"failure,omitempty"`
+	Calls     int    `json:"hookCalls"`
+	Children  int    `json:"children"`
+}
+
+type transcriptStep struct {
+	Number int               `json:"number"`
+	Time   time.Time         `json:"time"`
+	Events []transcriptEvent `json:"events"`
+}
+
+type transcriptEvent struct {
+	Verb    simulate.Verb `json:"verb"`
+	Kind    string        `json:"kind,omitempty"`
+	Name    string        `json:"name,omitempty"`
+	By      string        `json:"by,omitempty"`
+	Detail  string        `json:"detail,omitempty"`
+	Changes []string      `json:"changes,omitempty"`
+}
+
+func newTranscript(world *simulate.World, failure error) transcript {
+	whole := transcript{Converged: failure == nil}
+	if failure != nil {
+		whole.Error = failure.Error()
+	}
+	for _, o := range world.Outcomes() {
+		whole.Outcomes = append(whole.Outcomes, transcriptOutcome{
+			Kind: o.Parent.GetKind(), Namespace: o.Parent.GetNamespace(), Name: o.Parent.GetName(),
+			Ready: o.Ready, Reason: o.Reason, Message: o.Message, Failure: o.Failure, Calls: o.Calls, Children: o.Children,
+		})
+	}
+	for _, step := range world.Steps {
+		events := make([]transcriptEvent, len(step.Events))
+		for i, event := range step.Events {
+			events[i] = transcriptEvent{Verb: event.Verb, By: event.By, Detail: event.Detail, Changes: event.Paths()}
+			if event.Object != nil {
+				events[i].Kind, events[i].Name = event.Object.GetKind(), event.Object.GetName()
+			}
+		}
+		whole.Steps = append(whole.Steps, transcriptStep{Number: step.Number, Time: step.Time, Events: events})
+	}
+	for _, object := range world.Objects() {
+		whole.Objects = append(whole.Objects, object.Object)
+	}
+	return whole
 }

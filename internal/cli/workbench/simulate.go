@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/report"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
@@ -78,22 +80,23 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if err != nil {
 		return err
 	}
-	if flags.maxSteps < 1 || flags.maxSteps > maxSteps {
-		return cli.Usagef("--max-steps %d is not between 1 and %d", flags.maxSteps, maxSteps)
-	}
-	show, err := newReport(p, flags.output)
-	if err != nil {
-		return err
-	}
 	rounds, err := p.rounds(paths)
 	if err != nil {
 		return err
 	}
-	call, stop, err := p.hooks(ctx, flags.overHTTP, flags.validate)
-	if err != nil {
-		return err
+	controllers := p.Controllers()
+	if !flags.validate {
+		controllers = withoutCRDs(controllers)
 	}
-	defer stop()
+	call := p.hooks(controllers)
+	if flags.overHTTP {
+		served, stop, err := p.hooksOverHTTP(ctx, controllers)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		call = served
+	}
 	if flags.record != "" {
 		if call, err = recording(flags.record, call); err != nil {
 			return err
@@ -109,9 +112,16 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 
 		SkipValidation: !flags.validate,
 	})
-	err = p.playRounds(world, rounds, flags, show)
-	if printErr := show.end(world, err); printErr != nil {
-		return printErr
+	text := report.Printer{Out: p.Out}
+	if flags.output != "text" {
+		text.Out = io.Discard
+	}
+	err = p.playRounds(world, rounds, flags, &text)
+	text.Steps(world)
+	if flags.output != "text" {
+		if err := printData(p.Out, flags.output, newTranscript(world, err)); err != nil {
+			return fmt.Errorf("printing the simulation: %w", err)
+		}
 	}
 	if err != nil {
 		return err
@@ -120,7 +130,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 }
 
 // playRounds applies the documents round by round.
-func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *simulateFlags, show *report) error {
+func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *simulateFlags, text *report.Printer) error {
 	for _, round := range rounds {
 		for _, d := range round {
 			if err := p.apply(world, d, flags.validate); err != nil {
@@ -128,7 +138,7 @@ func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *
 			}
 		}
 		err := world.Play()
-		show.outcomes(world)
+		text.Outcomes(world)
 		if err != nil {
 			return err
 		}
@@ -143,11 +153,9 @@ func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *
 // apply applies a document, and warns of fields that the API server would drop.
 func (p *program) apply(world *simulate.World, d document, validate bool) error {
 	if controller, err := p.controllerFor(d); err == nil && validate {
-		unknown, err := unknownFields(controller, d.json)
-		if err != nil {
+		if err := p.warnOf(d, controller); err != nil {
 			return fmt.Errorf("%s: %w", d.source, err)
 		}
-		p.warn(d, "", unknown)
 	}
 	if err := world.Apply(d.json); err != nil {
 		return d.refused(err)
@@ -163,7 +171,7 @@ func verdict(world *simulate.World, faults bool) error {
 	}
 	var unready []string
 	for _, outcome := range world.Outcomes() {
-		name := outcome.Parent.GetKind() + " " + outcome.Parent.GetNamespace() + "/" + outcome.Parent.GetName()
+		name := outcome.Parent.GetKind() + " " + simulate.RefOf(outcome.Parent).Key()
 		switch {
 		case outcome.Failure != "":
 			unready = append(unready, name+": "+outcome.Failure)
@@ -177,7 +185,14 @@ func verdict(world *simulate.World, faults bool) error {
 	return nil
 }
 
+// faults refuses what is out of range, and returns what goes wrong.
 func (f *simulateFlags) faults() ([]simulate.Fault, error) {
+	if err := checkOutput(f.output); err != nil {
+		return nil, err
+	}
+	if f.maxSteps < 1 || f.maxSteps > maxSteps {
+		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)
+	}
 	if f.apply != string(simulate.DynamicApply) && f.apply != string(simulate.ServerSideApply) {
 		return nil, cli.Usagef("--apply %q is neither dynamic-apply nor server-side-apply", f.apply)
 	}

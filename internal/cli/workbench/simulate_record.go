@@ -15,16 +15,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// caseRecorder writes the requests to the hooks of a simulation as cases, each
-// once. The author keeps the useful ones.
-type caseRecorder struct {
-	dir     string
-	written map[string]bool // requests without their time
-	count   map[string]int  // of the cases of a hook
-}
-
-// recording wraps calls so that they are written as cases below a folder. It
-// fails if the folder has recorded cases, which somebody may have edited.
+// recording wraps calls so that each request is written as a case below a folder, once. The author
+// keeps the useful ones. It fails if the folder has recorded cases, which somebody may have edited.
 func recording(dir string, call simulate.Call) (simulate.Call, error) {
 	there, err := fs.Glob(os.DirFS(dir), "*/*/step-[0-9]*.yaml") // the name of dir is no pattern
 	if err != nil {
@@ -33,26 +25,24 @@ func recording(dir string, call simulate.Call) (simulate.Call, error) {
 	if len(there) > 0 {
 		return nil, fmt.Errorf("--record: %s has been recorded before: give it a name that says what it shows, or delete it", filepath.Join(dir, filepath.FromSlash(there[0])))
 	}
-	r := &caseRecorder{dir: dir, written: map[string]bool{}, count: map[string]int{}}
+	written, count := map[string]bool{}, map[string]int{} // requests without their time, and cases by hook
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {
 		status, answer, err := call(now, path, body)
 		key := path + string(body)
-		if err != nil || status != http.StatusOK || r.written[key] {
+		if err != nil || status != http.StatusOK || written[key] {
 			return status, answer, err
 		}
-		r.written[key] = true
-		if err := r.write(now, path, body, answer); err != nil {
+		written[key] = true
+		count[path]++
+		if err := writeCase(dir, fmt.Sprintf("%s/step-%03d", strings.TrimPrefix(path, "/"), count[path]), now, body, answer); err != nil {
 			return status, answer, fmt.Errorf("--record: %w", err)
 		}
 		return status, answer, nil
 	}, nil
 }
 
-// write writes the case of a request.
-func (r *caseRecorder) write(now time.Time, path string, body, answer []byte) error {
-	hook := strings.TrimPrefix(path, "/")
-	r.count[hook]++
-	name := filepath.Join(r.dir, filepath.FromSlash(hook), fmt.Sprintf("step-%03d", r.count[hook]))
+// writeCase writes a request and its answer.
+func writeCase(dir, name string, now time.Time, body, answer []byte) error {
 	var request map[string]json.RawMessage
 	if err := json.Unmarshal(body, &request); err != nil {
 		return err
@@ -69,27 +59,9 @@ func (r *caseRecorder) write(now time.Time, path string, body, answer []byte) er
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	head := fmt.Appendf(nil, "# Recorded by simulate: name the file after what it shows, and say here why.\nnow: %q\n", now.UTC().Format(time.RFC3339Nano))
+	if err := documents.WriteBelow(dir, name+".out.yaml", output, 0o644); err != nil {
 		return err
 	}
-	head := fmt.Sprintf("# Recorded by simulate: name the file after what it shows, and say here why.\nnow: %q\n", now.UTC().Format(time.RFC3339Nano))
-	for ending, text := range map[string][]byte{".in.yaml": append([]byte(head), input...), ".out.yaml": output} {
-		if err := writeNew(name+ending, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeNew writes a file that must not exist yet.
-func writeNew(path string, text []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return documents.WriteBelow(dir, name+".in.yaml", append(head, input...), 0o644)
 }

@@ -50,7 +50,7 @@ func TestSimulateTellsWhatIsNotReady(t *testing.T) {
 // YAML reads some names as something else, which must not be called missing.
 func TestSimulateTellsThatANameIsNoString(t *testing.T) {
 	for name, says := range map[string]string{
-		"y": "is no string: put it in quotes", "no": "is no string: put it in quotes", "7": "is no string: put it in quotes", `""`: "has no metadata.name",
+		"y": "has a metadata.name that is a bool: put a string in quotes", "7": "has a metadata.name that is a number: put a string in quotes", `""`: "has no metadata.name",
 	} {
 		code, _, stderr := runSimulate(t, strings.Replace(modelBox, "name: web", "name: "+name, 1))
 		require.Equal(t, cli.ExitFailed, code, name)
@@ -76,9 +76,8 @@ func TestSimulateAppliesTheSameResourceAgainAsAnEdit(t *testing.T) {
 }
 
 func TestSimulateDeletes(t *testing.T) {
-	code, _, stderr := runSimulate(t, modelBox, "--delete", "--output", "json")
+	code, stdout, stderr := runSimulate(t, modelBox, "--delete", "--output", "json")
 	require.Equal(t, cli.ExitDone, code, stderr)
-	_, stdout, _ := runSimulate(t, modelBox, "--delete", "--output", "json")
 	var whole struct {
 		Converged bool
 		Objects   []struct{ Kind string }

@@ -22,8 +22,13 @@ var manyEntries = map[string]bool{"args": true, "command": true, "env": true, "e
 // values of HTTP headers, of environment variables and of annotations.
 var longTexts = map[string]bool{"args": true, "command": true, "value": true, "env": true, "annotations": true, "podAnnotations": true, "gmsaCredentialSpec": true}
 
-// boundEntries adds the default limits to each list and map of a schema without one.
-func boundEntries(schema map[string]any, name string) {
+// lineEnd is U+0085. Under server-side apply Metacontroller sends children as YAML, in which it
+// arrives as a space.
+const lineEnd = `\x85`
+
+// bound adds the default limits to each list, map and string of a schema without one, and has no
+// string admit a [lineEnd].
+func bound(schema map[string]any, name string) {
 	limit := fewEntries
 	if manyEntries[name] {
 		limit = mostEntries
@@ -34,47 +39,27 @@ func boundEntries(schema map[string]any, name string) {
 	if member(schema, "additionalProperties") != nil && schema["maxProperties"] == nil {
 		schema["maxProperties"] = limit
 	}
-	belowByName(schema, name, boundEntries)
-}
-
-// boundTexts adds a maximal length to each string of a schema without one.
-func boundTexts(schema map[string]any, name string) {
 	if isText(schema) && schema["maxLength"] == nil && schema["enum"] == nil && !longTexts[name] {
 		schema["maxLength"] = int64(longestText)
 	}
-	belowByName(schema, name, boundTexts)
-}
-
-// isText reports whether a text is a value of a schema.
-func isText(schema map[string]any) bool {
-	return schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
-}
-
-// belowByName calls visit with the schema of each field of an object, of each item of a list and of
-// each value of a map, and the name of the field that it belongs to.
-func belowByName(schema map[string]any, name string, visit func(schema map[string]any, name string)) {
-	for _, keyword := range []string{"items", "additionalProperties"} {
-		if inner := member(schema, keyword); inner != nil {
-			visit(inner, name)
-		}
-	}
-	for field := range member(schema, "properties") {
-		visit(member(member(schema, "properties"), field), field)
-	}
-}
-
-// lineEnd is U+0085. Under server-side apply Metacontroller sends children as YAML, in which it
-// arrives as a space.
-const lineEnd = `\x85`
-
-// refuseLineEnds has no string of a schema admit a [lineEnd].
-func refuseLineEnds(schema map[string]any, name string) {
 	if pattern, has := schema["pattern"].(string); isText(schema) && has {
 		schema["pattern"] = strings.ReplaceAll(pattern, "[^", "[^"+lineEnd)
 	} else if isText(schema) && schema["enum"] == nil && schema["format"] == nil {
 		schema["pattern"] = "^[^" + lineEnd + "]*$"
 	}
-	belowByName(schema, name, refuseLineEnds)
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if inner := member(schema, keyword); inner != nil {
+			bound(inner, name)
+		}
+	}
+	for field := range member(schema, "properties") {
+		bound(member(member(schema, "properties"), field), field)
+	}
+}
+
+// isText reports whether a text is a value of a schema.
+func isText(schema map[string]any) bool {
+	return schema["type"] == "string" || schema["x-kubernetes-int-or-string"] == true
 }
 
 // The exponent of a quantity in Kubernetes' pattern, and the one that is admitted: to
@@ -84,21 +69,17 @@ const (
 	shortExponent = `([eE](\+|-)?[0-9]{1,2})`
 )
 
-// boundQuantities adds a maximal length to each quantity of a schema, and to its exponent.
-func boundQuantities(schema map[string]any) {
-	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, anyExponent) {
+// boundValues adds a maximal length to each quantity of a schema and to its exponent, and the range
+// of its format to each number without one: the API server does not look at the format, and no hook
+// can decode a larger number.
+func boundValues(schema map[string]any) {
+	below(schema, boundValues)
+	pattern, _ := schema["pattern"].(string)
+	switch {
+	case strings.Contains(pattern, anyExponent):
 		schema["pattern"] = strings.Replace(pattern, anyExponent, shortExponent, 1)
 		schema["maxLength"] = int64(longestQuantity)
-	}
-	below(schema, boundQuantities)
-}
-
-// boundNumbers adds the range of its format to each number of a schema without one: the API server does
-// not look at the format, and no hook can decode a larger number.
-func boundNumbers(schema map[string]any) {
-	below(schema, boundNumbers)
-	switch {
-	case schema["format"] == "int32", schema["x-kubernetes-int-or-string"] == true && schema["pattern"] == nil: // with one it is a quantity
+	case schema["format"] == "int32", schema["x-kubernetes-int-or-string"] == true && pattern == "":
 		boundRange(schema, math.MinInt32, math.MaxInt32)
 	case schema["format"] == "int64":
 		// A limit is a floating-point number, of which this is the largest below 2^63, as it is printed.

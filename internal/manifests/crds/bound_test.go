@@ -8,26 +8,32 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestEveryListAndMapIsBound(t *testing.T) {
+func TestEveryListMapAndTextIsBound(t *testing.T) {
 	schema := map[string]any{}
 	require.NoError(t, yaml.Unmarshal([]byte(`
 properties:
   args: {type: array, items: {type: string}}
-  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, items: {type: string}}}}}
-  nodeSelector: {type: object, additionalProperties: {type: string}}
-  env: {type: object, additionalProperties: {type: array, items: {type: string}}}
-  items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
+  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, items: {type: integer}}}}}
+  env: {type: object, additionalProperties: {type: array, items: {type: integer}}}
+  items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: boolean}}}}
+  labels: {type: object, additionalProperties: {type: string}}
+  phase: {type: string, enum: [a]}
+  path: {type: string, maxLength: 4096, pattern: "^/[^:]*$"}
+  time: {type: string, format: date-time}
 `), &schema))
-	boundEntries(schema, "spec")
+	bound(schema, "spec")
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)
 	require.YAMLEq(t, `
 properties:
-  args: {type: array, maxItems: 1000, items: {type: string}}
-  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 100, items: {type: string}}}}}
-  nodeSelector: {type: object, maxProperties: 100, additionalProperties: {type: string}}
-  env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: string}}}
-  items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: string}}}}
+  args: {type: array, maxItems: 1000, items: {type: string, pattern: '^[^\x85]*$'}}
+  ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 100, items: {type: integer}}}}}
+  env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: integer}}}
+  items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: boolean}}}}
+  labels: {type: object, maxProperties: 100, additionalProperties: {type: string, maxLength: 1024, pattern: '^[^\x85]*$'}}
+  phase: {type: string, enum: [a]}
+  path: {type: string, maxLength: 4096, pattern: '^/[^\x85:]*$'}
+  time: {type: string, format: date-time, maxLength: 1024}
 `, string(got))
 }
 
@@ -37,8 +43,7 @@ func TestQuantitiesAreShort(t *testing.T) {
 		"plain": map[string]any{"type": "string", "pattern": `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`},
 		"other": map[string]any{"pattern": `^[a-z]+$`},
 	}}
-	boundTexts(schema, "spec") // its limit is too long for a quantity
-	boundQuantities(schema)
+	boundValues(schema)
 	plain := schema["properties"].(map[string]any)["plain"].(map[string]any)
 	require.EqualValues(t, 64, plain["maxLength"])
 	pattern := regexp.MustCompile(plain["pattern"].(string))
@@ -46,29 +51,6 @@ func TestQuantitiesAreShort(t *testing.T) {
 		require.Equal(t, admitted, pattern.MatchString(value), value)
 	}
 	require.Equal(t, map[string]any{"pattern": `^[a-z]+$`}, schema["properties"].(map[string]any)["other"])
-}
-
-func TestEveryTextIsBounded(t *testing.T) {
-	schema := map[string]any{}
-	require.NoError(t, yaml.Unmarshal([]byte(`
-properties:
-  args: {type: array, items: {type: string}}
-  name: {type: string}
-  phase: {type: string, enum: [a]}
-  path: {type: string, maxLength: 4096}
-  labels: {type: object, additionalProperties: {type: string}}
-`), &schema))
-	boundTexts(schema, "spec")
-	got, err := yaml.Marshal(schema)
-	require.NoError(t, err)
-	require.YAMLEq(t, `
-properties:
-  args: {type: array, items: {type: string}}
-  name: {type: string, maxLength: 1024}
-  phase: {type: string, enum: [a]}
-  path: {type: string, maxLength: 4096}
-  labels: {type: object, additionalProperties: {type: string, maxLength: 1024}}
-`, string(got))
 }
 
 func TestEveryNumberIsBounded(t *testing.T) {
@@ -81,7 +63,7 @@ properties:
   cpu: {x-kubernetes-int-or-string: true, pattern: a}
   count: {type: integer}
 `), &schema))
-	boundNumbers(schema)
+	boundValues(schema)
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)
 	require.YAMLEq(t, `

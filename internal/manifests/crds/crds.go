@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/crd"
@@ -47,7 +48,7 @@ type CRD struct {
 // command, which downloads controller-gen where it is not in the module cache. What the API
 // server would refuse is an error.
 func Generate(ctx context.Context, dir string, packages []string, controllers []metacontroller.Controller) ([]CRD, error) {
-	module, err := moduleOf(ctx, dir)
+	module, err := moduleOf(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -132,21 +133,7 @@ func (m module) finish(c metacontroller.Controller, text []byte) (CRD, error) {
 
 // check checks a definition against the declaration.
 func check(c metacontroller.Controller, text []byte) (CRD, error) {
-	var definition struct {
-		Spec struct {
-			Names struct {
-				Kind       string   `json:"kind"`
-				ShortNames []string `json:"shortNames"`
-			} `json:"names"`
-			Versions []struct {
-				Name         string `json:"name"`
-				Subresources struct {
-					Status *struct{} `json:"status"`
-					Scale  *struct{} `json:"scale"`
-				} `json:"subresources"`
-			} `json:"versions"`
-		} `json:"spec"`
-	}
+	var definition apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(text, &definition); err != nil {
 		return CRD{}, fmt.Errorf("reading what controller-gen printed: %w", err)
 	}
@@ -159,7 +146,7 @@ func check(c metacontroller.Controller, text []byte) (CRD, error) {
 		return CRD{}, fmt.Errorf("the markers say %s %s, the Controller declares %s %s",
 			apiVersion, spec.Names.Kind, c.Parent.APIVersion, c.Parent.Kind)
 	}
-	if version.Subresources.Status == nil {
+	if version.Subresources == nil || version.Subresources.Status == nil {
 		return CRD{}, fmt.Errorf("there is no status subresource, and without it Metacontroller does not start: add the marker")
 	}
 	for _, name := range spec.Names.ShortNames {
@@ -181,7 +168,7 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	versions, _ := spec["versions"].([]any)
 	version, _ := versions[0].(map[string]any)
 	schema := member(member(version, "schema"), "openAPIV3Schema")
-	boundNumbers(schema)
+	boundValues(schema)
 	cutter := cutter{module: m}
 	cutter.walk(schema, c.ParentType(), "")
 	if len(cutter.silent) > 0 {
@@ -189,16 +176,7 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("kubectl explain would have nothing to say about %s: add comments to the fields",
 			strings.Join(cutter.silent, ", "))
 	}
-	if len(cutter.quoted) > 0 {
-		slices.Sort(cutter.quoted)
-		return nil, fmt.Errorf("the CRD would admit for %s what cannot be decoded: remove the option string from the json tags",
-			strings.Join(cutter.quoted, ", "))
-	}
-	written := member(member(schema, "properties"), "spec")
-	boundEntries(written, "spec")
-	boundTexts(written, "spec")
-	refuseLineEnds(written, "spec")
-	boundQuantities(schema)
+	bound(member(member(schema, "properties"), "spec"), "spec")
 	cut, err := yaml.Marshal(definition)
 	if err != nil {
 		return nil, fmt.Errorf("printing the definition: %w", err)

@@ -2,7 +2,6 @@ package crds
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -11,7 +10,6 @@ import (
 type cutter struct {
 	module module   // ours
 	silent []string // paths of our fields without a description
-	quoted []string // and of those that are written as a text, of which controller-gen knows nothing
 }
 
 // walk goes on below a schema of type t. The schema's own description belongs
@@ -47,7 +45,7 @@ func (c *cutter) element(schema map[string]any, t reflect.Type, path string) {
 func (c *cutter) fields(properties map[string]any, t reflect.Type, path string) {
 	for i := range t.NumField() {
 		field := t.Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" && field.Anonymous {
 			c.inline(properties, field.Type, path)
 			continue
@@ -59,9 +57,6 @@ func (c *cutter) fields(properties map[string]any, t reflect.Type, path string) 
 		at := strings.TrimPrefix(path+"."+name, ".")
 		if text, _ := schema["description"].(string); text == "" {
 			c.silent = append(c.silent, at)
-		}
-		if slices.Contains(strings.Split(options, ","), "string") {
-			c.quoted = append(c.quoted, at)
 		}
 		c.walk(schema, field.Type, at)
 	}

@@ -158,20 +158,6 @@ func TestAFieldOfAnyContentIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestANumberThatIsToBeWrittenAsATextIsNamed(t *testing.T) {
-	type counts struct {
-		Count int64 `json:"count,omitempty,string"`
-	}
-	type object struct {
-		Spec counts `json:"spec"`
-	}
-	schema := map[string]any{}
-	require.NoError(t, yaml.Unmarshal([]byte(`{properties: {spec: {properties: {count: {type: integer, description: ours}}}}}`), &schema))
-	c := cutter{module: ours}
-	c.walk(schema, reflect.TypeFor[object](), "")
-	require.Equal(t, []string{"spec.count"}, c.quoted)
-}
-
 // TestWhatIsEmbeddedByAPointerIsWalked, and what is no struct is left alone.
 func TestWhatIsEmbeddedByAPointerIsWalked(t *testing.T) {
 	type Names map[string]string

@@ -1,35 +1,28 @@
 package crds
 
 import (
-	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"strings"
 )
 
 // module is the path of a Go module.
 type module string
 
-// moduleOf returns the path of the module in a folder.
-func moduleOf(ctx context.Context, dir string) (module, error) {
+// moduleOf returns the path of the module in a folder, which is that of the running program.
+func moduleOf(dir string) (module, error) {
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		return "", fmt.Errorf("looking for the root of a Go module: %w: run it there, or name it with --root", err)
 	}
-	command := exec.CommandContext(ctx, "go", "mod", "edit", "-json")
-	command.Dir = dir
-	output, err := command.Output()
-	if err != nil {
-		return "", fmt.Errorf("reading the go.mod of %s with the go command: %w", dir, err)
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", errors.New("the program does not know its module: build it with the go command")
 	}
-	var file struct{ Module struct{ Path string } }
-	if err := json.Unmarshal(output, &file); err != nil {
-		return "", fmt.Errorf("reading what go mod edit printed: %w", err)
-	}
-	return module(file.Module.Path), nil
+	return module(info.Main.Path), nil
 }
 
 // declares reports whether a type is declared in the module. The running program is
