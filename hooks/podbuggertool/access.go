@@ -24,36 +24,30 @@ func permissions(names ...string) []rbacv1.PolicyRule {
 	}
 }
 
-// access returns the ServiceAccount of the Jobs and, once it is observed, the
-// Role and RoleBinding for the Pods of these names. Whoever may create Pods or
-// tokens in the namespace can act as any ServiceAccount: so it is deleted while
-// no Pod waits for its Job, and its tokens with it. A rule without names would
-// allow every Pod. Without hasRights a Role and a RoleBinding that are there are deleted.
+// access returns the ServiceAccount of the Jobs and, once that is the tool's own, the Role
+// and RoleBinding for the Pods of these names. Whoever may create Pods in the namespace can
+// act as any ServiceAccount, so all three go while no Pod waits for its Job. A rule without
+// names would allow every Pod.
 func access(tool *PodBuggerTool, names []string, hasRights bool) []metacontroller.Object {
 	if len(names) == 0 {
 		return nil
 	}
 	meta := metav1.ObjectMeta{Name: accessName(tool), Namespace: tool.Namespace, Labels: childLabels(tool, "access")}
-	account := &corev1.ServiceAccount{
+	children := []metacontroller.Object{&corev1.ServiceAccount{
 		ObjectMeta: *meta.DeepCopy(),
 		// Only Pods that ask for the token get it, as the Jobs' do.
 		AutomountServiceAccountToken: new(false),
-	}
+	}}
 	if !hasRights {
-		return []metacontroller.Object{account}
+		return children
 	}
-	return []metacontroller.Object{
-		account,
-		&rbacv1.Role{
-			ObjectMeta: *meta.DeepCopy(),
-			Rules:      permissions(names...),
-		},
+	return append(children,
+		&rbacv1.Role{ObjectMeta: *meta.DeepCopy(), Rules: permissions(names...)},
 		&rbacv1.RoleBinding{
 			ObjectMeta: meta,
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: metacontroller.Role.Kind, Name: meta.Name},
 			Subjects:   []rbacv1.Subject{subject(tool)},
-		},
-	}
+		})
 }
 
 // subject returns the ServiceAccount of the Jobs as a RoleBinding names it.
@@ -61,74 +55,49 @@ func subject(tool *PodBuggerTool) rbacv1.Subject {
 	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: accessName(tool), Namespace: namespace(tool)}
 }
 
-// bindsOthers reports whether the RoleBinding gives the rights of the Jobs to somebody
-// else, or theirs to another Role. Under dynamic-apply Metacontroller leaves a subject
-// that others have added, and somebody may add one who could not grant these rights: so
-// the RoleBinding is deleted and made anew.
-func bindsOthers(tool *PodBuggerTool, children metacontroller.Objects) (bool, error) {
-	object, found := children.Find(metacontroller.RoleBinding.APIVersion, metacontroller.RoleBinding.Kind, accessName(tool))
-	if !found {
-		return false, nil
-	}
-	var binding struct {
-		RoleRef  rbacv1.RoleRef   `json:"roleRef"`
-		Subjects []rbacv1.Subject `json:"subjects"`
-	}
-	if err := object.Decode(&binding); err != nil {
-		return true, err
-	}
-	isOther := func(other rbacv1.Subject) bool { return other != subject(tool) }
-	return slices.ContainsFunc(binding.Subjects, isOther) || binding.RoleRef.Name != "" && binding.RoleRef.Name != accessName(tool), nil
+// observedAccess is what the hook reads of a ServiceAccount, a Role or a RoleBinding.
+type observedAccess struct {
+	metacontroller.Snapshot `json:"-"`
+
+	RoleRef  rbacv1.RoleRef      `json:"roleRef"`
+	Subjects []rbacv1.Subject    `json:"subjects"`
+	Rules    []rbacv1.PolicyRule `json:"rules"`
 }
 
-// observeAccount reports whether the ServiceAccount is one of the tool's
-// children, and is not being deleted. A RoleBinding refers to it by name alone:
-// one that somebody has created before, or taken over, must get no rights,
-// because it would keep them when the tool is deleted.
-func observeAccount(tool *PodBuggerTool, children metacontroller.Objects) bool {
-	account, found := children.Find(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, accessName(tool))
-	return found && !account.Terminating
+// isThere reports whether the object exists and is not being deleted.
+func (a *observedAccess) isThere() bool { return a != nil && !a.Terminating }
+
+// bindsOthers reports whether the RoleBinding gives the rights of the Jobs to somebody else,
+// who could not grant them to themselves, or theirs to another Role. Under dynamic-apply a
+// subject that others have added stays, so it is deleted and made anew.
+func (a *observedAccess) bindsOthers(tool *PodBuggerTool) bool {
+	return a != nil && (a.RoleRef.Name != "" && a.RoleRef.Name != accessName(tool) ||
+		slices.ContainsFunc(a.Subjects, func(s rbacv1.Subject) bool { return s != subject(tool) }))
 }
 
-// observeAccess returns the names of the Pods for which a Job has all rights
-// that it needs: an observed RoleBinding, and a Role that allows what
-// [permissions] lists.
-func observeAccess(tool *PodBuggerTool, children metacontroller.Objects) (map[string]bool, error) {
-	name := accessName(tool)
-	if object, found := children.Find(metacontroller.RoleBinding.APIVersion, metacontroller.RoleBinding.Kind, name); !found || object.Terminating {
-		return nil, nil
+// observeAccess reads which rights the Jobs have. A RoleBinding refers to the ServiceAccount
+// by name alone: one that is not the tool's child gets none, because it would keep them when
+// the tool is deleted.
+func (o *observed) observeAccess(tool *PodBuggerTool, children metacontroller.Objects) error {
+	found := map[string]*observedAccess{}
+	for _, resource := range []metacontroller.Resource{metacontroller.ServiceAccount, metacontroller.RoleBinding, metacontroller.Role} {
+		object, err := metacontroller.Get[observedAccess](children, resource.APIVersion, resource.Kind, accessName(tool))
+		if err != nil {
+			return err
+		}
+		found[resource.Kind] = object
 	}
-	object, found := children.Find(metacontroller.Role.APIVersion, metacontroller.Role.Kind, name)
-	if !found || object.Terminating {
-		return nil, nil
+	binding, role := found[metacontroller.RoleBinding.Kind], found[metacontroller.Role.Kind]
+	o.hasRights = found[metacontroller.ServiceAccount.Kind].isThere() && !binding.bindsOthers(tool)
+	if !o.hasRights || !binding.isThere() || !role.isThere() {
+		return nil
 	}
-	var role struct {
-		Rules []rbacv1.PolicyRule `json:"rules"`
-	}
-	if err := object.Decode(&role); err != nil {
-		return nil, err
-	}
-	allowed := map[string]bool{}
-	for _, pod := range namesIn(role.Rules, "get", "pods") {
-		allowed[pod] = false
-	}
-	for _, pod := range namesIn(role.Rules, "patch", "pods/ephemeralcontainers") {
-		if _, both := allowed[pod]; both {
-			allowed[pod] = true
+	for _, rule := range role.Rules {
+		if slices.Contains(rule.Verbs, "patch") && slices.Contains(rule.Resources, "pods/ephemeralcontainers") {
+			o.allowed = append(o.allowed, rule.ResourceNames...)
 		}
 	}
-	return allowed, nil
-}
-
-// namesIn returns the names for which rules allow a verb on a resource.
-func namesIn(rules []rbacv1.PolicyRule, verb, resource string) []string {
-	var names []string
-	for _, rule := range rules {
-		if slices.Contains(rule.Verbs, verb) && slices.Contains(rule.Resources, resource) {
-			names = append(names, rule.ResourceNames...)
-		}
-	}
-	return names
+	return nil
 }
 
 // accessName returns the name of the ServiceAccount, Role and RoleBinding. It

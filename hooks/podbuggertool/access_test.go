@@ -158,25 +158,6 @@ func TestSuspendedJobDoesNotHoldItsRole(t *testing.T) {
 	})
 }
 
-// TestRoleOfALongNameStopsNothing: names of Roles have no limit at the API server. One that
-// somebody makes a child of the tool is deleted, as any other that the tool does not need.
-func TestRoleOfALongNameStopsNothing(t *testing.T) {
-	stories(t, operettatest.Options{}, func(s story) {
-		s.tool("toolbox", toolbox)
-		s.Play()
-		tool := s.Get("PodBuggerTool/toolbox")
-		for _, name := range []string{strings.Repeat("a", 300), "system:A"} {
-			s.Apply(fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: %q, labels: {controller-uid: %q},
-				ownerReferences: [{apiVersion: apps.jicki.cn/v1alpha1, kind: PodBuggerTool, name: toolbox, uid: %q, controller: true, blockOwnerDeletion: true}]}}`,
-				name, tool.GetUID(), tool.GetUID()))
-		}
-		s.pod("web", "{app: shop}")
-		s.Play()
-		s.ready("toolbox", "1/1")
-		require.Empty(s.t, s.Objects("Role"))
-	})
-}
-
 // TestJobThatCannotStartIsNotPendingForEver has a Job whose Pod waits for
 // something that never comes.
 func TestJobThatCannotStartIsNotPendingForEver(t *testing.T) {
@@ -205,7 +186,7 @@ func TestServiceAccountOfSomebodyElseGetsNoRole(t *testing.T) {
 			require.Empty(s.t, s.rolesEver())
 			require.Empty(s.t, s.Objects("RoleBinding"))
 			require.Zero(s.t, s.jobsEver())
-			s.isBlockedByTheAccount()
+			require.Contains(s.t, s.Condition("PodBuggerTool/toolbox", "Stalled").Message, "ServiceAccount/podbuggertool-toolbox not created after 30s")
 
 			s.Delete(account) // of which Metacontroller does not hear
 			s.Do("wait 10m")
@@ -213,35 +194,4 @@ func TestServiceAccountOfSomebodyElseGetsNoRole(t *testing.T) {
 		s.rests()
 		s.ready("toolbox", "1/1")
 	})
-}
-
-// TestServiceAccountThatIsNoLongerTheToolsLosesItsRole has somebody take the label
-// by which Metacontroller finds its children off the ServiceAccount while a Job is
-// under way. It can be used without the tool then, and outlives it.
-func TestServiceAccountThatIsNoLongerTheToolsLosesItsRole(t *testing.T) {
-	job := firstJob(t, story.toolAndPod)
-	stories(t, operettatest.Options{Hold: []string{"Job/" + job}}, func(s story) {
-		s.toolAndPod()
-		s.until("Job")
-		s.Edit("ServiceAccount/podbuggertool-toolbox", "{metadata: {labels: null}}")
-		s.Until("the Role has gone", func() bool { return s.Get("Role/podbuggertool-toolbox") == nil })
-		require.Empty(s.t, s.Objects("RoleBinding"))
-		require.Equal(s.t, []string{job}, s.Names("Job"), "it is kept")
-
-		s.Play()
-		s.allowsItsOwnAccountOnly()
-		require.Equal(s.t, []string{job}, s.Names("Job"))
-	})
-}
-
-// isBlockedByTheAccount requires that the tool's conditions name the ServiceAccount,
-// and nothing that is not asked for.
-func (s story) isBlockedByTheAccount() {
-	s.t.Helper()
-	for _, condition := range []string{"Ready", "Stalled"} {
-		text := s.Condition("PodBuggerTool/toolbox", condition)
-		require.Equal(s.t, "ChildBlocked", text.Reason)
-		require.Contains(s.t, text.Message, "ServiceAccount/podbuggertool-toolbox not created after 30s: the name may be taken")
-		require.NotContains(s.t, text.Message, "Role")
-	}
 }

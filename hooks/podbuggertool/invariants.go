@@ -63,21 +63,11 @@ func watchAccess(w metacontroller.Write) string {
 	return ""
 }
 
-// isAdoption reports whether Metacontroller adds an owner to an object and writes nothing
-// else of it, which it does before it asks the hook.
+// isAdoption reports whether Metacontroller adds an owner to an object and grants nothing,
+// which it does before it asks the hook.
 func isAdoption(w metacontroller.Write) bool {
-	if w.Before == nil || metav1.GetControllerOfNoCopy(w.Before) != nil {
-		return false
+	grants := func(object *unstructured.Unstructured) []any {
+		return []any{object.Object["rules"], object.Object["subjects"], object.Object["roleRef"]}
 	}
-	owners := w.After.GetOwnerReferences()
-	if len(owners) == 0 || !equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), owners[:len(owners)-1]) {
-		return false
-	}
-	before, after := w.Before.DeepCopy(), w.After.DeepCopy()
-	for _, object := range []*unstructured.Unstructured{before, after} {
-		object.SetOwnerReferences(nil)
-		object.SetResourceVersion("")
-		object.SetManagedFields(nil)
-	}
-	return equality.Semantic.DeepEqual(before.Object, after.Object)
+	return w.Before != nil && metav1.GetControllerOfNoCopy(w.Before) == nil && equality.Semantic.DeepEqual(grants(w.Before), grants(w.After))
 }

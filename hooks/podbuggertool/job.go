@@ -1,11 +1,9 @@
 package podbuggertool
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"time"
@@ -14,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -40,9 +37,6 @@ const (
 	// scratch is the only folder that kubectl may write to. It caches discovery
 	// there.
 	scratch = "/tmp"
-	// largeRecipe is the size from which on the names of the Jobs are made of a
-	// digest of the recipe.
-	largeRecipe = 4 << 10
 	// maxJobBytes is the size from which on Metacontroller cannot apply a Job.
 	maxJobBytes = metacontroller.MaxAppliedBytes
 	// podAnnotation of a Job is the name of its Pod.
@@ -51,48 +45,21 @@ const (
 	uidAnnotation = "operetta.dev/pod-uid"
 )
 
-// recipe is everything that decides what a Job does. Another recipe means
-// another Job, so that a Job never changes. Unset fields are in it as unset, so
-// that a new default does not repeat old Jobs.
-type recipe struct {
-	Tool    string    `json:"tool"`
-	UID     types.UID `json:"uid"`
-	Image   string    `json:"image"`
-	Kubectl string    `json:"kubectl,omitempty"`
-	Command []string  `json:"command,omitempty"`
-	Args    []string  `json:"args,omitempty"`
-	Env     []EnvVar  `json:"env,omitempty"`
-	Target  string    `json:"target,omitempty"`
-	Profile string    `json:"profile"`
-}
-
-// jobNames returns a function that names the Job for each Pod. A name is short
-// enough to be a label and, with five more characters, a Pod's name.
-//
-// The recipe is encoded once, and a large one hashed once: a tool may match
-// thousands of Pods, which differ in their UIDs only.
+// jobNames returns a function that names the Job for each Pod, by its UID and by all that
+// decides what the Job does: another recipe means another Job, so that a Job never changes. The
+// recipe is hashed once, for a tool may match thousands of Pods. A name is short enough to be a
+// label and, with five more characters, a Pod's name.
 func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
-	spec := &tool.Spec
-	text, err := json.Marshal(recipe{
-		tool.Name, "", spec.Image, spec.KubectlImage, spec.Command, spec.Args, spec.Env,
-		spec.TargetContainer, profile(tool),
-	})
+	spec := tool.Spec
+	spec.Selector, spec.MaxPods, spec.Profile = Selector{}, nil, profile(tool)
+	recipe, err := operator.HashOf(spec)
 	if err != nil {
 		return nil, fmt.Errorf("naming the Jobs: %w", err)
 	}
-	before, after, _ := bytes.Cut(text, []byte(`"uid":""`)) // after the tool's name, in which quotes are escaped
-	if len(after) > largeRecipe {
-		digest := sha256.Sum256(after)
-		after = digest[:]
-	}
 	return func(pod *observedPod) string {
-		uid, _ := json.Marshal(pod.UID) // a string cannot fail
-		sum := sha256.New()
-		for _, part := range [][]byte{before, []byte(`"uid":`), uid, after} {
-			_, _ = sum.Write(part) // a hash cannot fail
-		}
+		sum := sha256.Sum256([]byte(tool.Name + "/" + recipe + "/" + string(pod.UID)))
 		const hash, most = 16, 57
-		return operator.JoinName(most-hash-1, tool.Name) + "-" + hex.EncodeToString(sum.Sum(nil)[:hash/2])
+		return operator.JoinName(most-hash-1, tool.Name) + "-" + hex.EncodeToString(sum[:hash/2])
 	}, nil
 }
 

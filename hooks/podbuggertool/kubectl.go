@@ -40,18 +40,14 @@ func arguments(tool *PodBuggerTool, pod string) []string {
 	return args
 }
 
-// pair returns NAME=VALUE so that kubectl parses exactly that. It takes a text
-// with one equals sign literally, except for quotes at its end, and one with
-// several as comma-separated values.
+// pair returns NAME=VALUE so that kubectl parses exactly that. It takes a text with one equals
+// sign literally, except for quotes at its end, and one with several as comma-separated values:
+// a value with either is quoted and written twice, which is one of several in any case.
 func pair(variable EnvVar) string {
 	plain := variable.Name + "=" + variable.Value
-	quoted := `"` + strings.ReplaceAll(plain, `"`, `""`) + `"`
-	switch {
-	case strings.Contains(variable.Value, "="):
-		return quoted
-	case strings.HasSuffix(variable.Value, `"`):
-		return quoted + "," + quoted // the second equals sign, and the same again
-	default:
+	if !strings.ContainsAny(variable.Value, `="`) {
 		return plain
 	}
+	quoted := `"` + strings.ReplaceAll(plain, `"`, `""`) + `"`
+	return quoted + "," + quoted
 }

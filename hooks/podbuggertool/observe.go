@@ -78,7 +78,7 @@ type observed struct {
 	// hasRights is whether the Jobs' ServiceAccount is a child, and nobody else is bound to
 	// their Role.
 	hasRights bool
-	allowed   map[string]bool // names of Pods that Jobs may change
+	allowed   []string // names of Pods that Jobs may change
 }
 
 func observe(tool *PodBuggerTool, request metacontroller.Observed) (observed, error) {
@@ -113,14 +113,7 @@ func observe(tool *PodBuggerTool, request metacontroller.Observed) (observed, er
 	if err != nil {
 		return w, err
 	}
-	isShared, err := bindsOthers(tool, request.Children)
-	if err != nil {
-		return w, err
-	}
-	if w.hasRights = observeAccount(tool, request.Children) && !isShared; w.hasRights {
-		w.allowed, err = observeAccess(tool, request.Children)
-	}
-	return w, err
+	return w, w.observeAccess(tool, request.Children)
 }
 
 // addHelper adds a Pod to those of the Job that controls it. Anyone may copy
@@ -143,58 +136,37 @@ func (p *observedPod) isAlive() bool {
 
 func (p *observedPod) isRunning() bool { return p.Status.Phase == corev1.PodRunning }
 
-// debugContainer returns the ephemeral container of a name, or nil.
-func (p *observedPod) debugContainer(name string) *container {
-	return named(p.Spec.EphemeralContainers, name)
-}
-
 // has reports whether the Pod has a container of a name of its own.
 func (p *observedPod) has(name string) bool {
-	return named(p.Spec.Containers, name) != nil || named(p.Spec.InitContainers, name) != nil
+	return slices.ContainsFunc(slices.Concat(p.Spec.Containers, p.Spec.InitContainers), func(c container) bool { return c.Name == name })
 }
 
-func named(list []container, name string) *container {
-	i := slices.IndexFunc(list, func(c container) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &list[i]
+// debugState is what a debug container does.
+type debugState struct {
+	what string
+	// hasStarted is set if it runs or has ended, isBroken if it cannot start or has failed,
+	// and hasFailed in the latter case: Kubernetes does not restart it. Exit code 0 is fine.
+	hasStarted, isBroken, hasFailed bool
 }
 
-// activity says what the debug container does, and whether it cannot start or
-// has failed: Kubernetes does not restart ephemeral containers. Exit code 0 is
-// fine.
-func (p *observedPod) activity(name string) (what string, isBroken bool) {
+func (p *observedPod) debugState(name string) debugState {
 	i := slices.IndexFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool { return c.Name == name })
 	if i < 0 {
-		return "not started yet", false
+		return debugState{what: "not started yet"}
 	}
 	switch state := p.Status.Ephemeral[i].State; {
 	case state.Running != nil:
-		return "running", false
+		return debugState{what: "running", hasStarted: true}
 	case state.Terminated != nil && state.Terminated.ExitCode != 0:
-		return fmt.Sprintf("it has failed: %s, exit code %d", cmp.Or(state.Terminated.Reason, "Error"), state.Terminated.ExitCode), true
+		what := fmt.Sprintf("it has failed: %s, exit code %d", cmp.Or(state.Terminated.Reason, "Error"), state.Terminated.ExitCode)
+		return debugState{what, true, true, true}
 	case state.Terminated != nil:
-		return "terminated: " + cmp.Or(state.Terminated.Reason, "without a reason"), false
+		return debugState{what: "terminated: " + cmp.Or(state.Terminated.Reason, "without a reason"), hasStarted: true}
 	case state.Waiting != nil && state.Waiting.Reason != "":
 		isStarting := state.Waiting.Reason == "ContainerCreating" || state.Waiting.Reason == "PodInitializing"
-		return "waiting: " + state.Waiting.Reason, !isStarting
+		return debugState{what: "waiting: " + state.Waiting.Reason, isBroken: !isStarting}
 	}
-	return "not started yet", false
-}
-
-// hasFailed reports whether the debug container has ended and failed.
-func (p *observedPod) hasFailed(name string) bool {
-	return slices.ContainsFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool {
-		return c.Name == name && c.State.Terminated != nil && c.State.Terminated.ExitCode != 0
-	})
-}
-
-// hasStarted reports whether the debug container runs or has ended.
-func (p *observedPod) hasStarted(name string) bool {
-	return slices.ContainsFunc(p.Status.Ephemeral, func(c operator.ContainerStatus) bool {
-		return c.Name == name && (c.State.Running != nil || c.State.Terminated != nil)
-	})
+	return debugState{what: "not started yet"}
 }
 
 // outcome is how far a Job is.
@@ -253,9 +225,8 @@ func (w *observed) kubectlError(job *observedJob) string {
 	return ""
 }
 
-// firstLine returns the first line that is no warning, shortened. Later lines
-// are hidden: some errors of the API server print whole containers with their
-// variables.
+// firstLine returns the first line that is no warning, shortened. Later ones are hidden: some
+// errors of the API server print whole containers with their variables.
 func firstLine(text string) string {
 	const most = 300
 	for line := range strings.Lines(text) {

@@ -13,76 +13,37 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// candidate is a Pod that matches, with what the Pod itself shows.
+// candidate is a Pod that matches, and what becomes of it.
 type candidate struct {
 	pod     *observedPod
 	state   PodState
 	message string
-	// outdated is set if the container has another image, stuck if it has
-	// failed for good.
-	outdated, stuck bool
-	// starts is set if the Pod, or its container, has yet to run.
-	starts bool
+	again   time.Duration // when to look again, zero for not at all
+	// isOutdated is set if its container has another image, isStuck if it has failed for good.
+	isOutdated, isStuck bool
 
-	// eligible is set if the Pod can get the container, by the Job of this
-	// name, which is nil until it is observed.
-	eligible bool
-	jobName  string
-	job      *observedJob
-	// allowed is set if the observed Role names the Pod.
-	allowed bool
+	// jobName is empty if a Job is of no use. The job is nil until it is observed.
+	jobName string
+	job     *observedJob
+	isKept  bool // the job is
+	isNamed bool // the Role names the Pod, for its Job has yet to end
+	isMade  bool // the Job is made now, for the observed Role names the Pod
 }
 
-// plan says which of the candidates get the container, and the state of each.
-type plan struct {
-	candidates []*candidate
-	// chosen are as many of the eligible ones as maxPods allows.
-	chosen map[*candidate]bool
-	// named are those of them whose Job has yet to run, and that the Role
-	// therefore names. A Job is only created for a named Pod; others are not
-	// affected.
-	named map[*candidate]bool
-	// delayed are those of the named whose Job is created in a later sync.
-	delayed map[*candidate]bool
-}
-
-// decide makes the plan.
-func decide(tool *PodBuggerTool, candidates []*candidate, now time.Time) plan {
-	p := plan{candidates: candidates, chosen: map[*candidate]bool{}}
-	chosen := choose(tool, candidates)
-	for _, c := range chosen {
-		p.chosen[c] = true
-	}
-	p.named = name(chosen, now)
-	p.delayed = delay(tool, p, now)
-	return p
-}
-
-// isStuck reports whether a container has failed for good.
-func (p plan) isStuck() bool {
-	return slices.ContainsFunc(p.candidates, func(c *candidate) bool { return c.stuck })
-}
-
-// isMade reports whether the Job of a candidate is to be made now.
-func (p plan) isMade(c *candidate) bool {
-	return c.job == nil && c.allowed && p.named[c] && !p.delayed[c]
-}
-
-// candidatesOf returns the candidates with everything that the Pods themselves
-// show.
+// candidatesOf returns the candidates with what the Pods themselves show.
 func (p Policy) candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, error) {
 	candidates := make([]*candidate, len(o.matched))
 	var jobName func(*observedPod) string
+	target := tool.Spec.TargetContainer
 	for i, pod := range o.matched {
 		c := &candidate{pod: pod}
 		candidates[i] = c
-		target := tool.Spec.TargetContainer
-		has := pod.debugContainer(tool.Name)
+		has := slices.IndexFunc(pod.Spec.EphemeralContainers, func(c container) bool { return c.Name == tool.Name })
 		switch {
-		case has != nil:
-			c.setContainer(tool, has)
+		case has >= 0:
+			c.setContainer(tool, pod.Spec.EphemeralContainers[has].Image)
 		case !pod.isRunning():
-			c.state, c.message, c.starts = PodWaiting, pod.Status.Activity(), true
+			c.state, c.message, c.again = PodWaiting, pod.Status.Activity(), metacontroller.RelatedResync
 		case pod.has(tool.Name):
 			c.state, c.message = PodFailed, "the Pod has a container of its own of the name "+tool.Name+": give the tool another"
 		case target != "" && !pod.has(target):
@@ -94,28 +55,30 @@ func (p Policy) candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, err
 					return nil, err
 				}
 			}
-			name := jobName(pod)
-			c.jobName, c.job = name, o.jobs[name]
-			c.state, c.eligible, c.allowed = PodPending, true, o.allowed[pod.Name]
+			c.state, c.jobName = PodPending, jobName(pod)
+			c.job = o.jobs[c.jobName]
 		}
 	}
 	return candidates, nil
 }
 
-// setContainer sets the state of a Pod that has the container.
-func (c *candidate) setContainer(tool *PodBuggerTool, has *container) {
-	activity, isBroken := c.pod.activity(tool.Name)
-	c.state, c.message, c.starts = PodInjected, activity, !c.pod.hasStarted(tool.Name)
-	if c.outdated = has.Image != tool.Spec.Image; c.outdated {
-		c.state, c.message = PodOutdated, fmt.Sprintf("it has the image %.8000s; %s", has.Image, activity) // an image has no longest name
+// setContainer sets the state of a Pod that has the container. Events of one that has yet to
+// start arrive by themselves, but may be lost.
+func (c *candidate) setContainer(tool *PodBuggerTool, image string) {
+	debug := c.pod.debugState(tool.Name)
+	c.state, c.message, c.isStuck = PodInjected, debug.what, debug.hasFailed
+	if !debug.hasStarted {
+		c.again = metacontroller.RelatedResync
 	}
-	if isBroken {
-		c.state, c.stuck = PodNotRunning, c.pod.hasFailed(tool.Name)
+	if c.isOutdated = image != tool.Spec.Image; c.isOutdated {
+		c.state, c.message = PodOutdated, fmt.Sprintf("it has the image %.8000s; %s", image, debug.what) // an image has no longest name
+	}
+	if debug.isBroken {
+		c.state = PodNotRunning
 	}
 }
 
-// checkedNames returns the names of the Jobs, or an error if a Job would be too
-// large: computing each name would also cost as much as the tool is large.
+// checkedNames returns the names of the Jobs, or an error if a Job would be too large.
 func (p Policy) checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
 	size, err := metacontroller.AppliedSize(p.job(tool, pod, ""))
 	if err != nil {
@@ -127,161 +90,103 @@ func (p Policy) checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*obser
 	return jobNames(tool)
 }
 
-// choose returns as many of the eligible candidates as maxPods allows, in the
-// order in which they get the container. A Pod with an existing Job comes
-// before an older one: the Job may be done already.
-func choose(tool *PodBuggerTool, candidates []*candidate) []*candidate {
-	left := defaultMaxPods
-	if tool.Spec.MaxPods != nil {
-		left = int(*tool.Spec.MaxPods)
-	}
-	var eligible []*candidate
-	for _, c := range candidates {
-		switch {
-		case c.eligible:
-			eligible = append(eligible, c)
-		case c.isInjected():
-			left--
-		}
-	}
-	slices.SortFunc(eligible, func(a, b *candidate) int {
-		if hasJob := a.job != nil; hasJob != (b.job != nil) {
-			if hasJob {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(
-			a.pod.Metadata.CreationTimestamp.Compare(b.pod.Metadata.CreationTimestamp.Time),
-			strings.Compare(a.pod.Name, b.pod.Name),
-		)
-	})
-	return eligible[:min(max(left, 0), len(eligible))]
-}
-
 // maxNamed is how many Pods the Role names at once. With the longest names the
 // Role is still small enough for Metacontroller to apply.
 const maxNamed = 400
 
-// name returns the candidates that the Role names: those with a running Job,
-// and then the others in their order, while there is room. Anyone who may edit
-// a Job can suspend it, and it would not end: so the Role names its Pod until
-// [jobSlack] after its deadline, counted from its creation.
-func name(chosen []*candidate, now time.Time) map[*candidate]bool {
-	named := map[*candidate]bool{}
-	for _, c := range chosen {
-		if len(named) == maxNamed {
-			break
-		}
-		if c.job != nil {
-			if how, _, _ := c.job.end(now); how != underWay {
-				continue
-			}
-		}
-		named[c] = true
+// decide says what becomes of the candidates whose Job can do something. As many as maxPods
+// allows are kept, of which the Role names those whose Job has yet to end, while there is room.
+// Few Jobs are made at once, and fewer while none appears.
+func decide(tool *PodBuggerTool, o observed, candidates []*candidate, now time.Time) {
+	places, names, burst := defaultMaxPods, maxNamed, operator.FirstBurst
+	if tool.Spec.MaxPods != nil {
+		places = int(*tool.Spec.MaxPods)
 	}
-	return named
-}
-
-// delay returns those whose Job is created in a later sync: few are created at
-// once, and fewer while none appears.
-func delay(tool *PodBuggerTool, p plan, now time.Time) map[*candidate]bool {
-	left := operator.FirstBurst
 	if since, isMissing := operator.MissingSince(tool.Status.Conditions); isMissing && now.Sub(since) >= operator.ChildGrace {
-		left = operator.StuckBurst
+		burst = operator.StuckBurst
 	}
-	later := map[*candidate]bool{}
-	for _, c := range p.candidates {
-		if p.isMade(c) {
-			later[c] = left <= 0
-			left--
-		}
-	}
-	return later
-}
-
-// isInjected reports whether the Pod has the container.
-func (c *candidate) isInjected() bool {
-	return c.state == PodInjected || c.state == PodOutdated || c.state == PodNotRunning
-}
-
-// progress is the state of a candidate in the status.
-type progress struct {
-	*candidate
-
-	state   PodState
-	message string
-}
-
-// progressOf returns the state of each candidate, and when to check again, or
-// zero: a succeeded Job causes no more events, and the cached Pod may lag
-// behind it. Events of Pods that have yet to run arrive by themselves, but may
-// be lost.
-func (p plan) progressOf(o observed, now time.Time) ([]progress, time.Duration) {
-	list := make([]progress, len(p.candidates))
-	var resyncAfter time.Duration
-	for i, c := range p.candidates {
-		list[i] = progress{c, c.state, c.message}
-		var again time.Duration
+	var queue []*candidate
+	for _, c := range candidates {
 		switch {
-		case p.chosen[c] && c.job != nil:
-			list[i].state, list[i].message, again = c.jobProgress(o, now)
-		case p.chosen[c]:
-			list[i].message = p.waits(c)
-		case c.eligible:
-			list[i].state, list[i].message = PodSkipped, "as many others as maxPods allows have the container, or get it"
-		case c.starts:
-			again = metacontroller.RelatedResync
+		case c.jobName != "":
+			queue = append(queue, c)
+		case c.state != PodWaiting && c.state != PodFailed: // it has the container
+			places--
 		}
-		resyncAfter = operator.Soonest(resyncAfter, again)
 	}
-	return list, resyncAfter
+	slices.SortFunc(queue, byTurn)
+	for i, c := range queue {
+		if c.isKept = i < places; !c.isKept {
+			c.state, c.message = PodSkipped, "as many others as maxPods allows have the container, or get it"
+			continue
+		}
+		if c.job != nil && c.observeJob(o, now) != underWay {
+			continue
+		}
+		c.isNamed = names > 0
+		names--
+		if c.job == nil {
+			c.isMade = c.isNamed && burst > 0 && slices.Contains(o.allowed, c.pod.Name)
+			c.message = "Job/" + c.jobName + " does not exist yet" + c.waits(o)
+		}
+		if c.isMade {
+			burst--
+		}
+	}
 }
 
-// waits says why the Job of a candidate does not exist.
-func (p plan) waits(c *candidate) string {
-	message := "Job/" + c.jobName + " does not exist yet"
+// waits says why a Job is not made yet.
+func (c *candidate) waits(o observed) string {
 	switch {
-	case !p.named[c]:
-		message += ": first some of the other Jobs have to end"
-	case !c.allowed:
-		message += ": first its Role has to name the Pod"
-	case p.delayed[c]:
-		message += ": first some of the other Jobs have to be made"
+	case c.isMade:
+		return ""
+	case !c.isNamed:
+		return ": first some of the other Jobs have to end"
+	case !slices.Contains(o.allowed, c.pod.Name):
+		return ": first its Role has to name the Pod"
 	}
-	return message
+	return ": first some of the other Jobs have to be made"
 }
 
-// jobProgress returns the state that a Pod's Job shows, and when to check
-// again.
-func (c *candidate) jobProgress(o observed, now time.Time) (state PodState, message string, resyncAfter time.Duration) {
+// byTurn orders candidates as they get the container. A Pod whose Job exists comes before an
+// older one: the Job may be done already.
+func byTurn(a, b *candidate) int {
+	if hasJob := a.job != nil; hasJob != (b.job != nil) {
+		if hasJob {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(
+		a.pod.Metadata.CreationTimestamp.Compare(b.pod.Metadata.CreationTimestamp.Time),
+		strings.Compare(a.pod.Name, b.pod.Name),
+	)
+}
+
+// observeJob sets the state that the Pod's Job shows, and returns how far that is. A Job that
+// has succeeded causes no more events, and the cached Pod may lag behind it.
+func (c *candidate) observeJob(o observed, now time.Time) outcome {
 	how, at, reason := c.job.end(now)
-	complaint := o.kubectlError(c.job)
+	said := ""
+	if complaint := o.kubectlError(c.job); complaint != "" {
+		said = "; kubectl said: " + complaint
+	}
 	switch how {
 	case failed:
-		message = join(c.job.Ref()+" has failed: "+reason, complaint)
+		c.state, c.message = PodFailed, c.job.Ref()+" has failed: "+reason+said
 		if reason == batchv1.JobReasonDeadlineExceeded { // its Pod goes with that, and with it what it said
-			message += fmt.Sprintf("; it had %s to start and to end: see kubectl events --for=job/%s, and delete the Job to try again", jobDeadline, c.jobName)
+			c.message += fmt.Sprintf("; it had %s to start and to end: see kubectl events --for=job/%s, and delete the Job to try again", jobDeadline, c.jobName)
 		}
-		return PodFailed, message, 0
 	case complete:
-		left := operator.ChildGrace - now.Sub(at.Time)
-		if left <= 0 {
-			return PodFailed, c.job.Ref() + " has succeeded, and the Pod does not show the container: delete the Job to try again", 0
+		c.message = c.job.Ref() + " has succeeded, and the Pod does not show the container yet"
+		if c.again = operator.ChildGrace - now.Sub(at.Time); c.again <= 0 {
+			c.state, c.message = PodFailed, c.job.Ref()+" has succeeded, and the Pod does not show the container: delete the Job to try again"
 		}
-		return c.state, c.job.Ref() + " has succeeded, and the Pod does not show the container yet", left
 	case underWay:
+		c.message = c.job.Ref() + " is under way: " + o.activity(c.job) + said
+		if !c.job.Metadata.CreationTimestamp.IsZero() {
+			c.again = c.job.left(now)
+		}
 	}
-	if !c.job.Metadata.CreationTimestamp.IsZero() {
-		resyncAfter = c.job.left(now)
-	}
-	return c.state, join(c.job.Ref()+" is under way: "+o.activity(c.job), complaint), resyncAfter
-}
-
-// join appends kubectl's error to a message, if there is one.
-func join(message, complaint string) string {
-	if complaint == "" {
-		return message
-	}
-	return message + "; kubectl said: " + complaint
+	return how
 }

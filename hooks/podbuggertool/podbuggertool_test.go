@@ -58,9 +58,9 @@ func TestKubectlReadsEachVariableAsItIsMeant(t *testing.T) {
 }
 
 func TestStatusListsAHundredPodsAndCountsAll(t *testing.T) {
-	var list []progress
+	var list []*candidate
 	for i := range 150 {
-		c := progress{&candidate{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: fmt.Sprintf("web-%03d", i)}}}, PodInjected, ""}
+		c := &candidate{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: fmt.Sprintf("web-%03d", i)}}, state: PodInjected}
 		if i == 149 {
 			c.state, c.message = PodFailed, "no"
 		}
@@ -107,55 +107,48 @@ func TestJobNames(t *testing.T) {
 		require.Empty(t, others[other], what)
 		others[other] = what
 	}
-	require.Equal(t, "toolbox-efa530257c273d4d", same, "names never change: each would be tried again")
+	require.Equal(t, "toolbox-f68623ef9f8a105f", same, "names never change: each would be tried again")
 }
 
-func TestJobsThatHaveEndedMakeRoomInTheRole(t *testing.T) {
-	ended := func(condition string) *observedJob {
+// TestJobsHaveTheirTurns: one that has ended makes room in the Role, few are made at once, and
+// fewer while none of those that were asked for appears.
+func TestJobsHaveTheirTurns(t *testing.T) {
+	job := func(condition string) *observedJob {
 		job := &observedJob{}
 		require.NoError(t, json.Unmarshal([]byte(`{"status": {"conditions": [{"type": "`+condition+`", "status": "True"}]}}`), job))
 		return job
 	}
-	var chosen []*candidate
-	for _, job := range []*observedJob{ended("Failed"), ended("Complete"), {}} {
-		chosen = append(chosen, &candidate{job: job})
-	}
-	for range maxNamed + 5 {
-		chosen = append(chosen, &candidate{})
-	}
-	inRole := name(chosen, time.Unix(0, 0))
-	var named []int
-	for i, c := range chosen {
-		if inRole[c] {
-			named = append(named, i)
-		}
-	}
-	require.Len(t, named, maxNamed)
-	require.Equal(t, 2, named[0], "the Job that is under way")
-	require.Equal(t, maxNamed+1, named[maxNamed-1], "and the next in their order")
-}
-
-// TestFewJobsAreMadeAtOnce: and fewer while none of those that were asked for appears.
-func TestFewJobsAreMadeAtOnce(t *testing.T) {
-	tool := &PodBuggerTool{}
-	p := plan{named: map[*candidate]bool{}}
-	for range 60 {
-		c := &candidate{allowed: true}
-		p.candidates = append(p.candidates, c)
-		p.named[c] = true
-	}
-	made := func(missing time.Duration) int {
+	for missing, made := range map[time.Duration]int{operator.ChildGrace - time.Second: operator.FirstBurst, operator.ChildGrace: operator.StuckBurst} {
+		tool, o := &PodBuggerTool{}, observed{}
+		tool.Spec.MaxPods = new(int32(500))
 		tool.Status.Conditions = []metav1.Condition{{
 			Type: operator.ConditionChildrenObserved, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(time.Unix(0, 0)),
 		}}
-		count := len(p.candidates)
-		for _, isLater := range delay(tool, p, time.Unix(0, 0).Add(missing)) {
-			if isLater {
-				count--
-			}
+		var candidates []*candidate
+		for i := range 502 {
+			name := fmt.Sprintf("web-%03d", i)
+			o.allowed = append(o.allowed, name)
+			candidates = append(candidates, &candidate{pod: &observedPod{Snapshot: metacontroller.Snapshot{Name: name}}, state: PodPending, jobName: name})
 		}
-		return count
+		for i, condition := range []string{"Failed", "Complete", "Suspended"} {
+			candidates[i].job = job(condition)
+		}
+		decide(tool, o, candidates, time.Unix(0, 0).Add(missing))
+		count := func(is func(c *candidate) bool) (from, to, count int) {
+			for i, c := range candidates {
+				if is(c) {
+					if count == 0 {
+						from = i
+					}
+					to, count = i, count+1
+				}
+			}
+			return from, to, count
+		}
+		require.Equal(t, []int{2, 401, maxNamed}, list(count(func(c *candidate) bool { return c.isNamed })), "the Job that is under way, and the next in their order")
+		require.Equal(t, []int{3, made + 2, made}, list(count(func(c *candidate) bool { return c.isMade })))
+		require.Equal(t, []int{500, 501, 2}, list(count(func(c *candidate) bool { return c.state == PodSkipped })))
 	}
-	require.Equal(t, operator.FirstBurst, made(operator.ChildGrace-time.Second))
-	require.Equal(t, operator.StuckBurst, made(operator.ChildGrace))
 }
+
+func list(numbers ...int) []int { return numbers }

@@ -13,26 +13,17 @@ import (
 // an ephemeral container to another Pod. The flags are those of Kubernetes
 // 1.36; environment and profile are ignored. Permissions are not simulated.
 func kubectlDebug(cluster metacontroller.Cluster, pod *corev1.Pod) error {
-	words := kubectlWords(pod)
+	first := pod.Spec.Containers[0]
+	words := slices.Concat(first.Command, first.Args)
 	if len(words) < 3 || words[0] != "kubectl" || words[1] != "debug" {
 		return nil
+	}
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "$$", "$") // as the kubelet does
 	}
 	d := debugCommand{namespace: pod.Namespace}
 	d.read(words[2:])
 	return cluster.AddEphemeralContainer(d.namespace, d.pod, d.container)
-}
-
-// kubectlWords returns the command line that a Pod runs.
-func kubectlWords(pod *corev1.Pod) []string {
-	first := pod.Spec.Containers[0]
-	words := slices.Concat(first.Command, first.Args)
-	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], "$$", "$") // as the kubelet does
-	}
-	if len(words) > 0 && words[0] != "kubectl" && len(first.Command) == 0 {
-		words = slices.Concat([]string{"kubectl"}, words) // the image's entrypoint
-	}
-	return words
 }
 
 // debugCommand are the arguments of a `kubectl debug`.

@@ -12,41 +12,26 @@ import (
 // maxListed is how many Pods the status lists.
 const maxListed = 100
 
-// rank is the position of a state in the status: states that need a person come
-// first.
-func (s PodState) rank() int {
-	return slices.Index([]PodState{PodFailed, PodNotRunning, PodPending, PodOutdated, PodInjected, PodWaiting, PodSkipped}, s)
-}
+// states are in their order in the status: those that need a person come first.
+var states = []PodState{PodFailed, PodNotRunning, PodPending, PodOutdated, PodInjected, PodWaiting, PodSkipped}
 
 // count counts and lists the Pods.
-func count(list []progress) Status {
-	status := Status{Matched: int32(len(list))}
-	for _, c := range list {
-		switch c.state {
-		case PodInjected, PodOutdated:
-			status.Injected++
-		case PodNotRunning:
-			status.Injected++
-			status.NotRunning++
-		case PodPending:
-			status.Pending++
-		case PodFailed:
-			status.Failed++
-		case PodSkipped:
-			status.Skipped++
-		case PodWaiting:
-		}
-		if c.outdated {
+func count(candidates []*candidate) Status {
+	status := Status{Matched: int32(len(candidates))}
+	counts := map[PodState]int32{}
+	for _, c := range candidates {
+		counts[c.state]++
+		if c.isOutdated {
 			status.Outdated++
 		}
 		status.Pods = append(status.Pods, PodStatus{Name: c.pod.Name, State: c.state, Message: c.message})
 	}
+	status.Injected = counts[PodInjected] + counts[PodOutdated] + counts[PodNotRunning]
+	status.NotRunning, status.Pending = counts[PodNotRunning], counts[PodPending]
+	status.Failed, status.Skipped = counts[PodFailed], counts[PodSkipped]
 	status.Ready = fmt.Sprintf("%d/%d", status.Injected-status.NotRunning, status.Injected+status.Pending+status.Failed)
 	slices.SortFunc(status.Pods, func(a, b PodStatus) int {
-		return cmp.Or(
-			cmp.Compare(a.State.rank(), b.State.rank()),
-			strings.Compare(a.Name, b.Name),
-		)
+		return cmp.Or(slices.Index(states, a.State)-slices.Index(states, b.State), strings.Compare(a.Name, b.Name))
 	})
 	status.Pods = status.Pods[:min(len(status.Pods), maxListed)]
 	return status
@@ -69,17 +54,18 @@ func judge(status *Status, isStuck bool) operator.Summary {
 		first := status.Pods[0] // the failed ones come first
 		message += fmt.Sprintf(", and %d cannot get it: Pod/%s: %s", status.Failed, first.Name, first.Message)
 	}
+	summary := operator.Summary{State: operator.Done, Reason: "Injected", Message: message}
 	switch {
 	case status.Failed > 0:
-		return operator.Summary{State: operator.Failed, Reason: "InjectionFailed", Message: message}
+		summary.State, summary.Reason = operator.Failed, "InjectionFailed"
 	case isStuck:
-		return operator.Summary{State: operator.Failed, Reason: "ContainerFailed", Message: message}
+		summary.State, summary.Reason = operator.Failed, "ContainerFailed"
 	case status.NotRunning > 0:
-		return operator.Summary{State: operator.Progressing, Reason: "ContainerNotRunning", Message: message}
+		summary.State, summary.Reason = operator.Progressing, "ContainerNotRunning"
 	case status.Pending > 0:
-		return operator.Summary{State: operator.Progressing, Reason: "Injecting", Message: message}
+		summary.State, summary.Reason = operator.Progressing, "Injecting"
 	case wanted == 0:
-		return operator.Summary{State: operator.Done, Reason: "NothingToDo", Message: "no running Pod matches"}
+		summary.Reason, summary.Message = "NothingToDo", "no running Pod matches"
 	}
-	return operator.Summary{State: operator.Done, Reason: "Injected", Message: message}
+	return summary
 }

@@ -1,11 +1,9 @@
 package podbuggertool_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,8 +15,7 @@ import (
 type story struct {
 	*operettatest.World
 
-	t    *testing.T
-	blur *bool // whether the hook sees Pods as they were before they were debugged
+	t *testing.T
 }
 
 // stories tells a story once for each way in which Metacontroller applies
@@ -37,36 +34,7 @@ func stories(t *testing.T, options operettatest.Options, tell func(s story)) {
 
 func newStory(t *testing.T, options operettatest.Options) story {
 	t.Helper()
-	blur := new(bool)
-	around := options.Around
-	options.Around = func(direct operettatest.Call) operettatest.Call {
-		if around != nil {
-			direct = around(direct)
-		}
-		return func(now time.Time, path string, body []byte) (int, []byte, error) {
-			if *blur {
-				body = blurred(t, body)
-			}
-			return direct(now, path, body)
-		}
-	}
-	return story{t: t, blur: blur, World: operettatest.NewWorld(t, options, podbuggertool.Controller())}
-}
-
-// blurred returns a request in which no Pod has an ephemeral container: that is
-// how a cache looks that lags behind.
-func blurred(t *testing.T, body []byte) []byte {
-	t.Helper()
-	var request map[string]any
-	require.NoError(t, json.Unmarshal(body, &request))
-	related, _ := request["related"].(map[string]any)
-	pods, _ := related["Pod.v1"].(map[string]any)
-	for _, pod := range pods {
-		delete(pod.(map[string]any)["spec"].(map[string]any), "ephemeralContainers")
-	}
-	body, err := json.Marshal(request)
-	require.NoError(t, err)
-	return body
+	return story{t: t, World: operettatest.NewWorld(t, options, podbuggertool.Controller())}
 }
 
 // tool applies a PodBuggerTool.

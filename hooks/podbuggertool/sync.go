@@ -2,6 +2,7 @@ package podbuggertool
 
 import (
 	"slices"
+	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -20,34 +21,38 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 	if err != nil {
 		return result{}, err
 	}
-	plan := decide(tool, candidates, request.Now)
-	wanted := p.children(tool, o, plan)
+	decide(tool, o, candidates, request.Now)
+	wanted := p.children(tool, o, candidates)
 	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err
 	}
-	list, resync := plan.progressOf(o, request.Now)
-	status := count(list)
+	var resync time.Duration
+	isStuck := false
+	for _, c := range candidates {
+		resync = operator.Soonest(resync, c.again)
+		isStuck = isStuck || c.isStuck
+	}
+	status := count(candidates)
 	report := operator.NewReport(tool, tool.Status.Status, request, differs)
-	report.SetSummary(report.With(judge(&status, plan.isStuck())))
+	report.SetSummary(report.With(judge(&status, isStuck)))
 	return operator.Answer(report, tool.Status, status, wanted, resync), nil
 }
 
 // children returns the access objects and the Jobs. A Job is created when its
 // access is observed, because Metacontroller applies children in no particular
 // order; an existing Job stays even if its access is gone.
-func (p Policy) children(tool *PodBuggerTool, o observed, plan plan) []metacontroller.Object {
+func (p Policy) children(tool *PodBuggerTool, o observed, candidates []*candidate) []metacontroller.Object {
 	var names []string
 	var jobs []metacontroller.Object
-	for _, c := range plan.candidates {
-		if plan.named[c] {
+	for _, c := range candidates {
+		if c.isNamed {
 			names = append(names, c.pod.Name)
 		}
 		switch {
-		case !plan.chosen[c]:
-		case c.job != nil: // the name fixes its content, which an older version may have built differently
+		case c.isKept && c.job != nil: // the name fixes its content, which an older version may have built differently
 			jobs = append(jobs, metacontroller.Keep(c.job.Snapshot))
-		case plan.isMade(c):
+		case c.isMade:
 			jobs = append(jobs, p.job(tool, c.pod, c.jobName))
 		}
 	}
