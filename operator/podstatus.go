@@ -42,16 +42,18 @@ func (s *PodSpec) Sidecars() []string {
 
 // PodCondition is the part of a Pod's condition that is read.
 type PodCondition struct {
-	Type    corev1.PodConditionType `json:"type"`
-	Status  corev1.ConditionStatus  `json:"status"`
-	Reason  string                  `json:"reason"`
-	Message string                  `json:"message"`
+	Type               corev1.PodConditionType `json:"type"`
+	Status             corev1.ConditionStatus  `json:"status"`
+	Reason             string                  `json:"reason"`
+	Message            string                  `json:"message"`
+	LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
 }
 
 // ContainerStatus is the part of a container's status that is read.
 type ContainerStatus struct {
-	Name  string `json:"name"`
-	State struct {
+	Name         string `json:"name"`
+	RestartCount int32  `json:"restartCount"`
+	State        struct {
 		Waiting *struct {
 			Reason  string `json:"reason"`
 			Message string `json:"message"`

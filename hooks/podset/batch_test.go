@@ -47,27 +47,6 @@ type batch struct {
 	fresh int
 }
 
-// TestALargePodSetIsSoonComplete counts the syncs: with bursts alone it would be 5
-// fewer.
-func TestALargePodSetIsSoonComplete(t *testing.T) {
-	size, syncs := 5000, 15
-	if testing.Short() {
-		size, syncs = 500, 6
-	}
-	s, batches := tellBatches(t, operettatest.Options{})
-	s.apply(fmt.Sprintf("{size: %d}", size))
-	for len(s.pods(nil)) < size && len(*batches) <= syncs {
-		s.world.Step()
-	}
-	require.Len(t, s.pods(nil), size)
-	require.Len(t, *batches, syncs)
-	for i, b := range *batches {
-		if most := min(16<<i, 500); i < syncs-1 {
-			require.Equal(t, most, b.fresh, "sync %d", i+1)
-		}
-	}
-}
-
 // perMinute adds up what the batches ask for in each minute of a time.
 func perMinute(batches []batch, began time.Time, minutes int) []int {
 	sums := make([]int, minutes)
@@ -77,31 +56,6 @@ func perMinute(batches []batch, began time.Time, minutes int) []int {
 		}
 	}
 	return sums
-}
-
-// TestRefusedPodsCostLittle is a template that the API server refuses, of which
-// nobody tells the hook. Metacontroller calls again after each refusal, at growing
-// intervals that begin with 5 ms.
-func TestRefusedPodsCostLittle(t *testing.T) {
-	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	var batches []batch
-	status := "{}"
-	for now, failures := began, 0; now.Before(began.Add(10 * time.Minute)); failures++ {
-		a := askAt(t, now, `{"size":5000}`, status, "{}")
-		status = a.status(t)
-		batches = append(batches, batch{now, len(a.fresh)})
-		timer, backoff := now.Add(time.Duration(a.Resync)*time.Second), now.Add(5*time.Millisecond<<min(failures, 17))
-		now = timer
-		if backoff.Before(timer) {
-			now = backoff
-		}
-	}
-	sums := perMinute(batches, began, 10)
-	require.Equal(t, 16, batches[0].fresh)
-	require.LessOrEqual(t, sums[0], 50, sums)
-	for _, sum := range sums[1:] {
-		require.LessOrEqual(t, sum, 6, sums)
-	}
 }
 
 // TestAQuotaStopsAndLetsGoOn has a quota of 100 Pods, which is lifted.
@@ -160,24 +114,4 @@ func TestNamesOfOthersStopNoPod(t *testing.T) {
 	s.edit("{size: 80}")
 	require.Len(t, s.pods(nil), 80)
 	require.Equal(t, 2, (*batches)[len(*batches)-1].fresh)
-}
-
-// TestPodsThatAppearLateAreNotMadeTwice follows a cache that shows nothing for a
-// while: few are asked for meanwhile, and the others are not forgotten.
-func TestPodsThatAppearLateAreNotMadeTwice(t *testing.T) {
-	first := ask(t, `{"size":40}`, terminatingPodsOf(numbers(0, 40)...))
-	require.Equal(t, podNames(numbers(40, 56)), first.fresh)
-
-	// The first Pods are gone, and their numbers free.
-	late := askWithStatus(t, `{"size":40}`, first.status(t), terminatingPodsOf(numbers(20, 40)...))
-	require.Equal(t, []string{"web-40", "web-59"}, late.fresh, "24 of 40 have not been asked for")
-	require.Len(t, late.Status.Pending, 17)
-	again := askWithStatus(t, `{"size":40}`, late.status(t), terminatingPodsOf(numbers(20, 40)...))
-	require.Equal(t, []string{"web-40", "web-58"}, again.fresh, "another name may be free")
-	require.Len(t, again.Status.Pending, 18)
-
-	// All that were asked for are there, and the rest is asked for.
-	seen := askWithStatus(t, `{"size":40}`, again.status(t), podsOf(append([]int{58, 59}, numbers(40, 56)...)...))
-	require.Equal(t, podNames(numbers(0, 22)), seen.fresh)
-	require.Equal(t, 18, seen.kept)
 }

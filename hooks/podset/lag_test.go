@@ -55,18 +55,6 @@ func TestALateCacheMakesNoPodTwice(t *testing.T) {
 	require.Equal(t, 5, both.kept, "the cache has caught up, and one goes")
 }
 
-func TestManyDownAndUpAreNotMadeTwice(t *testing.T) {
-	going := terminatingPodsOf(numbers(0, 5000)...)
-	first := ask(t, `{"size":5000}`, going)
-	require.Equal(t, podNames(numbers(5000, 5016)), first.fresh)
-	second := askWithStatus(t, `{"size":5000}`, first.status(t), both(going, podsOf(numbers(5000, 5016)...)))
-	require.Equal(t, podNames(numbers(5016, 5048)), second.fresh)
-
-	some := askWithStatus(t, `{"size":5000}`, second.status(t), podsOf(numbers(5000, 5020)...))
-	require.Equal(t, podNames(numbers(5020, 5036)), some.fresh, "those that were asked for before come first")
-	require.Len(t, some.Status.Pending, 28)
-}
-
 // TestNumbersThatCannotBeHadAreForgotten is a name that someone else has taken.
 func TestNumbersThatCannotBeHadAreForgotten(t *testing.T) {
 	first := ask(t, `{"size":2}`, both(podsOf(0), terminatingPodsOf(1)))
@@ -74,12 +62,4 @@ func TestNumbersThatCannotBeHadAreForgotten(t *testing.T) {
 	old := strings.ReplaceAll(first.status(t), "2026-01-02T03:04:05Z", "2026-01-02T03:03:35Z")
 	later := askWithStatus(t, `{"size":2}`, old, podsOf(0))
 	require.Equal(t, []string{"web-1"}, later.fresh)
-}
-
-// TestPendingNumbersOfForgedStatus is a status that the hook did not write.
-func TestPendingNumbersOfForgedStatus(t *testing.T) {
-	status := `{"conditions":[{"type":"ChildrenObserved","status":"False","reason":"Asked","message":"asked for: Pod/web-0","lastTransitionTime":"2026-01-02T03:04:00Z"}],` +
-		`"pending":[-1,7,7,2147483647,0,3,9]}`
-	a := askWithStatus(t, `{"size":3}`, status, podsOf(0))
-	require.Equal(t, []string{"web-3", "web-7"}, a.fresh)
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // observedPod is the part of a Pod that the hook reads.
@@ -30,17 +31,7 @@ type observedPod struct {
 	Spec struct {
 		NodeName string `json:"nodeName"`
 	} `json:"spec"`
-	Status struct {
-		Phase      corev1.PodPhase `json:"phase"`
-		Conditions []struct {
-			Type               corev1.PodConditionType `json:"type"`
-			Status             corev1.ConditionStatus  `json:"status"`
-			Reason             string                  `json:"reason"`
-			LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
-		} `json:"conditions"`
-		InitStatuses      []containerStatus `json:"initContainerStatuses"`
-		ContainerStatuses []containerStatus `json:"containerStatuses"`
-	} `json:"status"`
+	Status operator.PodStatus `json:"status"`
 
 	number    int // as in its name; -1 where its name is of another form
 	cost      int32
@@ -50,25 +41,8 @@ type observedPod struct {
 	neighbors int       // how many Pods share its node when it is picked, itself included
 }
 
-// containerStatus is the part of a container's status that the hook reads.
-type containerStatus struct {
-	RestartCount int32          `json:"restartCount"`
-	State        containerState `json:"state"`
-}
-
-type containerState struct {
-	Waiting *struct {
-		Reason string `json:"reason"`
-	} `json:"waiting"`
-	Terminated *struct {
-		ExitCode int32  `json:"exitCode"`
-		Reason   string `json:"reason"`
-	} `json:"terminated"`
-}
-
-// mostSkew is how far a node's clock may be ahead. The node writes when a Pod
-// became ready; a time further in the future is ignored, so that nothing waits
-// for it.
+// mostSkew is how far the clock of a node may be ahead, which writes when a Pod became ready. A
+// time further in the future is ignored, so that nothing waits for it.
 const mostSkew = time.Minute
 
 // read computes fields from the decoded ones.
@@ -99,51 +73,6 @@ func numberOf(name, prefix string) int {
 	return number
 }
 
-// hasFailed reports whether the Pod has ended. Its containers should run for
-// ever, so any exit code is a failure.
-func (p *observedPod) hasFailed() bool {
-	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
-}
-
-// waitingReason says what the Pod waits for, as kubectl get does.
-func (p *observedPod) waitingReason() string {
-	if p.Spec.NodeName == "" {
-		for _, condition := range p.Status.Conditions {
-			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
-				return "not scheduled: " + condition.Reason
-			}
-		}
-		return "not scheduled"
-	}
-	// The other containers only say that they wait for the init containers.
-	for _, container := range p.Status.InitStatuses {
-		if reason := container.State.waitingReason(); reason != "" {
-			return "Init:" + reason
-		}
-	}
-	for _, container := range p.Status.ContainerStatuses {
-		if reason := container.State.waitingReason(); reason != "" {
-			return reason
-		}
-	}
-	return "not ready"
-}
-
-// initializing is the reason of a container that waits for the init containers.
-const initializing = "PodInitializing"
-
-// waitingReason returns why a container waits or has failed, or "".
-func (s *containerState) waitingReason() string {
-	switch {
-	case s.Waiting != nil && s.Waiting.Reason != initializing:
-		return s.Waiting.Reason
-	case s.Terminated != nil && s.Terminated.ExitCode != 0:
-		return s.Terminated.Reason
-	default:
-		return ""
-	}
-}
-
 func (p *observedPod) restarts() int32 {
 	var most int32
 	for _, container := range p.Status.ContainerStatuses {
@@ -164,12 +93,9 @@ func (p *observedPod) phaseRank() int {
 	}
 }
 
-// sortByDeletionOrder sorts the Pods that are deleted first to the front. It is
-// the order of a ReplicaSet (ActivePodsWithRanks in Kubernetes'
-// pkg/controller/controller_utils.go) with two differences: an older template
-// comes before age; and a Pod that is picked no longer counts as a neighbor on
-// its node, so that the remaining ones are spread as well as possible. The
-// result does not change if a picked Pod is already gone.
+// sortByDeletionOrder sorts the Pods that are deleted first to the front, in the order of a
+// ReplicaSet (ActivePodsWithRanks), but that an older template comes before age, and that a Pod
+// that is picked no longer counts as a neighbor. It does not change when a picked Pod is gone.
 func sortByDeletionOrder(pods []*observedPod) {
 	onNode := map[string]int{}
 	for _, pod := range pods {
@@ -225,36 +151,33 @@ func byNumber(a, b *observedPod) int {
 
 // observed is what exists of a PodSet.
 type observed struct {
-	live   []*observedPod // neither failed nor being deleted, by number
-	failed []*observedPod
-	taken  map[int]bool    // the numbers of all Pods, those that are being deleted included
-	alive  map[string]bool // the names of those that are not being deleted
+	live    []*observedPod // neither failed nor being deleted, by number
+	failed  []*observedPod
+	numbers map[int]bool // of all Pods; true for those that are not being deleted
 }
 
-// observe decodes and sorts the Pods.
+// observe decodes and sorts the Pods. Their containers should run for ever, so that one which is
+// done has failed with any exit code.
 func observe(set *PodSet, request metacontroller.Observed, templateHash string) (observed, error) {
 	pods, err := metacontroller.List[observedPod](request.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	if err != nil {
 		return observed{}, err
 	}
-	observed := observed{taken: make(map[int]bool, len(pods)), alive: make(map[string]bool, len(pods))}
+	o := observed{numbers: make(map[int]bool, len(pods))}
 	for i := range pods {
 		pod := &pods[i]
 		pod.read(prefix(set), templateHash, request.Now)
-		observed.taken[pod.number] = true
-		if pod.Terminating {
-			continue
-		}
-		observed.alive[pod.Name] = true
+		o.numbers[pod.number] = !pod.Terminating
 		switch {
-		case pod.hasFailed():
-			observed.failed = append(observed.failed, pod)
+		case pod.Terminating:
+		case pod.Status.IsDone():
+			o.failed = append(o.failed, pod)
 		default:
-			observed.live = append(observed.live, pod)
+			o.live = append(o.live, pod)
 		}
 	}
-	slices.SortFunc(observed.live, byNumber)
-	return observed, nil
+	slices.SortFunc(o.live, byNumber)
+	return o, nil
 }
 
 // readiness counts the Pods that are ready and those of the newest template.

@@ -1,6 +1,7 @@
 package podset
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -11,9 +12,8 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// plan says which Pods stay and how many are created. A Pod that disappears
-// never causes another one to be deleted: deletions follow from the excess,
-// which only shrinks.
+// plan says which Pods stay and how many are created. Deletions follow from the excess, which
+// only shrinks when a Pod disappears.
 type plan struct {
 	stay   []*observedPod // live ones, by number
 	failed []*observedPod // failed ones that wait for their replacement
@@ -36,96 +36,67 @@ type freshPod struct {
 	failures int
 }
 
-// decide makes the plan.
-func decide(set *PodSet, observed observed, bounds bounds, now time.Time) plan {
+// decide makes the plan, with at most so many Pods.
+func decide(set *PodSet, observed observed, most int, now time.Time) plan {
 	size := int(*set.Spec.Size)
-	var p plan
-	p.stay = slices.Clone(observed.live)
+	p := plan{stay: slices.Clone(observed.live)}
 	p.dropExcess(size)
-	if size <= bounds.most { // or what goes would not be replaced
+	if size <= most { // or what goes would not be replaced
 		p.dropOutdated(size - maxUnavailable(set))
 	}
 	slices.SortFunc(p.stay, byNumber)
-
-	missing := max(0, min(size, bounds.most)-len(p.stay))
+	missing := max(0, min(size, most)-len(p.stay))
 	replacements := p.replaceFailed(observed.failed, missing, now)
-	rest := missing - len(p.failed)
-	pending := slices.DeleteFunc(slices.Clone(pendingNumbers(set, now)), func(n int32) bool { return observed.taken[int(n)] })
-	if set.DeletionTimestamp != nil {
-		replacements, rest = nil, min(rest, len(pending)) // those that have been asked for may yet appear
-	}
-	p.slowStart(set, observed)
-	p.makeFresh(replacements, rest, observed, pending, set.Status.Pending)
+	p.makeFresh(set, observed, replacements, missing-len(p.failed)+len(replacements), now)
 	return p
 }
 
-// slowStart bounds how many Pods are created, as a ReplicaSet does: nobody tells a hook
-// what the API server refuses, it only sees which of the Pods that the last sync asked for
-// have not appeared. While none does, few are asked for.
-func (p *plan) slowStart(set *PodSet, observed observed) {
-	appeared := 0
-	for _, number := range set.Status.Pending {
-		if observed.alive[podName(set, int(number))] {
+// makeFresh creates missing Pods, the replacements among them, in a slow start as a ReplicaSet
+// does: nobody tells a hook what the API server refuses, it only sees which of the Pods that the
+// last sync asked for have appeared. While none does, few are asked for.
+//
+// First come the numbers that were asked for and are not observed yet, then the lowest free ones.
+// A lower number may have become free while those Pods are not in the cache, and under another
+// they would be created twice. After [operator.ChildGrace] they will not appear.
+func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod, missing int, now time.Time) {
+	asked, appeared := map[int]bool{}, 0
+	for _, n := range set.Status.Pending {
+		isAlive, isTaken := observed.numbers[int(n)]
+		if isAlive {
 			appeared++
 		}
+		asked[int(n)] = !isTaken
 	}
-	p.stuck = appeared == 0 && len(set.Status.Pending) > 0
+	p.stuck = appeared == 0 && len(asked) > 0
 	p.batch = min(max(operator.FirstBurst, 2*appeared), operator.MaxBurst)
 	if p.stuck {
 		p.batch = operator.StuckBurst
 	}
-}
-
-// makeFresh creates the replacements and other missing Pods, within the batch: first
-// under the numbers that were asked for and are not observed yet, then under the lowest
-// free numbers. A lower number may have become free while those Pods are not in the cache
-// yet, and under another name they would be created twice.
-func (p *plan) makeFresh(replacements []freshPod, rest int, observed observed, pending, before []int32) {
-	missing := len(replacements) + rest
-	count := min(missing, operator.MaxBurst)
-	numbers := make([]int, 0, count)
-	seen := map[int]bool{}
-	for _, number := range pending {
-		n := int(number)
-		if len(numbers) < count && n >= 0 && n <= highestNumber && !seen[n] {
-			numbers, seen[n] = append(numbers, n), true
+	var numbers []int
+	if since, isMissing := operator.MissingSince(set.Status.Conditions); isMissing && now.Sub(since) < operator.ChildGrace {
+		maps.DeleteFunc(asked, func(_ int, isFree bool) bool { return !isFree })
+		numbers = slices.Sorted(maps.Keys(asked))
+	}
+	again, count := numbers, min(missing, operator.MaxBurst)
+	for n := 0; len(numbers) < count; n++ {
+		if _, isTaken := observed.numbers[n]; !isTaken && !slices.Contains(again, n) {
+			numbers = append(numbers, n)
 		}
 	}
-	for number := 0; len(numbers) < count; number++ {
-		if !observed.taken[number] && !seen[number] {
-			numbers = append(numbers, number)
-		}
+	numbers = numbers[:count]
+	chosen := slices.Clone(numbers[:min(p.batch, count)])
+	if p.stuck && p.batch < count { // the first names may be taken by other Pods
+		chosen[len(chosen)-1] = numbers[count-1]
 	}
-	chosen := slices.Clone(numbers[:min(p.batch, len(numbers))])
-	if p.stuck && p.batch < len(numbers) { // the first names may be taken by other Pods
-		chosen[len(chosen)-1] = numbers[len(numbers)-1]
-	}
-	slices.Sort(chosen)
 	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
 	copy(p.fresh, replacements)
-	asked := make(map[int]bool, len(chosen)+len(before))
+	slices.Sort(chosen)
 	for i, number := range chosen {
 		p.fresh[i].number = number
 		asked[number] = true
 	}
-	for _, number := range before {
-		asked[int(number)] = true
-	}
 	p.pending = slices.DeleteFunc(numbers, func(n int) bool { return !asked[n] })
 	slices.Sort(p.pending)
-}
-
-// highestNumber is above the number of any Pod that a sync has asked for.
-const highestNumber = 99999
-
-// pendingNumbers returns the numbers in the status. Pods that have not appeared
-// within [operator.ChildGrace] will not: the name may be taken.
-func pendingNumbers(set *PodSet, now time.Time) []int32 {
-	since, isMissing := operator.MissingSince(set.Status.Conditions)
-	if !isMissing || now.Sub(since) >= operator.ChildGrace {
-		return nil
-	}
-	return set.Status.Pending
 }
 
 // dropExcess deletes Pods while there are too many.
@@ -167,9 +138,8 @@ const (
 	steady = 10 * time.Minute
 )
 
-// replaceFailed returns the replacements that are due, and keeps the failed
-// Pods whose replacement is not, those that are due last. The other failed Pods
-// are deleted.
+// replaceFailed keeps as many failed Pods as are missing, those that are due last, and returns
+// the replacements that are due. The other failed Pods are deleted.
 func (p *plan) replaceFailed(failed []*observedPod, missing int, now time.Time) []freshPod {
 	failed = slices.Clone(failed)
 	slices.SortStableFunc(failed, func(a, b *observedPod) int {
@@ -212,9 +182,8 @@ func (p *observedPod) nextFailures() int {
 	return p.failures() + 1
 }
 
-// due returns when to replace a failed Pod: after a backoff from when it
-// stopped being ready or, if it never was, from its creation. A Pod of an older
-// template is replaced at once: the newest may fix it.
+// due returns when to replace a failed Pod: after a backoff from when it was last ready or, if it
+// never was, from its creation. One of an older template is replaced at once: the newest may fix it.
 func (p *observedPod) due() time.Time {
 	if !p.current {
 		return time.Time{}
@@ -244,10 +213,7 @@ func (p plan) isIdle() bool { return len(p.fresh) == 0 && p.excess == 0 && p.rol
 // kept returns the observed Pods that stay.
 func (p plan) kept() []metacontroller.Object {
 	kept := make([]metacontroller.Object, 0, len(p.stay)+len(p.failed)+len(p.fresh))
-	for _, pod := range p.stay {
-		kept = append(kept, metacontroller.Keep(pod.Snapshot))
-	}
-	for _, pod := range p.failed {
+	for _, pod := range slices.Concat(p.stay, p.failed) {
 		kept = append(kept, metacontroller.Keep(pod.Snapshot))
 	}
 	return kept

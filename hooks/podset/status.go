@@ -22,16 +22,15 @@ const (
 // that appears also causes a sync.
 const nextBurst = 5 * time.Second
 
-// progressDeadline is how long Pods may be missing or not ready without
-// progress, as for a Deployment. It also applies after all were ready: a lost
-// status would forget that.
+// progressDeadline is how long Pods may be missing or not ready without progress, as for a
+// Deployment. It also applies after all were ready: a lost status would forget that.
 const progressDeadline = 10 * time.Minute
 
 // state is the input of the status.
 type state struct {
 	set      *PodSet
 	observed observed
-	bounds   bounds
+	most     int // Pods of the template that fit into a request
 	plan     plan
 	now      time.Time
 }
@@ -97,8 +96,9 @@ func activity(s state) (reason, message string) {
 	switch outdated := len(observed.live) - current; {
 	case plan.excess > 0:
 		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(observed.live), size)
-	case size > s.bounds.most && (outdated > 0 || len(observed.live) < size):
-		return reasonTooLarge, s.bounds.tooLarge(size)
+	case size > s.most && (outdated > 0 || len(observed.live) < size):
+		return reasonTooLarge, fmt.Sprintf("spec.size is %d, and of so large a template a PodSet has at most %d Pods: "+
+			"make the template smaller, for instance by moving its content to a ConfigMap, or write a smaller size", size, s.most)
 	case outdated > 0:
 		return operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
 	case len(plan.failed) > 0:
@@ -129,7 +129,7 @@ func (p plan) replacing() string {
 func (o observed) waitsFor() string {
 	for _, pod := range o.live {
 		if !pod.ready {
-			return "; " + pod.Name + ": " + pod.waitingReason()
+			return "; " + pod.Name + " is not ready: " + pod.Status.Activity()
 		}
 	}
 	return ""

@@ -2,7 +2,6 @@ package podset_test
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -127,14 +126,6 @@ func TestEvictedPodIsReplacedWithoutOneTooMany(t *testing.T) {
 	s.requireReady("True", "Ready")
 }
 
-func TestDeletedPodIsReplaced(t *testing.T) {
-	s := tell(t, operettatest.Options{Vanish: []string{"Pod/web-1"}})
-	s.edit("{size: 3}")
-	require.Equal(t, []string{"web-0", "web-2", "web-3"}, s.pods(isReady), "the number of a Pod that is being deleted is not free")
-	require.Equal(t, 3, s.most)
-	s.requireReady("True", "Ready")
-}
-
 func TestRollKeepsToItsBudget(t *testing.T) {
 	for maxUnavailable, fewestReady := range map[string]int{"1": 4, "2": 3, "50%": 3, "39%": 4, "10%": 4, "100%": 0} {
 		s := tell(t, operettatest.Options{})
@@ -192,28 +183,4 @@ func TestGoodTemplateMendsWhatWasBadFromTheStart(t *testing.T) {
 
 func (s *story) condition(conditionType string) string {
 	return s.world.Condition("PodSet/web", conditionType).String()
-}
-
-func TestNewTemplateWhileItStillStarts(t *testing.T) {
-	s := tell(t, operettatest.Options{})
-	s.apply("{size: 4, " + template("one") + "}")
-	s.world.Step()
-	s.world.Step()
-	require.NotEmpty(t, s.pods(nil))
-	s.edit("{size: 2, " + template("two") + "}")
-	require.Len(t, s.pods(isReady), 2)
-	require.Len(t, s.pods(ofImage("two")), 2)
-	s.requireReady("True", "Ready")
-}
-
-func TestThousandPods(t *testing.T) {
-	size := 1000
-	if testing.Short() {
-		size = 300 // make cover takes a thousand
-	}
-	s := tell(t, operettatest.Options{})
-	s.edit(fmt.Sprintf("{size: %d}", size))
-	require.Len(t, s.pods(isReady), size)
-	s.edit("{size: 10}")
-	require.Len(t, s.pods(isReady), 10)
 }

@@ -23,17 +23,17 @@ func (p Policy) sync(set *PodSet, request metacontroller.Observed) (result, erro
 		return result{}, err
 	}
 	template := p.podTemplate(set, hash)
-	bounds, err := boundsOf(template)
+	most, err := mostPods(template)
 	if err != nil {
 		return result{}, err
 	}
-	plan := decide(set, observed, bounds, request.Now)
+	plan := decide(set, observed, most, request.Now)
 	fresh := freshPods(set, plan, template)
 	differs, err := request.Compare(fresh)
 	if err != nil {
 		return result{}, err
 	}
 	report := operator.NewReport(set, set.Status.Status, request, differs)
-	status, resync := state{set, observed, bounds, plan, request.Now}.report(report)
+	status, resync := state{set, observed, most, plan, request.Now}.report(report)
 	return operator.Answer(report, set.Status, status, append(plan.kept(), fresh...), resync), nil
 }
