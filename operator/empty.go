@@ -2,6 +2,7 @@ package operator
 
 import (
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -14,6 +15,9 @@ import (
 // into it: what went would become an emptyDir, beside which nothing can be added.
 func DropEmpty(spec *corev1.PodSpec) {
 	if affinity := spec.Affinity; affinity != nil {
+		if node := affinity.NodeAffinity; node != nil {
+			node.PreferredDuringSchedulingIgnoredDuringExecution = slices.DeleteFunc(node.PreferredDuringSchedulingIgnoredDuringExecution, isWithoutPreference)
+		}
 		drop(&affinity.NodeAffinity)
 		drop(&affinity.PodAffinity)
 		drop(&affinity.PodAntiAffinity)
@@ -44,6 +48,11 @@ func DropEmpty(spec *corev1.PodSpec) {
 			source.DefaultMode = new(corev1.ProjectedVolumeSourceDefaultMode)
 		}
 	}
+}
+
+// isWithoutPreference reports whether a term has no effect.
+func isWithoutPreference(term corev1.PreferredSchedulingTerm) bool {
+	return len(term.Preference.MatchExpressions)+len(term.Preference.MatchFields) == 0
 }
 
 // drop removes a struct that has nothing in it but empty lists.

@@ -25,7 +25,7 @@ func (p Policy) podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 		Spec: corev1.PodSpec{
 			InitContainers:     box.Spec.InitContainers,
 			Containers:         append([]corev1.Container{p.mainContainer(box)}, box.Spec.Sidecars...),
-			Volumes:            volumes(box.Spec.Volumes),
+			Volumes:            box.Spec.Volumes,
 			SecurityContext:    operator.SecurityContext(box.Spec.PodSecurityContext),
 			ImagePullSecrets:   box.Spec.ImagePullSecrets,
 			ServiceAccountName: box.Spec.ServiceAccountName,
@@ -34,9 +34,10 @@ func (p Policy) podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			DeprecatedServiceAccount: box.Spec.ServiceAccountName,
 			NodeSelector:             box.Spec.NodeSelector,
 			Tolerations:              box.Spec.Tolerations,
-			Affinity:                 affinity(box.Spec.Affinity),
+			Affinity:                 box.Spec.Affinity,
 		},
 	}
+	completeVolumes(template.Spec.Volumes)
 	operator.RoundUp(&template.Spec)
 	operator.DropEmpty(&template.Spec)
 	return template
@@ -64,9 +65,8 @@ func (p Policy) mainContainer(box *ModelBox) corev1.Container {
 	return container
 }
 
-// add adds TCP probes that the user did not write: readiness and
-// liveness, and with either a startup probe, so that a model that loads for
-// minutes is not killed.
+// add adds TCP probes that the user did not write: readiness and liveness, and with either a
+// startup probe, so that a model that loads for minutes is not killed.
 func (p DefaultProbes) add(box *ModelBox, container *corev1.Container) {
 	port, found := firstTCPPort(box)
 	off := box.Spec.DefaultProbes != nil && !*box.Spec.DefaultProbes
@@ -90,7 +90,8 @@ func (p DefaultProbes) add(box *ModelBox, container *corev1.Container) {
 func firstTCPPort(box *ModelBox) (int32, bool) {
 	for _, port := range box.Spec.Ports {
 		if port.protocol() == corev1.ProtocolTCP {
-			return port.containerPort(box), true
+			number, _ := port.containerPort(box)
+			return number, true
 		}
 	}
 	return 0, false
@@ -100,21 +101,18 @@ func firstTCPPort(box *ModelBox) (int32, bool) {
 // with a name if a Service's port refers to it, and without those of sidecars.
 func containerPorts(box *ModelBox) []corev1.ContainerPort {
 	var ports []corev1.ContainerPort
-	index := map[int32]int{}
 	for _, port := range box.Spec.Ports {
-		target := port.targetPort()
-		if _, ofSidecar := sidecarPort(box, target); ofSidecar {
+		number, isSidecars := port.containerPort(box)
+		if isSidecars {
 			continue
 		}
-		number := port.containerPort(box)
-		if i, listed := index[number]; listed {
-			ports[i].Name = cmp.Or(ports[i].Name, target.StrVal)
+		name := port.targetPort().StrVal
+		listed := slices.IndexFunc(ports, func(p corev1.ContainerPort) bool { return p.ContainerPort == number })
+		if listed >= 0 {
+			ports[listed].Name = cmp.Or(ports[listed].Name, name)
 			continue
 		}
-		index[number] = len(ports)
-		ports = append(ports, corev1.ContainerPort{
-			Name: target.StrVal, ContainerPort: number, Protocol: port.protocol(),
-		})
+		ports = append(ports, corev1.ContainerPort{Name: name, ContainerPort: number, Protocol: port.protocol()})
 	}
 	return ports
 }
@@ -130,72 +128,32 @@ func (p *Port) targetPort() intstr.IntOrString {
 	return *p.TargetPort
 }
 
-// containerPort returns the number of the container port: that of the sidecar
-// that names it, or that of the first of the ports that refer to the name.
-func (p *Port) containerPort(box *ModelBox) int32 {
+// containerPort returns the number of the container port, and whether it is a sidecar's. A name
+// that no sidecar gives to a port is the main container's, for the first of the ports with it.
+func (p *Port) containerPort(box *ModelBox) (number int32, isSidecars bool) {
 	target := p.targetPort()
 	if target.Type == intstr.Int {
-		return target.IntVal
+		return target.IntVal, false
 	}
-	if number, found := sidecarPort(box, target); found {
-		return number
+	ends := func(c corev1.Container) bool { // its ports receive no traffic
+		return c.RestartPolicy == nil || *c.RestartPolicy != corev1.ContainerRestartPolicyAlways
 	}
-	for i := range box.Spec.Ports {
-		if other := &box.Spec.Ports[i]; other.targetPort() == target {
-			return other.Port
-		}
-	}
-	return p.Port
-}
-
-// sidecarPort returns the number of the port of that name in a sidecar.
-func sidecarPort(box *ModelBox, target intstr.IntOrString) (int32, bool) {
-	if target.Type == intstr.Int {
-		return 0, false
-	}
-	for _, containers := range [][]corev1.Container{box.Spec.Sidecars, box.Spec.InitContainers} {
-		for i := range containers {
-			for _, port := range containers[i].Ports {
-				if port.Name == target.StrVal && !endsBeforeTheOthers(box, &containers[i]) {
-					return port.ContainerPort, true
-				}
+	for _, container := range slices.Concat(box.Spec.Sidecars, slices.DeleteFunc(slices.Clone(box.Spec.InitContainers), ends)) {
+		for _, port := range container.Ports {
+			if port.Name == target.StrVal {
+				return port.ContainerPort, true
 			}
 		}
 	}
-	return 0, false
+	first := slices.IndexFunc(box.Spec.Ports, func(other Port) bool { return other.targetPort() == target })
+	return box.Spec.Ports[first].Port, false
 }
 
-// endsBeforeTheOthers reports whether a container is an ordinary init
-// container, whose ports receive no traffic.
-func endsBeforeTheOthers(box *ModelBox, container *corev1.Container) bool {
-	isInit := slices.ContainsFunc(box.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == container.Name })
-	return isInit && (container.RestartPolicy == nil || *container.RestartPolicy != corev1.ContainerRestartPolicyAlways)
-}
-
-// affinity drops preferred terms without a preference: they have no effect, and
-// the API server would store an empty one, which would differ at each sync.
-func affinity(wanted *corev1.Affinity) *corev1.Affinity {
-	isEmpty := func(term corev1.PreferredSchedulingTerm) bool {
-		return len(term.Preference.MatchExpressions) == 0 && len(term.Preference.MatchFields) == 0
-	}
-	if wanted == nil || wanted.NodeAffinity == nil || !slices.ContainsFunc(wanted.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution, isEmpty) {
-		return wanted
-	}
-	copied := wanted.DeepCopy()
-	preferred := &copied.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-	*preferred = slices.DeleteFunc(*preferred, isEmpty)
-	return copied
-}
-
-// volumes sets the API server's defaults in projected sources. Metacontroller
-// compares a list of items without names as a whole, so a default that the
-// server adds would differ at each sync. A volume without a source is an emptyDir:
-// Metacontroller would not remove that default when the volume gets a source, and
-// the API server refuses a volume with two.
-func volumes(wanted []corev1.Volume) []corev1.Volume {
-	volumes := make([]corev1.Volume, len(wanted))
-	for i := range wanted {
-		wanted[i].DeepCopyInto(&volumes[i])
+// completeVolumes sets the API server's defaults where Metacontroller would not leave them alone,
+// in place: in a list of items without names, and in a volume without a source, to which the
+// emptyDir would stick when it gets one.
+func completeVolumes(volumes []corev1.Volume) {
+	for i := range volumes {
 		if volumes[i].VolumeSource == (corev1.VolumeSource{}) {
 			volumes[i].EmptyDir = &corev1.EmptyDirVolumeSource{}
 		}
@@ -206,7 +164,6 @@ func volumes(wanted []corev1.Volume) []corev1.Volume {
 			completeSource(&volumes[i].Projected.Sources[j])
 		}
 	}
-	return volumes
 }
 
 // The API server's defaults in projected sources, in seconds.
