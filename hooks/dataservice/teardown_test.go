@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -85,10 +86,26 @@ func TestVolumesStayWhereTheirSetCannotBeUpdated(t *testing.T) {
 		s.world.Step()
 	}
 	require.Equal(t, []string{"mysql-dataservice"}, s.workloads())
-	require.Contains(t, s.condition("VolumesDeleted"), "False Asked: asked to delete its volumes with it: StatefulSet/mysql-dataservice; where it cannot be updated, set storage.onDelete to Retain")
+	require.Contains(t, s.condition("VolumesDeleted"), "False Asked: has to learn first what becomes of its volumes: StatefulSet/mysql-dataservice; where it cannot be updated, set storage.onDelete to Retain")
 	s.apply(s.sample(set("mysql.storage.onDelete", "Retain")))
 	s.world.Play()
 	require.Empty(t, s.world.Parents(), "the DataService is gone")
+	require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"))
+}
+
+// TestVolumesStayWhereSomebodyThinksBetterOfIt while they are about to go.
+func TestVolumesStayWhereSomebodyThinksBetterOfIt(t *testing.T) {
+	t.Parallel()
+	s := tell(t, operettatest.Options{})
+	s.edit(set("mysql.storage.onDelete", "Delete"))
+	s.world.Delete(product)
+	s.world.Until("the StatefulSet is told", func() bool {
+		policy, _, _ := unstructured.NestedString(s.world.MustGet("StatefulSet/mysql-dataservice").Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+		return policy == "Delete"
+	})
+	s.apply(s.sample(set("mysql.storage.onDelete", "Retain")))
+	s.world.Play()
+	require.Empty(t, s.world.Parents())
 	require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"))
 }
 
