@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks/dataservice"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -93,20 +93,16 @@ func TestVolumesStayWhereTheirSetCannotBeUpdated(t *testing.T) {
 	require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"))
 }
 
-// TestVolumesStayWhereSomebodyThinksBetterOfIt while they are about to go.
+// TestVolumesStayWhereSomebodyThinksBetterOfIt has a StatefulSet that knows already that its
+// volumes go with it: it has to learn that they stay.
 func TestVolumesStayWhereSomebodyThinksBetterOfIt(t *testing.T) {
-	t.Parallel()
-	s := tell(t, operettatest.Options{})
-	s.edit(set("mysql.storage.onDelete", "Delete"))
-	s.world.Delete(product)
-	s.world.Until("the StatefulSet is told", func() bool {
-		policy, _, _ := unstructured.NestedString(s.world.MustGet("StatefulSet/mysql-dataservice").Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
-		return policy == "Delete"
-	})
-	s.apply(s.sample(set("mysql.storage.onDelete", "Retain")))
-	s.world.Play()
-	require.Empty(t, s.world.Parents())
-	require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"))
+	cases := operettatest.Cases(t, "../..", dataservice.Controller())
+	i := slices.IndexFunc(cases, func(c operettatest.Case) bool { return c.Name == "dataservice/finalize/set-goes-when-it-knows" })
+	require.GreaterOrEqual(t, i, 0)
+	request := strings.Replace(string(cases[i].Request), `"onDelete":"Delete"`, `"onDelete":"Retain"`, 1)
+	answer, err := dataservice.Controller().Call(metacontroller.FinalizeHook, cases[i].Now, []byte(request))
+	require.NoError(t, err)
+	require.Contains(t, string(answer.Body), `"whenDeleted":"Retain"`)
 }
 
 // TestStatusOfATeardownIsBounded whatever labels strangers write onto their Pods.
