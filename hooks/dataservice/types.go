@@ -371,7 +371,7 @@ const (
 //
 // Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
 // Stalled while a rollout has failed for good, and VolumesDeleted while a StatefulSet
-// of a DataService that is deleted has yet to learn that its volumes go with it.
+// of a DataService that is deleted has yet to learn what becomes of its volumes.
 type Status struct {
 	operator.Status `json:",inline"`
 
