@@ -368,10 +368,13 @@ const (
 )
 
 // Status is the observed state of a DataService.
+//
+// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
+// Stalled while a rollout has failed for good, and VolumesDeleted while a StatefulSet
+// of a DataService that is deleted has yet to learn that its volumes go with it.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// Phase is Pending, Starting, Ready, Degraded or Deleting.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
@@ -384,15 +387,6 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=component
 	Components []ComponentStatus `json:"components,omitempty"`
-	// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
-	// Stalled while a rollout has failed for good, and VolumesDeleted while a StatefulSet
-	// of a DataService that is deleted has yet to learn that its volumes go with it.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }
 
 // ComponentStatus is the observed state of a component.
