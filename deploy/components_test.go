@@ -21,7 +21,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/record"
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // operation is one of a JSON patch.
@@ -276,42 +275,4 @@ func TestRecordingsHaveRoom(t *testing.T) {
 	require.NotNil(t, pod.TerminationGracePeriodSeconds)
 	former := deployment(t).Spec.Template.Spec.TerminationGracePeriodSeconds
 	require.GreaterOrEqual(t, *pod.TerminationGracePeriodSeconds, *former+5, "what waits has five seconds after the drain")
-}
-
-// TestPoliciesJudgeAllKinds: a kind that an admission policy does not name is not protected.
-func TestPoliciesJudgeAllKinds(t *testing.T) {
-	type policy struct {
-		Spec struct {
-			MatchConstraints struct {
-				ResourceRules []struct{ APIGroups, Resources []string }
-			}
-		}
-	}
-	for component, parents := range map[string]bool{"protected-annotations": false, "bounded-objects": true} {
-		manifests, err := os.ReadFile("components/" + component + "/policy.yaml")
-		require.NoError(t, err)
-		first, _, _ := strings.Cut(string(manifests), "\n---\n")
-		var p policy
-		require.NoError(t, yaml.Unmarshal([]byte(first), &p))
-		judges := func(of metacontroller.Resource) bool {
-			group, _, isGroup := strings.Cut(of.APIVersion, "/")
-			if !isGroup {
-				group = ""
-			}
-			for _, rule := range p.Spec.MatchConstraints.ResourceRules {
-				if slices.Contains(rule.APIGroups, group) && (slices.Contains(rule.Resources, of.Plural) || slices.Contains(rule.Resources, "*")) {
-					return true
-				}
-			}
-			return false
-		}
-		for _, controller := range hooks.All() {
-			for _, child := range controller.Children {
-				require.True(t, judges(child.Resource), "%s: %s of %s", component, child.Plural, controller.Name())
-			}
-			if parents {
-				require.True(t, judges(controller.Parent), "%s: %s", component, controller.Parent.Plural)
-			}
-		}
-	}
 }

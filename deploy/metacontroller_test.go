@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -115,38 +114,4 @@ func TestAggregatedRolesGiveTheKindsOnly(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2*len(hooks.All()), count)
-}
-
-// Metacontroller has places of its own in the API server, which lends them to nobody: a request
-// that has borrowed one keeps it for as long as it takes. Its requests wait apart by namespace,
-// and its lease behind none of them.
-func TestMetacontrollerHasPlacesOfItsOwn(t *testing.T) {
-	require.Contains(t, read[kustomization](t, "metacontroller/kustomization.yaml").Resources, "priority.yaml")
-	text, err := os.ReadFile("metacontroller/priority.yaml")
-	require.NoError(t, err)
-	documents := strings.Split(string(text), "\n---\n")
-	require.Len(t, documents, 3)
-	var level flowcontrolv1.PriorityLevelConfiguration
-	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[0]), &level))
-	require.Positive(t, *level.Spec.Limited.NominalConcurrencyShares)
-	require.Zero(t, *level.Spec.Limited.LendablePercent)
-	var all, lease flowcontrolv1.FlowSchema
-	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[1]), &all))
-	require.NoError(t, yaml.UnmarshalStrict([]byte(documents[2]), &lease))
-	require.Equal(t, level.Name, all.Spec.PriorityLevelConfiguration.Name)
-	require.Less(t, all.Spec.MatchingPrecedence, int32(9000), "what matches all ServiceAccounts")
-	require.Equal(t, flowcontrolv1.FlowDistinguisherMethodByNamespaceType, all.Spec.DistinguisherMethod.Type,
-		"requests about one namespace do not wait behind those about another")
-	require.Greater(t, level.Spec.Limited.LimitResponse.Queuing.Queues, level.Spec.Limited.LimitResponse.Queuing.HandSize)
-	require.Less(t, lease.Spec.MatchingPrecedence, all.Spec.MatchingPrecedence, "which matches the lease, too")
-	require.Equal(t, "leader-election", lease.Spec.PriorityLevelConfiguration.Name)
-	in := manifests.Operetta()
-	for _, schema := range []flowcontrolv1.FlowSchema{all, lease} {
-		require.Len(t, schema.Spec.Rules, 1)
-		require.Len(t, schema.Spec.Rules[0].Subjects, 1)
-		account := schema.Spec.Rules[0].Subjects[0].ServiceAccount
-		require.Equal(t, in.Metacontroller, account.Namespace)
-		require.Equal(t, in.Metacontroller, account.Name)
-	}
-	require.Equal(t, []string{in.Metacontroller}, lease.Spec.Rules[0].ResourceRules[0].Namespaces)
 }

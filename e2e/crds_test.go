@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -49,24 +48,4 @@ func TestCRDsApplyTwice(t *testing.T) {
 	for line := range strings.Lines(output) {
 		require.Contains(t, line, "unchanged")
 	}
-}
-
-func TestExplainTellsOurFields(t *testing.T) {
-	output := kubectl(t, "explain", "modelbox.spec.rollingUpdate")
-	require.Contains(t, strings.Join(strings.Fields(output), " "), "that an update may take away, and may add, at a time")
-	require.Contains(t, kubectl(t, "explain", "modelbox.spec.sidecars.image"), "FIELD: image")
-}
-
-func TestModelBoxAtTheTerminal(t *testing.T) {
-	ns := "--namespace=" + namespace(t, "terminal")
-	apply(t, `{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, replicas: 2, ports: [{port: 80}]}}`, ns)
-	require.Regexp(t, regexp.MustCompile(`(?s)NAME +READY +IMAGE +SERVICE TYPE +AGE\nweb +nginx +\d+s`), kubectl(t, "get", "mb", ns))
-	require.Contains(t, kubectl(t, "get", "operetta", ns), "web")
-
-	conditions := kubectl(t, "get", "modelbox/web", ns, `--output=jsonpath={.status.conditions[?(@.type=="Ready")].status}`)
-	require.Equal(t, "Unknown", conditions, "what no hook has seen must not be taken for current")
-
-	kubectl(t, "scale", "modelbox/web", "--replicas=5", ns)
-	require.Equal(t, "5", kubectl(t, "get", "modelbox/web", ns, "--output=jsonpath={.spec.replicas}"))
-	require.Equal(t, "25%", kubectl(t, "get", "modelbox/web", ns, "--output=jsonpath={.spec.rollingUpdate}"), "a default")
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -60,39 +59,6 @@ func rules(t *testing.T, user, in string) []string {
 		lines = append(lines, strings.Join(strings.Fields(line), " "))
 	}
 	return lines
-}
-
-// Both permissions are needed, and they suffice. Kubernetes refuses to grant
-// permissions that the grantor does not have, so Metacontroller needs the same two.
-func TestDebugNeedsGetAndPatch(t *testing.T) {
-	ns := namespace(t, "needs")
-	in := "--namespace=" + ns
-	d := newDebugTool(t, ns, `{selector: {matchLabels: {app: shop}}, image: busybox}`)
-	d.pod("web")
-	for _, user := range []struct {
-		name, pods, subresource, refused string
-	}{
-		{"blind", "list", "patch", `cannot get resource "pods"`},
-		{"mute", "get", "get", `cannot patch resource "pods/ephemeralcontainers"`},
-		{"enough", "get", "patch", ""},
-	} {
-		kubectl(t, "create", "role", user.name, "--verb="+user.pods, "--resource=pods", in)
-		kubectl(t, "create", "role", user.name+"-sub", "--verb="+user.subresource, "--resource=pods/ephemeralcontainers", in)
-		kubectl(t, "create", "rolebinding", user.name, "--role="+user.name, "--user="+user.name, in)
-		kubectl(t, "create", "rolebinding", user.name+"-sub", "--role="+user.name+"-sub", "--user="+user.name, in)
-		require.Eventually(t, func() bool {
-			_, _, err := controlPlane.Kubectl("auth", "can-i", user.subresource, "pods/web", "--subresource=ephemeralcontainers", "--as="+user.name, in)
-			return err == nil
-		}, 20*time.Second, 100*time.Millisecond)
-		_, stderr, err := controlPlane.Kubectl("debug", "web", in, "--image=busybox", "--container=toolbox", "--profile=general",
-			"--attach=false", "--quiet", "--as="+user.name)
-		if user.refused == "" {
-			require.NoError(t, err)
-			continue
-		}
-		require.Error(t, err)
-		require.Contains(t, stderr, user.refused)
-	}
 }
 
 func TestMetacontrollerMayGrantThatAndNoMore(t *testing.T) {

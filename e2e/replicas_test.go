@@ -18,20 +18,6 @@ const (
 // Deployment that the hook then returns keeps 4 replicas under both apply strategies
 // of Metacontroller.
 func TestReplicasTakenOut(t *testing.T) {
-	t.Run("an update without replicas makes it 1", func(t *testing.T) {
-		ns := namespace(t, "replicas-hazard-put")
-		live := deploy(t, ns, render(t, fmt.Sprintf(boxOfFour, ns)))
-		delete(live["spec"].(map[string]any), "replicas")
-		replace(t, ns, live)
-		require.Equal(t, "1", replicas(t, ns))
-	})
-	t.Run("a server-side apply without replicas makes it 1", func(t *testing.T) {
-		ns := namespace(t, "replicas-hazard-ssa")
-		applyOnServer(t, ns, render(t, fmt.Sprintf(boxOfFour, ns)))
-		require.Equal(t, "4", replicas(t, ns))
-		applyOnServer(t, ns, render(t, fmt.Sprintf(boxWithout, ns)))
-		require.Equal(t, "1", replicas(t, ns))
-	})
 	t.Run("dynamic apply of what the hook asks for keeps 4", func(t *testing.T) {
 		ns := namespace(t, "replicas-put")
 		desired := render(t, fmt.Sprintf(boxOfFour, ns))

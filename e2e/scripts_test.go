@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,72 +85,28 @@ func TestAnotherApplyStrategyTakesNoOrders(t *testing.T) {
 		kubectl(t, "get", "rolebindings", "--namespace="+ns, "--show-managed-fields", "--output=jsonpath={.items[*].metadata.managedFields[*].operation}"))
 }
 
-// changeStrategy runs what is shown for the change, in one namespace, and returns what it prints.
+// changeStrategy runs what docs/upgrade.md shows for the change, in one namespace instead of all, and
+// returns what it prints.
 func changeStrategy(t *testing.T, ns string) string {
 	t.Helper()
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("jq is not installed")
 	}
-	return runShown(t, "../docs/upgrade.md", "switch", ns)
-}
-
-// runShown runs a script of a page, in some namespaces instead of all, and returns what it prints.
-func runShown(t *testing.T, page, name string, namespaces ...string) string {
-	t.Helper()
-	_, shown, found := strings.Cut(read(t, page), "<!-- "+name+":begin -->\n```sh\n")
+	_, shown, found := strings.Cut(read(t, "../docs/upgrade.md"), "<!-- switch:begin -->\n```sh\n")
 	require.True(t, found)
-	shown, _, found = strings.Cut(shown, "```\n<!-- "+name+":end -->")
+	shown, _, found = strings.Cut(shown, "```\n<!-- switch:end -->")
 	require.True(t, found)
 	const all = "$(kubectl get namespaces --output=jsonpath='{.items[*].metadata.name}')"
 	require.Contains(t, shown, all)
-	command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, all, strings.Join(namespaces, " ")))
+	bin := t.TempDir()
+	require.NoError(t, os.Symlink(controlPlane.KubectlPath(), filepath.Join(bin, "kubectl")))
+	command := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(shown, all, ns))
 	command.Dir = t.TempDir()
-	command.Env = []string{"PATH=" + pathWithKubectl(t) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + controlPlane.Kubeconfig}
+	command.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + controlPlane.Kubeconfig}
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))
 	files, err := os.ReadDir(command.Dir)
 	require.NoError(t, err)
 	require.Empty(t, files)
 	return string(output)
-}
-
-// TestTheShownScriptFindsDeepObjects: those that cannot be read, and no other that somebody has named in a
-// Pod beside it.
-func TestTheShownScriptFindsDeepObjects(t *testing.T) {
-	hostile, other := namespace(t, "deep"), namespace(t, "deep-victim")
-	opening, closing := `{"f:a":`, "}"
-	create := func(ns, metadata, spec string, levels int) {
-		t.Helper()
-		pod := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{%s,"managedFields":[{"manager":"a","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":%s}]},
-			"spec":{"automountServiceAccountToken":false,"containers":[{"name":"precious","image":"a"}]%s}}`, metadata, strings.Repeat(opening, levels)+"{}"+strings.Repeat(closing, levels), spec)
-		_, stderr, err := controlPlane.KubectlWithInput(pod, "create", "--raw=/api/v1/namespaces/"+ns+"/pods", "--filename=-")
-		require.NoError(t, err, stderr)
-	}
-	create(other, `"name":"precious"`, "", 10)
-	create(hostile, `"name":"precious"`, `,"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}},
-		"dataSourceRef":{"apiGroup":"a.example","kind":"A","name":"precious","namespace":"`+other+`"}}}}}]`, 10)
-	require.Equal(t, "", runShown(t, "../docs/troubleshooting.md", "deep", hostile, other))
-	create(hostile, `"name":"a-deep"`, "", 9300)
-	create(hostile, `"generateName":"generated-"`, "", 9985)
-	opening, closing = `{"f:a":`, `,"f:b":{}}`
-	create(hostile, `"name":"with-more"`, "", 9300)
-	require.Regexp(t, `^`+hostile+`: a-deep\n`+hostile+`: generated-[a-z0-9]+\n`+hostile+`: with-more\n$`, runShown(t, "../docs/troubleshooting.md", "deep", hostile, other))
-
-	// The API server drops lists from the managed fields of an object, but not from those of a template.
-	deployment := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"in-lists"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"},
-		"managedFields":[{"manager":"a","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":` + strings.Repeat(`{"f:a":[`, 4900) + "{}" + strings.Repeat("]}", 4900) + `}]},
-		"spec":{"containers":[{"name":"a","image":"a"}]}}}}`
-	_, stderr, err := controlPlane.KubectlWithInput(deployment, "create", "--raw=/apis/apps/v1/namespaces/"+hostile+"/deployments", "--filename=-")
-	require.NoError(t, err, stderr)
-	page := filepath.Join(t.TempDir(), "page.md")
-	text := strings.ReplaceAll(read(t, "../docs/troubleshooting.md"), "/api/v1/namespaces/$namespace/pods", "/apis/apps/v1/namespaces/$namespace/deployments")
-	require.NoError(t, os.WriteFile(page, []byte(text), 0o600))
-	require.Equal(t, hostile+": in-lists\n", runShown(t, page, "deep", hostile, other))
-}
-
-// pathWithKubectl returns a folder with the control plane's kubectl.
-func pathWithKubectl(t *testing.T) string {
-	folder := t.TempDir()
-	require.NoError(t, os.Symlink(controlPlane.KubectlPath(), filepath.Join(folder, "kubectl")))
-	return folder
 }

@@ -59,23 +59,6 @@ func TestAtTheTerminal(t *testing.T) {
 	require.Len(t, strings.Fields(all), len(atTheTerminal))
 }
 
-// TestKindsAreNamedWithTheirGroup runs the commands of the documentation: on a cluster with
-// another kind of the same name, kubectl may choose that one.
-func TestKindsAreNamedWithTheirGroup(t *testing.T) {
-	ns := "--namespace=" + namespace(t, "groups")
-	apply(t, `{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: x}, spec: {image: a}}`, ns)
-	require.Contains(t, kubectl(t, "explain", "modelboxes.model.github.com.spec"), "DESCRIPTION:")
-	require.Contains(t, kubectl(t, "get", "modelboxes.model.github.com", ns), "IMAGE")
-	kubectl(t, "wait", "--for=condition=Ready=Unknown", "modelboxes.model.github.com/x", ns, "--timeout=10s")
-	kubectl(t, "scale", "modelboxes.model.github.com/x", "--replicas=3", ns)
-	_, shown, found := strings.Cut(read(t, "../docs/install.md"), "<!-- uninstall:begin -->\n```sh\nkubectl delete --all --all-namespaces \\\n")
-	require.True(t, found)
-	kinds, _, _ := strings.Cut(strings.TrimSpace(shown), "\n")
-	require.Len(t, strings.Split(kinds, ","), len(atTheTerminal))
-	kubectl(t, "delete", "--all", kinds, ns, "--timeout=20s")
-	require.Empty(t, kubectl(t, "get", "operetta", ns, "--output=name"))
-}
-
 // TestEveryFieldIsExplained fails for a field of our types without a description. Those
 // of embedded Kubernetes types are removed to keep the CRDs small.
 func TestEveryFieldIsExplained(t *testing.T) {

@@ -69,7 +69,7 @@ var mutants = []struct {
 		}
 		return http.StatusOK
 	}},
-	{"a Pod that is let go with the status that tells its end", "myjob", "the promises of MyJob", func(_, answer map[string]any) int {
+	{"a Pod that is let go with the status that tells its end", "myjob", "the invariants of MyJob", func(_, answer map[string]any) int {
 		if answer["status"].(map[string]any)["result"] != nil {
 			answer["children"] = []any{}
 		}

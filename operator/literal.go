@@ -16,6 +16,3 @@ func Literal(text string) string {
 	}
 	return escaped.String()
 }
-
-// Unliteral is the reverse of [Literal].
-func Unliteral(text string) string { return strings.ReplaceAll(text, "$$", "$") }

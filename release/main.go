@@ -1,5 +1,5 @@
-// Command release makes what a release of Operetta consists of, from a checkout of
-// it. The Makefile calls it.
+// Command release makes the parts of a release of Operetta that no other tool makes without Docker
+// and a cluster, from a checkout of it. The Makefile calls it.
 package main
 
 import (
@@ -10,18 +10,19 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 )
 
+// flags are those of all commands.
+type flags struct {
+	source           source
+	root, out, image string
+	kinds            string
+}
+
 // commands are what it can make.
-var commands = map[string]func(context.Context, []string) error{
-	"image":   makeImage,
-	"install": makeInstall,
-	"notes":   printNotes,
-	"pin":     pinImages,
-	"push":    pushImage,
-	"release": makeRelease,
+var commands = map[string]func(context.Context, flags) error{
+	"image": makeImage, "install": makeInstall, "pin": pinImages, "push": pushImage,
 }
 
 func main() {
@@ -29,7 +30,7 @@ func main() {
 	defer stop()
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // Helm tells of each link in the chart
 	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "release: %s\n", strings.TrimSuffix(err.Error(), "\n"))
+		fmt.Fprintln(os.Stderr, "release:", err)
 		stop()
 		os.Exit(1)
 	}
@@ -37,9 +38,23 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: release image|install|notes|pin|push|release [flags]")
+		return errors.New("write: release image|install|pin|push [flags]")
 	}
-	if err := commands[args[0]](ctx, args[1:]); err != nil {
+	var f flags
+	set := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	set.StringVar(&f.root, "root", ".", "folder of the product's go.mod")
+	set.StringVar(&f.out, "out", "dist", "folder to write to")
+	set.StringVar(&f.image, "name", "", "name of the image")
+	set.StringVar(&f.kinds, "kinds", "", "kinds to install, as in build,podset; all without it")
+	set.StringVar(&f.source.goCommand, "go", "go", "the go command")
+	set.StringVar(&f.source.version, "version", "", "version, which is the tag of the image")
+	set.StringVar(&f.source.revision, "revision", "unknown", "commit that the image is built from")
+	set.Int64Var(&f.source.created, "created", 0, "time of the commit, in seconds since 1970")
+	if err := set.Parse(args[1:]); err != nil {
+		return err
+	}
+	f.source.root = f.root
+	if err := commands[args[0]](ctx, f); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	return nil

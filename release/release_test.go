@@ -1,145 +1,122 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"io"
+	"log"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	cdx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/release/image"
+	"sigs.k8s.io/yaml"
 )
 
-const revision = "0123456789abcdef0123456789abcdef01234567"
-
-// built returns images of nothing, with this test as their program.
-func built(t *testing.T) image.Built {
-	t.Helper()
-	path, err := os.Executable()
-	require.NoError(t, err)
-	program, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var b image.Built
-	b.Index, err = random.Index(64, 1, 2)
-	require.NoError(t, err)
-	for range image.Platforms() {
-		one, err := random.Image(64, 1)
+// TestDigestsAreWrittenWhereImagesAreListed, and none before all are known.
+func TestDigestsAreWrittenWhereImagesAreListed(t *testing.T) {
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	host, root := strings.TrimPrefix(server.URL, "http://"), t.TempDir()
+	upload := func(version string) string {
+		tag, err := name.NewTag(host + version)
 		require.NoError(t, err)
-		b.Images, b.Programs = append(b.Images, one), append(b.Programs, program)
+		index, err := random.Index(64, 1, 2)
+		require.NoError(t, err)
+		require.NoError(t, remote.WriteIndex(tag, index))
+		digest, err := index.Digest()
+		require.NoError(t, err)
+		return host + version + "@" + digest.String()
 	}
-	return b
+	path := func(name string) string { return filepath.Join(root, "deploy", name) }
+	files := map[string]string{
+		"images/images.yaml":              "# Why.\nmetacontroller: META\n\npodset-default: BOX\nother: BOX.0\n",
+		"metacontroller/statefulset.yaml": "containers:\n- name: metacontroller\n  image: META\n  args: [BOX]\n",
+		"components/a/certgen.yaml":       "- image: BOX\n",
+		"samples/podset.yaml":             "image: BOX\n",
+	}
+	plain := strings.NewReplacer("META", host+"/meta:v4", "BOX", host+"/box:1.37")
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path(name)), 0o755))
+		require.NoError(t, os.WriteFile(path(name), []byte(plain.Replace(text)), 0o600))
+	}
+	requireFiles := func(replacer *strings.Replacer) {
+		t.Helper()
+		for name, text := range files {
+			want := replacer.Replace(text)
+			if strings.HasPrefix(name, "samples/") { // which are their users'
+				want = plain.Replace(text)
+			}
+			content, err := os.ReadFile(path(name))
+			require.NoError(t, err)
+			require.Equal(t, want, string(content), name)
+		}
+	}
+	meta, box := upload("/meta:v4"), upload("/box:1.37")
+	require.ErrorContains(t, run(t.Context(), []string{"pin", "--root=" + root}), "nothing is changed: "+host+"/box:1.37.0: ")
+	requireFiles(plain)
+	other := upload("/box:1.37.0")
+	for range 2 { // what a version means can change
+		require.NoError(t, run(t.Context(), []string{"pin", "--root=" + root}))
+		requireFiles(strings.NewReplacer("[BOX]", "["+host+"/box:1.37]", "META", meta, "BOX.0", other, "BOX", box))
+		box = upload("/box:1.37")
+	}
 }
 
-func flags() imageFlags {
-	f := imageFlags{repository: "registry.example.com/operetta"}
-	f.source.Version, f.source.Revision, f.source.Created = "v1.2.3", revision, time.Unix(1767323045, 0).UTC()
-	return f
+func TestNotesAreTheSectionOfAVersion(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "CHANGELOG.md"), []byte("# Changelog\n\n## Unreleased\n\n- [FEATURE] Sings: [it](docs/a.md#b), [there](https://example.com/x).\n\n## v0.1.0\n\n- Hums.\n"), 0o600))
+	script, err := filepath.Abs("notes.sh")
+	require.NoError(t, err)
+	notes := func(args ...string) (string, error) {
+		command := exec.Command(script, args...)
+		command.Dir = folder
+		output, err := command.CombinedOutput()
+		return string(output), err
+	}
+	text, err := notes("v1.2.3")
+	require.NoError(t, err)
+	require.Equal(t, "# Operetta v1.2.3\n\n- [FEATURE] Sings: [it](https://github.com/operetta-dev/operetta/blob/v1.2.3/docs/a.md#b), [there](https://example.com/x).\n\n", text)
+	text, err = notes("v0.1.0", "--tagged")
+	require.NoError(t, err)
+	require.Equal(t, "# Operetta v0.1.0\n\n- Hums.\n", text)
+	text, err = notes("v1.2.3", "--tagged")
+	require.Error(t, err)
+	require.Contains(t, text, "the CHANGELOG has no section ## v1.2.3")
 }
 
-func TestSBOMsNameTheModulesOfThePrograms(t *testing.T) {
-	files, err := attestations(flags(), built(t), "https://example.com/builder")
+// TestWorkflowsRunWhatAPersonCanRun: their steps are targets of the Makefile or .ci/run, without
+// arguments, for a value of an event would be run by the shell; and their actions have a full version.
+func TestWorkflowsRunWhatAPersonCanRun(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
-	require.Len(t, files, 3)
-	var bom cdx.BOM
-	require.NoError(t, cdx.NewBOMDecoder(bytes.NewReader(files["sbom-linux-amd64.cdx.json"]), cdx.BOMFileFormatJSON).Decode(&bom))
-	require.Equal(t, cdx.SpecVersion1_6, bom.SpecVersion)
-	require.Equal(t, "2026-01-02T03:04:05Z", bom.Metadata.Timestamp)
-	require.Equal(t, "v1.2.3", bom.Metadata.Component.Version)
-	versions := map[string]string{}
-	for _, component := range *bom.Components {
-		require.Equal(t, "pkg:golang/"+component.Name+"@"+component.Version, component.PackageURL)
-		versions[component.Name] = component.Version
-	}
-	require.Equal(t, runtime.Version(), versions["stdlib"])
-	goMod, err := os.ReadFile("go.mod")
+	paths, err := filepath.Glob("../.github/workflows/*")
 	require.NoError(t, err)
-	for _, module := range []string{"helm.sh/helm/v4", "github.com/CycloneDX/cyclonedx-go"} {
-		require.Contains(t, string(goMod), "\t"+module+" "+versions[module]+"\n")
-	}
-	require.Len(t, *(*bom.Dependencies)[0].Dependencies, len(versions))
-
-	var other cdx.BOM
-	require.NoError(t, json.Unmarshal(files["sbom-linux-arm64.cdx.json"], &other))
-	require.NotEqual(t, bom.SerialNumber, other.SerialNumber)
-	_, err = attestations(flags(), image.Built{Index: built(t).Index, Images: built(t).Images, Programs: [][]byte{{1}, {2}}}, "x:y")
-	require.ErrorContains(t, err, "the modules of the program")
-}
-
-func TestProvenanceSaysWhatIsKnown(t *testing.T) {
-	b := built(t)
-	files, err := attestations(flags(), b, "https://example.com/builder")
-	require.NoError(t, err)
-	again, err := attestations(flags(), b, "https://example.com/builder")
-	require.NoError(t, err)
-	require.Equal(t, files, again, "the same release gives the same bytes")
-
-	all, err := b.Index.Digest()
-	require.NoError(t, err)
-	amd64, err := b.Images[0].Digest()
-	require.NoError(t, err)
-	arm64, err := b.Images[1].Digest()
-	require.NoError(t, err)
-	subject := func(hex, platform string) string {
-		return `{"name": "registry.example.com/operetta", "digest": {"sha256": "` + hex + `"}, "annotations": {"platform": "` + platform + `"}}`
-	}
-	var statement struct {
-		Predicate struct {
-			RunDetails struct {
-				Byproducts []struct {
-					Name   string
-					Digest map[string]string
+	require.Len(t, paths, 2)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var workflow struct {
+			Permissions map[string]string
+			Jobs        map[string]struct{ Steps []struct{ Uses, Run string } }
+		}
+		require.NoError(t, yaml.Unmarshal(text, &workflow))
+		require.Equal(t, map[string]string{"contents": "read"}, workflow.Permissions, "%s: more stands at the job", path)
+		for _, job := range workflow.Jobs {
+			for _, step := range job.Steps {
+				if step.Uses != "" {
+					require.Regexp(t, `^[a-z-]+/[a-z-]+@(v[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{40})$`, step.Uses, path)
+				} else if step.Run != ".ci/run" {
+					require.Regexp(t, `^make [a-z-]+$`, step.Run, path)
+					require.Regexp(t, regexp.MustCompile(`(?m)^`+strings.TrimPrefix(step.Run, "make ")+`:.*## `), string(makefile))
 				}
 			}
 		}
 	}
-	provenance := files["provenance.intoto.json"]
-	require.NoError(t, json.Unmarshal(provenance, &statement))
-	byproducts, err := json.Marshal(statement.Predicate.RunDetails.Byproducts)
-	require.NoError(t, err)
-	require.Len(t, statement.Predicate.RunDetails.Byproducts, 2)
-	require.JSONEq(t, `{
-		"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://slsa.dev/provenance/v1",
-		"subject": [`+subject(all.Hex, "all")+`, `+subject(amd64.Hex, "linux/amd64")+`, `+subject(arm64.Hex, "linux/arm64")+`],
-		"predicate": {
-			"buildDefinition": {
-				"buildType": "https://github.com/operetta-dev/operetta/blob/main/docs/install.md#a-release",
-				"externalParameters": {"version": "v1.2.3", "image": "registry.example.com/operetta", "platforms": ["linux/amd64", "linux/arm64"]},
-				"internalParameters": {"go": "`+runtime.Version()+`"},
-				"resolvedDependencies": [{"uri": "git+https://github.com/operetta-dev/operetta", "digest": {"gitCommit": "`+revision+`"}}]
-			},
-			"runDetails": {"builder": {"id": "https://example.com/builder"}, "byproducts": `+strings.ToLower(string(byproducts))+`}
-		}
-	}`, string(provenance))
-
-	_, err = attestations(flags(), b, "")
-	require.Error(t, err, "somebody has built it")
-}
-
-func TestAReleaseIsOfACommitAndAVersion(t *testing.T) {
-	root := t.TempDir()
-	changelog := "# Changelog\n\n## Unreleased\n\n- [FEATURE] Sings.\n\n## v0.1.0\n\n- [FEATURE] Hums.\n"
-	require.NoError(t, os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte(changelog), 0o600))
-	for wrong, args := range map[string][]string{
-		`"devel" is no version of a release`:     {"--revision", revision},
-		`"v1.2" is no version of a release`:      {"--version", "v1.2", "--revision", revision},
-		`"unknown" is no commit`:                 {"--version", "v1.2.3"},
-		`"0123456" is no commit`:                 {"--version", "v1.2.3", "--revision", "0123456"},
-		"the CHANGELOG has no section ## v1.2.3": {"--version", "v1.2.3", "--revision", revision, "--tagged"},
-		"no such file or directory":              {"--version", "v0.1.0", "--revision", revision, "--tagged"}, // there is no deploy/
-	} {
-		require.ErrorContains(t, run(t.Context(), append([]string{"release", "--root", root, "--out", t.TempDir()}, args...)), wrong)
-	}
-	text, err := notesOf(root, "v1.2.3", false)
-	require.NoError(t, err)
-	require.Equal(t, "# Operetta v1.2.3\n\n## New\n\n- Sings.\n", text)
-	text, err = notesOf(root, "v0.1.0", true)
-	require.NoError(t, err)
-	require.Equal(t, "# Operetta v0.1.0\n\n## New\n\n- Hums.\n", text)
 }

@@ -73,7 +73,7 @@ func (c *Cluster) apiServerReady(ctx context.Context) error {
 	// The API server counts as ready a moment before it has created the
 	// namespace that most tests begin with.
 	for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
-		if err := getOK(ctx, client, c.URL+path, c.admin.token); err != nil {
+		if err := getOK(ctx, client, c.URL+path, c.token); err != nil {
 			return fmt.Errorf("check the API server: %w", err)
 		}
 	}

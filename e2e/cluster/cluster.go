@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,11 +58,10 @@ type Cluster struct {
 	Kubeconfig string
 
 	options  Options
-	admin    credential
+	token    string // of the administrator
 	binaries map[tools.Tool]string
 	mu       sync.Mutex // guards what Run, End, Kill and PID do with running
 	running  []*process
-	startups []Startup
 	stopOnce sync.Once
 	stopErr  error
 }
@@ -79,9 +77,6 @@ type Program struct {
 	Env []string
 	// Ready returns nil once the program is ready.
 	Ready func(context.Context) error
-	// Restarts has it started again when it ends by itself, as the kubelet does it with
-	// the static Pods of a control plane.
-	Restarts bool
 }
 
 // Start builds the programs if necessary, starts them one after the other and
@@ -121,7 +116,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.Run(ctx, c.etcd()); err != nil {
 		return err
 	}
-	if err := c.startAPIServer(ctx); err != nil {
+	if err := c.Run(ctx, c.apiServer(address)); err != nil {
 		return err
 	}
 	if c.options.Nodes {
@@ -178,7 +173,7 @@ func (c *Cluster) PID(name string) int {
 	defer c.mu.Unlock()
 	for _, p := range c.running {
 		if p.Name == name {
-			return p.last().Process.Pid
+			return p.cmd.Process.Pid
 		}
 	}
 	return 0
@@ -195,39 +190,6 @@ func (c *Cluster) take(name string) (*process, error) {
 	p := c.running[i]
 	c.running = slices.Delete(c.running, i, i+1)
 	return p, nil
-}
-
-// startAPIServer starts the API server at its address.
-func (c *Cluster) startAPIServer(ctx context.Context) error {
-	began := time.Now()
-	if err := c.Run(ctx, c.apiServer(strings.TrimPrefix(c.URL, "https://"))); err != nil {
-		return err
-	}
-	c.startups = append(c.startups, Startup{Began: began, Ready: time.Now()})
-	return nil
-}
-
-// Startup is the time between the start of a program and its readiness.
-type Startup struct{ Began, Ready time.Time }
-
-// APIServerStartups returns the times of all starts of the API server.
-func (c *Cluster) APIServerStartups() []Startup { return slices.Clone(c.startups) }
-
-// RestartAPIServer kills the API server and starts it again at the same address. After
-// SIGTERM it would wait until all watches end.
-func (c *Cluster) RestartAPIServer(ctx context.Context) error {
-	i := slices.IndexFunc(c.running, func(p *process) bool { return p.Name == tools.KubeAPIServer.Name })
-	if err := c.Kill(tools.KubeAPIServer.Name); err != nil {
-		return err
-	}
-	if err := c.startAPIServer(ctx); err != nil {
-		return err
-	}
-	// Stop must still end it after the programs that watch it, or it would wait for
-	// them.
-	last := len(c.running) - 1
-	c.running = slices.Insert(c.running[:last:last], i, c.running[last])
-	return nil
 }
 
 // Log returns the end of the log of a program.

@@ -10,32 +10,22 @@ import (
 	"os"
 )
 
-// credential is a user who authenticates to the API server with a token.
-//
-// Tokens are used rather than client certificates because they need no
-// certificate authority. They are as safe here: they are random, live as long as
-// the cluster, and are only sent over TLS to a server whose certificate is known.
-type credential struct {
-	user  string
-	group string
-	token string
-}
-
-func newCredential(user, group string) credential {
-	return credential{user: user, group: group, token: rand.Text()}
-}
-
-// writeFiles creates what the components read when they start.
+// writeFiles creates what the components read when they start. The administrator has a random token
+// that lives as long as the cluster, which needs no certificate authority.
 func (c *Cluster) writeFiles() error {
-	c.admin = newCredential("e2e-admin", "system:masters")
-	key, err := newServiceAccountKey()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return fmt.Errorf("generate the service account key: %w", err)
 	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("encode the service account key: %w", err)
+	}
+	c.token = rand.Text()
 	files := map[string]string{
-		c.tokenFile():         tokenLine(c.admin),
-		c.serviceAccountKey(): key,
-		c.Kubeconfig:          c.kubeconfig(c.admin),
+		c.tokenFile():         c.token + ",e2e-admin,e2e-admin,\"system:masters\"\n",
+		c.serviceAccountKey(): string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})),
+		c.Kubeconfig:          c.kubeconfig("e2e-admin", c.token),
 	}
 	if c.options.AuditPolicy != "" {
 		files[c.auditPolicy()] = c.options.AuditPolicy
@@ -48,24 +38,14 @@ func (c *Cluster) writeFiles() error {
 	return nil
 }
 
-func (c *Cluster) tokenFile() string {
-	return c.path("tokens.csv")
-}
+func (c *Cluster) tokenFile() string { return c.path("tokens.csv") }
 
-// serviceAccountKey is the file of the key that signs and verifies the tokens of service
-// accounts.
-func (c *Cluster) serviceAccountKey() string {
-	return c.path("service-account.key")
-}
+// serviceAccountKey is the file of the key that signs and verifies the tokens of service accounts.
+func (c *Cluster) serviceAccountKey() string { return c.path("service-account.key") }
 
-// tokenLine returns the line of the API server's token file for a credential.
-func tokenLine(c credential) string {
-	return fmt.Sprintf("%s,%s,%s,%q\n", c.token, c.user, c.user, c.group)
-}
-
-// kubeconfig returns a kubeconfig with the credential. It has the certificate's path,
-// because the certificate does not exist yet.
-func (c *Cluster) kubeconfig(user credential) string {
+// kubeconfig returns a kubeconfig with a token. It has the certificate's path, because the certificate
+// does not exist yet.
+func (c *Cluster) kubeconfig(user, token string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config
 current-context: e2e
@@ -78,17 +58,5 @@ users:
 contexts:
 - name: e2e
   context: {cluster: e2e, user: %[3]s}
-`, c.URL, c.certificateAuthority(), user.user, user.token)
-}
-
-func newServiceAccountKey() (string, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return "", fmt.Errorf("generate the service account key: %w", err)
-	}
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return "", fmt.Errorf("encode the service account key: %w", err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})), nil
+`, c.URL, c.certificateAuthority(), user, token)
 }

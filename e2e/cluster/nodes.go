@@ -2,15 +2,12 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
 	_ "embed"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
@@ -81,20 +78,13 @@ func (c *Cluster) controllerManager() (Program, error) {
 		"--use-service-account-credentials",
 		"--service-account-private-key-file="+c.serviceAccountKey(),
 		"--root-ca-file="+c.certificateAuthority(),
-		// How long a node without heartbeats counts as ready: longer than tests take the API server
-		// away, for kwok does not make Pods ready again.
-		"--node-monitor-grace-period=10m",
 	)
 	return c.program(tools.KubeControllerManager, Healthy("https://"+address+"/healthz"), args...), err
 }
 
 func (c *Cluster) scheduler() (Program, error) {
 	address, err := FreeAddress()
-	program := c.program(tools.KubeScheduler, Healthy("https://"+address+"/healthz"), c.clientArgs(address)...)
-	// It ends when it finds its cache wrong ("Scheduler cache is corrupted"), which it has
-	// been seen to do after the API server was killed.
-	program.Restarts = true
-	return program, err
+	return c.program(tools.KubeScheduler, Healthy("https://"+address+"/healthz"), c.clientArgs(address)...), err
 }
 
 // clientArgs are those that the two programs share.
@@ -121,16 +111,4 @@ func (c *Cluster) kwok() (Program, error) {
 		"--server-address="+address,
 		"--config="+c.path("stages.yaml"),
 	), err
-}
-
-// Healthy returns a check of a health endpoint. The certificate is not verified: each
-// program creates its own, and the request contains no secret.
-func Healthy(url string) func(context.Context) error {
-	client := &http.Client{
-		Timeout: 5 * time.Second,
-		Transport: &http.Transport{
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
-		},
-	}
-	return func(ctx context.Context) error { return getOK(ctx, client, url, "") }
 }

@@ -11,10 +11,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/operetta-dev/operetta/e2e/lockfile"
+	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
 // CRDsVariable names the environment variable with a file of Metacontroller's
@@ -74,7 +73,7 @@ func Build(ctx context.Context, root string) error {
 	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
 		return fmt.Errorf("create the folder of operetta: %w", err)
 	}
-	release, err := lockfile.Acquire(ctx, filepath.Join(root, "bin/operetta.lock"))
+	release, err := tools.Lock(filepath.Join(root, "bin/operetta.lock"))
 	if err != nil {
 		return err
 	}
@@ -114,7 +113,7 @@ func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 	}
 	for _, apply := range [][]string{
 		{metacontrollerAccount + "---" + MetacontrollerBinding, "--filename=-"},
-		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml"), "--filename=" + o.file("deploy/metacontroller/priority.yaml")},
+		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml")},
 		{"", "--kustomize=" + o.file("deploy/crds")},
 		{"", "--kustomize=" + o.file("deploy/rbac")},
 	} {
@@ -157,37 +156,16 @@ func (o *Operetta) installMetacontrollerCRDs() error {
 	}
 }
 
-// RecordVariable names the environment variable with a folder in which the server
-// records its requests.
-const RecordVariable = "OPERETTA_E2E_RECORD"
-
 // StartServer starts bin/operetta-server with the arguments and environment of deploy/.
 func (o *Operetta) StartServer(ctx context.Context) error {
-	return o.startServer(ctx, OperettaServer, 0)
-}
-
-// StartReplica starts another server of that name, which goes on for a time when it is ended,
-// and returns its address.
-func (o *Operetta) StartReplica(ctx context.Context, name string, drainDelay time.Duration) (string, error) {
-	replica, err := o.Beside(o.Root)
-	if err != nil {
-		return "", err
-	}
-	return replica.listen, replica.startServer(ctx, name, drainDelay)
-}
-
-func (o *Operetta) startServer(ctx context.Context, name string, drainDelay time.Duration) error {
 	args, env, err := o.shippedServer()
 	if err != nil {
 		return err
 	}
 	// At level debug the log also has a line for each request that changes nothing.
-	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay="+drainDelay.String(), "--log-level=debug")
-	if dir := os.Getenv(RecordVariable); dir != "" {
-		args = append(args, "--record="+dir)
-	}
+	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay=0s", "--log-level=debug")
 	return o.Run(ctx, Program{
-		Name: name, Path: o.file(ServerProgram), Args: args, Env: env,
+		Name: OperettaServer, Path: o.file(ServerProgram), Args: args, Env: env,
 		Ready: Healthy("http://" + o.health + "/readyz"),
 	})
 }
@@ -207,27 +185,22 @@ func (o *Operetta) shippedServer() (args, env []string, err error) {
 	if len(containers) != 1 {
 		return nil, nil, fmt.Errorf("the server's Deployment has %d containers", len(containers))
 	}
-	return containers[0].Args, Environment(containers[0]), nil
-}
-
-// Environment returns the variables of a container that have a value, as NAME=value.
-func Environment(container corev1.Container) (env []string) {
-	for _, variable := range container.Env {
+	for _, variable := range containers[0].Env {
 		if variable.ValueFrom == nil {
 			env = append(env, variable.Name+"="+variable.Value)
 		}
 	}
-	return env
+	return containers[0].Args, env, nil
 }
 
 // Connect applies the CompositeControllers with the URL of the hooks and the hook version,
 // v1 or v2, as operetta manifests prints them with more arguments.
 func (o *Operetta) Connect(url, hookVersion string, args ...string) error {
-	manifests, err := o.manifests(url, args...)
+	printed, err := exec.Command(o.file("bin/operetta"), append([]string{"manifests", "--hook-url=" + url}, args...)...).Output()
 	if err != nil {
-		return err
+		return fmt.Errorf("operetta manifests: %w", err)
 	}
-	manifests = strings.ReplaceAll(manifests, "version: v2\n", "version: "+hookVersion+"\n")
+	manifests := strings.ReplaceAll(string(printed), "version: v2\n", "version: "+hookVersion+"\n")
 	_, _, err = o.KubectlWithInput(manifests, "apply", "--filename=-")
 	return err
 }
@@ -243,7 +216,7 @@ func (o *Operetta) StartMetacontroller(ctx context.Context, path, strategy strin
 // they have in common, with environment variables and arguments.
 func (c *Cluster) StartMetacontrollerAs(ctx context.Context, name, path string, env []string, args ...string) error {
 	kubeconfig := c.path("metacontroller.kubeconfig")
-	if err := c.WriteKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
+	if err := c.writeKubeconfig(kubeconfig, "metacontroller", "metacontroller"); err != nil {
 		return err
 	}
 	metrics, err := FreeAddress()
@@ -266,24 +239,11 @@ func (c *Cluster) StartMetacontrollerAs(ctx context.Context, name, path string, 
 	})
 }
 
-// WriteKubeconfig writes a kubeconfig for a ServiceAccount to a file.
-func (c *Cluster) WriteKubeconfig(path, namespace, account string) error {
+// writeKubeconfig writes a kubeconfig for a ServiceAccount to a file.
+func (c *Cluster) writeKubeconfig(path, namespace, account string) error {
 	token, _, err := c.Kubectl("create", "token", account, "--namespace="+namespace, "--duration=24h")
 	if err != nil {
 		return err
 	}
-	user := credential{user: account, token: strings.TrimSpace(token)}
-	if err := os.WriteFile(path, []byte(c.kubeconfig(user)), 0o600); err != nil {
-		return fmt.Errorf("write the kubeconfig of %s: %w", account, err)
-	}
-	return nil
-}
-
-// manifests returns the CompositeControllers.
-func (o *Operetta) manifests(url string, args ...string) (string, error) {
-	output, err := exec.Command(o.file("bin/operetta"), append([]string{"manifests", "--hook-url=" + url}, args...)...).Output()
-	if err != nil {
-		return "", fmt.Errorf("operetta manifests: %w", err)
-	}
-	return string(output), nil
+	return os.WriteFile(path, []byte(c.kubeconfig(account, strings.TrimSpace(token))), 0o600)
 }

@@ -24,8 +24,6 @@ type comparison struct {
 	differing map[string]string
 	// refused are the objects that the simulation refuses.
 	refused []string
-	// filled are the paths of fields that were defaulted.
-	filled map[string]bool
 }
 
 // compare notes the first field of an object in which the two sides differ.
@@ -43,7 +41,6 @@ func (c *comparison) compare(object apiserver.Object) {
 	require.NoError(c.t, err, "Kubernetes cannot read\n%s", text(object))
 	dropWhatIsNoDefault(ours)
 	dropWhatIsNoDefault(theirs)
-	filledIn(c.filled, object.GetKind(), object.Object, theirs)
 	c.compared++
 	path, difference := firstDifference(object.GetKind(), theirs, ours)
 	if path = index.ReplaceAllString(path, "[]"); difference != "" && c.differing[path] == "" {
@@ -128,25 +125,4 @@ func describe(path string, theirs any, inTheirs bool, ours any, inOurs bool) (wh
 		return string(text)
 	}
 	return path, fmt.Sprintf("%s: Kubernetes has %s, the simulation %s", path, print(theirs, inTheirs), print(ours, inOurs))
-}
-
-// filledIn adds the paths, without indices, that are in the stored object and not in
-// the one that was sent.
-func filledIn(into map[string]bool, path string, written, stored any) {
-	switch now := stored.(type) {
-	case map[string]any:
-		before, _ := written.(map[string]any)
-		for name, value := range now {
-			if was, found := before[name]; found {
-				filledIn(into, path+"."+name, was, value)
-			} else {
-				into[path+"."+name] = true
-			}
-		}
-	case []any:
-		before, _ := written.([]any)
-		for i := range min(len(now), len(before)) {
-			filledIn(into, path+"[]", before[i], now[i])
-		}
-	}
 }

@@ -79,7 +79,7 @@ func (s *site) pages() []page {
 		}},
 		{file: "docs/troubleshooting.md", headings: []string{
 			"A child is blocked", "A custom resource has no status", "A deletion does not end", "A CRD cannot be applied",
-			"Objects of a kind cannot be read", "Restore from a backup",
+			"Restore from a backup",
 		}, steps: s.troubles()},
 		{file: "docs/operations.md", steps: []commands.Step{
 			{Before: "kubectl label --overwrite", Do: s.startMetacontrollers},
@@ -166,14 +166,6 @@ func (s *site) troubles() []commands.Step {
 			return err
 		}},
 		{After: "kubectl apply -k deploy/crds", Do: s.startMetacontrollers},
-		{Before: "for namespace in $(kubectl get namespaces", Do: func(string) error {
-			const levels = 9995
-			deep := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"deep","managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z",` +
-				`"fieldsType":"FieldsV1","fieldsV1":` + strings.Repeat(`{"f:a":`, levels) + `{}` + strings.Repeat("}", levels) + `}]},` +
-				`"spec":{"schedulingGates":[{"name":"example.com/never"}],"containers":[{"name":"a","image":"a"}]}}`
-			_, _, err := controlPlane.KubectlWithInput(deep, "create", "--raw=/api/v1/namespaces/r1/pods", "--filename=-")
-			return err
-		}},
 		{Before: "kubectl get operetta --all-namespaces -o yaml", Do: do("--namespace=r1 apply --filename=" + s.dir + "/deploy/samples/modelbox.yaml")},
 		{After: "kubectl get operetta --all-namespaces -o yaml", Do: do("--namespace=r1 delete podsets.apps.jicki.cn/cache modelboxes.model.github.com/sentiment --timeout=60s")},
 		{Before: "kubectl --namespace r1 get operetta", Do: do("--namespace=r1 wait --for=condition=Ready --timeout=2m podsets.apps.jicki.cn/cache modelboxes.model.github.com/sentiment")},

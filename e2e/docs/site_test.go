@@ -6,11 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +21,6 @@ import (
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
 	"github.com/operetta-dev/operetta/e2e/docs/commands"
-	"github.com/operetta-dev/operetta/e2e/kubelet"
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
@@ -31,8 +33,10 @@ type site struct {
 	dir, home string
 	shell     *commands.Shell
 	server    *commands.Server
-	// names has the addresses of Services, which a proxy knows in the place of a name server.
-	names *kubelet.Names
+	// names is a proxy that Metacontroller asks in the place of a name server, and services what it knows:
+	// addresses by the names of Services.
+	names    string
+	services sync.Map
 	// running are the Metacontrollers that run.
 	running []string
 }
@@ -44,9 +48,13 @@ func newSite(t *testing.T) *site {
 	s.operetta, err = controlPlane.Beside(root)
 	require.NoError(t, err)
 	require.NoError(t, s.operetta.StartServer(t.Context()))
-	s.names, err = kubelet.NewNames()
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = s.names.Close() })
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		if address, known := s.services.Load(p.In.URL.Hostname()); known {
+			p.Out.URL.Host = address.(string)
+		}
+	}})
+	t.Cleanup(proxy.Close)
+	s.names = proxy.URL
 	s.nameService("operetta.operetta-system", strings.TrimPrefix(s.operetta.HookURL, "http://"))
 
 	binaries, err := tools.Build(t.Context(), tools.Kubectl)
@@ -92,7 +100,7 @@ func (s *site) env() []string {
 
 // nameService has a Service of a name, such as operetta.operetta-system, at an address.
 func (s *site) nameService(name, address string) {
-	s.names.Set(name, func() (string, error) { return address, nil })
+	s.services.Store(name, address)
 }
 
 // copyProject copies the project. Metacontroller's own manifests, which come from the
@@ -148,7 +156,7 @@ func (s *site) startMetacontrollers(string) error {
 		// A lease would have the next one wait for the end of the former.
 		args := slices.DeleteFunc(slices.Clone(set.Spec.Template.Spec.Containers[0].Args), func(arg string) bool { return arg == "--leader-election" })
 		args = append(args, "--discovery-interval=1s") // 20 s by the manifests
-		if err := s.operetta.StartMetacontrollerAs(context.Background(), set.Name, path, s.names.Env(), args...); err != nil {
+		if err := s.operetta.StartMetacontrollerAs(context.Background(), set.Name, path, []string{"HTTP_PROXY=" + s.names}, args...); err != nil {
 			return err
 		}
 		s.running = append(s.running, set.Name)

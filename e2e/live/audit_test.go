@@ -8,12 +8,9 @@ import (
 	"io"
 	"os"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/e2e/cluster"
 )
 
 // request is a line of the audit log.
@@ -113,33 +110,4 @@ func readRequests(offset int64, user string) ([]request, int64, error) {
 // writes returns the requests that are writes, except those of events.
 func writes(list []request) []request {
 	return slices.DeleteFunc(slices.Clone(list), func(r request) bool { return !r.isWrite() })
-}
-
-// missingPermissions returns the requests that RBAC refused while the API server was
-// ready. The API server listens before it has loaded the Roles, and refuses until then
-// what they allow: clients such as Metacontroller retry.
-func missingPermissions(list []request, startups []cluster.Startup) []request {
-	return slices.DeleteFunc(slices.Clone(list), func(r request) bool {
-		return !r.isForbidden() || slices.ContainsFunc(startups, func(s cluster.Startup) bool {
-			return r.Received.After(s.Began) && r.Received.Before(s.Ready)
-		})
-	})
-}
-
-// TestMissingPermissionsAreFound distinguishes missing permissions from other reasons for
-// a 403.
-func TestMissingPermissionsAreFound(t *testing.T) {
-	begin := time.Now()
-	startups := []cluster.Startup{{Began: begin, Ready: begin.Add(time.Second)}}
-	answered := func(after time.Duration, decision string) request {
-		r := request{Verb: "watch", Received: begin.Add(after), Annotations: map[string]string{"authorization.k8s.io/decision": decision}}
-		r.ResponseStatus.Code = 403
-		return r
-	}
-	missing := answered(2*time.Second, "forbid")
-	require.Equal(t, []request{missing}, missingPermissions([]request{
-		answered(time.Second/2, "forbid"), // the API server has not read the Roles
-		missing,
-		answered(2*time.Second, "allow"), // a quota is full
-	}, startups))
 }

@@ -82,8 +82,7 @@ type world struct {
 
 	ns string
 	// begin is the end of the audit log when the test began.
-	begin     int64
-	explained bool
+	begin int64
 }
 
 var worlds atomic.Int32
@@ -132,6 +131,27 @@ var kinds = func() string {
 	}
 	return strings.Join(names, ",")
 }()
+
+// explainFailure prints what helps to understand a failed test, before its objects are deleted.
+func (w *world) explainFailure() {
+	if !w.Failed() {
+		return
+	}
+	w.Logf("Metacontroller runs with %s, and the namespace is %s", w.mode, w.ns)
+	for _, shown := range []string{kinds + " --output=yaml", "all", "events --sort-by=.metadata.creationTimestamp"} {
+		stdout, stderr, err := operetta.Kubectl(append([]string{"get", "--namespace=" + w.ns}, strings.Fields(shown)...)...)
+		w.Log(stdout, stderr, err)
+	}
+	list, _ := w.requests(w.begin)
+	for _, r := range list {
+		if r.isWrite() || r.ResponseStatus.Code >= 400 {
+			w.Log(r, r.ResponseStatus.Message)
+		}
+	}
+	for _, program := range []string{cluster.Metacontroller, cluster.OperettaServer} {
+		w.Logf("the end of the log of %s:\n%s", program, operetta.Log(program))
+	}
+}
 
 // clear deletes the custom resources and waits until their children are deleted.
 func (w *world) clear() {

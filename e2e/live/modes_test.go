@@ -32,7 +32,6 @@ var together = []liveTest{
 	{"Samples", modes, testSamples},
 	{"HooksThatFail", modes[:1], testHooksThatFail},
 	{"ForeignObject", modes[:1], testForeignObject},
-	{"TwoThatComeTogether", modes[1:2], testTwoThatComeTogether},
 	{"TwoProductsInOneNamespace", modes[:2], testTwoProductsInOneNamespace},
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},
 	{"KeptChildIsNotWritten", modes[:2], testKeptChildIsNotWritten},
@@ -42,17 +41,13 @@ var together = []liveTest{
 	{"BuildRunsTheNewestRevisionOnce", modes[:2], testBuildRunsTheNewestRevisionOnce},
 	{"Cascades", modes[:2], testCascades},
 	{"FinishedMyJobIsNotRunAgain", modes[:2], testFinishedMyJobIsNotRunAgain},
-	{"Upgrade", modes[:1], testUpgrade},
 	{"EveryFieldIsQuiet", modes[:2], testEveryFieldIsQuiet},
 }
 
 // alone are the tests that end a program that all need.
 var alone = []liveTest{
-	{"ServersAreReplacedUnderLoad", modes[:1], testServersAreReplacedUnderLoad},
 	{"ServerIsKilledInTheMiddleOfARoll", modes[:1], testServerIsKilledInTheMiddleOfARoll},
 	{"MetacontrollerIsKilled", modes[:2], testMetacontrollerIsKilled},
-	{"APIServerIsRestarted", modes[:1], testAPIServerIsRestarted},
-	{"KilledAtRandom", modes[:2], testKilledAtRandom},
 }
 
 // TestModes runs the tests in each mode.

@@ -40,27 +40,6 @@ func testTwoProductsInOneNamespace(w *world) {
 	w.atRest()
 }
 
-// testTwoThatComeTogether creates both at the same time, five times: which one gets a name
-// is random, and both may be blocked. In the end neither writes the other's objects.
-func testTwoThatComeTogether(w *world) {
-	var objects []string
-	for i := range 5 {
-		name := fmt.Sprintf("eureka-%d", i)
-		objects = append(objects, productOf(fmt.Sprintf("one-%d", i), name, "proxy-"+name), productOf(fmt.Sprintf("other-%d", i), name, "proxy-"+name))
-	}
-	w.apply(strings.Join(objects, "\n---\n"))
-	for i := range 5 {
-		w.eventually("at most one of the two is Ready, and the other is blocked", func() error {
-			one, other := w.condition("dataservice", fmt.Sprintf("one-%d", i), "Ready"), w.condition("dataservice", fmt.Sprintf("other-%d", i), "Ready")
-			if !strings.HasPrefix(one, "False ChildBlocked") && !strings.HasPrefix(other, "False ChildBlocked") {
-				return fmt.Errorf("they are %s and %s", one, other)
-			}
-			return nil
-		})
-	}
-	w.atRest()
-}
-
 // blocked waits until the conditions Ready and Stalled of a custom resource have some
 // reasons.
 func (w *world) blocked(kind, name string, reasons ...string) {

@@ -26,7 +26,6 @@ func testSamples(w *world) {
 	stop := w.runDebugJobs()
 	defer stop()
 	w.ready(names...)
-	requireTables(w)
 	requireOrder(w)
 	requireQuiet(w, names)
 	for _, name := range names {
@@ -62,40 +61,6 @@ func (w *world) runDebugJobs() (stop func()) {
 		}
 	}()
 	return func() { close(done); <-ended }
-}
-
-// requireTables compares the objects of the DataService sample, as kubectl lists them,
-// with the expected tables.
-func requireTables(w *world) {
-	columns := func(kind, columns string) []string {
-		text := w.kubectl("get", kind, "--selector=app.kubernetes.io/part-of=dataservice", "--no-headers", "--output=custom-columns="+columns)
-		lines := strings.Split(strings.TrimSpace(text), "\n")
-		for i, line := range lines {
-			lines[i] = strings.Join(strings.Fields(line), " ")
-		}
-		slices.Sort(lines)
-		return lines
-	}
-	require.Equal(w, []string{
-		"api-manager", "auth", "ds-adapter", "es-adapter", "eureka", "gateway-master", "gateway-web", "mysql-dataservice", "proxy", "trd-adapter", "web",
-	}, columns("pods", `APP:.metadata.labels.app`))
-	require.NotNil(w, w.get("pod", "mysql-dataservice-0"))
-	require.Equal(w, []string{
-		"api-manager ClusterIP 9085 <none>", "auth ClusterIP 9081 <none>", "ds-adapter ClusterIP 9086 <none>", "es-adapter ClusterIP 9087 <none>",
-		"eureka NodePort 8761 30161", "gateway-master ClusterIP 9184 <none>", "gateway-web ClusterIP 9084 <none>", "mysql-dataservice ClusterIP 3306 <none>",
-		"proxy ClusterIP 9094 <none>", "trd-adapter ClusterIP 9088 <none>", "web NodePort 80 30160",
-	}, columns("services", `NAME:.metadata.name,TYPE:.spec.type,PORT:.spec.ports[*].port,NODE:.spec.ports[*].nodePort`))
-	// In kubectl's default table, which has the number of keys.
-	text := w.kubectl("get", "configmaps", "--selector=app.kubernetes.io/part-of=dataservice", "--no-headers")
-	var configMaps []string
-	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
-		configMaps = append(configMaps, strings.Join(strings.Fields(line)[:2], " "))
-	}
-	require.Equal(w, []string{
-		"api-manager 1", "auth 1", "ds-adapter 1", "es-adapter 1", "gateway-master 1", "gateway-web 1", "mysql-dataservice 1", "mysql-dataservice-init 6",
-		"proxy 1", "trd-adapter 1", "trd-adapter-py 1", "web 1", "web-template 1",
-	}, configMaps)
-	require.Regexp(w, `(?m)^dataservice-sample +Ready +11/11 `, w.kubectl("get", "dsvc"))
 }
 
 // requireOrder fails if a component of the DataService was created before those of the
@@ -266,7 +231,10 @@ func TestPermissionsSuffice(t *testing.T) {
 	}
 	list, _ := requests(t, 0)
 	require.NotEmpty(t, list)
-	for _, r := range missingPermissions(list, operetta.APIServerStartups()) {
+	for _, r := range list {
+		if !r.isForbidden() {
+			continue
+		}
 		t.Errorf("at %s %s was refused for want of a permission: %s %s", r.Received, r, r.ResponseStatus.Message, r.Annotations["authorization.k8s.io/reason"])
 	}
 }

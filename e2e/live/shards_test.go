@@ -1,18 +1,9 @@
 package live
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,76 +12,6 @@ import (
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
 )
-
-// shardLabel is the label by which custom resources are divided.
-const shardLabel = "operetta.dev/shard"
-
-// callers passes the requests for hooks on, and notes which CompositeController asks for
-// which custom resource.
-type callers struct {
-	mu    sync.Mutex
-	found map[string][]string // the CompositeControllers by namespace/kind/name
-}
-
-func newCallers(t *testing.T) (*callers, string) {
-	t.Helper()
-	target, err := url.Parse(operetta.HookURL)
-	require.NoError(t, err)
-	c := &callers{found: map[string][]string{}}
-	reverse := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return // its client has gone
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		var request struct {
-			Controller struct{ Metadata struct{ Name string } }
-			Parent     struct {
-				Kind     string
-				Metadata struct{ Name, Namespace string }
-			}
-		}
-		// Customize is asked by every Metacontroller about all parents.
-		if json.Unmarshal(body, &request) == nil && !strings.HasSuffix(r.URL.Path, "/customize") {
-			c.note(request.Parent.Metadata.Namespace+"/"+strings.ToLower(request.Parent.Kind)+"/"+request.Parent.Metadata.Name, request.Controller.Metadata.Name)
-		}
-		reverse.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return c, server.URL
-}
-
-func (c *callers) note(parent, controller string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !slices.Contains(c.found[parent], controller) {
-		c.found[parent] = append(c.found[parent], controller)
-	}
-}
-
-// forget begins anew.
-func (c *callers) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.found)
-}
-
-// of returns the CompositeControllers that have asked for a custom resource.
-func (c *callers) of(w *world, parent string) []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.found[w.ns+"/"+parent])
-}
-
-// requireServed has each custom resource asked for by one shard only.
-func (c *callers) requireServed(w *world, shards map[string]string) {
-	w.Helper()
-	for parent, suffix := range shards {
-		kind, _, _ := strings.Cut(parent, "/")
-		require.Equal(w, []string{"operetta-" + kind + suffix}, c.of(w, parent), parent)
-	}
-}
 
 // metacontrollers returns those of the overlay by name, and applies the permissions that
 // they have in addition.
@@ -129,10 +50,8 @@ func TestShards(t *testing.T) {
 
 func testShards(t *testing.T, m mode) {
 	const first, second = cluster.Metacontroller, cluster.Metacontroller + "-shard-1"
-	const product, suffix = "dataservice/small", "-shard-1"
-	calls, hookURL := newCallers(t)
-	var running []string
-	programs := metacontrollers(t)
+	const product, label, suffix = "dataservice/small", "operetta.dev/shard", "-shard-1"
+	programs, running := metacontrollers(t), []string{first}
 	begin := func(name string) {
 		args := slices.Concat(programs[name].Spec.Template.Spec.Containers[0].Args,
 			[]string{"--leader-election-namespace=metacontroller", "--apply-strategy=" + m.strategy})
@@ -144,97 +63,78 @@ func testShards(t *testing.T, m mode) {
 		require.NoError(t, operetta.End(name))
 	}
 	connect := func(shards string) {
-		require.NoError(t, operetta.Connect(hookURL, m.hookVersion, "--shards="+shards))
+		require.NoError(t, operetta.Connect(operetta.HookURL, m.hookVersion, "--shards="+shards))
 	}
 
 	// Without shards.
 	connect("1")
 	require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
-	running = append(running, first)
 	t.Cleanup(func() {
 		for _, name := range running {
 			require.NoError(t, operetta.End(name))
 		}
 	})
 	w := newWorld(t, &run{mode: m})
-	set := func(name, label string) {
-		w.apply(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: ` + name + `, labels: {` + label + `}}, spec: {size: 2}}`)
+	set := func(name, shard string) {
+		w.apply(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: ` + name + `, labels: {` + label + `: "` + shard + `"}}, spec: {size: 2}}`)
 	}
-	set("none", "")
+	w.apply(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: none}, spec: {size: 2}}`)
 	w.apply(smallProduct)
 	w.ready("podset/none", product)
 	before := w.uids(children)
 	offset := auditEnd(w)
+	requireKept := func() {
+		t.Helper()
+		w.settle()
+		now := w.uids(children)
+		for ref, uid := range before {
+			require.Equal(t, uid, now[ref], ref)
+		}
+		before = now
+	}
+	// Without the second, its custom resources wait, and only they.
+	requireDivided := func(size, ofSecond string, ofFirst ...string) {
+		t.Helper()
+		end(second)
+		for _, name := range append(ofFirst, ofSecond) {
+			w.kubectl("scale", "podset/"+name, "--replicas="+size)
+		}
+		for _, name := range ofFirst {
+			w.until("podset", name, size, "status", "replicas")
+		}
+		w.settle()
+		require.NotEqual(t, size, fmt.Sprint(at(w.get("podset", ofSecond), "status", "replicas")))
+		begin(second)
+		w.until("podset", ofSecond, size, "status", "replicas")
+		requireKept()
+	}
 
 	// To two shards: all stays with the first.
 	end(first)
 	connect("2")
-	calls.forget()
-	for _, name := range []string{first, second} {
-		begin(name)
-	}
-	set("zero", shardLabel+`: "0"`)
-	set("one", shardLabel+`: "1"`)
-	set("odd", shardLabel+`: "7"`)
+	begin(first)
+	begin(second)
+	set("zero", "0")
+	set("one", "1")
+	set("odd", "7")
 	w.ready("podset/none", "podset/zero", "podset/one", "podset/odd", product)
-	w.eventually("all are looked at", func() error {
-		for _, name := range []string{"podset/none", product} {
-			if len(calls.of(w, name)) == 0 {
-				return fmt.Errorf("%s is not", name)
-			}
-		}
-		return nil
-	})
-	w.settle()
-	calls.requireServed(w, map[string]string{"podset/none": "", "podset/zero": "", "podset/one": suffix, "podset/odd": "", product: ""})
+	requireDivided("3", "one", "none", "zero", "odd")
 	w.requireFinalizer("operetta-dataservice")
 
-	// Without the second, its custom resources wait, and only they.
-	end(second)
-	w.kubectl("scale", "podset/zero", "podset/one", "--replicas=3")
-	w.until("podset", "zero", 3, "status", "replicas")
-	w.settle()
-	require.Nil(w, w.get("pod", "one-2"))
-	begin(second)
-	w.until("podset", "one", 3, "status", "replicas")
-
 	// Two change places, and a third is given to the second.
-	w.settle()
-	for ref, uid := range w.uids(children) {
-		require.True(w, before[ref] == "" || before[ref] == uid, ref)
-		before[ref] = uid
-	}
-	moved := func(shards map[string]string) {
-		w.Helper()
-		w.requireFinalizer("operetta-dataservice" + shards[product])
-		w.settle()
-		calls.forget()
-		w.touch(slices.Sorted(maps.Keys(shards)))
-		w.settle()
-		calls.requireServed(w, shards)
-		require.Equal(w, before, w.uids(children))
-	}
-	move := func(shards map[string]string) {
-		w.Helper()
-		for name, suffix := range shards {
-			label := strings.TrimPrefix(suffix, "-shard-")
-			if label == "" {
-				label = "0"
-			}
-			w.kubectl("label", "--overwrite", name, shardLabel+"="+label)
-		}
-		moved(shards)
-	}
-	move(map[string]string{"podset/zero": suffix, "podset/one": "", product: suffix})
-	w.ready("podset/zero", "podset/one", product)
+	w.kubectl("label", "--overwrite", "podset/zero", product, label+"=1")
+	w.kubectl("label", "--overwrite", "podset/one", label+"=0")
+	w.requireFinalizer("operetta-dataservice" + suffix)
+	requireKept()
+	requireDivided("4", "zero", "one")
 
 	// Back to one Metacontroller, as the documentation has it: nothing may be left to the
 	// second, whose finalizer nobody else would remove.
 	back := shown(t, "## Back to one Metacontroller")
 	require.Len(t, back, 6)
 	runShown(t, back[0])
-	all := map[string]string{"podset/none": "", "podset/zero": "", "podset/one": "", "podset/odd": "", product: ""}
-	moved(all)
+	w.requireFinalizer("operetta-dataservice")
+	requireKept()
 	list, _ := w.requests(offset)
 	for _, r := range list {
 		require.NotEqual(w, "delete", r.Verb, r.String())
@@ -249,8 +149,7 @@ func testShards(t *testing.T, m mode) {
 	require.Contains(t, left, "operetta-podset\n")
 	require.NoError(t, operetta.StartMetacontroller(t.Context(), metacontroller, m.strategy))
 	running = append(running, first)
-	calls.forget()
-	names := slices.Sorted(maps.Keys(all))
+	names := []string{"podset/none", "podset/zero", "podset/one", "podset/odd", product}
 	w.touch(names)
 	w.ready(names...)
 	require.Equal(w, before, w.uids(children))

@@ -12,9 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
-
-	"github.com/operetta-dev/operetta/e2e/lockfile"
 )
 
 // CacheVariable names the environment variable that moves the cache of built
@@ -32,9 +31,9 @@ func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 	}
 	// Test binaries of several packages run at the same time: without the lock
 	// each of them would build everything.
-	release, err := lockfile.Acquire(ctx, filepath.Join(cache, "lock"))
+	release, err := Lock(filepath.Join(cache, "lock"))
 	if err != nil {
-		return nil, fmt.Errorf("wait for another build of the tools: %w", err)
+		return nil, err
 	}
 	defer release()
 
@@ -47,6 +46,19 @@ func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 		paths[tool] = path
 	}
 	return paths, nil
+}
+
+// Lock waits until no other process holds the lock file at path. The kernel releases the lock of a
+// process that ends.
+func Lock(path string) (release func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open a lock file: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // build makes the tool's binary in dir unless it is there, and returns its path.
@@ -66,11 +78,11 @@ func (t Tool) build(ctx context.Context, dir string) (string, error) {
 	begin := time.Now()
 	// An interrupted build must not leave half a binary under the final name.
 	unfinished := path + ".unfinished"
-	module, err := t.moduleDir(ctx)
+	folder, err := moduleDir(ctx)
 	if err != nil {
 		return "", err
 	}
-	if _, err := goCommand(ctx, "-C", module, "build", "-ldflags="+t.linkerFlags(version), "-o", unfinished, t.Package); err != nil {
+	if _, err := goCommand(ctx, "-C", filepath.Join(folder, t.Dir), "build", "-ldflags="+t.linkerFlags(version), "-o", unfinished, t.Package); err != nil {
 		return "", fmt.Errorf("go build: %w", err)
 	}
 	if err := os.Rename(unfinished, path); err != nil {
@@ -86,20 +98,17 @@ func (t Tool) SourceDir(ctx context.Context) (string, error) { return t.list(ctx
 
 // list returns something about the tool's module.
 func (t Tool) list(ctx context.Context, format string) (string, error) {
-	module, err := t.moduleDir(ctx)
+	folder, err := moduleDir(ctx)
 	if err != nil {
 		return "", err
 	}
-	return goCommand(ctx, "-C", module, "list", "-m", "-f", format, t.Module)
+	return goCommand(ctx, "-C", filepath.Join(folder, t.Dir), "list", "-m", "-f", format, t.Module)
 }
 
-// moduleDir returns the folder of the go.mod that pins the tool.
-func (t Tool) moduleDir(ctx context.Context) (string, error) {
+// moduleDir returns the folder of the go.mod of this module.
+func moduleDir(ctx context.Context) (string, error) {
 	goMod, err := goCommand(ctx, "env", "GOMOD")
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(filepath.Dir(goMod), t.Dir), nil
+	return filepath.Dir(goMod), err
 }
 
 // cacheDir returns the directory for the binaries of this very go.mod, go.sum
@@ -114,40 +123,28 @@ func cacheDir(ctx context.Context) (string, error) {
 		}
 		root = filepath.Join(user, "operetta-e2e")
 	}
-	key, err := cacheKey(ctx)
-	if err != nil {
-		return "", fmt.Errorf("compute the key of the binary cache: %w", err)
-	}
-	dir, err := filepath.Abs(filepath.Join(root, key))
-	if err != nil {
-		return "", fmt.Errorf("resolve the cache directory %s: %w", root, err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("create the cache directory: %w", err)
-	}
-	return dir, nil
-}
-
-// cacheKey hashes everything that the content of the binaries depends on.
-func cacheKey(ctx context.Context) (string, error) {
 	platform, err := goCommand(ctx, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
 		return "", err
 	}
-	goMod, err := goCommand(ctx, "env", "GOMOD")
+	folder, err := moduleDir(ctx)
 	if err != nil {
 		return "", err
 	}
-	hash := sha256.New()
-	fmt.Fprintln(hash, platform, KubeAPIServer.linkerFlags(""))
+	key := sha256.New()
+	fmt.Fprintln(key, platform, KubeAPIServer.linkerFlags(""))
 	for _, file := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum"} {
-		content, err := os.ReadFile(filepath.Join(filepath.Dir(goMod), file))
+		content, err := os.ReadFile(filepath.Join(folder, file))
 		if err != nil {
 			return "", fmt.Errorf("read what pins the tools: %w", err)
 		}
-		hash.Write(content)
+		key.Write(content)
 	}
-	return hex.EncodeToString(hash.Sum(nil))[:16], nil
+	dir, err := filepath.Abs(filepath.Join(root, hex.EncodeToString(key.Sum(nil))[:16]))
+	if err != nil {
+		return "", err
+	}
+	return dir, os.MkdirAll(dir, 0o755)
 }
 
 // goCommand runs the go command and returns what it wrote to standard output,

@@ -12,15 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
 const (
 	// cloneStep is the container that clones.
 	cloneStep = "clone"
-	// revisionVariable tells the container what to fetch.
-	revisionVariable = "REVISION"
 	// nobodyUser is in the image's passwd file: OpenSSH refuses to run as any
 	// other user.
 	nobodyUser = 65534
@@ -100,7 +97,6 @@ func (p Policy) job(build *Build, hash string) *batchv1.Job {
 	jobLabels[hashLabel] = hash
 	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.Revision}
 	return &batchv1.Job{
-		TypeMeta: metav1.TypeMeta{APIVersion: metacontroller.Job.APIVersion, Kind: metacontroller.Job.Kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: jobName(build, hash), Namespace: build.Namespace, Labels: jobLabels, Annotations: annotations,
 		},
@@ -190,7 +186,7 @@ func (p Policy) clone(build *Build) corev1.Container {
 		Command: []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
 		Env: []corev1.EnvVar{
 			{Name: "REPOSITORY", Value: operator.Literal(git.URL)},
-			{Name: revisionVariable, Value: operator.Literal(git.Revision)},
+			{Name: "REVISION", Value: operator.Literal(git.Revision)},
 			{Name: "SUB_PATH", Value: operator.Literal(git.SubPath)},
 			{Name: "WORKSPACE", Value: workspacePath},
 			{Name: "CREDENTIALS", Value: credentialsPath},

@@ -15,13 +15,8 @@ const (
 	// minHistory is the number of results for which the history always has
 	// room.
 	minHistory = 10
-	// maxHistoryLimit is the largest historyLimit that the schema admits.
-	maxHistoryLimit = 50
-	// maxRevision is the size of the longest revision that the schema admits: 255
-	// characters of up to four bytes.
-	maxRevision = 4 * 255
-	// maxMessage is the length of the message about a failure.
-	maxMessage = 600
+	// maxText is the length of a revision or a message that somebody else wrote.
+	maxText = 1000
 )
 
 // history are the results of builds that have ended, the newest first.
@@ -36,28 +31,11 @@ func (h history) of(hash string) *Result {
 	return &h[i]
 }
 
-// maxRead is how many results of a status are read. The hook writes fewer.
-const maxRead = 1000
-
-// committed returns the results that are in the status of the request.
-func committed(build *Build) history {
-	return history(build.Status.History[:min(len(build.Status.History), maxRead)])
-}
-
 // remember adds the results of the Jobs that have ended to those in the status.
 // A result is written once; only a message that names the step may be added
 // later, because Pods and Jobs come from separate caches.
 func remember(build *Build, observed observed, wanted string) history {
-	known := slices.Clone(committed(build))
-	known = slices.DeleteFunc(known, func(r Result) bool { return r.Hash == "" })
-	for i := range known {
-		known[i].Revision = shown(known[i].Revision, maxRevision)
-		known[i].Message = shown(known[i].Message, maxMessage)
-	}
-	byHash := make(map[string]int, len(known))
-	for i := len(known) - 1; i >= 0; i-- {
-		byHash[known[i].Hash] = i
-	}
+	known := history(slices.Clone(build.Status.History))
 	for i := range observed.jobs {
 		job := &observed.jobs[i]
 		if job.isRunning() || job.isFormer {
@@ -65,26 +43,23 @@ func remember(build *Build, observed observed, wanted string) history {
 		}
 		message := ""
 		if job.result == PhaseFailed {
-			message = shown(observed.failure(job), maxMessage)
+			message = printable.Line(observed.failure(job), maxText)
 		}
-		at, isKnown := byHash[job.hash]
-		if !isKnown {
-			byHash[job.hash] = len(known)
+		old := known.of(job.hash)
+		switch {
+		case old == nil:
 			known = append(known, resultOf(job, message))
-		} else if old := &known[at]; old.Result == PhaseFailed && (old.Message == "" || old.Message == failureText(job.reason)) {
+		case old.Result == PhaseFailed && (old.Message == "" || old.Message == failureText(job.reason)):
 			old.Message = message
 		}
 	}
-	if result := orphaned(build, observed, wanted); result != nil && known.of(wanted) == nil {
-		known = append(known, *result)
-	}
 	if result := known.of(wanted); result != nil {
-		result.Revision = shown(build.Spec.Source.Git.Revision, maxRevision)
+		result.Revision = build.Spec.Source.Git.Revision
 	}
 	slices.SortStableFunc(known, func(a, b Result) int {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))
 	})
-	return known.trimmed(build, wanted)
+	return known.trimmed(max(minHistory, historyLimit(build)), wanted)
 }
 
 // beginOf returns when a build began, or when it ended if that is not known.
@@ -102,20 +77,13 @@ func endOf(r Result) time.Time {
 	return r.CompletionTime.Time
 }
 
-// trimmed drops the oldest results, but never the one of the wanted build,
-// which would be built again. The limit does not depend on the number of Jobs:
-// a user can make Metacontroller adopt any number of them.
-func (h history) trimmed(build *Build, wanted string) history {
-	room := max(minHistory, historyLimit(build))
-	if h.of(wanted) != nil {
-		room--
-	}
+// trimmed drops the oldest results beyond a number, but never the one of the wanted
+// build, which would be built again.
+func (h history) trimmed(most int, wanted string) history {
+	seen := 0
 	return slices.DeleteFunc(h, func(r Result) bool {
-		if r.Hash == wanted {
-			return false
-		}
-		room--
-		return room < 0
+		seen++
+		return seen > most && r.Hash != wanted
 	})
 }
 
@@ -123,7 +91,7 @@ func historyLimit(build *Build) int {
 	if build.Spec.HistoryLimit == nil {
 		return 3
 	}
-	return min(max(0, int(*build.Spec.HistoryLimit)), maxHistoryLimit)
+	return int(*build.Spec.HistoryLimit)
 }
 
 func resultOf(job *observedJob, message string) Result {
@@ -174,19 +142,4 @@ func describeFailure(step *operator.ContainerStatus) string {
 		text += " (" + ended.Reason + ")"
 	}
 	return text
-}
-
-// shown returns a text of somebody else as the status shows it: one line,
-// without control characters and of limited size. It returns its own results
-// unchanged, so that the status stays the same.
-func shown(text string, most int) string {
-	const cut = "..."
-	if len(text) <= most && printable.Line(text, most) == text {
-		return text
-	}
-	line := printable.Line(text, most)
-	if len(line) > most {
-		line = printable.Line(text, most-len(cut))
-	}
-	return line
 }

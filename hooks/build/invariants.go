@@ -3,9 +3,7 @@ package build
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,134 +28,99 @@ func invariants() metacontroller.Invariants {
 // is Allow, and none again that has ended. Jobs whose names end in the same
 // hash are the same build. Exceptions are what the hook cannot know: a Job that
 // somebody else deletes, or that is replaced, before Metacontroller's cache has
-// the status with its result; a Pod that is not in the cache 5 s after its Job
-// left it, or whose Job was in no status; and a Job that is not in the cache
-// for 30 s, which may never have been created.
+// the status with its result; a Pod that is not in the cache; and a Job that is
+// not in the cache and in no status, or for 30 s, which may never have been created.
 func watch() func(metacontroller.Write) string {
-	allows := map[string]bool{}
-	done := map[string]bool{} // by owner and name
-	ours := map[string]bool{} // that the hook has deleted
-	told := actives{}
-	return func(w metacontroller.Write) string {
-		if w.Is("Build") && w.After != nil {
-			told.note(w.After, w.Now)
-			policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
-			allows[string(w.After.GetUID())] = allows[string(w.After.GetUID())] || policy == string(Allow)
-		}
-		if !w.Is("Job") || len(w.Object().GetOwnerReferences()) == 0 {
-			return ""
-		}
-		if w.After == nil || w.After.GetDeletionTimestamp() != nil {
-			gone := string(w.Object().GetOwnerReferences()[0].UID) + "/" + w.Object().GetName()
-			ours[gone] = ours[gone] || w.By == "the hook"
-			if w.By == "the hook" && !isKnownToBeOver(w) {
-				delete(done, gone)
-			}
-			return ""
-		}
-		owner := w.After.GetOwnerReferences()[0]
-		key := string(owner.UID) + "/" + w.After.GetName()
-		if owner.Kind != "Build" {
-			return ""
-		}
-		build := w.Cached(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
-		if w.Before == nil && done[key] && (ours[key] || tells(build, owner.UID, w.After.GetName())) {
-			return fmt.Sprintf("%s is built again after it was done", w.After.GetName())
-		}
-		done[key] = done[key] || isOver(w.After)
-		if w.Before != nil || allows[string(owner.UID)] || !lives(w, owner.UID) {
-			return ""
-		}
-		for _, pod := range w.List("v1", "Pod") {
-			phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-			known := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil || told.knows(build, pod, w.Now)
-			if known && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
-				return fmt.Sprintf("%s is begun while %s runs", w.After.GetName(), pod.GetName())
-			}
-		}
-		for _, job := range w.List("batch/v1", "Job") {
-			heard := w.Cached("batch/v1", "Job", job.GetNamespace(), job.GetName())
-			isLate := (heard == nil || heard.GetUID() != job.GetUID()) && // of an earlier Build of the name, perhaps
-				w.Now.Sub(job.GetCreationTimestamp().Time) >= operator.ChildGrace
-			if len(job.GetOwnerReferences()) > 0 && job.GetOwnerReferences()[0].UID == owner.UID && job.GetName() != w.After.GetName() && !isOver(job) && !isLate {
-				return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), job.GetName())
-			}
+	k := keeper{allows: map[string]bool{}, done: map[string]bool{}, ours: map[string]bool{}}
+	return k.watch
+}
+
+// keeper knows of the Builds, by UID, whether they have ever had the policy Allow, and of
+// their Jobs, by owner and name, which are done and which the hook has deleted.
+type keeper struct {
+	allows, done, ours map[string]bool
+}
+
+func (k keeper) watch(w metacontroller.Write) string {
+	if w.Is("Build") && w.After != nil {
+		policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
+		k.allows[string(w.After.GetUID())] = k.allows[string(w.After.GetUID())] || policy == string(Allow)
+	}
+	if !w.Is("Job") || len(w.Object().GetOwnerReferences()) == 0 || w.Object().GetOwnerReferences()[0].Kind != "Build" {
+		return ""
+	}
+	job, owner := w.Object(), w.Object().GetOwnerReferences()[0]
+	key := string(owner.UID) + "/" + job.GetName()
+	if w.After == nil || w.After.GetDeletionTimestamp() != nil {
+		k.ours[key] = k.ours[key] || w.By == "the hook"
+		if heard := cached(w, "batch/v1", job); w.By == "the hook" && heard != nil && !isOver(heard) {
+			delete(k.done, key)
 		}
 		return ""
 	}
+	build := w.Cached(owner.APIVersion, owner.Kind, job.GetNamespace(), owner.Name)
+	if build != nil && build.GetUID() != owner.UID {
+		build = nil
+	}
+	if w.Before == nil && k.done[key] && (k.ours[key] || tells(build, "history", "hash", job.GetName())) {
+		return fmt.Sprintf("%s is built again after it was done", job.GetName())
+	}
+	k.done[key] = k.done[key] || isOver(job)
+	if w.Before != nil || k.allows[string(owner.UID)] || !lives(w, owner.UID) {
+		return ""
+	}
+	return beside(w, build, owner)
 }
 
-// isKnownToBeOver reports whether Metacontroller's cache showed a deleted Job
-// as ended.
-func isKnownToBeOver(w metacontroller.Write) bool {
-	job := w.Object()
-	heard := w.Cached("batch/v1", "Job", job.GetNamespace(), job.GetName())
-	return heard == nil || heard.GetUID() != job.GetUID() || isOver(heard)
+// beside returns an error text if a Job is created beside another one of its Build, or a
+// Pod of such.
+func beside(w metacontroller.Write, build *unstructured.Unstructured, owner metav1.OwnerReference) string {
+	name := w.After.GetName()
+	for _, pod := range w.List("v1", "Pod") {
+		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+		if cached(w, "v1", pod) != nil && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
+			return fmt.Sprintf("%s is begun while %s runs", name, pod.GetName())
+		}
+	}
+	for _, other := range w.List("batch/v1", "Job") {
+		owners := other.GetOwnerReferences()
+		if len(owners) == 0 || owners[0].UID != owner.UID || other.GetName() == name || isOver(other) {
+			continue
+		}
+		asked := ""
+		if build != nil {
+			asked, _, _ = unstructured.NestedString(build.Object, "status", "asked", "jobName")
+		}
+		isTold := asked == other.GetName() || tells(build, "active", "name", other.GetName())
+		isLate := w.Now.Sub(other.GetCreationTimestamp().Time) >= operator.ChildGrace
+		if cached(w, "batch/v1", other) != nil || isTold && !isLate {
+			return fmt.Sprintf("%s is begun beside %s", name, other.GetName())
+		}
+	}
+	return ""
 }
 
-// tells reports whether a Build's status contains the result of a Job.
-func tells(build *unstructured.Unstructured, uid types.UID, job string) bool {
-	if build == nil || build.GetUID() != uid {
+// cached returns an object as Metacontroller's cache has it, or nil if it has none or that of
+// another UID.
+func cached(w metacontroller.Write, apiVersion string, object *unstructured.Unstructured) *unstructured.Unstructured {
+	heard := w.Cached(apiVersion, object.GetKind(), object.GetNamespace(), object.GetName())
+	if heard == nil || heard.GetUID() != object.GetUID() {
+		return nil
+	}
+	return heard
+}
+
+// tells reports whether a list in a Build's status has an entry that ends the name of a Job.
+func tells(build *unstructured.Unstructured, list, field, job string) bool {
+	if build == nil {
 		return false
 	}
-	history, _, _ := unstructured.NestedSlice(build.Object, "status", "history")
-	for _, item := range history {
-		result, _ := item.(map[string]any)
-		if hash, _ := result["hash"].(string); hash != "" && strings.HasSuffix(job, hash) {
-			return true
-		}
-	}
-	return false
-}
-
-// actives are the Jobs that stored statuses of Builds have listed as active, by
-// UID.
-type actives map[string]*active
-
-// active is such a Job: first listed in the status of this Build and version,
-// and not listed, or listed as gone, since this time, or zero.
-type active struct {
-	build types.UID
-	told  int
-	gone  time.Time
-}
-
-// note records which Jobs a stored status lists.
-func (a actives) note(build *unstructured.Unstructured, now time.Time) {
-	runs := map[string]bool{}
-	list, _, _ := unstructured.NestedSlice(build.Object, "status", "active")
-	for _, item := range list {
-		job, _ := item.(map[string]any)
-		if uid, _ := job["uid"].(string); uid != "" && job["goneSince"] == nil {
-			runs[uid] = true
-			if a[uid] == nil {
-				a[uid] = &active{build: build.GetUID(), told: versionOf(build)}
-			}
-		}
-	}
-	for uid, job := range a {
-		if job.build == build.GetUID() && !runs[uid] && job.gone.IsZero() {
-			job.gone = now
-		}
-	}
-}
-
-// knows reports whether Metacontroller's cached status, or an earlier one, has
-// listed the Job of a Pod, and the Job has not been gone for 5 s since. A Build
-// knows the Jobs of an earlier Build of its name only by their Pods.
-func (a actives) knows(build, pod *unstructured.Unstructured, now time.Time) bool {
-	return build != nil && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
-		job := a[string(owner.UID)]
-		return job != nil && job.build == build.GetUID() && versionOf(build) >= job.told && (job.gone.IsZero() || now.Sub(job.gone) < 5*time.Second)
+	entries, _, _ := unstructured.NestedSlice(build.Object, "status", list)
+	return slices.ContainsFunc(entries, func(item any) bool {
+		entry, _ := item.(map[string]any)
+		value, _ := entry[field].(string)
+		return value != "" && strings.HasSuffix(job, value)
 	})
-}
-
-func versionOf(object *unstructured.Unstructured) int {
-	version, err := strconv.Atoi(object.GetResourceVersion())
-	if err != nil {
-		return 0 // a simulated one is a number
-	}
-	return version
 }
 
 // lives reports whether a Build exists: the garbage collector deletes children

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/operator"
@@ -21,8 +20,6 @@ const (
 	// settleTime is how stale a cache may be: for that long it may not contain
 	// a Job that was created, or a Pod whose Job is gone.
 	settleTime = 5 * time.Second
-	// maxActive is how many Jobs the status names.
-	maxActive = 100
 	// commitDelay is the resync time of a hook that waits for its status to be
 	// stored, which alone does not make Metacontroller call again.
 	commitDelay = 2 * time.Second
@@ -69,34 +66,17 @@ func (s state) withdrawn() (*Asked, time.Duration) {
 		return nil, 0
 	}
 	hash := hashIn(s.build, s.hash, old.JobName)
-	isOver := s.observed.job(hash) != nil || s.known.of(hash) != nil
-	if old.JobName != "" && (hash == "" || isOver) {
+	if hash == "" || s.observed.job(hash) != nil || s.known.of(hash) != nil {
 		return nil, 0
 	}
 	asked := &Asked{old.JobName, Withdrawn, metav1.NewTime(s.now)}
 	if old.State == Withdrawn {
 		asked.Since = s.since(old.Since)
 	}
-	grace := operator.ChildGrace
-	if asked.JobName == "" {
-		grace = settleTime
-	}
-	if left := grace - s.elapsed(asked.Since); left > 0 {
+	if left := operator.ChildGrace - s.elapsed(asked.Since); left > 0 {
 		return asked, left
 	}
 	return nil, 0
-}
-
-// unreported returns an Asked for a Job that an earlier spec may have created
-// in a sync whose status was lost: the Build was edited, and its status is
-// still empty.
-func (s state) unreported() (*Asked, time.Duration) {
-	old := &s.build.Status
-	isBlank := meta.FindStatusCondition(old.Conditions, operator.ConditionChildrenObserved) == nil
-	if !isBlank || s.build.Generation <= 1 || old.Asked != nil || len(old.Active)+len(old.History) > 0 {
-		return nil, 0
-	}
-	return &Asked{"", Withdrawn, metav1.NewTime(s.now)}, settleTime
 }
 
 // active returns the running Jobs, and those that are gone but may still have a
@@ -126,5 +106,5 @@ func (s state) active() (list []ActiveJob, left time.Duration, gone string) {
 		}
 	}
 	slices.SortFunc(list, func(a, b ActiveJob) int { return strings.Compare(a.Name, b.Name) })
-	return list[:min(len(list), maxActive)], left, gone
+	return list, left, gone
 }

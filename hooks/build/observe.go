@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -19,23 +20,15 @@ type observedJob struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		Annotations       struct {
-			Revision string `json:"ci.zt.vapi.cc/revision"`
-		} `json:"annotations"`
+		CreationTimestamp metav1.Time         `json:"creationTimestamp"`
+		Annotations       observedAnnotations `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		Suspend  bool `json:"suspend"`
 		Template struct {
-			Spec struct {
-				InitContainers []struct {
-					Name string `json:"name"`
-					Env  []struct {
-						Name  string `json:"name"`
-						Value string `json:"value"`
-					} `json:"env"`
-				} `json:"initContainers"`
-			} `json:"spec"`
+			Metadata struct {
+				Annotations observedAnnotations `json:"annotations"`
+			} `json:"metadata"`
 		} `json:"template"`
 	} `json:"spec"`
 	Status struct {
@@ -59,6 +52,10 @@ type observedJob struct {
 	isFormer bool
 }
 
+type observedAnnotations struct {
+	Revision string `json:"ci.zt.vapi.cc/revision"`
+}
+
 // read computes fields from the decoded ones.
 func (j *observedJob) read() {
 	for _, condition := range j.Status.Conditions {
@@ -80,7 +77,7 @@ func (j *observedJob) read() {
 // the UIDs of those that run.
 func knownJobs(build *Build) map[string]bool {
 	known := map[string]bool{}
-	for _, ended := range committed(build) {
+	for _, ended := range build.Status.History {
 		known[ended.Hash] = true
 	}
 	for _, active := range build.Status.Active {
@@ -92,18 +89,10 @@ func knownJobs(build *Build) map[string]bool {
 // isRunning reports whether the Job has not ended.
 func (j *observedJob) isRunning() bool { return j.result == "" }
 
-// revision returns what the Job builds, from the environment of its clone,
-// because a Pod template never changes. Only for a Job that the hook has not
-// made it is the annotation, which anyone may edit.
+// revision returns what the Job builds, from its Pod template, which never changes.
+// Only for a Job that the hook has not made it is the annotation, which anyone may edit.
 func (j *observedJob) revision() string {
-	for _, container := range j.Spec.Template.Spec.InitContainers {
-		for _, variable := range container.Env {
-			if container.Name == cloneStep && variable.Name == revisionVariable {
-				return shown(operator.Unliteral(variable.Value), maxRevision)
-			}
-		}
-	}
-	return shown(j.Metadata.Annotations.Revision, maxRevision)
+	return printable.Line(cmp.Or(j.Spec.Template.Metadata.Annotations.Revision, j.Metadata.Annotations.Revision), maxText)
 }
 
 // hashIn returns the hash of the build that a Job of this name runs, or "" if
@@ -126,10 +115,8 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp          metav1.Time             `json:"creationTimestamp"`
-		DeletionTimestamp          *metav1.Time            `json:"deletionTimestamp"`
-		DeletionGracePeriodSeconds int64                   `json:"deletionGracePeriodSeconds"`
-		OwnerReferences            []metav1.OwnerReference `json:"ownerReferences"`
+		CreationTimestamp metav1.Time             `json:"creationTimestamp"`
+		OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
 	Status operator.PodStatus `json:"status"`
 
@@ -159,28 +146,6 @@ type observed struct {
 	// may not have been made for this Build, and ignored: the next build does
 	// not wait for them, and their end is no result.
 	strangers []metacontroller.Snapshot
-
-	// Indexes, because there may be thousands of objects.
-	byHash  map[string]int      // the first of jobs with a hash
-	byJob   map[types.UID][]int // of pods, by the Job that controls them
-	running map[string]bool     // hashes of pods that have not ended
-}
-
-// index fills in the indexes.
-func (o *observed) index() {
-	o.byHash, o.byJob, o.running = make(map[string]int, len(o.jobs)), make(map[types.UID][]int, len(o.jobs)), map[string]bool{}
-	for i := range o.jobs {
-		if _, known := o.byHash[o.jobs[i].hash]; !known {
-			o.byHash[o.jobs[i].hash] = i
-		}
-	}
-	for i := range o.pods {
-		pod := &o.pods[i]
-		o.byJob[pod.job] = append(o.byJob[pod.job], i)
-		if !pod.Status.IsDone() {
-			o.running[pod.hash] = true
-		}
-	}
 }
 
 func observe(build *Build, wanted string, request metacontroller.Observed) (observed, error) {
@@ -213,14 +178,13 @@ func observe(build *Build, wanted string, request metacontroller.Observed) (obse
 			strings.Compare(a.Name, b.Name),
 		)
 	})
-	observed.index()
 	return observed, err
 }
 
 // job returns the Job of that hash, or nil.
 func (o observed) job(hash string) *observedJob {
-	i, found := o.byHash[hash]
-	if !found {
+	i := slices.IndexFunc(o.jobs, func(job observedJob) bool { return job.hash == hash })
+	if i < 0 {
 		return nil
 	}
 	return &o.jobs[i]
@@ -228,24 +192,31 @@ func (o observed) job(hash string) *observedJob {
 
 // podOf returns the newest Pod of a Job, or nil.
 func (o observed) podOf(job *observedJob) *observedPod {
-	pods := o.byJob[job.UID]
-	if len(pods) == 0 {
+	i := slices.IndexFunc(o.pods, func(pod observedPod) bool { return pod.job == job.UID })
+	if i < 0 {
 		return nil
 	}
-	return &o.pods[pods[0]]
+	return &o.pods[i]
 }
 
 // hasRunningPod reports whether a Pod of that hash has not ended.
 func (o observed) hasRunningPod(hash string) bool {
-	return o.running[hash]
+	return slices.ContainsFunc(o.pods, func(pod observedPod) bool { return pod.hash == hash && !pod.Status.IsDone() })
 }
 
 // failure says why a Job failed: the step and its exit code, if a Pod shows
 // them. A container that ran when the deadline passed was killed by a signal,
 // which explains nothing.
 func (o observed) failure(job *observedJob) string {
-	if job.reason == batchv1.JobReasonDeadlineExceeded {
-		return failureText(job.reason)
+	for i := range o.pods {
+		pod := &o.pods[i]
+		switch failed := pod.Status.Failed(); {
+		case pod.job != job.UID || job.reason == batchv1.JobReasonDeadlineExceeded:
+		case failed != nil:
+			return describeFailure(failed)
+		case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "":
+			return "its Pod failed: " + pod.Status.Reason
+		}
 	}
-	return cmp.Or(o.failureOf(job.UID), failureText(job.reason))
+	return failureText(job.reason)
 }

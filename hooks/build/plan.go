@@ -45,10 +45,8 @@ func decide(s state) plan {
 	p.active = active
 	p.resyncWithin(settles)
 	late, wait := s.withdrawn()
-	if late != nil {
-		p.asked = late
-		p.resyncWithin(wait)
-	}
+	p.asked = late
+	p.resyncWithin(wait)
 	job := s.observed.job(s.hash)
 	switch {
 	case job != nil && job.Terminating && (job.isRunning() || job.isFormer):
@@ -60,20 +58,12 @@ func decide(s state) plan {
 	case job != nil || s.known.of(s.hash) != nil:
 		return p
 	}
-	if late == nil {
-		if late, wait = s.unreported(); late != nil {
-			p.asked = late
-			p.resyncWithin(wait)
-		}
-	}
 	p.waits, wait = s.obstacle()
 	p.resyncWithin(wait)
 	switch {
 	case p.waits != "":
-	case late != nil && late.JobName != "" && policy(s.build) != Allow:
-		p.waits, p.missing = "Job/"+late.JobName+" was asked for and is not observed yet", []string{"Job/" + late.JobName}
 	case late != nil && policy(s.build) != Allow:
-		p.waits = "waiting 5s for a Job that may have been made for an earlier spec"
+		p.waits, p.missing = "Job/"+late.JobName+" was asked for and is not observed yet", []string{"Job/" + late.JobName}
 	case settles > 0:
 		p.waits = "waiting 5s after Job/" + gone + " is gone: a Pod of it may not be observed yet"
 	}
@@ -121,33 +111,19 @@ func (p *plan) keepJobs(s state) {
 		}
 	}
 	slices.SortStableFunc(finished, func(a, b *observedJob) int {
-		return cmp.Or(
-			wantedFirst(a.hash == s.hash, b.hash == s.hash),
-			b.endedAt.Compare(a.endedAt.Time),
-			strings.Compare(a.Name, b.Name),
-		)
+		return cmp.Or(b.endedAt.Compare(a.endedAt.Time), strings.Compare(a.Name, b.Name))
 	})
-	told := committed(s.build)
+	told := history(s.build.Status.History)
 	for i, job := range finished {
 		// A Job beyond the size of the history is not waited for.
 		isUntold := told.of(job.hash) == nil && s.known.of(job.hash) != nil
-		if i < historyLimit(s.build) || isUntold {
-			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
-			if i >= historyLimit(s.build) {
-				p.resyncWithin(commitDelay)
-			}
+		isBeyond := i >= historyLimit(s.build)
+		if isBeyond && isUntold {
+			p.resyncWithin(commitDelay)
 		}
-	}
-}
-
-func wantedFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	default:
-		return 1
+		if !isBeyond || isUntold {
+			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
+		}
 	}
 }
 

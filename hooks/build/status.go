@@ -2,13 +2,11 @@ package build
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -26,52 +24,47 @@ const (
 	reasonWaiting      = "Waiting"
 )
 
-// report returns the status of the newest build, and when to check again.
-func report(s state, p plan, differs metacontroller.Difference) (Status, time.Duration) {
-	conditions := operator.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
-	children := conditions.ReportChildren(differs, s.build.Status.PendingChildren)
-	p.resyncWithin(children.ResyncAfter)
+// report returns the status of the newest build.
+func (s state) report(p plan, r *operator.Report) Status {
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
-		Revision: shown(s.build.Spec.Source.Git.Revision, maxRevision),
+		Revision: s.build.Spec.Source.Git.Revision,
 		Asked:    p.asked,
 		Active:   p.active,
 		History:  s.known,
 	}
-	v := verdict{metav1.ConditionUnknown, reasonPending, "the build has not begun"}
+	v := operator.Summary{State: operator.Progressing, Reason: reasonPending, Message: "the build has not begun"}
 	ended, job := s.known.of(s.hash), s.observed.job(s.hash)
 	switch {
 	case ended != nil:
 		status.copyResult(ended)
 		v = s.verdictOf(ended)
 	case p.blocked != "":
-		v = verdict{metav1.ConditionUnknown, reasonWaiting, p.blocked}
+		v.Reason, v.Message = reasonWaiting, p.blocked
 	case job != nil && !job.isFormer:
 		status.StartTime = job.Status.StartTime
-		status.Phase, v = s.progress(p, job)
+		status.Phase, v.Reason, v.Message = s.progress(p, job)
 	case p.waits != "":
-		v = verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
+		v.Reason, v.Message = reasonWaiting, p.waits
 	}
-	conditions.Set(conditionSucceeded, v.succeeded, v.reason, v.message)
-	summary := children.With(v.summary())
+	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown}
+	r.Set(conditionSucceeded, succeeded[v.State], v.Reason, v.Message)
+	summary := r.With(v)
 	switch { // what is in the way, which the children do not tell
 	case p.blocked != "":
-		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Job/"+status.JobName)
+		r.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Job/"+status.JobName)
 		summary = operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: p.blocked}
 	case p.waits != "":
-		summary = v.summary()
+		summary = v
 	}
-	conditions.SetSummary(summary)
-	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	status, left := operator.Pace(conditions, s.build.Status, status, Status.isProgressOf)
-	p.resyncWithin(left)
-	return status, p.resyncAfter
+	r.SetSummary(summary)
+	return status
 }
 
-// isProgressOf reports whether a status differs from an older one only in what later syncs do
+// IsProgressOf reports whether a status differs from an older one only in what later syncs do
 // not read and nobody waits for.
-func (s Status) isProgressOf(old Status) bool {
+func (s Status) IsProgressOf(old Status) bool {
 	s.ObservedGeneration, s.StartTime, s.Conditions, s.PendingChildren = old.ObservedGeneration, old.StartTime, old.Conditions, old.PendingChildren
 	return equality.Semantic.DeepEqual(s, old)
 }
@@ -82,74 +75,46 @@ func (s *Status) copyResult(ended *Result) {
 	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
 }
 
-// verdict is what the conditions say.
-type verdict struct {
-	succeeded       metav1.ConditionStatus
-	reason, message string
-}
-
 // verdictOf returns the result of a build, and says so if another one began
 // after it: then nothing has run for the newest spec. The order of their ends
 // does not matter, because two may run at once.
-func (s state) verdictOf(ended *Result) verdict {
-	v := verdict{metav1.ConditionTrue, reasonSucceeded, "revision " + ended.Revision + " was built"}
+func (s state) verdictOf(ended *Result) operator.Summary {
+	v := operator.Summary{State: operator.Done, Reason: reasonSucceeded, Message: "revision " + ended.Revision + " was built"}
 	if ended.Result == PhaseFailed {
-		v = verdict{metav1.ConditionFalse, reasonFailed, "the build of revision " + ended.Revision + " failed: " + ended.Message}
+		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed: " + ended.Message}
 	}
 	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }
 	if slices.ContainsFunc(s.known, isOlder) {
-		v.message += "; it was not run again, for that change runId"
+		v.Message += "; it was not run again, for that change runId"
 		if ended.Result == PhaseSucceeded {
-			v.reason = reasonAlreadyBuilt
+			v.Reason = reasonAlreadyBuilt
 		}
 	}
 	return v
 }
 
 // progress returns the state of a running Job.
-func (s state) progress(p plan, job *observedJob) (Phase, verdict) {
+func (s state) progress(p plan, job *observedJob) (phase Phase, reason, message string) {
 	if p.waits != "" {
-		return PhasePending, verdict{metav1.ConditionUnknown, reasonWaiting, p.waits}
+		return PhasePending, reasonWaiting, p.waits
 	}
 	pod := s.observed.podOf(job)
 	switch {
 	case job.Spec.Suspend:
-		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "Job/" + job.Name + " is suspended: set its spec.suspend to false, with kubectl patch"}
+		return PhasePending, reasonPending, "Job/" + job.Name + " is suspended: set its spec.suspend to false, with kubectl patch"
 	case pod == nil:
-		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "the Job has no Pod yet"}
-	case pod.Status.Phase == corev1.PodPending && !hasBegun(pod):
-		return PhasePending, verdict{metav1.ConditionUnknown, reasonPending, "Pod/" + pod.Name + ": " + pod.Status.Activity()}
+		return PhasePending, reasonPending, "the Job has no Pod yet"
 	}
-	message := "Pod/" + pod.Name + ": " + pod.Status.Activity()
-	if step := runningStep(pod); step != "" {
-		message = "step " + step + " is running"
-	}
-	return PhaseRunning, verdict{metav1.ConditionUnknown, reasonRunning, message}
-}
-
-// hasBegun reports whether a step has started: the phase of a Pod is Pending
-// until its init containers are done.
-func hasBegun(pod *observedPod) bool {
-	for _, step := range pod.Status.Containers() {
-		if step.State.Running != nil || step.State.Terminated != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// runningStep returns the name of the running step, or "" between two steps.
-func runningStep(pod *observedPod) string {
+	hasBegun := false // the phase of a Pod is Pending until its init containers are done
 	for _, step := range pod.Status.Containers() {
 		if step.State.Running != nil {
-			return step.Name
+			return PhaseRunning, reasonRunning, "step " + step.Name + " is running"
 		}
+		hasBegun = hasBegun || step.State.Terminated != nil
 	}
-	return ""
-}
-
-// summary returns the summary for Ready: True once the build has succeeded.
-func (v verdict) summary() operator.Summary {
-	state := map[metav1.ConditionStatus]operator.State{metav1.ConditionTrue: operator.Done, metav1.ConditionFalse: operator.Failed}[v.succeeded]
-	return operator.Summary{State: state, Reason: v.reason, Message: v.message}
+	message = "Pod/" + pod.Name + ": " + pod.Status.Activity()
+	if pod.Status.Phase == corev1.PodPending && !hasBegun {
+		return PhasePending, reasonPending, message
+	}
+	return PhaseRunning, reasonRunning, message
 }

@@ -1,8 +1,6 @@
 package build
 
 import (
-	"errors"
-
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -12,9 +10,6 @@ type result = metacontroller.Result[Status]
 // sync asks for the Job of the newest spec until its result is known, once no
 // other Job is in the way.
 func (p Policy) sync(build *Build, request metacontroller.Observed) (result, error) {
-	if err := check(build); err != nil {
-		return result{}, err
-	}
 	hash, err := hashOf(build)
 	if err != nil {
 		return result{}, err
@@ -34,24 +29,6 @@ func (p Policy) sync(build *Build, request metacontroller.Observed) (result, err
 		return result{}, err
 	}
 	differs.Missing = append(differs.Missing, plan.missing...)
-	status, resync := report(s, plan, differs)
-	asked := operator.NewConditions(build.Status.Conditions, build.Generation, request.Now).
-		BackOffRejected(wanted, differs, build.Status.PendingChildren, request.Children)
-	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
-}
-
-// check refuses what the schema would, for requests that were not validated.
-func check(build *Build) error {
-	switch {
-	case build.Spec.Source.Git.URL == "":
-		return errors.New("spec.source.git.url is missing: write the address of the repository")
-	case build.Spec.Source.Git.Revision == "":
-		return errors.New("spec.source.git.revision is missing: write a branch, a tag or a commit")
-	}
-	for _, step := range steps(&build.Spec) {
-		if step.Image == "" {
-			return errors.New("spec.image is missing: write the image that builds, or steps of which each has one")
-		}
-	}
-	return nil
+	report := operator.NewReport(build, build.Status.Status, request, differs)
+	return operator.Answer(report, build.Status, s.report(plan, report), append(wanted, plan.kept...), plan.resyncAfter), nil
 }

@@ -256,10 +256,13 @@ const (
 )
 
 // Status is the observed state of a Build.
+//
+// Conditions are Ready, which is True when the newest build has succeeded,
+// Succeeded, which is Unknown until it has ended, ChildrenObserved and, when
+// it has failed, Stalled.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// Phase is Pending, Running, Succeeded or Failed: that of the newest build.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
@@ -294,21 +297,11 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=hash
 	History []Result `json:"history,omitempty"`
-	// Conditions are Ready, which is True when the newest build has succeeded,
-	// Succeeded, which is Unknown until it has ended, ChildrenObserved and, when
-	// it has failed, Stalled.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }
 
 // Asked is a Job that may exist without having been observed.
 type Asked struct {
-	// JobName is its name. It is empty where a status that told it may have been
-	// lost.
+	// JobName is its name.
 	// +optional
 	JobName string `json:"jobName,omitempty"`
 	// State is Announced, Made or Withdrawn.

@@ -2,7 +2,6 @@ package dataservice
 
 import (
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,10 +22,10 @@ const smallBytes = 32 << 10
 // large, or returns "".
 func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	written := 0
-	for _, content := range u.said.config {
+	for _, content := range u.said.Config {
 		written += len(content)
 	}
-	for name, value := range u.said.env {
+	for name, value := range u.said.Env {
 		written += len(name) + len(value)
 	}
 	if written <= smallBytes {
@@ -49,42 +48,11 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	return "", nil
 }
 
-// yieldNodePorts removes the node ports from a Service if another Service still
-// has one of them, and says which; the API server would refuse it. Without any
-// node ports it gives up its own: two Services that want each other's would
-// otherwise wait for ever.
-func yieldNodePorts(service *corev1.Service, observed observed) string {
-	for _, port := range service.Spec.Ports {
-		holder := observed.nodePortHolder(port.NodePort, service.Name)
-		if port.NodePort == 0 || holder == "" {
-			continue
-		}
-		service.Spec.Type = corev1.ServiceTypeClusterIP
-		for i := range service.Spec.Ports {
-			service.Spec.Ports[i].NodePort = 0
-		}
-		return fmt.Sprintf("waits for node port %d, which %s still has", port.NodePort, holder)
-	}
-	return ""
-}
-
-// nodePortHolder returns a Service of another name that has a node port, or "".
-func (o observed) nodePortHolder(number int32, name string) string {
-	for _, service := range o.services {
-		for _, port := range service.Spec.Ports {
-			if port.NodePort == number && service.Name != name {
-				return service.Ref()
-			}
-		}
-	}
-	return ""
-}
-
 // keepReplicas leaves the number of replicas of a workload to others where the spec has none.
 // Of what must never run twice they may only stop the one Pod.
 func keepReplicas(u *unit, workload metacontroller.Object, observed *observedWorkload) error {
 	switch {
-	case u.said.replica != nil || observed == nil:
+	case u.said.Replica != nil || observed == nil:
 		return nil
 	case u.isSingle && observed.Spec.Replicas != nil && *observed.Spec.Replicas > 1:
 		return operator.SetReplicas(workload, 1)
@@ -101,33 +69,13 @@ func keepPolicy(workload metacontroller.Object, observed *observedWorkload) {
 	}
 }
 
-// isRival reports whether an observed object is a workload of another kind with
-// the name of a component that must not run twice: the Service would select
-// both.
-func isRival(child observedChild, u *unit) bool {
-	return u.isSingle && u.runsHere() && child.Name == u.name && child.Kind != string(u.kind) &&
-		slices.Contains([]string{metacontroller.Deployment.Kind, metacontroller.StatefulSet.Kind, metacontroller.DaemonSet.Kind}, child.Kind)
-}
-
-// rival returns what a component has to wait for: a workload of its name and
-// another kind, or a Pod of that.
-func (p *plan) rival(u *unit, workload *observedWorkload) string {
-	for _, child := range p.observed.children {
-		if isRival(child, u) {
-			return child.Ref()
-		}
-	}
-	if !u.isSingle || workload != nil {
-		return ""
-	}
-	for i := range p.observed.pods {
-		pod := &p.observed.pods[i]
-		if pod.Metadata.Labels.App == u.name && pod.isOwned() && pod.ownerKind() != podOwner[u.kind] {
-			return pod.Ref()
+// rival returns the workload of another kind that a component which must never run
+// twice has to wait for: the Service would select both.
+func (o observed) rival(u *unit) string {
+	for _, other := range o.workloads {
+		if u.isSingle && other.Name == u.name && other.Kind != string(u.kind) {
+			return other.Ref()
 		}
 	}
 	return ""
 }
-
-// podOwner is the kind of object that owns the Pods of a workload.
-var podOwner = map[WorkloadKind]string{Deployment: "ReplicaSet", StatefulSet: "StatefulSet", DaemonSet: "DaemonSet"}

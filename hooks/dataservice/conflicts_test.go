@@ -7,78 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/operetta-dev/operetta/operettatest"
 )
-
-// nodePorts returns the node ports of a Service.
-func (s *story) nodePorts(name string) []int64 {
-	var numbers []int64
-	service := s.world.Get("Service/" + name)
-	if service == nil {
-		return nil
-	}
-	ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
-	for _, port := range ports {
-		if number, _ := port.(map[string]any)["nodePort"].(int64); number != 0 {
-			numbers = append(numbers, number)
-		}
-	}
-	return numbers
-}
-
-// stepThrough plays to rest and looks after each step.
-func (s *story) stepThrough(look func()) {
-	for range 60 {
-		s.world.Step()
-		look()
-	}
-	s.world.Play()
-}
-
-// TestSwappedNodePorts swaps those of two components, which neither can have while
-// the other does.
-func TestSwappedNodePorts(t *testing.T) {
-	t.Parallel()
-	for _, options := range strategies() {
-		s := tell(t, options)
-		s.edit()
-		s.apply(s.sample(set("eureka.nodePort", int64(30160)), set("web.nodePort", int64(30161))))
-		generation := s.parent().GetGeneration()
-		s.stepThrough(func() {
-			ready := s.world.Condition(product, "Ready")
-			if observed, _, _ := unstructured.NestedInt64(s.parent().Object, "status", "observedGeneration"); observed == generation && ready.Status == "True" {
-				require.Equal(t, []int64{30160}, s.nodePorts("eureka"))
-				require.Equal(t, []int64{30161}, s.nodePorts("web"))
-			}
-		})
-		require.Equal(t, "True", s.world.Condition(product, "Ready").Status, s.condition("Ready"))
-		require.Equal(t, []int64{30160}, s.nodePorts("eureka"))
-		require.Equal(t, []int64{30161}, s.nodePorts("web"))
-	}
-}
-
-// TestRenamedComponentIsReadyWithItsNodePort sees Ready become True once, when the
-// new Service has the node port of the old one.
-func TestRenamedComponentIsReadyWithItsNodePort(t *testing.T) {
-	t.Parallel()
-	for _, options := range strategies() {
-		s := tell(t, options)
-		s.edit()
-		s.apply(s.sample(set("web.name", "front")))
-		var said []string
-		s.stepThrough(func() {
-			ready := s.world.Condition(product, "Ready").Status
-			if len(said) == 0 || said[len(said)-1] != ready {
-				said = append(said, ready)
-			}
-			if ready == "True" {
-				require.Equal(t, []int64{30160}, s.nodePorts("front"))
-			}
-		})
-		require.Equal(t, []string{"False", "True"}, said)
-	}
-}
 
 // TestOneDatabaseBehindTheService changes the kind of mysql while another component
 // fails, which used to keep the old one beside the new one.
@@ -92,15 +21,17 @@ func TestOneDatabaseBehindTheService(t *testing.T) {
 			s := tell(t, options)
 			s.edit(withoutStorage, set("mysql.kind", kinds[0]))
 			s.apply(s.sample(withoutStorage, set("mysql.kind", kinds[1]), set("proxy.image", typo)))
-			s.stepThrough(func() {
+			for range 60 {
+				s.world.Step()
 				var databases []string
-				for _, o := range s.world.Objects("Pod") {
-					if o.GetLabels()["app"] == "mysql-dataservice" {
-						databases = append(databases, o.GetName())
+				for _, kind := range kinds {
+					if s.world.Get(kind+"/mysql-dataservice") != nil {
+						databases = append(databases, kind)
 					}
 				}
 				require.LessOrEqual(t, len(databases), 1, "%v", databases)
-			})
+			}
+			s.world.Play()
 			require.NotNil(t, s.world.Get(kinds[1]+"/mysql-dataservice"))
 			require.Nil(t, s.world.Get(kinds[0]+"/mysql-dataservice"))
 			require.Equal(t, "<nil>", s.message("mysql"), "there is nothing to say")
@@ -124,35 +55,6 @@ func TestTypoInTheImageOfMySQLIsRepaired(t *testing.T) {
 		require.Equal(t, "Ready", s.phase(), s.condition("Ready"))
 		require.Equal(t, claim, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0").GetUID())
 	}
-}
-
-// TestTypoInAnOrderedSetNamesThePod has a StatefulSet of before, whose policy
-// cannot be changed: the status says which Pod a person has to delete.
-func TestTypoInAnOrderedSetNamesThePod(t *testing.T) {
-	t.Parallel()
-	const typo = "mysql:8.44"
-	s := tell(t, operettatest.Options{ServerSideApply: true, Fail: []string{"Image/" + typo}})
-	s.edit()
-	ordered := s.world.Get("StatefulSet/mysql-dataservice").DeepCopy()
-	require.NoError(t, unstructured.SetNestedField(ordered.Object, "OrderedReady", "spec", "podManagementPolicy"))
-	s.edit(unset("mysql"), unset("api-manager"), unset("auth"), unset("ds-adapter"), unset("es-adapter"), unset("trd-adapter"))
-	require.Nil(t, s.world.Get("StatefulSet/mysql-dataservice"))
-	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"} {
-		unstructured.RemoveNestedField(ordered.Object, "metadata", field)
-	}
-	s.apply(ordered.Object)
-	s.edit()
-	require.Equal(t, "Ready", s.phase(), s.condition("Ready"))
-	s.edit(set("mysql.image", typo))
-	s.edit()
-	policy, _, _ := unstructured.NestedString(s.world.Get("StatefulSet/mysql-dataservice").Object, "spec", "podManagementPolicy")
-	require.Equal(t, "OrderedReady", policy)
-	const wanted = "delete Pod/mysql-dataservice-0, for its StatefulSet waits for it to be ready before it makes it anew"
-	require.Contains(t, s.message("mysql"), wanted)
-	require.Equal(t, "True PodNotReplaced: "+wanted, s.condition("Stalled"))
-	s.world.Delete("Pod/mysql-dataservice-0")
-	s.world.Play()
-	require.Equal(t, "Ready", s.phase(), s.condition("Ready"))
 }
 
 // TestLargeConfigurationStopsItsComponentOnly writes files that no child can hold,

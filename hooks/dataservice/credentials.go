@@ -34,11 +34,11 @@ func (u *unit) credentialEnv() []corev1.EnvVar {
 			fromSecret(u.variable(passwordKey), u.said.credentials, passwordKey),
 		}
 	}
-	return []corev1.EnvVar{
-		optional(fromSecret(u.variable(usernameKey), u.said.credentials, usernameKey)),
-		optional(fromSecret(u.variable(passwordKey), u.said.credentials, passwordKey)),
-		optional(fromSecret(u.variable(tokenKey), u.said.credentials, tokenKey)),
+	var all []corev1.EnvVar
+	for _, key := range []string{usernameKey, passwordKey, tokenKey} {
+		all = append(all, optional(fromSecret(u.variable(key), u.said.credentials, key)))
 	}
+	return all
 }
 
 func (u *unit) thirdPartyEnv() []corev1.EnvVar {

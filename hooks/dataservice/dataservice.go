@@ -6,8 +6,8 @@
 // component by name. A component is created when all those that it comes after
 // are ready. Its gate holds back creation only: what has been started is never
 // taken away because a gate closed again, and what is missing of it comes back.
-// What an older spec asked for under another name or kind is kept until what
-// took its place is ready, and all that depends on it too.
+// What an older spec asked for as another kind, or here instead of elsewhere, is kept
+// until what took its place is ready, and all that depends on it too.
 //
 // Teardown is the reverse, one stage when the one before is gone with its Pods.
 // The claims of a StatefulSet stay, unless the spec asks for their deletion, and
@@ -34,13 +34,13 @@ func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:  metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
 		CRD:     deploy.CRD("dataservice"),
-		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, reasonLeftBehind, string(PhaseDeleting)},
+		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, string(PhaseDeleting)},
 		Children: []metacontroller.Child{
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedWorkload]()},
 			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedWorkload]()},
 			{Resource: metacontroller.DaemonSet, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedWorkload]()},
-			{Resource: metacontroller.Service, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedService](), SharedName: true},
-			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedConfigMap](), SharedName: true},
+			{Resource: metacontroller.Service, Update: metacontroller.InPlace, SharedName: true},
+			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, SharedName: true},
 		},
 		Related:         []metacontroller.Resource{metacontroller.Pod},
 		OrderedTeardown: true,

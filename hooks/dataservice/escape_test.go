@@ -21,9 +21,9 @@ func TestCredentialsAreEscaped(t *testing.T) {
 	require.NoError(t, yaml.UnmarshalStrict([]byte(elsewhere), &ds.Spec))
 	p, err := DefaultPolicy().resolve(ds)
 	require.NoError(t, err)
-	made, err := p.objects(p.unit("auth"))
+	workload, _, err := p.objects(p.unit("auth"))
 	require.NoError(t, err)
-	pod := made.workload.(*appsv1.Deployment).Spec.Template.Spec
+	pod := workload.(*appsv1.Deployment).Spec.Template.Spec
 	require.Len(t, pod.InitContainers, 1)
 	require.Contains(t, fmt.Sprint(pod.Containers[0].Env), "file:/etc/dataservice/,file:/etc/dataservice-credentials/")
 	dir := t.TempDir()

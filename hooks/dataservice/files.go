@@ -1,15 +1,12 @@
 package dataservice
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // configMap is a ConfigMap of a component, with where it is mounted.
@@ -33,7 +30,7 @@ func (p *product) configMaps(u *unit) []configMap {
 		if config.files != nil {
 			data = config.files(file{p, u})
 		}
-		for _, file := range slices.Sorted(maps.Keys(data)) {
+		for file := range data {
 			home[file] = i
 		}
 		if folder < 0 && config.file == "" {
@@ -41,17 +38,17 @@ func (p *product) configMaps(u *unit) []configMap {
 		}
 		made[i] = configMap{
 			ConfigMap: &corev1.ConfigMap{
-				TypeMeta: typeMeta(metacontroller.ConfigMap), ObjectMeta: p.meta(u, u.name+config.suffix), Data: data,
+				ObjectMeta: p.meta(u, u.name+config.suffix), Data: data,
 			},
 			config: config, volume: "config" + config.suffix,
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(u.said.config)) {
+	for _, file := range slices.Sorted(maps.Keys(u.said.Config)) {
 		i, isGenerated := home[file]
 		if !isGenerated {
 			i = folder
 		}
-		made[i].Data[file] = string(u.said.config[file])
+		made[i].Data[file] = string(u.said.Config[file])
 	}
 	return made
 }
@@ -78,50 +75,22 @@ func (f file) address(key string) string {
 	return address
 }
 
-// host and portOf are the two parts of address.
-func (f file) host(key string) string {
-	host, _, _ := strings.Cut(f.address(key), ":")
-	return host
-}
+// url is the address of an HTTP component.
+func (f file) url(key string) string { return f.urlWith("", key) }
 
-// portOf is the second part of address.
-func (f file) portOf(key string) string {
-	_, port, _ := strings.Cut(f.address(key), ":")
-	return port
-}
-
-// url is the address of an HTTP component. Its user and password, if any, are
-// references to environment variables, which Spring resolves.
-func (f file) url(key string) string {
+// urlWith is url with a user, which refers to credentials, where the component asks for
+// basic ones.
+func (f file) urlWith(user, key string) string {
 	u := f.product.unit(key)
 	if u.runsHere() {
 		return "http://" + f.address(key)
 	}
-	return strings.TrimSuffix(u.said.thirdParty.URL, "/")
-}
-
-// urlWithUser is url with its credentials, if it asks for basic ones, as a
-// reference to what [escapeScript] writes.
-func (f file) urlWithUser(key string) string {
-	u := f.product.unit(key)
-	url := f.url(key)
-	if u.runsHere() || u.said.thirdParty.AuthType != AuthBasic {
+	url := strings.TrimSuffix(u.said.thirdParty.URL, "/")
+	if user == "" || f.auth(key) != AuthBasic {
 		return url
 	}
 	scheme, rest, _ := strings.Cut(url, "://")
-	return scheme + "://${eureka-user}@" + rest
-}
-
-// urlInPython is a Python expression of url with its credentials, if it asks for
-// basic ones.
-func (f file) urlInPython(key string) string {
-	u := f.product.unit(key)
-	url := f.url(key)
-	if u.runsHere() || u.said.thirdParty.AuthType != AuthBasic {
-		return strconv.Quote(url)
-	}
-	scheme, rest, _ := strings.Cut(url, "://")
-	return fmt.Sprintf(`"%s://%%s:%%s@%s" %% (escaped("%s"), escaped("%s"))`, scheme, rest, u.variable(usernameKey), u.variable(passwordKey))
+	return scheme + "://" + user + "@" + rest
 }
 
 // auth is how a component authenticates its clients.

@@ -28,9 +28,7 @@ func generated(t *testing.T, spec string) map[string]string {
 		if !u.runsHere() {
 			continue
 		}
-		made, err := p.objects(u)
-		require.NoError(t, err)
-		for _, m := range made.configMaps {
+		for _, m := range p.configMaps(u) {
 			for name, content := range m.Data {
 				files[m.Name+"/"+name] = content
 			}

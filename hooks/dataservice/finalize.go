@@ -33,10 +33,9 @@ func finalize(ds *DataService, request metacontroller.Observed) (result, error) 
 type teardown struct {
 	product  *product
 	observed observed
-	owners   owners
 
 	left []leftChild
-	pods []*observedPod // that must be gone before the next stage
+	pods []leftPod // that must be gone before the next stage
 	// current is the last stage with objects left, Pods included, or -1.
 	current int
 	// resyncAfter is when to check again without an event, or zero.
@@ -44,62 +43,58 @@ type teardown struct {
 	mayDeleteVolumes bool
 
 	// retained are the StatefulSets that have yet to be updated so that their
-	// volumes are deleted, unless that has been given up.
+	// volumes are deleted.
 	retained   []metacontroller.Object
-	hasGivenUp bool
 	conditions *operator.Conditions
 }
 
 // leftChild is a child with the key of its component, or "" if it is unknown.
 type leftChild struct {
-	observedChild
+	metacontroller.Snapshot
 
 	component string
 }
 
 func newTeardown(ds *DataService, request metacontroller.Observed) *teardown {
 	p, specErr := DefaultPolicy().resolve(ds) // whose images do not matter here
-	d := &teardown{product: p, observed: observeLeftovers(request), owners: p.owners(), current: -1}
+	d := &teardown{product: p, current: -1, conditions: operator.NewConditions(ds.Status.Conditions, ds.Generation, request.Now)}
+	// A damaged object must neither stop nor reorder it.
+	d.observed.workloads = metacontroller.ListReadable[observedWorkload](request.Children, metacontroller.StatefulSet.APIVersion, metacontroller.StatefulSet.Kind)
 	d.mayDeleteVolumes = specErr == nil && !request.SpecDamaged && !ds.DeletionTimestamp.IsZero()
-	hasChild := map[string]bool{}
-	for _, child := range d.observed.children {
-		component := d.component(child)
+	owners, hasChild := p.owners(), map[string]bool{}
+	for _, child := range childrenIn(request) {
+		component, isKnown := owners[child.Name]
+		if label := child.Label(componentLabel); !isKnown && d.knows(label) {
+			component = label
+		}
 		d.left = append(d.left, leftChild{child, component})
 		hasChild[component] = true
 		d.current = max(d.current, d.stage(component))
 	}
-	for i := range d.observed.pods {
-		pod := &d.observed.pods[i]
+	for _, pod := range metacontroller.ListReadable[leftPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind) {
 		component := pod.Metadata.Labels.Component
-		waits, again := d.waitsFor(pod, hasChild[component], ds.DeletionTimestamp, request.Now)
-		if waits {
-			d.pods = append(d.pods, pod)
-			d.current = max(d.current, d.stage(component))
-			d.resyncAfter = operator.Soonest(d.resyncAfter, again)
+		if !pod.Metadata.isOwned() || !d.knows(component) || !hasChild[component] && !d.waitsForPod(pod, request.Now) {
+			continue
+		}
+		d.pods = append(d.pods, pod)
+		d.current = max(d.current, d.stage(component))
+		if !hasChild[component] { // and so no event of a child
+			d.resyncAfter = metacontroller.RelatedResync
 		}
 	}
-	d.conditions = operator.NewConditions(ds.Status.Conditions, ds.Generation, request.Now)
-	d.setVolumeRetention(request.Now)
+	d.updateRetention()
 	return d
-}
-
-// component returns the key of the component to which a child belongs, or "" if
-// it is unknown. If a name has moved from one component to another, it is the
-// one that is deleted later. The label is used if the name is unknown.
-func (d *teardown) component(child observedChild) string {
-	keys := d.owners.of(child)
-	if len(keys) == 0 && d.owners.knows(child.label) {
-		return child.label
-	}
-	if len(keys) == 0 {
-		return ""
-	}
-	return slices.MinFunc(keys, d.creationOrder)
 }
 
 // stage returns the stage of a component: 0 for those that are deleted last,
 // and for unknown ones.
 func (d *teardown) stage(component string) int { return d.product.stages[component] }
+
+// knows reports whether there is such a component.
+func (d *teardown) knows(component string) bool {
+	_, isKnown := d.product.stages[component]
+	return isKnown
+}
 
 // unownedPodTime is how long a teardown waits for Pods that nobody deletes
 // though their component has no other objects. The garbage collector takes
@@ -107,25 +102,15 @@ func (d *teardown) stage(component string) int { return d.product.stages[compone
 // goes on creating Pods until the DataService is gone.
 const unownedPodTime = 5 * time.Minute
 
-// waitsFor reports whether the teardown waits for a Pod of a known component,
-// and when to check again if no event of a child would end that. Once no child
-// is left there is no next stage, and a Pod may stay for good: after a deletion
-// with --cascade=orphan the Pods of Deployments belong to whoever asked for it.
-func (d *teardown) waitsFor(pod *observedPod, hasChild bool, deleted *metav1.Time, now time.Time) (waits bool, again time.Duration) {
-	switch {
-	case !pod.isOwned() || !d.owners.knows(pod.Metadata.Labels.Component):
-		return false, 0
-	case hasChild:
-		return true, 0
-	case pod.Terminating:
-		return true, metacontroller.RelatedResync
-	case len(d.left) == 0:
-		return false, 0
-	case deleted == nil:
-		return true, metacontroller.RelatedResync
+// waitsForPod reports whether the teardown waits for a Pod of a component without
+// children. Once no child is left there is no next stage, and a Pod may stay for
+// good: after --cascade=orphan the Pods of Deployments belong to whoever asked for it.
+func (d *teardown) waitsForPod(pod leftPod, now time.Time) bool {
+	if pod.Terminating || len(d.left) == 0 {
+		return pod.Terminating
 	}
-	rest := max(0, unownedPodTime-now.Sub(deleted.Time))
-	return rest > 0, min(rest, metacontroller.RelatedResync)
+	deleted := d.product.ds.DeletionTimestamp
+	return deleted == nil || now.Sub(deleted.Time) < unownedPodTime
 }
 
 // children returns what stays for now: the earlier stages, and StatefulSets
@@ -152,28 +137,8 @@ func (d *teardown) deletionOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(d.stage(b), d.stage(a)), strings.Compare(a, b))
 }
 
-// creationOrder is the reverse of deletionOrder.
-func (d *teardown) creationOrder(a, b string) int { return d.deletionOrder(b, a) }
-
-// names returns the status of a component with its names, which the next
-// request may need to recognize its children.
-func (d *teardown) names(component string) ComponentStatus {
-	told := ComponentStatus{Component: component}
-	if i := slices.IndexFunc(d.product.ds.Status.Components, func(s ComponentStatus) bool { return s.Component == component }); i >= 0 {
-		told.Name, told.FormerNames = d.product.ds.Status.Components[i].Name, d.product.ds.Status.Components[i].FormerNames
-	}
-	u := d.product.unit(component)
-	if u == nil || u.name == told.Name {
-		return told
-	}
-	if told.Name != "" && !slices.Contains(told.FormerNames, told.Name) {
-		told.FormerNames = append(slices.Clone(told.FormerNames), told.Name)
-	}
-	told.Name = u.name
-	return told
-}
-
-// status reports what is being deleted, and what waits for it.
+// status reports what is being deleted, and what waits for it. The names are for the
+// next request, which may need them to recognize children.
 func (d *teardown) status() Status {
 	going := map[string][]string{}
 	for _, child := range d.left {
@@ -183,11 +148,13 @@ func (d *teardown) status() Status {
 		component := pod.Metadata.Labels.Component
 		going[component] = append(going[component], pod.Ref())
 	}
-	status := Status{Phase: PhaseDeleting, VolumesGivenUp: d.hasGivenUp}
+	status := Status{Phase: PhaseDeleting}
 	var first []string
 	for _, component := range slices.SortedFunc(maps.Keys(going), d.deletionOrder) {
-		told := d.names(component)
-		told.Message = "waiting for deletion of what depends on it"
+		told := ComponentStatus{Component: component, Name: d.product.remembered(component), Message: "waiting for deletion of what depends on it"}
+		if u := d.product.unit(component); u != nil {
+			told.Name = u.name
+		}
 		if d.stage(component) >= d.current {
 			told.Message = "waiting for deletion of " + going[component][0]
 			first = append(first, going[component][0])

@@ -3,7 +3,6 @@ package dataservice
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -25,8 +24,9 @@ func invariants() metacontroller.Invariants {
 	}
 }
 
-// keeper checks the order of the components, that there is one database behind
-// a Service, and that no volume is lost.
+var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
+
+// keeper checks the order of the components, and that no volume is lost.
 type keeper struct {
 	rows    []component
 	ready   map[string]bool // components that have ever been ready, by owner
@@ -42,8 +42,6 @@ func (k *keeper) watch(w metacontroller.Write) string {
 			return ""
 		}
 		return fmt.Sprintf("the volume %s is lost", w.Before.GetName())
-	case "Pod":
-		return twoDatabases(w)
 	}
 	return ""
 }
@@ -86,53 +84,17 @@ func (k *keeper) workload(w metacontroller.Write) string {
 // objects that are not in the cache yet, nor for long for a workload whose
 // Metacontroller label was removed.
 func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
-	for _, row := range k.rows {
-		if !slices.Contains(row.after, name) {
-			continue
-		}
-		for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
-			for _, other := range w.List("apps/v1", kind) {
-				if w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName()) == nil {
-					continue
-				}
-				if other.GetLabels()["controller-uid"] != owner {
-					continue
-				}
-				if other.GetLabels()[componentLabel] == row.key && ownerOf(other) == owner {
-					return fmt.Sprintf("%s goes before %s", name, row.key)
-				}
+	for _, kind := range workloadKinds {
+		for _, other := range w.List("apps/v1", kind) {
+			key := other.GetLabels()[componentLabel]
+			i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == key })
+			isHeard := w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName()) != nil && other.GetLabels()["controller-uid"] == owner
+			if i >= 0 && isHeard && ownerOf(other) == owner && slices.Contains(k.rows[i].after, name) {
+				return fmt.Sprintf("%s goes before %s", name, key)
 			}
 		}
 	}
 	return ""
-}
-
-// twoDatabases returns an error text if one Service selects two running
-// databases.
-func twoDatabases(w metacontroller.Write) string {
-	if !isRunningDatabase(w.After) { // it adds none
-		return ""
-	}
-	running := map[string]string{}
-	for _, pod := range w.List("v1", "Pod") {
-		if !isRunningDatabase(pod) {
-			continue
-		}
-		product := pod.GetLabels()[productLabel] + pod.GetLabels()[appLabel]
-		if other := running[product]; other != "" {
-			return fmt.Sprintf("%s and %s are two databases behind one Service", other, pod.GetName())
-		}
-		running[product] = pod.GetName()
-	}
-	return ""
-}
-
-func isRunningDatabase(pod *unstructured.Unstructured) bool {
-	if pod == nil || pod.GetDeletionTimestamp() != nil || pod.GetLabels()[componentLabel] != "mysql" {
-		return false
-	}
-	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-	return phase == "Running"
 }
 
 // isWanted reports whether a component is to run in the cluster.
@@ -159,13 +121,15 @@ func parentOf(w metacontroller.Write, uid string) *unstructured.Unstructured {
 	return nil
 }
 
-// deletesVolumes reports whether an existing DataService asks for that, or none
-// exists any more.
+// deletesVolumes reports whether the claim may go: an existing DataService asks for that,
+// or none exists any more.
 func deletesVolumes(w metacontroller.Write) bool {
 	parents := w.List("d3os-product.com.d3os/v1", "DataService")
 	for _, parent := range parents {
-		if text, _ := parent.MarshalJSON(); strings.Contains(string(text), `"onDelete":"Delete"`) {
-			return true
+		for _, name := range []string{"mysql", "uuc"} {
+			if onDelete, _, _ := unstructured.NestedString(parent.Object, "spec", name, "storage", "onDelete"); onDelete == string(Delete) {
+				return true
+			}
 		}
 	}
 	return len(parents) == 0 && len(w.Before.GetOwnerReferences()) > 0

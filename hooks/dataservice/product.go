@@ -4,23 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // settings is what a spec says about a component, independent of its type
 // there.
 type settings struct {
-	name        ComponentName
+	Runtime
+
 	kind        WorkloadKind
-	image       string
-	port        int32
-	nodePort    int32
-	ports       []Port
-	replica     *int32
-	env         map[string]string
-	resources   *corev1.ResourceRequirements
-	config      map[string]FileContent
 	storage     *Storage
 	credentials *SecretRef
 	thirdParty  *ThirdParty
@@ -30,33 +21,21 @@ func (m *Middleware) settings() *settings {
 	if m == nil {
 		return nil
 	}
-	return &settings{
-		name: m.Name, kind: m.Kind, image: m.Image, port: m.Port, replica: m.Replica, resources: m.Resources,
-		storage: m.Storage, credentials: m.CredentialsSecretRef, thirdParty: m.ThirdParty,
-	}
-}
-
-func (r *Runtime) settings() *settings {
-	return &settings{
-		name: r.Name, image: r.Image, port: r.Port, nodePort: r.NodePort, ports: r.Ports, replica: r.Replica,
-		env: r.Env, resources: r.Resources, config: r.Config,
-	}
+	return &settings{Runtime{Workload: m.Workload}, m.Kind, m.Storage, m.CredentialsSecretRef, m.ThirdParty}
 }
 
 func (s *Service) settings() *settings {
 	if s == nil {
 		return nil
 	}
-	return s.Runtime.settings()
+	return &settings{Runtime: s.Runtime}
 }
 
 func (r *Registry) settings() *settings {
 	if r == nil {
 		return nil
 	}
-	all := r.Runtime.settings()
-	all.thirdParty = r.ThirdParty
-	return all
+	return &settings{Runtime: r.Runtime, thirdParty: r.ThirdParty}
 }
 
 // unit is a component of a spec: the row of the table with the settings of the
@@ -64,8 +43,6 @@ func (r *Registry) settings() *settings {
 type unit struct {
 	component
 	said settings
-
-	stage int // how many stages start before it
 }
 
 // runsHere reports whether it runs in the cluster.
@@ -74,7 +51,7 @@ func (u *unit) runsHere() bool { return u.said.thirdParty == nil }
 // wantedConfigs returns its ConfigMaps: those of the table, or one if only the
 // spec has files for it.
 func (u *unit) wantedConfigs() []config {
-	if len(u.configs) == 0 && len(u.said.config) > 0 {
+	if len(u.configs) == 0 && len(u.said.Config) > 0 {
 		return []config{{path: configDir}}
 	}
 	return u.configs
@@ -91,6 +68,41 @@ type product struct {
 	stages map[string]int
 }
 
+// owners returns the components by the names of their objects: those of the spec and,
+// for components that have been removed from it, those of the status and the defaults.
+// A label would tell it, too, but anyone who may edit an object can write one.
+func (p *product) owners() map[string]string {
+	owners := map[string]string{}
+	add := func(row component, name string) {
+		owners[name] = row.key
+		for _, config := range row.configs {
+			owners[name+config.suffix] = row.key
+		}
+	}
+	for _, row := range p.table {
+		add(row, row.name)
+	}
+	for _, row := range p.table {
+		if name := p.remembered(row.key); name != "" {
+			add(row, name)
+		}
+	}
+	for _, u := range p.units {
+		add(u.component, u.name)
+	}
+	return owners
+}
+
+// remembered returns the name of a component in the status, or "".
+func (p *product) remembered(key string) string {
+	for _, told := range p.ds.Status.Components {
+		if told.Component == key {
+			return told.Name
+		}
+	}
+	return ""
+}
+
 // unit returns the component of that key, or nil if the spec leaves it out.
 func (p *product) unit(key string) *unit {
 	i := slices.IndexFunc(p.units, func(u *unit) bool { return u.key == key })
@@ -100,8 +112,8 @@ func (p *product) unit(key string) *unit {
 	return p.units[i]
 }
 
-// resolve applies a spec to a table. It returns an error for mistakes that the
-// schema cannot check, or that were not validated.
+// resolve applies a spec to a table. It returns an error where a component refers to
+// one that is left out.
 func (p Policy) resolve(ds *DataService) (*product, error) { return resolve(ds, p, p.table()) }
 
 func resolve(ds *DataService, policy Policy, table []component) (*product, error) {
@@ -111,14 +123,21 @@ func resolve(ds *DataService, policy Policy, table []component) (*product, error
 		if said == nil {
 			continue
 		}
-		u := &unit{component: row, said: *said, stage: p.stages[row.key]}
-		u.name = cmp.Or(string(said.name), row.name)
-		u.port = cmp.Or(said.port, row.port)
+		u := &unit{component: row, said: *said}
+		u.name = cmp.Or(string(said.Name), row.name)
+		u.port = cmp.Or(said.Port, row.port)
 		u.kind = cmp.Or(said.kind, row.kind)
-		u.image = cmp.Or(said.image, row.image)
+		u.image = cmp.Or(said.Image, row.image)
 		p.units = append(p.units, u)
 	}
-	return p, p.check()
+	for _, u := range p.units {
+		for _, needed := range u.needs {
+			if p.unit(needed) == nil {
+				return p, fmt.Errorf("%s needs %s: write spec.%s, as third-party if it runs elsewhere", u.key, needed, needed)
+			}
+		}
+	}
+	return p, nil
 }
 
 // stages returns how many stages start before each component.
@@ -132,33 +151,4 @@ func stages(table []component) map[string]int {
 		stages[row.key] = stage
 	}
 	return stages
-}
-
-// check refuses what could not run.
-func (p *product) check() error {
-	names := map[string]string{}
-	for _, u := range p.units {
-		for _, needed := range u.needs {
-			if p.unit(needed) == nil {
-				return fmt.Errorf("%s needs %s: write spec.%s, as third-party if it runs elsewhere", u.key, needed, needed)
-			}
-		}
-		if !u.runsHere() {
-			continue
-		}
-		switch other, taken := names[u.name]; {
-		case taken:
-			return fmt.Errorf("%s and %s both have the name %s: give one of them another", other, u.key, u.name)
-		case u.kind == IsThirdParty:
-			return fmt.Errorf("spec.%s.kind is ThirdParty: write spec.%s.thirdParty, where it runs", u.key, u.key)
-		case u.kind != Deployment && u.kind != StatefulSet && u.kind != DaemonSet:
-			return fmt.Errorf("spec.%s.kind is not supported: write Deployment, StatefulSet, DaemonSet or ThirdParty", u.key)
-		case u.image == "":
-			return fmt.Errorf("spec.%s.image is missing: write the image that it shall run", u.key)
-		case u.said.storage != nil && u.kind != StatefulSet:
-			return fmt.Errorf("spec.%s.storage needs kind StatefulSet: set kind, or remove storage", u.key)
-		}
-		names[u.name] = u.key
-	}
-	return nil
 }

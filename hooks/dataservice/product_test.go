@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // TestAnotherTable carries another product: nothing but the table knows a
 // component.
 func TestAnotherTable(t *testing.T) {
 	says := func(image string) func(*Spec) *settings {
-		return func(*Spec) *settings { return &settings{image: image} }
+		return func(*Spec) *settings { return &settings{Runtime: Runtime{Workload: Workload{Image: image}}} }
 	}
 	other := []component{
 		{key: "queue", from: says("nats:2"), name: "queue", port: 4222, kind: StatefulSet, isMiddleware: true},
@@ -29,7 +30,7 @@ func TestAnotherTable(t *testing.T) {
 	plan, err := decide(p, observed{}, metacontroller.Observed{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"Service/queue", "StatefulSet/queue"}, plan.differs.Missing)
-	status, _ := report(plan, time.Now())
+	status := plan.report(operator.NewReport(ds, ds.Status.Status, metacontroller.Observed{Now: time.Now()}, plan.differs))
 	require.Equal(t, []ComponentStatus{
 		{Component: "queue", Name: "queue", Kind: StatefulSet, Message: "Service/queue is being created"},
 		{Component: "worker", Name: "worker", Kind: DaemonSet, Message: "waits for queue"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -17,17 +16,14 @@ const (
 
 // Reasons of the conditions, beside those of package operator.
 const (
-	reasonReady      = "Ready"
-	reasonStarting   = "Starting"
-	reasonNotReady   = "ComponentsNotReady"
-	reasonTooLarge   = "TooLarge"
-	reasonLeftBehind = "PodNotReplaced"
+	reasonReady    = "Ready"
+	reasonStarting = "Starting"
+	reasonNotReady = "ComponentsNotReady"
+	reasonTooLarge = "TooLarge"
 )
 
-// report returns the status of all components, and when to check again.
-func report(p *plan, now time.Time) (Status, time.Duration) {
-	conditions := operator.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
-	children := conditions.ReportChildren(p.differs, p.ds.Status.PendingChildren)
+// report returns the status of all components.
+func (p *plan) report(r *operator.Report) Status {
 	var status Status
 	ready, all := 0, 0
 	for _, part := range p.parts {
@@ -36,7 +32,7 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 			continue
 		}
 		all++
-		if part.isComplete() {
+		if part.isReady {
 			ready++
 		}
 	}
@@ -48,20 +44,18 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 		isMiddleware  bool
 	}{{conditionMiddlewareReady, true}, {conditionServicesReady, false}} {
 		j := p.summarize(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
-		conditions.SetSummarized(partial.conditionType, j)
+		r.SetSummarized(partial.conditionType, j)
 	}
-	conditions.SetSummary(children.With(p.judge()))
-	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	status, left := operator.Pace(conditions, p.ds.Status, status, Status.isProgressOf)
-	return status, operator.Soonest(children.ResyncAfter, left)
+	r.SetSummary(r.With(p.judge()))
+	return status
 }
 
-// isProgressOf reports whether a status differs from an older one only in how far the work is.
-func (s Status) isProgressOf(old Status) bool { return s.Phase == old.Phase }
+// IsProgressOf reports whether a status differs from an older one only in how far the work is.
+func (s Status) IsProgressOf(old Status) bool { return s.Phase == old.Phase }
 
 // componentStatus returns the status of one component.
 func (p *plan) componentStatus(part *part) ComponentStatus {
-	status := ComponentStatus{Component: part.key, Name: part.name, FormerNames: p.formerNames(part), Kind: part.kind}
+	status := ComponentStatus{Component: part.key, Name: part.name, Kind: part.kind}
 	if !part.runsHere() {
 		status.Kind = IsThirdParty
 		return status
@@ -77,9 +71,6 @@ func (p *plan) componentStatus(part *part) ComponentStatus {
 // message says why a component is not ready, or another fact about it.
 func (p *plan) message(part *part) string {
 	if part.isReady {
-		if part.nodePort != "" {
-			return part.nodePort
-		}
 		if len(part.old) > 0 {
 			return part.old[0] + " is kept until all that depends on it is ready"
 		}
@@ -121,34 +112,22 @@ func (p *plan) message(part *part) string {
 	if waiting := p.observed.waitingReason(part.key, part.name); waiting != "" {
 		reason += "; " + waiting
 	}
-	if pod := p.observed.leftBehind(part.workload); pod != nil {
-		reason += "; " + deletePodMessage(pod)
-	}
 	return reason
-}
-
-// deletePodMessage says how to replace a Pod that its StatefulSet never
-// replaces.
-func deletePodMessage(pod *observedPod) string {
-	return fmt.Sprintf("delete %s, for its StatefulSet waits for it to be ready before it makes it anew", pod.Ref())
 }
 
 // judge returns the state of all components, if their children are up to date.
 // A rollout that has failed for good comes first.
 func (p *plan) judge() operator.Summary {
 	for _, part := range p.parts {
-		reason, message := "", ""
 		if part.refused != "" {
-			reason, message = reasonTooLarge, part.refused
-		} else if part.workload != nil {
-			if pod := p.observed.leftBehind(part.workload); pod != nil {
-				reason, message = reasonLeftBehind, deletePodMessage(pod)
-			} else if message = part.workload.stalled(); message != "" && !slices.Contains(part.differs.Outdated, part.workload.Ref()) {
-				reason, message = operator.ReasonDeadlineExceeded, message+" "+part.name+": "+p.message(part)
-			}
+			return operator.Summary{State: operator.Failed, Reason: reasonTooLarge, Message: part.refused}
 		}
-		if reason != "" {
-			return operator.Summary{State: operator.Failed, Reason: reason, Message: message}
+		if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
+			continue
+		}
+		if deadline := part.workload.rollout().Deadline; deadline != "" {
+			message := fmt.Sprintf("%s: %s %s: %s", part.workload.Ref(), deadline, part.name, p.message(part))
+			return operator.Summary{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: message}
 		}
 	}
 	return p.summarize(func(*part) bool { return true })
@@ -163,7 +142,7 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 			continue
 		}
 		count++
-		if !part.isComplete() {
+		if !part.isReady {
 			notReady = append(notReady, part.name+": "+p.message(part))
 			isHeld = isHeld || part.isHeld()
 		}
@@ -191,7 +170,7 @@ func (p *plan) phase() Phase {
 	phase := PhaseReady
 	for _, part := range p.parts {
 		switch {
-		case part.isComplete():
+		case part.isReady:
 		case hasBeenReady && part.workload != nil && !part.workload.serves():
 			return PhaseDegraded
 		case hasBeenReady && part.workload == nil && !part.isHeld() && len(part.old) == 0:

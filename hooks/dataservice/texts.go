@@ -3,6 +3,7 @@ package dataservice
 import (
 	_ "embed" // the files that no setting changes
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -65,7 +66,7 @@ func routesYAML(f file) string {
 
 // eurekaYAML is how a component finds the registry.
 func eurekaYAML(f file) string {
-	zone, token := f.urlWithUser("eureka"), ""
+	zone, token := f.urlWith("${eureka-user}", "eureka"), "" // which escapeScript writes
 	if f.runsHere("eureka") {
 		zone += "/eureka/"
 	}
@@ -104,13 +105,16 @@ def escaped(variable):
 `
 
 func settingsPy(f file) map[string]string {
-	imports, url, token := "", f.urlInPython("eureka"), ""
+	imports, url, token := "", f.urlWith("%s:%s", "eureka"), ""
+	host, port, _ := strings.Cut(f.address("mysql"), ":")
 	if f.runsHere("eureka") {
-		url = `"` + f.url("eureka") + `/eureka/"`
+		url += "/eureka/"
 	}
+	url = strconv.Quote(url)
 	switch f.auth("eureka") {
 	case AuthBasic:
 		imports = escapedInPython
+		url += ` % (escaped("EUREKA_USERNAME"), escaped("EUREKA_PASSWORD"))`
 	case AuthToken:
 		token = "EUREKA_TOKEN = os.environ[\"EUREKA_TOKEN\"]\n"
 	case AuthNone:
@@ -130,7 +134,7 @@ DATABASE = {
 }
 
 EUREKA_URL = %s
-%s`, f.unit.name, imports, f.unit.port, f.host("mysql"), f.portOf("mysql"), f.unit.database, url, token)}
+%s`, f.unit.name, imports, f.unit.port, host, port, f.unit.database, url, token)}
 }
 
 func myCnf(f file) map[string]string {

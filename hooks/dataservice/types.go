@@ -64,57 +64,67 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.credentialsSecretRef)",message="mysql needs a Secret with the keys root-password and password: set credentialsSecretRef to its name"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^mysql://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$')",message="the address of mysql must be mysql://host or mysql://host:port, without credentials"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || (has(self.thirdParty.authType) && self.thirdParty.authType == 'basic')",message="mysql needs a user and a password: set thirdParty.authType to basic, and credentialsSecretRef to a Secret with the keys username and password"
-	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'mysql-dataservice') == (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="a component with storage cannot be renamed, because the new one would start empty: restore the former name"
-	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet') || (has(self.name) ? self.name : 'mysql-dataservice') != (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="storage cannot be added to an existing StatefulSet: move the data, and set another name together with storage"
+	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet')",message="storage cannot be added to an existing StatefulSet: create a new DataService with it, and move the data"
+	// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) || has(oldSelf.thirdParty) || (has(self.name) ? self.name : 'mysql-dataservice') == (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	MySQL *Middleware `json:"mysql,omitempty"`
 	// UUC is the user directory and login service. Where it runs in the cluster, it needs an image.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.image)",message="uuc has no default image: set image, or kind to ThirdParty"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="the address of uuc must be http://host or https://host, without credentials"
 	// +kubebuilder:validation:XValidation:rule="!has(self.storage) || has(self.kind)",message="uuc is a Deployment by default, which cannot have storage: set kind to StatefulSet, or remove storage"
-	// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.name) ? self.name : 'uuc') == (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="a component with storage cannot be renamed, because the new one would start empty: restore the former name"
-	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || !has(oldSelf.kind) || oldSelf.kind != 'StatefulSet' || (has(self.name) ? self.name : 'uuc') != (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="storage cannot be added to an existing StatefulSet: move the data, and set another name together with storage"
+	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || !has(oldSelf.kind) || oldSelf.kind != 'StatefulSet'",message="storage cannot be added to an existing StatefulSet: create a new DataService with it, and move the data"
+	// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) || has(oldSelf.thirdParty) || (has(self.name) ? self.name : 'uuc') == (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	UUC *Middleware `json:"uuc,omitempty"`
 
 	// APIManager is the API management service.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9085)",message="9085 is the default port of api-manager: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'api-manager') == (has(oldSelf.name) ? oldSelf.name : 'api-manager')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	APIManager *Service `json:"api-manager,omitempty"`
 	// Auth is the authentication service.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9081)",message="9081 is the default port of auth: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'auth') == (has(oldSelf.name) ? oldSelf.name : 'auth')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	Auth *Service `json:"auth,omitempty"`
 	// DSAdapter reads data sources.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9086)",message="9086 is the default port of ds-adapter: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'ds-adapter') == (has(oldSelf.name) ? oldSelf.name : 'ds-adapter')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	DSAdapter *Service `json:"ds-adapter,omitempty"`
 	// Eureka is the registry in which the services find each other.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 8761)",message="8761 is the default port of eureka: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) || has(oldSelf.thirdParty) || (has(self.name) ? self.name : 'eureka') == (has(oldSelf.name) ? oldSelf.name : 'eureka')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	Eureka *Registry `json:"eureka,omitempty"`
 	// ESAdapter reads Elasticsearch.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9087)",message="9087 is the default port of es-adapter: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'es-adapter') == (has(oldSelf.name) ? oldSelf.name : 'es-adapter')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	ESAdapter *Service `json:"es-adapter,omitempty"`
 	// TRDAdapter reads third-party sources.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9088)",message="9088 is the default port of trd-adapter: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'trd-adapter') == (has(oldSelf.name) ? oldSelf.name : 'trd-adapter')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	TRDAdapter *Service `json:"trd-adapter,omitempty"`
 	// GatewayMaster is the gateway to the adapters.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9184)",message="9184 is the default port of gateway-master: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'gateway-master') == (has(oldSelf.name) ? oldSelf.name : 'gateway-master')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	GatewayMaster *Service `json:"gateway-master,omitempty"`
 	// GatewayWeb is the gateway for the web front.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9084)",message="9084 is the default port of gateway-web: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'gateway-web') == (has(oldSelf.name) ? oldSelf.name : 'gateway-web')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	GatewayWeb *Service `json:"gateway-web,omitempty"`
 	// Proxy is the outbound proxy.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 9094)",message="9094 is the default port of proxy: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'proxy') == (has(oldSelf.name) ? oldSelf.name : 'proxy')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	Proxy *Service `json:"proxy,omitempty"`
 	// Web is the front, an nginx.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.port) || !has(self.ports) || self.ports.all(p, p.port != 80)",message="80 is the default port of web: change the number in ports, or set another port"
+	// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : 'web') == (has(oldSelf.name) ? oldSelf.name : 'web')",message="the name of a component cannot be changed: restore it, or create a new DataService"
 	Web *Service `json:"web,omitempty"`
 
 	// ImagePullSecrets are Secrets for pulling the images.
@@ -131,9 +141,8 @@ type Spec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.kind) || self.kind == 'StatefulSet'",message="storage needs kind StatefulSet: set kind, or remove storage"
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.storage) && self.storage.size == oldSelf.storage.size && has(self.storage.storageClassName) == has(oldSelf.storage.storageClassName) && (!has(self.storage.storageClassName) || self.storage.storageClassName == oldSelf.storage.storageClassName))",message="the storage of a StatefulSet cannot be changed or removed: restore size and storageClassName; to enlarge the volume, edit the PersistentVolumeClaim"
 type Middleware struct {
-	// Name is that of its objects. It has one of its own where this is left out.
-	// +optional
-	Name ComponentName `json:"name,omitempty"`
+	// Workload is what every component has.
+	Workload `json:",inline"`
 	// Kind is how it runs. ThirdParty means that it does not run here. It is
 	// StatefulSet for mysql and Deployment for uuc where it is left out.
 	// +optional
@@ -142,12 +151,27 @@ type Middleware struct {
 	// ThirdParty is where it runs instead.
 	// +optional
 	ThirdParty *ThirdParty `json:"thirdParty,omitempty"`
-	// Image is what it runs. For mysql it is mysql:8.4 where it is left out.
+	// Storage is the volume of each Pod of a StatefulSet.
+	// +optional
+	Storage *Storage `json:"storage,omitempty"`
+	// CredentialsSecretRef names a Secret: with root-password and password for
+	// mysql, with any of username, password and token for uuc.
+	// +optional
+	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
+}
+
+// Workload is what every component has.
+type Workload struct {
+	// Name is that of its objects, and cannot be changed. Each component has one of its
+	// own where this is left out.
+	// +optional
+	Name ComponentName `json:"name,omitempty"`
+	// Image is what it runs. Only mysql has a default, mysql:8.4.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image,omitempty"`
-	// Port is that of the Service and of the container: 3306 for mysql and 8080
-	// for uuc where it is left out.
+	// Port is that of the Service and of the container. Each component has one of
+	// its own where this is left out.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -161,13 +185,6 @@ type Middleware struct {
 	// Resources are requests and limits.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Storage is the volume of each Pod of a StatefulSet.
-	// +optional
-	Storage *Storage `json:"storage,omitempty"`
-	// CredentialsSecretRef names a Secret: with root-password and password for
-	// mysql, with any of username, password and token for uuc.
-	// +optional
-	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
 }
 
 // Storage is a volume.
@@ -278,16 +295,8 @@ type Registry struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || [self.ports.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p) && (!has(self.port) || p != self.port)))",message="two ports have the same number, in ports or port: change one of them"
 type Runtime struct {
-	// Name is that of its objects. It is the name of the component where it is
-	// left out.
-	// +optional
-	Name ComponentName `json:"name,omitempty"`
-	// Port is that of the Service and of the container. Each component has one of
-	// its own where this is left out.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	Port int32 `json:"port,omitempty"`
+	// Workload is what every component has.
+	Workload `json:",inline"`
 	// NodePort makes the Service reachable at that port of every node.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -299,23 +308,10 @@ type Runtime struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	Ports []Port `json:"ports,omitempty"`
-	// Image is what it runs.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	Image string `json:"image,omitempty"`
-	// Replica is the number of Pods, at most 1000. If omitted, it starts at 1 and
-	// an autoscaler may change it.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=1000
-	Replica *int32 `json:"replica,omitempty"`
 	// Env are environment variables. They override the generated variables.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
 	Env map[string]string `json:"env,omitempty"`
-	// Resources are requests and limits.
-	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// Config are configuration files by their names. One that is generated as
 	// well is replaced.
 	// +optional
@@ -372,10 +368,13 @@ const (
 )
 
 // Status is the observed state of a DataService.
+//
+// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
+// Stalled while a rollout has failed for good, and VolumesDeleted while a StatefulSet
+// of a DataService that is deleted has yet to learn that its volumes go with it.
 type Status struct {
-	// ObservedGeneration is the generation that the status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	operator.Status `json:",inline"`
+
 	// Phase is Pending, Starting, Ready, Degraded or Deleting.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
@@ -388,19 +387,6 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=component
 	Components []ComponentStatus `json:"components,omitempty"`
-	// VolumesGivenUp is set in a deletion that has given up telling StatefulSets that
-	// their volumes go with them.
-	// +optional
-	VolumesGivenUp bool `json:"volumesGivenUp,omitempty"`
-	// Conditions are Ready, MiddlewareReady, ServicesReady, ChildrenObserved,
-	// Stalled while a rollout has failed for good, and VolumesDeleted while the
-	// volumes of a DataService that is deleted have yet to be told to go with it.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	operator.PendingChildren `json:",inline"`
 }
 
 // ComponentStatus is the observed state of a component.
@@ -410,11 +396,6 @@ type ComponentStatus struct {
 	// Name is that of its objects.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// FormerNames are those that objects of an older spec have, while they are
-	// there.
-	// +optional
-	// +listType=atomic
-	FormerNames []string `json:"formerNames,omitempty"`
 	// Kind is how it runs.
 	// +optional
 	Kind WorkloadKind `json:"kind,omitempty"`

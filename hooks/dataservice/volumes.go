@@ -1,38 +1,24 @@
 package dataservice
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
-	"github.com/operetta-dev/operetta/operator"
 )
 
-// volumesTime is how long a teardown waits for StatefulSets to be updated so
-// that their volumes are deleted with them. That takes seconds, unless the
-// update fails each time: an admission webhook refuses it, or somebody has
-// written annotations onto the StatefulSet that Metacontroller cannot handle.
-// The volumes are kept then.
-const volumesTime = 5 * time.Minute
-
-// conditionVolumesDeleted is False in a teardown that waits for that or has
-// given up, and absent otherwise. Its lastTransitionTime stores since when.
+// conditionVolumesDeleted is False in a teardown that waits for StatefulSets to be
+// updated so that their volumes are deleted with them, and absent otherwise.
 const conditionVolumesDeleted = "VolumesDeleted"
 
-// Reasons of VolumesDeleted=False.
-const (
-	reasonAsked   = "Asked"
-	reasonGivenUp = "GivenUp"
-)
+// reasonAsked is the reason of VolumesDeleted=False.
+const reasonAsked = "Asked"
 
-// setVolumeRetention finds the StatefulSets of the current stage that have yet
-// to be updated so that their volumes are deleted with them, within the time
-// limit.
-func (d *teardown) setVolumeRetention(now time.Time) {
+// updateRetention finds the StatefulSets of the current stage that have yet to be
+// updated so that their volumes are deleted with them.
+func (d *teardown) updateRetention() {
 	var names []string
 	for _, child := range d.left {
 		if d.stage(child.component) < d.current {
@@ -43,20 +29,10 @@ func (d *teardown) setVolumeRetention(now time.Time) {
 			names = append(names, child.Ref())
 		}
 	}
-	isGivenUp := d.product.ds.Status.VolumesGivenUp
-	if len(d.retained) == 0 && !isGivenUp {
-		return
+	if len(names) > 0 {
+		d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonAsked,
+			"asked to delete its volumes with it: "+strings.Join(names, ", ")+"; where it cannot be updated, set storage.onDelete to Retain")
 	}
-	d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonAsked,
-		fmt.Sprintf("asked to delete its volumes with it: %s; they stay if it cannot be updated for %s", strings.Join(names, ", "), volumesTime))
-	rest := volumesTime - now.Sub(d.conditions.Find(conditionVolumesDeleted).LastTransitionTime.Time)
-	if rest > 0 && !isGivenUp {
-		d.resyncAfter = operator.Soonest(d.resyncAfter, rest)
-		return
-	}
-	d.retained, d.hasGivenUp = nil, true
-	d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonGivenUp,
-		fmt.Sprintf("a StatefulSet could not be updated for %s, and its volumes stay: delete its PersistentVolumeClaims", volumesTime))
 }
 
 // withVolumes returns a StatefulSet with the retention policy that deletes its
@@ -64,15 +40,12 @@ func (d *teardown) setVolumeRetention(now time.Time) {
 // unchanged: the current spec may be refused, and then it could never be
 // deleted.
 func (d *teardown) withVolumes(child leftChild) metacontroller.Object {
-	if !d.mayDeleteVolumes || child.Terminating || child.Kind != metacontroller.StatefulSet.Kind {
-		return nil
-	}
 	u := d.product.unit(child.component)
-	if u == nil || u.name != child.Name || u.said.storage == nil || u.said.storage.OnDelete != Delete {
+	if !d.mayDeleteVolumes || u == nil || u.name != child.Name || u.said.storage == nil || u.said.storage.OnDelete != Delete {
 		return nil
 	}
-	observed := d.observed.workload(StatefulSet, child.Name) // a linear search, but rarely reached
-	if observed == nil {
+	observed := d.observed.workload(StatefulSet, child.Name)
+	if child.Kind != metacontroller.StatefulSet.Kind || child.Terminating || observed == nil {
 		return nil
 	}
 	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType

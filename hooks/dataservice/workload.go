@@ -17,56 +17,31 @@ import (
 // dataVolume is the name of the volume claim of a component with storage.
 const dataVolume = "data"
 
-// objects returns the workload of a component, its Service and its ConfigMaps.
-func (p *product) objects(u *unit) (objects, error) {
-	maps := p.configMaps(u)
-	template, err := p.podTemplate(u, maps)
-	if err != nil {
-		return objects{}, err
+// objects returns the workload of a component, and the ConfigMaps and the Service that it
+// refers to.
+func (p *product) objects(u *unit) (workload metacontroller.Object, others []metacontroller.Object, err error) {
+	configs := p.configMaps(u)
+	for _, config := range configs {
+		others = append(others, config.ConfigMap)
 	}
-	made := objects{service: p.service(u)}
-	for _, m := range maps {
-		made.configMaps = append(made.configMaps, m.ConfigMap)
-	}
+	others = append(others, p.service(u))
+	template, err := p.podTemplate(u, configs)
 	switch meta := p.meta(u, u.name); u.kind {
 	case StatefulSet:
-		made.workload = p.statefulSet(u, meta, template)
+		workload = p.statefulSet(u, meta, template)
 	case DaemonSet:
-		made.workload = &appsv1.DaemonSet{
-			TypeMeta: typeMeta(metacontroller.DaemonSet), ObjectMeta: meta,
-			Spec: appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template},
-		}
+		workload = &appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: p.selector(u), Template: template}}
 	default:
 		deployment := &appsv1.Deployment{
-			TypeMeta: typeMeta(metacontroller.Deployment), ObjectMeta: meta,
-			Spec: appsv1.DeploymentSpec{Replicas: u.said.replica, Selector: p.selector(u), Template: template},
+			ObjectMeta: meta,
+			Spec:       appsv1.DeploymentSpec{Replicas: u.said.Replica, Selector: p.selector(u), Template: template},
 		}
 		if u.isSingle {
 			deployment.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
 		}
-		made.workload = deployment
+		workload = deployment
 	}
-	return made, nil
-}
-
-// objects are the children of one component.
-type objects struct {
-	workload   metacontroller.Object
-	service    *corev1.Service
-	configMaps []*corev1.ConfigMap
-}
-
-// all returns them, those first that the others reference.
-func (o objects) all() []metacontroller.Object {
-	var all []metacontroller.Object
-	for _, m := range o.configMaps {
-		all = append(all, m)
-	}
-	return append(all, o.service, o.workload)
-}
-
-func typeMeta(kind metacontroller.Resource) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind}
+	return workload, others, err
 }
 
 func (p *product) meta(u *unit, name string) metav1.ObjectMeta {
@@ -86,9 +61,9 @@ func (p *product) selector(u *unit) *metav1.LabelSelector {
 
 func (p *product) statefulSet(u *unit, meta metav1.ObjectMeta, template corev1.PodTemplateSpec) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{
-		TypeMeta: typeMeta(metacontroller.StatefulSet), ObjectMeta: meta,
+		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
-			Replicas: u.said.replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
+			Replicas: u.said.Replica, Selector: p.selector(u), ServiceName: u.name, Template: template,
 			// With OrderedReady a Pod that never becomes ready is never
 			// replaced, not even by a template that would fix it.
 			PodManagementPolicy: appsv1.ParallelPodManagement,
@@ -127,8 +102,8 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 	for _, port := range u.allPorts() {
 		container.Ports = append(container.Ports, corev1.ContainerPort{ContainerPort: port.Port, Protocol: corev1.ProtocolTCP})
 	}
-	if u.said.resources != nil {
-		container.Resources = *u.said.resources
+	if u.said.Resources != nil {
+		container.Resources = *u.said.Resources
 	}
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: p.labels(u)},
@@ -189,7 +164,7 @@ func configHash(configs []configMap) (string, error) {
 func (p *product) environment(u *unit) []corev1.EnvVar {
 	var all []corev1.EnvVar
 	add := func(variable corev1.EnvVar) {
-		_, isUsers := u.said.env[variable.Name]
+		_, isUsers := u.said.Env[variable.Name]
 		isThere := slices.ContainsFunc(all, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
 		if !isUsers && !isThere {
 			all = append(all, variable)
@@ -214,26 +189,26 @@ func (p *product) environment(u *unit) []corev1.EnvVar {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(u.said.env)) {
-		all = append(all, corev1.EnvVar{Name: name, Value: u.said.env[name]})
+	for _, name := range slices.Sorted(maps.Keys(u.said.Env)) {
+		all = append(all, corev1.EnvVar{Name: name, Value: u.said.Env[name]})
 	}
 	return all
 }
 
 // allPorts returns the ports of the Service, the main one first.
 func (u *unit) allPorts() []Port {
-	return append([]Port{{Name: "main", Port: u.port, NodePort: u.said.nodePort}}, u.said.ports...)
+	return append([]Port{{Name: "main", Port: u.port, NodePort: u.said.NodePort}}, u.said.Ports...)
 }
 
 // service returns the Service in front of a component.
 func (p *product) service(u *unit) *corev1.Service {
 	service := &corev1.Service{
-		TypeMeta: typeMeta(metacontroller.Service), ObjectMeta: p.meta(u, u.name),
-		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: p.selector(u).MatchLabels},
+		ObjectMeta: p.meta(u, u.name),
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Selector: p.selector(u).MatchLabels},
 	}
 	for _, port := range u.allPorts() {
 		name := port.Name
-		if len(u.said.ports) == 0 {
+		if len(u.said.Ports) == 0 {
 			name = ""
 		}
 		service.Spec.Ports = append(service.Spec.Ports, corev1.ServicePort{

@@ -39,6 +39,7 @@ type Schema struct {
 	// It is nil if a rule reads both the status and other fields.
 	status   func() (*Schema, error)
 	replicas []string // the path of the scale subresource's number of replicas, if there is one
+	known    *known
 }
 
 // compiled caches compiled versions by the first byte of their definition,
@@ -124,8 +125,13 @@ func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*
 	}
 	if status, found := internal.OpenAPIV3Schema.Properties["status"]; found && !mentionsStatus(internal.OpenAPIV3Schema.XValidations) {
 		s.status = sync.OnceValues(func() (*Schema, error) {
-			return compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
+			only, err := compile(&apiextensions.JSONSchemaProps{Type: "object", Properties: map[string]apiextensions.JSONSchemaProps{"status": status}})
+			if err == nil {
+				only.known.times = only.rules == nil
+			}
+			return only, err
 		})
+		s.known.status = false
 	}
 	return s, nil
 }
@@ -151,11 +157,12 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{
-		structural: structural,
-		validator:  validator,
-		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
-	}, nil
+	known, err := newKnown(schema)
+	if err != nil {
+		return nil, err
+	}
+	rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
+	return &Schema{structural: structural, validator: validator, rules: rules, known: known}, nil
 }
 
 // Default fills in the defaults of the schema, in place.
@@ -182,7 +189,14 @@ func (s *Schema) Validate(ctx context.Context, object map[string]any) field.Erro
 // to errs. As in the API server, errors in unchanged fields of an edit are
 // ignored.
 func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
-	errs = s.unsorted(ctx, object, old, errs)
+	key := s.known.key(object, old)
+	if _, valid := s.known.valid.Get(key); valid {
+		return errs
+	}
+	before := len(errs)
+	if errs = s.unsorted(ctx, object, old, errs); len(errs) == before && ctx.Err() == nil {
+		s.known.add(key, object, old)
+	}
 	// The API server visits fields in the random order of a map. Here the same
 	// object always gets the same message.
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {
@@ -195,6 +209,9 @@ func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs 
 func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	if countValues(object, maxValues) > maxValues {
 		return append(errs, &field.Error{Type: field.ErrorTypeTooMany, Field: WholeObject, Detail: fmt.Sprintf("must have at most %d values", maxValues)})
+	}
+	if old != nil && s.isValidByItself(ctx, object, old) {
+		return errs
 	}
 	var changes changes
 	if old == nil {
@@ -217,6 +234,23 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	}
 	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, before, celconfig.RuntimeCELCostBudget, changes.rules...)
 	return append(errs, broken...)
+}
+
+// isValidByItself reports whether an edit of an old object is valid whatever has changed, which
+// is simpler to find out: only rules that read the old object are left then.
+func (s *Schema) isValidByItself(ctx context.Context, object, old map[string]any) bool {
+	key := s.known.content(object, true)
+	if _, valid := s.known.valid.Get(key); !valid {
+		if len(s.unsorted(ctx, object, nil, nil)) > 0 || ctx.Err() != nil {
+			return false
+		}
+		s.known.valid.Add(key, nil)
+	}
+	if !s.known.reads {
+		return true
+	}
+	broken, _ := s.rules.Validate(ctx, nil, s.structural, object, old, celconfig.RuntimeCELCostBudget)
+	return len(broken) == 0
 }
 
 // maxValues is how many values an object may have. The validator compares each error with every

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/simulate"
@@ -36,7 +37,7 @@ func (s *Scenario) Admits(object map[string]any) bool {
 type edits struct {
 	fields []string
 	of     map[string][]Edit
-	good   map[string]bool // by patch, once it was played
+	good   *lru.Cache // of patches to bool, once one was played
 }
 
 // stored returns the custom resource of the scenario without the fields that the API server
@@ -61,26 +62,6 @@ func (s *Scenario) stored(ctx context.Context) (simulate.Object, error) {
 	return parent, nil
 }
 
-// Edits returns all edits of the scenario's custom resource.
-func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
-	parent, err := s.stored(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := Edits(ctx, s.controllerOf(parent), parent)
-	if err != nil {
-		return nil, err
-	}
-	for i, text := range s.Versions {
-		version := &unstructured.Unstructured{}
-		if err := version.UnmarshalJSON(text); err != nil {
-			return nil, err
-		}
-		list = append(list, Edit{Path: fmt.Sprintf("version %d", i+2), base: parent.Object, version: version.Object})
-	}
-	return list, nil
-}
-
 // prepare groups the edits.
 func (s *Scenario) prepare(ctx context.Context) error {
 	if s.edits != nil {
@@ -90,7 +71,7 @@ func (s *Scenario) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.edits = &edits{of: map[string][]Edit{}, good: map[string]bool{}}
+	s.edits = &edits{of: map[string][]Edit{}, good: lru.New(10 * mostFresh)}
 	for _, edit := range list {
 		field, _, _ := strings.Cut(strings.TrimPrefix(edit.Path, "spec."), ".")
 		if s.edits.of[field] == nil {
@@ -120,11 +101,11 @@ func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
 
 func (s *Scenario) isGood(edit Edit) bool {
 	key := encode(edit.Patch())
-	good, known := s.edits.good[key]
-	if !known {
-		good = s.isUsable(edit.Object())
-		s.edits.good[key] = good
+	if good, known := s.edits.good.Get(key); known {
+		return good.(bool)
 	}
+	good := s.isUsable(edit.Object())
+	s.edits.good.Add(key, good)
 	return good
 }
 

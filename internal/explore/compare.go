@@ -11,41 +11,82 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// unlike is how a custom resource at rest is unlike a new one, with the declaration that would
+// allow it.
+type unlike struct {
+	text    string
+	allowed metacontroller.History
+}
+
+// tell returns differences, and what to declare if they are right.
+func tell(list []unlike) string {
+	var texts, remedies []string
+	for _, one := range list {
+		texts = append(texts, one.text)
+		if remedy := literal(one.allowed); !slices.Contains(remedies, remedy) {
+			remedies = append(remedies, remedy)
+		}
+	}
+	return strings.Join(texts, ", ") + "; if this may depend on history, declare in Invariants.History: " + strings.Join(remedies, ", ")
+}
+
+// literal returns a History as an author writes it.
+func literal(h metacontroller.History) string {
+	text := fmt.Sprintf("{Kind: %q", h.Kind)
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"Names", h.Names}, {"More", h.More}, {"Fewer", h.Fewer}} {
+		if flag.set {
+			text += ", " + flag.name + ": true"
+		}
+	}
+	if len(h.Fields) > 0 {
+		text += fmt.Sprintf(", Fields: []string{%q}", h.Fields[0])
+	}
+	return text + `, Reason: "..."}`
+}
+
 // differences returns how children differ from those of a fresh world, except
 // for what may depend on the history.
-func (r *rest) differences(fresh *rest, history []metacontroller.History) []string {
-	var list []string
+func (r *rest) differences(fresh *rest, history []metacontroller.History) []unlike {
+	var list []unlike
 	matched := map[string]string{}
 	for _, name := range sortedKeys(r.children, fresh.children) {
-		is, wanted := r.children[name], fresh.children[name]
-		h := historyOf(history, kindOf(name))
+		is, wanted, kind := r.children[name], fresh.children[name], kindOf(name)
+		h := historyOf(history, kind)
 		if h.Names {
 			if is != nil {
 				if other := findEqual(is, fresh, h, matched); other != "" {
 					matched[other] = name
 				} else if !h.More {
-					list = append(list, name+" is none that a new one would have"+unlike(is, fresh, h))
+					list = append(list, unlike{name + " is none that a new one would have" + fields(is, fresh, h), metacontroller.History{Kind: kind, More: true}})
 				}
 			}
 			continue
 		}
 		switch {
 		case is == nil && !h.Fewer:
-			list = append(list, name+" is missing")
+			list = append(list, unlike{name + " is missing", metacontroller.History{Kind: kind, Fewer: true}})
 		case wanted == nil && !h.More:
-			list = append(list, name+" is left over")
+			list = append(list, unlike{name + " is left over", metacontroller.History{Kind: kind, More: true}})
 		case is != nil && wanted != nil:
-			for _, path := range difference(is, wanted, h) {
-				list = append(list, name+" "+path)
+			for _, d := range difference(is, wanted, h) {
+				list = append(list, unlike{name + " " + sides(d), metacontroller.History{Kind: kind, Fields: []string{d.Path}}})
 			}
 		}
 	}
 	for _, name := range sortedKeys(fresh.children) {
 		if h := historyOf(history, kindOf(name)); h.Names && !h.Fewer && matched[name] == "" {
-			list = append(list, "one like "+name+" is missing")
+			list = append(list, unlike{"one like " + name + " is missing", metacontroller.History{Kind: kindOf(name), Fewer: true}})
 		}
 	}
 	return list
+}
+
+// sides returns a difference between a new child and this one.
+func sides(d simulate.Difference) string {
+	return fmt.Sprintf("has %s %s, and a new one would have %s", d.Path, d.After, d.Before)
 }
 
 // isBeyond reports whether only a new custom resource has to wait for a name
@@ -67,13 +108,16 @@ func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched
 	return ""
 }
 
-// unlike returns the fields in which a child differs from the first of its
-// kind.
-func unlike(is map[string]any, fresh *rest, h metacontroller.History) string {
+// fields returns the fields in which a child differs from the first of its kind.
+func fields(is map[string]any, fresh *rest, h metacontroller.History) string {
 	for _, name := range sortedKeys(fresh.children) {
 		if fresh.children[name]["kind"] == is["kind"] {
-			if paths := difference(is, fresh.children[name], h); len(paths) > 0 {
-				return " (" + strings.Join(paths, ", ") + ")"
+			var texts []string
+			for _, d := range difference(is, fresh.children[name], h) {
+				texts = append(texts, sides(d))
+			}
+			if len(texts) > 0 {
+				return " (it " + strings.Join(texts, ", ") + ")"
 			}
 			break
 		}
@@ -82,11 +126,10 @@ func unlike(is map[string]any, fresh *rest, h metacontroller.History) string {
 }
 
 // difference returns the fields in which two children differ.
-func difference(is, wanted map[string]any, h metacontroller.History) []string {
-	before, after := &unstructured.Unstructured{Object: wanted}, &unstructured.Unstructured{Object: is}
-	paths := simulate.Event{Verb: simulate.Changed, Before: before, Object: after}.Paths()
-	return slices.DeleteFunc(paths, func(path string) bool {
-		return slices.ContainsFunc(h.Fields, func(field string) bool { return strings.HasPrefix(path, field) })
+func difference(is, wanted map[string]any, h metacontroller.History) []simulate.Difference {
+	list := simulate.Differences(&unstructured.Unstructured{Object: wanted}, &unstructured.Unstructured{Object: is})
+	return slices.DeleteFunc(list, func(d simulate.Difference) bool {
+		return slices.ContainsFunc(h.Fields, func(field string) bool { return strings.HasPrefix(d.Path, field) })
 	})
 }
 

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -10,7 +11,6 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/simulate"
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Edit is a change of a custom resource. There are thousands of a kind, so that it is made
@@ -20,16 +20,14 @@ type Edit struct {
 	Path string
 
 	base  map[string]any // which is not changed
-	field []step
+	field []step         // nil for a value that is the whole custom resource
 	value any
-
-	version map[string]any // another version of the custom resource, instead of these
 }
 
 // Object returns the custom resource after the edit.
 func (e Edit) Object() map[string]any {
-	if e.version != nil {
-		return runtime.DeepCopyJSON(e.version)
+	if e.field == nil {
+		return runtime.DeepCopyJSON(e.value.(map[string]any))
 	}
 	object := runtime.DeepCopyJSON(e.base)
 	put(object, e.field, e.value)
@@ -43,35 +41,39 @@ func (e Edit) Patch() map[string]any {
 	return map[string]any{"spec": patchOf(before, after)}
 }
 
-// Edits returns changes of every field of a custom resource, one field at a
-// time, in a fixed order. The fields are those of the schema, whether or not
-// the custom resource has them. [Scenario.Admits] says which of the edits the
+// Edits returns changes of every field of the scenario's custom resource, one field at a
+// time, in a fixed order, and its other versions. The fields are those of the schema, whether
+// or not the custom resource has them. [Scenario.Admits] says which of the edits the
 // CRD admits. Where the context ends before, some are left out.
-func Edits(ctx context.Context, controller *metacontroller.Controller, object simulate.Object) ([]Edit, error) {
-	if controller == nil || len(controller.CRD) == 0 {
-		return nil, nil
-	}
-	root, err := specSchema(controller)
+func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
+	parent, err := s.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var edits []Edit
-	eachField([]step{newStep("spec", root)}, func(path []step) {
-		if ctx.Err() == nil {
-			edits = append(edits, editsOf(object.Object, path)...)
+	if controller := s.controllerOf(parent); len(controller.CRD) > 0 {
+		written, err := crd.Written(controller.CRD, controller.Parent.Version())
+		if err != nil {
+			return nil, err
 		}
-	})
-	return edits, nil
-}
-
-// specSchema returns the schema of spec as it is written.
-func specSchema(controller *metacontroller.Controller) (map[string]any, error) {
-	written, err := crd.Written(controller.CRD, controller.Parent.Version())
-	if err != nil {
-		return nil, err
+		root, _, err := unstructured.NestedMap(written, "properties", "spec")
+		if err != nil {
+			return nil, err
+		}
+		eachField([]step{newStep("spec", root)}, func(path []step) {
+			if ctx.Err() == nil {
+				edits = append(edits, editsOf(parent.Object, path)...)
+			}
+		})
 	}
-	root, _, err := unstructured.NestedMap(written, "properties", "spec")
-	return root, err
+	for i, text := range s.Versions {
+		version, err := simulate.ParseObject(text)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, Edit{Path: fmt.Sprintf("version %d", i+2), base: parent.Object, value: version.Object})
+	}
+	return edits, nil
 }
 
 // step is a part of a path: the name of a field, or "" for the first item of a
@@ -113,8 +115,7 @@ func editsOf(base map[string]any, path []step) []Edit {
 	var edits []Edit
 	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
 		edit := Edit{Path: pathText(path), base: base, field: path, value: value}
-		object := runtime.DeepCopyJSON(base)
-		if !asksForTooMany(last.name, value) && put(object, path, value) && encode(object) != encode(base) {
+		if object := runtime.DeepCopyJSON(base); !asksForTooMany(last.name, value) && put(object, path, value) && !simulate.Equal(object, base) {
 			edits = append(edits, edit)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -54,12 +55,14 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 			return // one that has completed does not need what a new one waits for
 		}
 		if !mayDiffer {
-			r.violated(lawSame, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
-				name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
+			r.violated(lawSame, tell([]unlike{{
+				fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)", name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words),
+				metacontroller.History{Kind: outcome.Parent.GetKind()},
+			}}))
 		}
 	}
 	if list := is.differences(fresh, history); len(list) > 0 {
-		r.violated(lawSame, name+": "+strings.Join(list, ", "))
+		r.violated(lawSame, name+": "+tell(list))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// keep calls a promise's watch at each write.
+// keep calls what watches the invariants of a kind at each write.
 func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 	r.World.Watch(func(w simulate.Write) {
 		write := metacontroller.Write{
@@ -22,7 +22,7 @@ func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 			},
 		}
 		if broken := watch(write); broken != "" {
-			r.violated("the promises of "+kind, broken)
+			r.violated("the invariants of "+kind, broken)
 		}
 	}, nil, nil)
 }

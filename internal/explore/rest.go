@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -34,10 +35,9 @@ func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{},
 		stalled: simulate.Condition(parent, operator.ConditionStalled).Status,
 	}
-	spec := encode(parent.Object)
 	for _, child := range world.Owned(parent) {
 		if declared := s.declaredOf(parent, child); declared != nil && child.GetDeletionTimestamp() == nil {
-			r.children[simulate.RefOf(child).String()] = comparable(child, parent, spec, declared.Update)
+			r.children[simulate.RefOf(child).String()] = comparable(child, parent, declared.Update)
 		}
 	}
 	return r
@@ -45,7 +45,7 @@ func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 
 // comparable returns the part of a child that is the same in each world with
 // the same spec.
-func comparable(child, parent simulate.Object, spec string, update metacontroller.UpdateMethod) map[string]any {
+func comparable(child, parent simulate.Object, update metacontroller.UpdateMethod) map[string]any {
 	object := child.DeepCopy()
 	delete(object.Object, "status")
 	metadata := map[string]any{}
@@ -74,7 +74,7 @@ func comparable(child, parent simulate.Object, spec string, update metacontrolle
 	forgetPullPolicies(object.Object, parent.Object["spec"])
 	switch ref := simulate.RefOf(child); {
 	case ref.Is(metacontroller.Service):
-		forgetChosenPorts(fields, spec)
+		forgetChosenPorts(fields, encode(parent.Object))
 	case ref.Is(metacontroller.Pod):
 		forgetTokenVolume(object.Object)
 	case ref.Is(metacontroller.Job):
@@ -143,14 +143,15 @@ func eachObject(value any, visit func(map[string]any)) {
 func (s *Scenario) freshRest(world *simulate.World, parent simulate.Object) *rest {
 	objects := s.written(world, parent)
 	key := string(s.Apply) + strings.Join(objects, "\n")
-	if known, found := s.fresh[key]; found {
-		return known
+	if s.fresh == nil {
+		s.fresh = lru.New(mostFresh)
 	}
-	if s.fresh == nil || len(s.fresh) > 2000 {
-		s.fresh = map[string]*rest{}
+	if known, found := s.fresh.Get(key); found {
+		return known.(*rest)
 	}
-	s.fresh[key] = s.playFresh(simulate.RefOf(parent), objects)
-	return s.fresh[key]
+	r := s.playFresh(simulate.RefOf(parent), objects)
+	s.fresh.Add(key, r)
+	return r
 }
 
 // written returns a custom resource and its other objects as users wrote them.

@@ -177,7 +177,7 @@ func (r *Run) checkReady() {
 		}
 		if fresh := r.scenario.freshRest(r.World, parent); fresh != nil && fresh.ready == "True" {
 			if list := r.scenario.restOf(r.World, parent).differences(fresh, history); len(list) > 0 {
-				r.violated(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
+				r.violated(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+tell(list))
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Package explore tests operators against late caches, lost writes, dying
 // processes and edits. It plays schedules in package simulate, each generated
 // from a seed, and checks each against the laws of all operators and the
-// promises of one.
+// invariants of one.
 //
 // It follows Sieve (what a controller sees late, or never), Acto (edits from
 // the schema, and a comparison with a fresh start) and the simulations of
@@ -13,6 +13,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -34,9 +36,14 @@ type Scenario struct {
 	// Call calls the hooks; nil calls them directly. It must be stateless.
 	Call simulate.Call
 
-	fresh map[string]*rest
-	edits *edits
+	fresh  *lru.Cache       // of string to *rest, shared by all workers
+	edits  *edits           // so are they
+	memory *simulate.Memory // of all worlds of one worker
+	call   simulate.Call    // Call, with a memory
 }
+
+// mostFresh is how many new custom resources are remembered.
+const mostFresh = 4000
 
 // settleSteps is how many steps a world without faults may take to come to
 // rest.
@@ -44,13 +51,17 @@ const settleSteps = 400
 
 // newWorld returns an empty world with this scenario's operators.
 func (s *Scenario) newWorld(late bool) *simulate.World {
-	call := s.Call
-	if call == nil {
-		call = simulate.Direct(s.Controllers...)
+	if s.memory == nil {
+		s.memory = simulate.NewMemory()
+		call := s.Call
+		if call == nil {
+			call = simulate.Direct(s.Controllers...)
+		}
+		s.call = remember(call)
 	}
 	return simulate.New(simulate.Options{
-		Controllers: s.Controllers, Call: call, Apply: s.Apply,
-		MaxSteps: settleSteps, Late: late,
+		Controllers: s.Controllers, Call: s.call, Apply: s.Apply,
+		MaxSteps: settleSteps, Late: late, Memory: s.memory,
 	})
 }
 
@@ -90,9 +101,9 @@ func (s *Scenario) Parent() (simulate.Object, error) {
 	return nil, fmt.Errorf("%s has no custom resource of a kind that there is an operator for", cmp.Or(s.Name, "the scenario"))
 }
 
-// Violation is a broken law or promise.
+// Violation is a broken law or invariant.
 type Violation struct {
-	// Law is the law or promise, always in the same words.
+	// Law is the law, or whose invariant it is, always in the same words.
 	Law string
 	// Detail says how it was broken.
 	Detail string

@@ -4,7 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"sync"
+
+	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/report"
 )
@@ -38,31 +44,78 @@ const minimizing = 600
 
 // Find plays schedules until one breaks a law, and returns what it has found and
 // the number of schedules played.
-func (s *Scenario) Find(ctx context.Context, search Search) (findings []Finding, played int, err error) {
+func (s *Scenario) Find(ctx context.Context, search Search) (findings []Finding, count int, err error) {
 	if err := s.prepare(ctx); err != nil {
 		return nil, 0, err
 	}
+	s.fresh = cmp.Or(s.fresh, lru.New(mostFresh))
 	if search.Edits {
-		if findings, played = s.findByEdits(ctx); len(findings) > 0 {
-			return findings, played, nil
+		if findings, count = s.findByEdits(ctx); len(findings) > 0 {
+			return findings, count, nil
 		}
 	}
-	for i := 0; (search.Schedules == 0 || i < search.Schedules) && ctx.Err() == nil; i++ {
-		seed := search.First + uint64(i)
-		run, schedule, err := s.Chance(seed)
-		if err != nil {
-			return nil, played, err
-		}
-		played++
-		if run.Broken == nil {
-			continue
-		}
-		run, schedule = s.Minimize(schedule, run.Broken.Law, minimizing)
-		broken := cmp.Or(run.Broken, &Violation{Law: "a replay is as the first time", Detail: fmt.Sprintf("seed %d is not", seed)})
-		return []Finding{{Violation: *broken, Seed: seed, Schedule: schedule, Run: run}}, played, nil
+	found, played, err := s.findByChance(ctx, search)
+	count += played
+	if err != nil || found == nil {
+		return nil, count, err
 	}
-	return nil, played, nil
+	run, schedule := s.Minimize(found.schedule, found.run.Broken.Law, minimizing)
+	broken := cmp.Or(run.Broken, &Violation{Law: "a replay is as the first time", Detail: fmt.Sprintf("seed %d is not", found.seed)})
+	return []Finding{{Violation: *broken, Seed: found.seed, Schedule: schedule, Run: run}}, count, nil
 }
+
+// played is a schedule of a seed that has been played.
+type played struct {
+	seed     uint64
+	run      *Run
+	schedule Schedule
+	err      error
+}
+
+// findByChance plays schedules on all processors, and returns the one of the lowest seed that breaks
+// a law, or nil, with the number of schedules up to it.
+func (s *Scenario) findByChance(ctx context.Context, search Search) (first *played, count int, err error) {
+	collectLess()
+	var mutex sync.Mutex
+	next := func() (seed uint64, more bool) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if ctx.Err() != nil || first != nil || search.Schedules > 0 && count == search.Schedules {
+			return 0, false
+		}
+		count++
+		return search.First + uint64(count-1), true
+	}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			worker := *s
+			worker.memory = nil
+			for seed, more := next(); more; seed, more = next() {
+				p := &played{seed: seed}
+				p.run, p.schedule, p.err = worker.Chance(seed)
+				mutex.Lock()
+				if (p.err != nil || p.run.Broken != nil) && (first == nil || seed < first.seed) {
+					first = p
+				}
+				mutex.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	if first == nil {
+		return nil, count, nil
+	}
+	return first, int(first.seed-search.First) + 1, first.err
+}
+
+// collectLess lets garbage grow to four times of what is in use, unless GOGC says something else: a
+// schedule leaves much, and little of it stays.
+var collectLess = sync.OnceFunc(func() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+})
 
 // findByEdits plays each edit by itself, until one breaks a law.
 func (s *Scenario) findByEdits(ctx context.Context) (findings []Finding, played int) {

@@ -193,7 +193,7 @@ func patchOf(from, to map[string]any) map[string]any {
 			if inner := patchOf(old, now); len(inner) > 0 {
 				patch[key] = inner
 			}
-		case encode(from[key]) != encode(value):
+		case !simulate.Equal(from[key], value):
 			patch[key] = runtime.DeepCopyJSONValue(value)
 		}
 	}

@@ -37,7 +37,10 @@ func valuesOf(schema map[string]any, depth int) []any {
 	case "number":
 		return []any{1.5}
 	case "string":
-		return textsOf(schema)
+		if most, limited := number(schema["maxLength"]); limited && most <= 64 {
+			return append(slices.Clone(texts), strings.Repeat("a", int(most)))
+		}
+		return texts
 	case "array":
 		return lists(schema, depth)
 	case "object":
@@ -46,45 +49,32 @@ func valuesOf(schema map[string]any, depth int) []any {
 	return nil
 }
 
-func integers(schema map[string]any) []any {
+func integers(schema map[string]any) (list []any) {
 	numbers := []int64{0, 1, 2, 3, 8080, 30100}
 	if least, ok := number(schema["minimum"]); ok {
 		numbers = append(numbers, least, least+1)
 	}
 	slices.Sort(numbers)
-	list := []any{}
 	for _, n := range slices.Compact(numbers) {
 		list = append(list, n)
 	}
 	return list
 }
 
+// number returns a number of a schema, which was read from YAML.
 func number(value any) (int64, bool) {
-	switch value := value.(type) {
-	case float64:
-		return int64(value), true
-	case int64:
-		return value, true
-	}
-	return 0, false
-}
-
-func textsOf(schema map[string]any) []any {
-	list := slices.Clone(texts)
-	if most, ok := number(schema["maxLength"]); ok && most <= 64 {
-		list = append(list, strings.Repeat("a", int(most)))
-	}
-	return list
+	n, ok := value.(float64)
+	return int64(n), ok
 }
 
 // lists returns lists of one and of two items, which share whatever they may
 // share.
 func lists(schema map[string]any, depth int) []any {
+	list := []any{[]any{}}
 	items, _ := schema["items"].(map[string]any)
 	if items == nil || depth >= deepest {
-		return []any{[]any{}}
+		return list
 	}
-	list := []any{[]any{}}
 	values := valuesOf(items, depth+1)
 	for _, value := range values[:min(3, len(values))] {
 		list = append(list, []any{value})
@@ -95,20 +85,26 @@ func lists(schema map[string]any, depth int) []any {
 	return list
 }
 
-// objects returns objects with their required fields, and with one more field
-// each.
+// objects returns two objects with their required fields, or maps of one member.
 func objects(schema map[string]any, depth int) []any {
-	if values, ok := schema["additionalProperties"].(map[string]any); ok {
-		return mapsOf(values, depth)
+	list := []any{}
+	if values, isMap := schema["additionalProperties"].(map[string]any); isMap {
+		list = append(list, map[string]any{})
+		values := valuesOf(values, depth+1)
+		for _, key := range []string{"alpha", "cpu"} { // the second is a resource
+			for _, value := range values[:min(2, len(values))] {
+				list = append(list, map[string]any{key: value})
+			}
+		}
+		return list
 	}
-	properties, _ := schema["properties"].(map[string]any)
 	if depth >= deepest {
 		return []any{map[string]any{}}
 	}
-	list := []any{}
+	properties, _ := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]any)
 	for variant := range 2 {
 		object := map[string]any{}
-		required, _ := schema["required"].([]any)
 		for _, name := range required {
 			inner, _ := properties[fmt.Sprint(name)].(map[string]any)
 			if values := admitted(inner, valuesOf(inner, depth+1)); len(values) > 0 {
@@ -123,21 +119,30 @@ func objects(schema map[string]any, depth int) []any {
 	return list
 }
 
+// patterned are texts that patterns ask for.
+var patterned = []any{"limits.cpu", "/alpha", "alpha.example.com/beta"}
+
+// expressions are compiled patterns of schemas: the same few are in hundreds of places.
+var expressions sync.Map // of string to *regexp.Regexp
+
 // admitted returns the values that the range or the pattern of a schema admits, or all of them if
 // it admits none.
 func admitted(schema map[string]any, values []any) []any {
 	least, hasLeast := number(schema["minimum"])
 	pattern, _ := schema["pattern"].(string)
-	if pattern != "" {
-		values = append(slices.Clone(values), patterned...)
+	matching, known := expressions.Load(pattern)
+	if !known {
+		matching, _ = expressions.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
-	matching := compiled(pattern)
+	if pattern != "" {
+		values = slices.Concat(values, patterned)
+	}
 	kept := slices.DeleteFunc(slices.Clone(values), func(value any) bool {
 		switch value := value.(type) {
 		case int64:
 			return hasLeast && value < least
 		case string:
-			return !matching.MatchString(value)
+			return !matching.(*regexp.Regexp).MatchString(value)
 		}
 		return false
 	})
@@ -145,32 +150,4 @@ func admitted(schema map[string]any, values []any) []any {
 		return values
 	}
 	return kept
-}
-
-// expressions are compiled patterns of schemas, by their texts.
-var expressions sync.Map
-
-// compiled returns a pattern of a schema compiled. A schema has the same few patterns in
-// hundreds of places.
-func compiled(pattern string) *regexp.Regexp {
-	if known, ok := expressions.Load(pattern); ok {
-		return known.(*regexp.Regexp)
-	}
-	expression := regexp.MustCompile(pattern)
-	expressions.Store(pattern, expression)
-	return expression
-}
-
-// patterned are texts that patterns ask for.
-var patterned = []any{"limits.cpu", "/alpha", "alpha.example.com/beta"}
-
-func mapsOf(schema map[string]any, depth int) []any {
-	list := []any{map[string]any{}}
-	values := valuesOf(schema, depth+1)
-	for _, key := range []string{"alpha", "cpu"} { // the second is a resource
-		for _, value := range values[:min(2, len(values))] {
-			list = append(list, map[string]any{key: value})
-		}
-	}
-	return list
 }

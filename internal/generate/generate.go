@@ -1,7 +1,6 @@
 // Package generate writes the files that follow from a project's operators:
 // their CRDs, CompositeControllers and permissions below deploy/, and the
-// sections of its README, of docs/install.md and of admission policies that list
-// them. The sources are the list of operators and the Go types of their custom
+// sections of its README and of docs/install.md that list them. The sources are the list of operators and the Go types of their custom
 // resources.
 package generate
 
@@ -83,11 +82,6 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 			return nil, err
 		}
 	}
-	for path, withParents := range policies {
-		if err := files.addSections(p.Root, path, section{"kinds", manifests.AdmissionRules(p.Controllers, withParents)}); err != nil {
-			return nil, err
-		}
-	}
 	for _, path := range []string{"README.md", "docs/install.md"} {
 		if err := files.addSections(p.Root, path,
 			section{"kinds", manifests.KindsTable(rows)},
@@ -96,13 +90,6 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 		}
 	}
 	return files, nil
-}
-
-// policies are admission policies that judge the children of all operators, and whether they judge
-// the custom resources, too.
-var policies = map[string]bool{
-	"deploy/components/protected-annotations/policy.yaml": false,
-	"deploy/components/bounded-objects/policy.yaml":       true,
 }
 
 // page returns the path of the page about a kind that the README links, or "" if

@@ -13,7 +13,7 @@ import (
 
 // Explored plays a few schedules of fixed seeds, with late caches, lost writes,
 // edits and faults, and checks the laws of package explore and the operator's
-// promises. `operetta explore` plays others.
+// invariants. `operetta explore` plays others.
 func Explored(t *testing.T, all []metacontroller.Controller, sample corpus.Sample) {
 	schedules := 2
 	switch {

@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -204,14 +203,9 @@ func (w *World) pass(duration string) bool {
 // It may exist only in Metacontroller's cache.
 func (w *World) find(target string) (Ref, bool) {
 	kind, name, _ := strings.Cut(target, "/")
-	var found []Ref
-	for _, object := range append(w.server.Objects(), w.composite.HeardAll()...) {
-		if ref := RefOf(object); ref.Kind == kind && ref.Name == name {
-			found = append(found, ref)
-		}
+	ref, found := w.server.Named(kind, name)
+	if heard, cached := w.composite.Named(kind, name); cached && (!found || heard.Compare(ref) < 0) {
+		return heard, true
 	}
-	if len(found) == 0 {
-		return Ref{}, false
-	}
-	return slices.MinFunc(found, Ref.Compare), true
+	return ref, found
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -70,10 +69,10 @@ func (w *World) record(c apiserver.Write) {
 		w.addEvent(Event{Verb: Deleting, Object: c.After, Before: c.Before, By: by})
 		return
 	}
-	if !apiserver.SameBut(c.Before, c.After, "metadata", "status") || len(metadataPaths(c.Before, c.After)) > 0 {
+	if !apiserver.SameBut(c.Before, c.After, "metadata", "status") || !apiserver.Equal(visibleMetadata(c.Before), visibleMetadata(c.After)) {
 		w.addEvent(Event{Verb: Changed, Object: c.After, Before: c.Before, By: by})
 	}
-	if !reflect.DeepEqual(c.Before.Object["status"], c.After.Object["status"]) {
+	if !apiserver.Equal(c.Before.Object["status"], c.After.Object["status"]) {
 		w.addEvent(Event{Verb: Reported, Object: c.After, Before: c.Before, By: by})
 	}
 }
@@ -97,10 +96,6 @@ var hidden = []string{"resourceVersion", "generation", "managedFields", "uid", "
 var hiddenAnnotations = []string{
 	metacontroller.LastAppliedAnnotation, metacontroller.HashAnnotation, "deployment.kubernetes.io/revision",
 	"deprecated.daemonset.template.generation",
-}
-
-func metadataPaths(before, after Object) []string {
-	return difference([]string{}, "metadata", visibleMetadata(before), visibleMetadata(after))
 }
 
 func visibleMetadata(object Object) map[string]any {
@@ -127,21 +122,38 @@ func visibleMetadata(object Object) map[string]any {
 	return visible
 }
 
-// Paths returns the changed fields, as in "spec.replicas: 3 -> 4", in the order
-// of the paths. It is empty for other events.
+// Paths returns the changed fields, as in "spec.replicas: 3 -> 4", before and after, in the
+// order of the paths. It is empty for other events.
 func (e Event) Paths() []string {
 	if e.Before == nil || e.Object == nil || e.Verb != Changed && e.Verb != Reported {
 		return nil
 	}
+	var differences []Difference
 	if e.Verb == Reported {
-		return difference(nil, "status", e.Before.Object["status"], e.Object.Object["status"])
+		differences = difference(nil, "status", e.Before.Object["status"], e.Object.Object["status"])
+	} else {
+		differences = Differences(e.Before, e.Object)
 	}
-	before, after := maps.Clone(e.Before.Object), maps.Clone(e.Object.Object)
-	for _, content := range []map[string]any{before, after} {
+	var paths []string
+	for _, d := range differences {
+		paths = append(paths, fmt.Sprintf("%s: %s -> %s", d.Path, d.Before, d.After))
+	}
+	return paths
+}
+
+// Difference is a field in which two objects differ, with both values in one short line: what is
+// around the first difference, if they are long.
+type Difference struct{ Path, Before, After string }
+
+// Differences returns how two objects differ, except for their status, in the order of the paths.
+func Differences(before, after Object) []Difference {
+	was, is := maps.Clone(before.Object), maps.Clone(after.Object)
+	for _, content := range []map[string]any{was, is} {
 		delete(content, "metadata")
 		delete(content, "status")
 	}
-	return append(metadataPaths(e.Before, e.Object), difference(nil, "", before, after)...)
+	metadata := difference(nil, "metadata", visibleMetadata(before), visibleMetadata(after))
+	return append(metadata, difference(nil, "", was, is)...)
 }
 
 // longestPath is how long a path is from which on a difference is told as a whole: there may be
@@ -149,40 +161,43 @@ func (e Event) Paths() []string {
 const longestPath = 300
 
 // difference appends the fields in which two values differ.
-func difference(paths []string, path string, before, after any) []string {
-	if reflect.DeepEqual(before, after) {
-		return paths
+func difference(list []Difference, path string, before, after any) []Difference {
+	if apiserver.Equal(before, after) {
+		return list
 	}
 	old, oldIsMap := before.(map[string]any)
 	now, nowIsMap := after.(map[string]any)
 	if oldIsMap && nowIsMap && len(path) < longestPath {
 		for _, key := range keysOf(old, now) {
-			paths = difference(paths, strings.TrimPrefix(path+"."+key, "."), old[key], now[key])
+			list = difference(list, strings.TrimPrefix(path+"."+key, "."), old[key], now[key])
 		}
-		return paths
+		return list
 	}
 	oldList, oldIsList := before.([]any)
 	nowList, nowIsList := after.([]any)
 	if oldIsList && nowIsList {
-		return differenceOfLists(paths, path, oldList, nowList)
+		if key := keyOf(oldList, nowList); key != "" {
+			before, after := composite.ItemsByKey(key, oldList), composite.ItemsByKey(key, nowList)
+			for _, name := range keysOf(before, after) {
+				list = difference(list, path+"["+name+"]", before[name], after[name])
+			}
+			return list
+		}
 	}
-	return append(paths, fmt.Sprintf("%s: %s -> %s", path, brief(before), brief(after)))
+	was, is := around(whole(before), whole(after))
+	return append(list, Difference{path, was, is})
 }
 
-// differenceOfLists compares items by their names or types if they have one.
-func differenceOfLists(paths []string, path string, old, now []any) []string {
+// keyOf returns the field by which the items of two lists are told apart, or "".
+func keyOf(old, now []any) string {
 	key := composite.MergeKey(old, now)
 	if isTyped(old) && isTyped(now) {
 		key = "type"
 	}
 	if key == "" || len(composite.ItemsByKey(key, old)) != len(old) || len(composite.ItemsByKey(key, now)) != len(now) {
-		return append(paths, fmt.Sprintf("%s: %s -> %s", path, brief(old), brief(now)))
+		return ""
 	}
-	before, after := composite.ItemsByKey(key, old), composite.ItemsByKey(key, now)
-	for _, name := range keysOf(before, after) {
-		paths = difference(paths, path+"["+name+"]", before[name], after[name])
-	}
-	return paths
+	return key
 }
 
 func isTyped(list []any) bool {
@@ -202,23 +217,45 @@ func keysOf(objects ...map[string]any) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// brief returns a value in one short line.
-func brief(value any) string {
-	const most = 60
+// whole returns a value in one line.
+func whole(value any) string {
 	if value == nil {
 		return "(none)"
+	}
+	if s, ok := value.(string); ok && s != "" && !strings.ContainsAny(s, " \n\t") {
+		return s
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)
 	}
-	if s, ok := value.(string); ok && s != "" && !strings.ContainsAny(s, " \n\t") {
-		text = []byte(s)
-	}
-	if runes := []rune(string(text)); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
 	return string(text)
+}
+
+// around returns two texts, cut to what is around their first difference.
+func around(before, after string) (was, is string) {
+	const most, context = 60, 20
+	old, now := []rune(before), []rune(after)
+	same := 0
+	for same < min(len(old), len(now)) && old[same] == now[same] {
+		same++
+	}
+	cut := func(text []rune) string {
+		if len(text) <= most {
+			return string(text)
+		}
+		from := max(0, min(same-context, len(text)-most))
+		to := min(len(text), from+most)
+		middle := string(text[from:to])
+		if from > 0 {
+			middle = "…" + middle
+		}
+		if to < len(text) {
+			middle += "…"
+		}
+		return middle
+	}
+	return cut(old), cut(now)
 }
 
 // ConditionText is a condition of any kind of object.

@@ -81,8 +81,9 @@ func TestMergeOfDynamicApply(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			live := parse(t, c.live)
-			composite.MergeObject(live, parse(t, c.last), parse(t, c.desired))
-			require.Equal(t, parse(t, c.want), live)
+			merged, _ := composite.MergeObject(live, parse(t, c.last), parse(t, c.desired))
+			require.Equal(t, parse(t, c.want), merged)
+			require.Equal(t, parse(t, c.live), live, "it was modified")
 		})
 	}
 }

@@ -25,6 +25,8 @@ type (
 	Answer = composite.Answer
 	// Refusal is a child that could not be created or updated.
 	Refusal = composite.Refusal
+	// Memory is what worlds of the same operators share.
+	Memory = composite.Memory
 	// Asked is a child that Metacontroller creates or updates.
 	Asked = composite.Asked
 )
@@ -35,6 +37,9 @@ const (
 	ServerSideApply = composite.ServerSideApply
 )
 
+// NewMemory returns an empty memory.
+func NewMemory() *Memory { return composite.NewMemory() }
+
 // RefOf returns the reference to an object.
 func RefOf(object Object) Ref { return apiserver.RefOf(object) }
 
@@ -43,6 +48,9 @@ func IsOwnedBy(object, owner Object) bool { return apiserver.IsOwnedBy(object, o
 
 // ParseObject reads an object from JSON. The error says what it lacks.
 func ParseObject(text []byte) (Object, error) { return apiserver.ParseObject(text) }
+
+// Equal reports whether two JSON values are equal.
+func Equal(a, b any) bool { return apiserver.Equal(a, b) }
 
 // MergePatch returns an object with a merge patch (RFC 7386) applied. Neither is
 // changed, and the result shares what the patch does not touch.

@@ -33,7 +33,9 @@ func (w *World) Play() error {
 		if err := w.checkGone(); err != nil {
 			return err
 		}
-		return w.checkQuiet()
+		err := w.checkQuiet()
+		w.noteUnacted()
+		return err
 	}
 	return fmt.Errorf("no fixed point after %d steps: %s", w.options.MaxSteps, w.whatChanges())
 }
@@ -162,6 +164,24 @@ func (w *World) checkQuiet() error {
 	}
 	w.events = nil
 	return errors.Join(failures...)
+}
+
+// noteUnacted says once which children of custom resources that are not Ready nothing acts on.
+func (w *World) noteUnacted() {
+	for _, outcome := range w.Outcomes() {
+		if outcome.Ready == "True" {
+			continue
+		}
+		for _, child := range w.Owned(outcome.Parent) {
+			ref := RefOf(child)
+			if w.IsOfParent(child) || w.unacted[child.GetUID()] || !w.builtin.Waits(child) {
+				continue
+			}
+			w.unacted[child.GetUID()] = true
+			w.note(fmt.Sprintf("nothing here acts on %s: no controller of the simulation writes its status", ref))
+		}
+	}
+	w.flush()
 }
 
 func (w *World) checkParent(parent Ref) error {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 func TestPlayConverges(t *testing.T) {
@@ -156,5 +158,36 @@ func BenchmarkDeployment(b *testing.B) {
 		y := newToy(deployments)
 		y.sync = func(request) any { return answer(true, deployment("web", "nginx:1", 3)) }
 		require.NoError(b, y.world(b).Play())
+	}
+}
+
+// TestWhatNothingActsOnIsSaid, once and where it matters: a custom resource that waits for it.
+func TestWhatNothingActsOnIsSaid(t *testing.T) {
+	const says = "nothing here acts on ReplicaSet/web: no controller of the simulation writes its status"
+	replicaSets := child("apps/v1", "ReplicaSet", "replicasets", metacontroller.InPlace)
+	for _, ready := range []bool{false, true} {
+		y := newToy(replicaSets, deployments, configMaps)
+		y.sync = func(request) any {
+			web := object("apps/v1", "ReplicaSet", "web", map[string]any{"spec": map[string]any{
+				"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}, "template": template("x:1"),
+			}})
+			return answer(ready, web, deployment("d", "x:1", 1), configMap("c", "1"))
+		}
+		w := y.world(t)
+		require.NoError(t, w.Play())
+		require.NoError(t, w.Play())
+		var said []string
+		for _, step := range w.Steps {
+			for _, event := range step.Events {
+				if event.Verb == Struck {
+					said = append(said, event.Detail)
+				}
+			}
+		}
+		if ready {
+			require.Empty(t, said)
+		} else {
+			require.Equal(t, []string{says}, said)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
@@ -40,6 +41,8 @@ type Options struct {
 	// Late delays Metacontroller's cache until [World.Do] updates it.
 	// [World.Step] and [World.Play] update it at each step.
 	Late bool
+	// Memory is shared by worlds of the same operators; nil is a new one.
+	Memory *Memory
 	// SkipValidation accepts custom resources that their
 	// CustomResourceDefinition refuses. Defaults are filled in anyway.
 	SkipValidation bool
@@ -64,7 +67,8 @@ type World struct {
 	happened  int          // events in Steps
 	recent    []apiserver.Write
 	foreign   map[Ref]bool
-	refusals  int // of requests by people
+	refusals  int                // of requests by people
+	unacted   map[types.UID]bool // children of which it was said that nothing acts on them
 }
 
 // New returns an empty World.
@@ -73,14 +77,15 @@ func New(options Options) *World {
 	options.Installation = cmp.Or(options.Installation, manifests.Operetta())
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
-	w := &World{options: options, now: start, foreign: map[Ref]bool{}}
+	options.Memory = cmp.Or(options.Memory, NewMemory())
+	w := &World{options: options, now: start, foreign: map[Ref]bool{}, unacted: map[types.UID]bool{}}
 	w.server = apiserver.New(apiserver.Options{
-		Now: w.Now, Controllers: options.Controllers, SkipValidation: options.SkipValidation,
+		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})
 	w.faults = newFaults(options.Faults, w.server.Get)
 	w.composite = composite.New(w.server, composite.Options{
 		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply,
-		HookVersion: options.HookVersion, Late: options.Late, Failed: w.hookFailed,
+		HookVersion: options.HookVersion, Late: options.Late, Memory: options.Memory, Failed: w.hookFailed,
 	})
 	w.builtin = controllers.New(w.server, controllers.Options{Faults: w.faults, Program: w.runProgram, Late: options.Late})
 	w.server.Watch(w.record)

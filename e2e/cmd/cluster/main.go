@@ -1,6 +1,6 @@
-// Command cluster runs a cluster in the background to try things on: a real control
-// plane, a node simulated by kwok, Operetta and, if it is on the PATH, Metacontroller.
-// make cluster and make cluster-down run it in the folder e2e/.
+// Command cluster runs a cluster to try things on: a real control plane, a node simulated by kwok,
+// Operetta and, if it is on the PATH, Metacontroller. cluster.sh runs it in the background, in the
+// folder e2e/. With the argument build it only fills the cache of programs, which tests have no time for.
 package main
 
 import (
@@ -11,172 +11,48 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"syscall"
-	"time"
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
-	"github.com/operetta-dev/operetta/e2e/kubelet"
-	"github.com/operetta-dev/operetta/e2e/lockfile"
 	"github.com/operetta-dev/operetta/e2e/tools"
 )
 
 // root is the project's folder.
 const root = ".."
 
-// Files of the state folder, which is below bin/ and so never committed.
-var (
-	stateDir  = filepath.Join(root, "bin", "cluster")
-	pidFile   = filepath.Join(stateDir, "pid")   // locked while the cluster runs
-	logFile   = filepath.Join(stateDir, "log")   // of the supervisor
-	readyFile = filepath.Join(stateDir, "ready") // how to use it
-)
-
-// startTimeout bounds the wait for a cluster, the first build included.
-const startTimeout = 20 * time.Minute
-
-// lockTimeout is how long a supervisor tries to get the lock: a program that looks for
-// a supervisor holds a shared lock for a moment.
-const lockTimeout = 2 * time.Second
-
-// emptyFlag has nothing installed on the cluster.
-const emptyFlag = "--empty"
-
 func main() {
-	commands := map[string]func() error{
-		"up": func() error { return up("supervise") }, "up " + emptyFlag: func() error { return up("supervise", emptyFlag) }, "down": down,
-		"supervise": func() error { return supervise(run(serve)) }, "supervise " + emptyFlag: func() error { return supervise(run(serveEmpty)) },
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer cancel()
+	do := serve
+	if slices.Equal(os.Args[1:], []string{"build"}) {
+		do = build
 	}
-	command := commands[strings.Join(os.Args[1:], " ")]
-	if command == nil {
-		command = func() error { return errors.New("write: cluster up, cluster up " + emptyFlag + ", or cluster down") }
-	}
-	if err := command(); err != nil {
+	if err := do(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		os.Exit(1)
 	}
 }
 
-// up starts a supervisor, by its arguments, that outlives this program, and waits until the
-// cluster is ready. If one is running already, it prints how to use it.
-func up(supervise ...string) error {
-	if err := os.MkdirAll(stateDir, 0o755); err != nil {
-		return err
-	}
-	if supervisor() == 0 {
-		if err := launch(supervise); err != nil {
-			return err
-		}
-	}
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if text, err := os.ReadFile(readyFile); err == nil {
-			_, _ = os.Stdout.Write(text)
-			return nil
-		}
-		if supervisor() == 0 {
-			log, _ := os.ReadFile(logFile)
-			return fmt.Errorf("it has not come up:\n%s", log)
-		}
-	}
-	return fmt.Errorf("it is not ready after %s: see %s", startTimeout, logFile)
+func build(ctx context.Context) error {
+	_, err := tools.Build(ctx, slices.Concat(tools.ControlPlane(), tools.Nodes())...)
+	return err
 }
 
-// launch starts the supervisor in a new session, so that it gets no Ctrl-C of this
-// terminal.
-func launch(supervise []string) error {
-	self, err := os.Executable()
+// serve runs a cluster with everything on it until it is told to end.
+func serve(ctx context.Context) error {
+	c, err := cluster.Start(ctx, cluster.Options{Nodes: true})
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(readyFile)
-	log, err := os.Create(logFile)
-	if err != nil {
-		return err
+	if err = install(ctx, c); err == nil {
+		<-ctx.Done()
 	}
-	defer func() { _ = log.Close() }()
-	command := exec.Command(self, supervise...)
-	command.Stdout, command.Stderr = log, log
-	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := command.Start(); err != nil {
-		return err
-	}
-	fmt.Fprintln(os.Stdout, "Starting the cluster. The first time its programs are built, which takes some minutes.")
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if supervisor() != 0 {
-			return command.Process.Release()
-		}
-	}
-	return fmt.Errorf("it has not started: see %s", logFile)
+	return errors.Join(err, c.Stop())
 }
 
-// down stops the supervisor and the programs that it has started.
-func down() error {
-	pid := supervisor()
-	if pid == 0 {
-		fmt.Fprintln(os.Stdout, "No cluster is running.")
-		return nil
-	}
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-		return fmt.Errorf("end the cluster: %w", err)
-	}
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if supervisor() == 0 {
-			fmt.Fprintln(os.Stdout, "The cluster is gone.")
-			return os.RemoveAll(stateDir)
-		}
-	}
-	return fmt.Errorf("process %d does not end: see %s", pid, logFile)
-}
-
-// supervisor returns the id of the process that holds the lock of the state folder, or
-// 0. The lock is checked because the id may belong to another process by now.
-func supervisor() int {
-	if held, err := lockfile.IsHeld(pidFile); err != nil || !held {
-		return 0
-	}
-	text, err := os.ReadFile(pidFile)
-	if err != nil {
-		return 0
-	}
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	return pid
-}
-
-// supervise holds the lock of the state folder while it runs the cluster.
-func supervise(run func() error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
-	defer cancel()
-	release, err := lockfile.Acquire(ctx, pidFile)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.New("a cluster is running already")
-	}
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
-		return err
-	}
-	return run()
-}
-
-// run runs a cluster, and what is to be on it, until it is told to end.
-func run(serve func(context.Context, *cluster.Cluster) error) func() error {
-	return func() error {
-		ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-		defer cancel()
-		c, err := cluster.Start(ctx, cluster.Options{Nodes: true})
-		if err != nil {
-			return err
-		}
-		err = serve(ctx, c)
-		return errors.Join(err, c.Stop())
-	}
-}
-
-// serve installs everything, prints how to use it, and waits until it is stopped.
-func serve(ctx context.Context, c *cluster.Cluster) error {
+// install installs everything, and writes how to use it to a file.
+func install(ctx context.Context, c *cluster.Cluster) error {
 	o, err := c.Install(ctx, root)
 	if err != nil {
 		return err
@@ -184,89 +60,40 @@ func serve(ctx context.Context, c *cluster.Cluster) error {
 	if err := o.Connect(o.HookURL, "v2"); err != nil {
 		return err
 	}
-	metacontroller, err := exec.LookPath("metacontroller")
-	if err == nil {
+	who := `There is no metacontroller on the PATH: custom resources are accepted, and nothing
+reconciles them. Put the program there, and begin anew: make cluster-down cluster`
+	if metacontroller, err := exec.LookPath("metacontroller"); err == nil {
+		who = "Metacontroller is " + metacontroller + "."
 		if err := o.StartMetacontroller(ctx, metacontroller, "dynamic-apply"); err != nil {
 			return err
 		}
 	}
-	if err := ready(ctx, c, "A cluster is running, with Operetta and a node on which Pods get ready at once.\n"+
-		who(metacontroller, "custom resources are accepted, and nothing\nreconciles them"), `  kubectl apply -f deploy/samples/modelbox.yaml
-  kubectl get operetta
-
-Hooks   `+o.HookURL); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
-}
-
-// serveEmpty prints how to use a cluster on which nothing is installed, and runs the programs of
-// what is until it is stopped.
-func serveEmpty(ctx context.Context, c *cluster.Cluster) error {
-	if err := cluster.Build(ctx, root); err != nil {
-		return err
-	}
-	server, err := filepath.Abs(filepath.Join(root, cluster.ServerProgram))
+	folder, err := filepath.Abs(filepath.Join(root, "bin/cluster"))
 	if err != nil {
 		return err
 	}
-	if err := kubelet.InstallStandInKinds(c); err != nil {
-		return err
-	}
-	metacontroller, _ := exec.LookPath("metacontroller")
-	k, err := kubelet.New(c, server, metacontroller, func(text string) {
-		fmt.Fprintln(os.Stdout, time.Now().Format(time.TimeOnly), text)
-	})
-	if err != nil {
-		return err
-	}
-	if err := ready(ctx, c, `A cluster is running, on which nothing is installed, with a node on which Pods get ready at once.
-Apply deploy/ or an overlay: one Pod of Operetta's server and each Metacontroller run on this machine then,
-with their arguments, variables and volumes, and bin/cluster/log says which. The kinds of cert-manager and of
-Prometheus' operator are there, and a stand-in issues certificates.
-`+who(metacontroller, "it is not run"), `
-Hooks   `+k.Hooks+` once they are installed
-Metrics http://`+k.Metrics+`/metrics likewise`); err != nil {
-		return err
-	}
-	k.Run(ctx)
-	return nil
-}
-
-// who says which Metacontroller runs, or what is without one.
-func who(metacontroller, without string) string {
-	if metacontroller != "" {
-		return "Metacontroller is " + metacontroller + "."
-	}
-	return "There is no metacontroller on the PATH: " + without + `. Put the program
-there, and begin anew: make cluster-down cluster`
-}
-
-// ready writes the file that says how to use the cluster: a text, the commands that give the shell
-// kubectl, and more text.
-func ready(ctx context.Context, c *cluster.Cluster, before, after string) error {
-	binaries, err := tools.Build(ctx, tools.Kubectl)
-	if err != nil {
-		return err
-	}
-	folder, err := filepath.Abs(stateDir)
-	if err != nil {
-		return err
-	}
-	links := map[string]string{"kubectl": binaries[tools.Kubectl], "kubeconfig": c.Kubeconfig}
-	for name, to := range links {
+	for name, to := range map[string]string{"kubectl": c.KubectlPath(), "kubeconfig": c.Kubeconfig} {
 		link := filepath.Join(folder, name)
 		_ = os.Remove(link)
 		if err := os.Symlink(to, link); err != nil {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s\n\n  export KUBECONFIG=%s/kubeconfig\n  export PATH=%s:$PATH\n%s\nLogs    %s/*.log\nEnd it  make cluster-down\n",
-		before, folder, folder, after, c.Dir)
-	unfinished := readyFile + ".unfinished"
+	text := fmt.Sprintf(`A cluster is running, with Operetta and a node on which Pods get ready at once.
+%[1]s
+
+  export KUBECONFIG=%[2]s/kubeconfig
+  export PATH=%[2]s:$PATH
+  kubectl apply -f deploy/samples/modelbox.yaml
+  kubectl get operetta
+
+Hooks   %[3]s
+Logs    %[4]s/*.log
+End it  make cluster-down
+`, who, folder, o.HookURL, c.Dir)
+	unfinished := filepath.Join(folder, "unfinished")
 	if err := os.WriteFile(unfinished, []byte(text), 0o600); err != nil {
 		return err
 	}
-	return os.Rename(unfinished, readyFile)
+	return os.Rename(unfinished, filepath.Join(folder, "ready"))
 }

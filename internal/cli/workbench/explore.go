@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ dies between two writes, API calls fail or their answers are lost, hooks answer
 take it back, delete and create again, delete and edit children. Pods fail, hang
 and are evicted, and quotas refuse them. Then all trouble ends, and it is looked at
 whether everything is as it would be for a new custom resource, and whether the
-operator has kept its promises on the way.
+invariants of the operator have held on the way.
 
 The files, or - for the standard input, hold custom resources, each explored by
 itself, and what stands beside them. A custom resource that comes a second time is
@@ -75,6 +76,7 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 	begun, found, left := time.Now(), 0, 0
 	parts := len(scenarios) * len(strategies)
 	for _, scenario := range scenarios {
+		told := map[string]simulate.Strategy{}
 		for _, strategy := range strategies {
 			if flags.time > 0 && time.Since(begun) > flags.time {
 				left++
@@ -82,7 +84,7 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 			}
 			one := *scenario
 			one.Apply = strategy
-			n, err := p.exploreOne(ctx, &one, flags, parts)
+			n, err := p.exploreOne(ctx, &one, flags, parts, told)
 			if err != nil {
 				return err
 			}
@@ -93,14 +95,14 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 		fmt.Fprintf(p.Out, "= no time for %d of %d custom resources and strategies: write a longer --time, or fewer files\n", left, parts)
 	}
 	if found > 0 {
-		return errors.New("explore has found broken laws or promises: see above")
+		return errors.New("explore has found broken laws or invariants: see above")
 	}
 	return nil
 }
 
 // exploreOne explores one custom resource with one strategy, and returns the
-// number of findings.
-func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, flags *exploreFlags, parts int) (int, error) {
+// number of findings. A story that was told for another strategy is not told again.
+func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, flags *exploreFlags, parts int, told map[string]simulate.Strategy) (int, error) {
 	if flags.time > 0 {
 		limited, stop := context.WithTimeout(ctx, flags.time/time.Duration(parts))
 		defer stop()
@@ -109,7 +111,7 @@ func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, fl
 	search := explore.Search{First: flags.seed, Schedules: flags.schedules, Edits: flags.edits}
 	switch {
 	case flags.schedule != "":
-		return p.playSchedule(scenario, flags.schedule)
+		return p.playSchedule(scenario, flags.schedule, told)
 	case flags.replay != 0:
 		search = explore.Search{First: flags.replay, Schedules: 1}
 	case flags.time > 0:
@@ -122,7 +124,7 @@ func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, fl
 	out := printable.NewWriter(p.Out)
 	fmt.Fprintf(out, "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
 	for _, finding := range findings {
-		fmt.Fprintf(out, "\n! %s", finding.Text())
+		tell(out, finding, scenario.Apply, told)
 		if finding.Seed != 0 {
 			fmt.Fprintf(out, "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
 		}
@@ -130,8 +132,19 @@ func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, fl
 	return len(findings), nil
 }
 
+// tell prints what is broken and its story, unless that was told for the other strategy.
+func tell(out io.Writer, finding explore.Finding, apply simulate.Strategy, told map[string]simulate.Strategy) {
+	text := finding.Text()
+	if other, known := told[text]; known {
+		text = fmt.Sprintf("%s\n\nThe story is the same as with %s.\n", finding.String(), other)
+	} else {
+		told[text] = apply
+	}
+	fmt.Fprintf(out, "\n! %s", text)
+}
+
 // playSchedule plays a schedule of a file.
-func (p *program) playSchedule(scenario *explore.Scenario, path string) (int, error) {
+func (p *program) playSchedule(scenario *explore.Scenario, path string, told map[string]simulate.Strategy) (int, error) {
 	text, err := documents.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("--schedule: %w", err)
@@ -146,8 +159,8 @@ func (p *program) playSchedule(scenario *explore.Scenario, path string) (int, er
 		fmt.Fprintf(out, "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
 		return 0, nil
 	}
-	finding := explore.Finding{Schedule: schedule, Run: run, Violation: *run.Broken}
-	fmt.Fprintf(out, "= %s, %s\n\n! %s", scenario.Name, scenario.Apply, finding.Text())
+	fmt.Fprintf(out, "= %s, %s\n", scenario.Name, scenario.Apply)
+	tell(out, explore.Finding{Schedule: schedule, Run: run, Violation: *run.Broken}, scenario.Apply, told)
 	return 1, nil
 }
 

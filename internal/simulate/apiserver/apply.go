@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"cmp"
-	"reflect"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,30 +24,68 @@ var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.
 // Apply is a forced server-side apply by the only applier. Fields that were
 // applied before and are no longer are removed, unless somebody else has
 // written them since.
-func (s *Server) Apply(desired Object) (Object, error) {
-	config, err := typedOf(desired)
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	applied, err := config.ToFieldSet()
-	if err != nil {
+func (s *Server) Apply(desired *Configuration) (Object, error) {
+	if err := desired.read(); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	var object Object
-	if old := s.held.objects[RefOf(desired)]; old == nil {
-		object, err = s.Create(ByHook, desired)
-	} else if object, err = old.merge(config); err == nil {
+	var err error
+	old := s.objects[RefOf(desired.Object)]
+	if old != nil && old.config == desired && old.applied == desired.fields {
+		return old.object, nil // nobody has changed what it asks for
+	}
+	if old == nil {
+		object, err = s.Create(ByHook, desired.Object)
+	} else if object, err = old.merge(desired.value); err == nil {
 		object, err = s.Update(ByHook, object)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.noteApplied(object, applied.Difference(unowned))
+	return s.noteApplied(object, desired), nil
+}
+
+// Configuration is the body of a server-side apply, and what is read from it when it is applied
+// for the first time. It is not to be modified.
+type Configuration struct {
+	Object Object
+
+	value  *typed.TypedValue
+	fields *fieldpath.Set
+	noted  []any // managedFields
+}
+
+func (c *Configuration) read() error {
+	if c.noted != nil {
+		return nil
+	}
+	value, err := typedOf(c.Object)
+	if err != nil {
+		return err
+	}
+	all, err := value.ToFieldSet()
+	if err != nil {
+		return err
+	}
+	fields := all.Difference(unowned)
+	text, err := fields.ToJSON()
+	if err != nil {
+		return err
+	}
+	fieldsV1, err := ParseJSON(text)
+	if err != nil {
+		return err
+	}
+	c.value, c.fields = value, fields
+	c.noted = []any{map[string]any{
+		"manager": applier, "operation": "Apply", "apiVersion": c.Object.GetAPIVersion(), "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
+	}}
+	return nil
 }
 
 // merge returns the object with a configuration applied to it.
 func (s *stored) merge(config *typed.TypedValue) (Object, error) {
-	live, err := typedOf(s.object)
+	live, err := s.value()
 	if err != nil {
 		return nil, err
 	}
@@ -67,35 +104,37 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 }
 
 // noteApplied records the applied fields.
-func (s *Server) noteApplied(object Object, applied *fieldpath.Set) (Object, error) {
-	text, err := applied.ToJSON()
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	fieldsV1, err := ParseJSON(text)
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
+func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	ref := RefOf(object)
-	fields := []any{map[string]any{
-		"manager": applier, "operation": "Apply", "apiVersion": ref.APIVersion, "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
-	}}
-	s.held.objects[ref].applied = applied
-	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); reflect.DeepEqual(old, fields) {
-		return object, nil
+	s.objects[ref].applied, s.objects[ref].config = desired.fields, desired
+	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); Equal(old, desired.noted) {
+		return object
 	}
-	successor := object.DeepCopy()
-	successor.Object["metadata"].(map[string]any)["managedFields"] = fields
+	successor := WithMetadata(object)
+	successor.Object["metadata"].(map[string]any)["managedFields"] = desired.noted
 	s.put(ByHook, ref, successor, object)
-	return s.Get(ref), nil
+	s.objects[ref].config = desired
+	return s.Get(ref)
+}
+
+// value returns the object with its type.
+func (s *stored) value() (*typed.TypedValue, error) {
+	if s.mergeable == nil {
+		value, err := typedOf(s.object)
+		if err != nil {
+			return nil, err
+		}
+		s.mergeable = value
+	}
+	return s.mergeable, nil
 }
 
 // stillApplied returns the applied fields that the applier still owns after a write.
 func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
-	if s.applied == nil || by == ByHook {
-		return s.applied
+	if s.applied == nil || by == ByHook || SameBut(s.object, object, "metadata", "status") && s.sameMetadata(object) {
+		return s.applied // the status is nobody's here
 	}
-	before, err := typedOf(s.object)
+	before, err := s.value()
 	if err != nil {
 		return s.applied
 	}
@@ -107,7 +146,19 @@ func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 	if err != nil {
 		return s.applied
 	}
-	return s.applied.Difference(changes.Modified.Union(changes.Added).Union(changes.Removed))
+	left := s.applied.Difference(changes.Modified.Union(changes.Added).Union(changes.Removed))
+	if left.Size() == s.applied.Size() {
+		return s.applied
+	}
+	return left
+}
+
+// sameMetadata reports whether people, and those who apply, see the same metadata.
+func (s *stored) sameMetadata(object Object) bool {
+	before, after := WithMetadata(s.object), WithMetadata(object)
+	DropServerSet(before)
+	DropServerSet(after)
+	return Equal(before.Object["metadata"], after.Object["metadata"])
 }
 
 // builtinTypes are the types of the kinds that come with Kubernetes, which say by

@@ -54,12 +54,12 @@ func TestApply(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := emptyServer()
 			first := &unstructured.Unstructured{Object: parse(t, fmt.Sprintf(c.object, c.first))}
-			_, err := s.Apply(first)
+			_, err := s.Apply(&Configuration{Object: first})
 			require.NoError(t, err)
 			theirs, err := yaml.YAMLToJSON([]byte("{spec: {" + c.theirs + "}}"))
 			require.NoError(t, err)
 			require.NoError(t, s.Patch(ByUser, RefOf(first), theirs))
-			stored, err := s.Apply(&unstructured.Unstructured{Object: parse(t, fmt.Sprintf(c.object, c.then))})
+			stored, err := s.Apply(&Configuration{Object: &unstructured.Unstructured{Object: parse(t, fmt.Sprintf(c.object, c.then))}})
 			require.NoError(t, err)
 			want, err := yaml.YAMLToJSON([]byte(c.want))
 			require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestManagedFieldsOfAnApply(t *testing.T) {
 	s := emptyServer()
 	first := &unstructured.Unstructured{Object: deployment("nginx:1", int64(4))}
 	first.SetNamespace("default")
-	stored, err := s.Apply(first)
+	stored, err := s.Apply(&Configuration{Object: first})
 	require.NoError(t, err)
 	want := parse(t, `{apiVersion: apps/v1, fieldsType: FieldsV1, manager: metacontroller, operation: Apply, fieldsV1: {
 		"f:spec": {"f:replicas": {}, "f:selector": {}, "f:template": {"f:metadata": {"f:labels": {"f:a": {}}}, "f:spec": {

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // Cache indexes objects: those of a [Server], or those that a watch has
@@ -18,26 +17,6 @@ type Cache struct {
 	byOwner map[types.UID]map[Ref]*stored
 	label   string // whose values are indexed
 	byLabel map[string]map[Ref]*stored
-}
-
-// stored is a version of an object. It is replaced and never modified.
-type stored struct {
-	object Object
-	json   json.RawMessage // encoded when first needed
-	// applied are the fields of server-side apply that nobody else has written
-	// since.
-	applied *fieldpath.Set
-}
-
-func (s *stored) JSON() json.RawMessage {
-	if s.json == nil {
-		text, err := json.Marshal(s.object.Object)
-		if err != nil {
-			panic(err) // it was JSON when it came
-		}
-		s.json = text
-	}
-	return s.json
 }
 
 // NewCache returns an empty cache, in which objects can be looked up by the values
@@ -65,11 +44,21 @@ func (c *Cache) JSON(object Object) json.RawMessage {
 	if s := c.objects[RefOf(object)]; s != nil && s.object == object {
 		return s.JSON()
 	}
-	return (&stored{object: object}).JSON()
+	return newStored(object, nil).JSON()
 }
 
 // Objects returns all objects in the order of kinds and names.
 func (c *Cache) Objects() []Object { return sorted(c.objects) }
+
+// Named returns the first object of a kind and name, in any group and namespace.
+func (c *Cache) Named(kind, name string) (first Ref, found bool) {
+	for ref := range c.objects {
+		if ref.Kind == kind && ref.Name == name && (!found || ref.Compare(first) < 0) {
+			first, found = ref, true
+		}
+	}
+	return first, found
+}
 
 // List returns all objects of a kind in the order of their names.
 func (c *Cache) List(apiVersion, kind string) []Object {
@@ -106,10 +95,10 @@ func sorted(objects map[Ref]*stored) []Object {
 func (c *Cache) add(ref Ref, s *stored) {
 	c.objects[ref] = s
 	insert(c.byKind, s.object.GroupVersionKind(), ref, s)
-	for _, owner := range s.object.GetOwnerReferences() {
-		insert(c.byOwner, owner.UID, ref, s)
+	for _, owner := range Owners(s.object) {
+		insert(c.byOwner, uidOf(owner), ref, s)
 	}
-	if value := s.object.GetLabels()[c.label]; value != "" {
+	if value := Label(s.object, c.label); value != "" {
 		insert(c.byLabel, value, ref, s)
 	}
 }
@@ -117,10 +106,10 @@ func (c *Cache) add(ref Ref, s *stored) {
 func (c *Cache) remove(ref Ref, object Object) {
 	delete(c.objects, ref)
 	delete(c.byKind[object.GroupVersionKind()], ref)
-	for _, owner := range object.GetOwnerReferences() {
-		delete(c.byOwner[owner.UID], ref)
+	for _, owner := range Owners(object) {
+		delete(c.byOwner[uidOf(owner)], ref)
 	}
-	delete(c.byLabel[object.GetLabels()[c.label]], ref)
+	delete(c.byLabel[Label(object, c.label)], ref)
 }
 
 func insert[K comparable](index map[K]map[Ref]*stored, key K, ref Ref, s *stored) {

@@ -52,16 +52,16 @@ var builtin = []Kind{
 	{Resource: metacontroller.ClusterRoleBinding, IsCluster: true, admit: ofType(admitRoleBinding)},
 }
 
-// catalogue finds kinds.
-type catalogue struct {
+// Catalogue finds kinds. It does not change.
+type Catalogue struct {
 	byKind     map[schema.GroupVersionKind]Kind
 	byResource map[schema.GroupVersionResource]Kind
 }
 
-// newCatalogue returns the built-in kinds and those of the operators: their
+// NewCatalogue returns the built-in kinds and those of the operators: their
 // parents, and what else they declare.
-func newCatalogue(controllers []metacontroller.Controller) *catalogue {
-	c := &catalogue{
+func NewCatalogue(controllers []metacontroller.Controller) *Catalogue {
+	c := &Catalogue{
 		byKind:     map[schema.GroupVersionKind]Kind{},
 		byResource: map[schema.GroupVersionResource]Kind{},
 	}
@@ -95,7 +95,7 @@ func custom(c metacontroller.Controller) Kind {
 }
 
 // add adds a kind, unless it is known.
-func (c *catalogue) add(k Kind) {
+func (c *Catalogue) add(k Kind) {
 	gvk := schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
 	if _, known := c.byKind[gvk]; known {
 		return
@@ -105,7 +105,7 @@ func (c *catalogue) add(k Kind) {
 }
 
 // of returns a kind. An unknown one is treated as a namespaced custom resource.
-func (c *catalogue) of(apiVersion, name string) Kind {
+func (c *Catalogue) of(apiVersion, name string) Kind {
 	if k, known := c.byKind[schema.FromAPIVersionAndKind(apiVersion, name)]; known {
 		return k
 	}
@@ -113,7 +113,7 @@ func (c *catalogue) of(apiVersion, name string) Kind {
 }
 
 // ofResource returns the kind of a plural name, and whether it is known.
-func (c *catalogue) ofResource(apiVersion, plural string) (Kind, bool) {
+func (c *Catalogue) ofResource(apiVersion, plural string) (Kind, bool) {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	k, known := c.byResource[version.WithResource(plural)]
 	return k, known && err == nil

@@ -34,44 +34,16 @@ func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
 
 // makeRoom refuses an object above the limit.
 func (s *Server) makeRoom(ref Ref) error {
-	if s.full == nil && len(s.held.objects) >= maxObjects {
+	if s.full == nil && len(s.objects) >= maxObjects {
 		return s.Overflow("%s is one more than %d objects", ref, maxObjects)
 	}
 	return s.full
 }
 
 // weigh updates the size of all texts when an object replaces another.
-func (s *Server) weigh(ref Ref, object, old Object) {
-	if object != nil {
-		s.text += textOf(object.Object)
-	}
-	if old != nil {
-		s.text -= textOf(old.Object)
-	}
+func (s *Server) weigh(ref Ref, object, old *stored) {
+	s.text += object.weight() - old.weight()
 	if s.text > maxText {
 		_ = s.Overflow("with %s its objects have more than %d MiB", ref, maxText>>20) // it is checked after every step
-	}
-}
-
-// textOf returns the approximate size of a value.
-func textOf(value any) int {
-	const part = 8
-	switch value := value.(type) {
-	case map[string]any:
-		total := part
-		for key, member := range value {
-			total += len(key) + textOf(member)
-		}
-		return total
-	case []any:
-		total := part
-		for _, item := range value {
-			total += textOf(item)
-		}
-		return total
-	case string:
-		return part + len(value)
-	default:
-		return part
 	}
 }

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,6 +44,15 @@ func shallow(object Object) Object {
 	return &unstructured.Unstructured{Object: maps.Clone(object.Object)}
 }
 
+// WithMetadata returns a copy of which the members, and those of its metadata, can be replaced.
+func WithMetadata(object Object) Object {
+	object = shallow(object)
+	if metadata, ok := object.Object["metadata"].(map[string]any); ok {
+		object.Object["metadata"] = maps.Clone(metadata)
+	}
+	return object
+}
+
 // SameBut reports whether two objects are equal except for those members: 1 and
 // 1.0 differ, and so do an empty map and a missing one.
 func SameBut(a, b Object, members ...string) bool {
@@ -53,7 +61,7 @@ func SameBut(a, b Object, members ...string) bool {
 		maps.DeleteFunc(content, func(key string, _ any) bool { return slices.Contains(members, key) })
 		return content
 	}
-	return reflect.DeepEqual(without(a), without(b))
+	return equalMaps(without(a), without(b))
 }
 
 // isGraceful reports whether deletion waits for a kubelet: a Pod on a node that

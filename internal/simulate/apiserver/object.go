@@ -92,6 +92,29 @@ func Decode(object Object, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 }
 
+// Copyable is a typed object.
+type Copyable[T any] interface {
+	*T
+	runtime.Object
+}
+
+// Typed returns a copy of an object as a Go type, or nil if it does not exist.
+func Typed[T any, P Copyable[T]](s *Server, ref Ref) P {
+	held := s.objects[ref]
+	if held == nil {
+		return nil
+	}
+	typed, known := held.typed.(P)
+	if !known {
+		typed = new(T)
+		if err := Decode(held.object, typed); err != nil {
+			panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
+		}
+		held.typed = typed
+	}
+	return typed.DeepCopyObject().(P)
+}
+
 // Encode returns the untyped form of a typed object. It panics if it is not a
 // Kubernetes type.
 func Encode(typed any) Object {
@@ -107,29 +130,27 @@ func ControllerOf(object Object) (Ref, bool) {
 	if object == nil {
 		return Ref{}, false
 	}
-	owner := metav1.GetControllerOfNoCopy(object)
-	if owner == nil {
+	controller := controllerIn(object)
+	if controller == nil {
 		return Ref{}, false
 	}
-	return Ref{owner.APIVersion, owner.Kind, object.GetNamespace(), owner.Name}, true
+	text := func(name string) string { value, _ := controller[name].(string); return value }
+	return Ref{text("apiVersion"), text("kind"), object.GetNamespace(), text("name")}, true
 }
 
 // ControllerUID returns the UID of an object's controller, or nothing.
 func ControllerUID(object Object) types.UID {
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		return owner.UID
-	}
-	return ""
+	return uidOf(controllerIn(object))
 }
 
 // IsOwnedBy reports whether an object is one of another's owners.
 func IsOwnedBy(object, owner Object) bool {
-	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.GetUID() })
+	return slices.ContainsFunc(Owners(object), func(other any) bool { return uidOf(other) == owner.GetUID() })
 }
 
 // KeepOwners returns a copy of an object with only the owners that are kept.
 func KeepOwners(object Object, keep func(metav1.OwnerReference) bool) Object {
-	object = object.DeepCopy()
+	object = WithMetadata(object)
 	owners := slices.DeleteFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !keep(owner) })
 	if len(owners) == 0 {
 		owners = nil // no empty list

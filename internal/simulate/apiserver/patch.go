@@ -20,7 +20,7 @@ func (s *Server) Patch(by Actor, ref Ref, patch []byte) error {
 	if err != nil {
 		return fmt.Errorf("the patch is no JSON object: %w", err)
 	}
-	object := (&unstructured.Unstructured{Object: MergePatch(live.Object, changes)}).DeepCopy()
+	object := WithMetadata(&unstructured.Unstructured{Object: MergePatch(live.Object, changes)})
 	unstructured.RemoveNestedField(object.Object, "metadata", "resourceVersion")
 	_, err = s.Update(by, object)
 	return err

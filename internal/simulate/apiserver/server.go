@@ -5,9 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/operetta-dev/operetta/metacontroller"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Actor is who writes, as reports say it.
@@ -39,10 +37,11 @@ func (w Write) JSON() json.RawMessage { return w.stored.JSON() }
 // Server is the simulated API server. The objects that it returns must not be
 // modified.
 type Server struct {
-	held      *Cache
+	*Cache
+
 	now       func() time.Time
 	lenient   bool // custom resources are not validated
-	kinds     *catalogue
+	kinds     *Catalogue
 	quota     string // the kind that only people may create, or ""
 	addresses int
 	version   int64 // the newest resource version
@@ -50,14 +49,16 @@ type Server struct {
 	text      int   // of all objects
 	full      error // once a limit was exceeded
 	watchers  []func(Write)
+	admitted  Object // the last one, and its Go type
+	typed     metav1.Object
 }
 
 // Options are what a Server needs.
 type Options struct {
 	// Now is the clock.
 	Now func() time.Time
-	// Controllers are the operators, whose kinds it knows beside the built-in ones.
-	Controllers []metacontroller.Controller
+	// Kinds are the kinds that it knows.
+	Kinds *Catalogue
 	// SkipValidation accepts custom resources that their
 	// CustomResourceDefinition refuses.
 	SkipValidation bool
@@ -66,8 +67,8 @@ type Options struct {
 // New returns a Server without objects.
 func New(options Options) *Server {
 	return &Server{
-		held: NewCache(""), now: options.Now, lenient: options.SkipValidation,
-		kinds: newCatalogue(options.Controllers),
+		Cache: NewCache(""), now: options.Now, lenient: options.SkipValidation,
+		kinds: options.Kinds,
 	}
 }
 
@@ -95,28 +96,13 @@ func (s *Server) Resource(apiVersion, plural string) (Kind, bool) {
 	return s.kinds.ofResource(apiVersion, plural)
 }
 
-// Get returns an object, or nil.
-func (s *Server) Get(ref Ref) Object { return s.held.Get(ref) }
-
-// JSON returns an object's JSON.
-func (s *Server) JSON(object Object) json.RawMessage { return s.held.JSON(object) }
-
-// Objects returns all objects in the order of kinds and names.
-func (s *Server) Objects() []Object { return s.held.Objects() }
-
-// List returns all objects of a kind in the order of their names.
-func (s *Server) List(apiVersion, kind string) []Object { return s.held.List(apiVersion, kind) }
-
-// OwnedBy returns the objects that have an owner of that UID.
-func (s *Server) OwnedBy(uid types.UID) []Object { return s.held.OwnedBy(uid) }
-
 // Watch calls a function at each write from now on, after the existing watches.
 func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }
 
 // Latest returns an object as a new watch delivers it: as a write without an
 // actor.
 func (s *Server) Latest(ref Ref) Write {
-	return Write{Ref: ref, After: s.Get(ref), stored: s.held.objects[ref]}
+	return Write{Ref: ref, After: s.Get(ref), stored: s.objects[ref]}
 }
 
 // SetQuota makes the server refuse objects of a kind, unless a person creates

@@ -12,7 +12,7 @@ import (
 )
 
 func emptyServer() *Server {
-	return New(Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }})
+	return New(Options{Kinds: NewCatalogue(nil), Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func configMap(value string) map[string]any {
@@ -287,7 +287,7 @@ func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
 	s := emptyServer()
 	first := &unstructured.Unstructured{Object: deployment("nginx:1", int64(4))}
 	first.SetNamespace("default")
-	d, err := s.Apply(first)
+	d, err := s.Apply(&Configuration{Object: first})
 	require.NoError(t, err)
 	require.Equal(t, `{}`, text(t, &unstructured.Unstructured{Object: map[string]any{
 		"x": d.Object["metadata"].(map[string]any)["managedFields"].([]any)[0],
@@ -295,17 +295,17 @@ func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
 
 	dropped := &unstructured.Unstructured{Object: deployment("nginx:1", nil)}
 	dropped.SetNamespace("default")
-	d, err = s.Apply(dropped)
+	d, err = s.Apply(&Configuration{Object: dropped})
 	require.NoError(t, err)
 	require.Equal(t, "1", text(t, d, "spec", "replicas"), "a field that is applied no more gets its default")
 
-	_, err = s.Apply(first)
+	_, err = s.Apply(&Configuration{Object: first})
 	require.NoError(t, err)
 	scaled := s.Get(RefOf(first)).DeepCopy()
 	require.NoError(t, unstructured.SetNestedField(scaled.Object, int64(7), "spec", "replicas"))
 	_, err = s.Update(ByUser, scaled)
 	require.NoError(t, err)
-	d, err = s.Apply(dropped)
+	d, err = s.Apply(&Configuration{Object: dropped})
 	require.NoError(t, err)
 	require.Equal(t, "7", text(t, d, "spec", "replicas"), "somebody else has scaled it")
 }

@@ -3,8 +3,6 @@ package apiserver
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,14 +13,14 @@ import (
 // Create stores a new object. Errors are those of the API server.
 func (s *Server) Create(by Actor, object Object) (Object, error) {
 	kind := s.kinds.of(object.GetAPIVersion(), object.GetKind())
-	object = object.DeepCopy()
+	object = own(kind, object)
 	if kind.IsCluster {
 		object.SetNamespace("")
 	} else if object.GetNamespace() == "" {
 		object.SetNamespace(metav1.NamespaceDefault)
 	}
 	ref := RefOf(object)
-	if s.held.objects[ref] != nil {
+	if s.objects[ref] != nil {
 		return nil, apierrors.NewAlreadyExists(kind.GroupResource(), ref.Name)
 	}
 	if ref.Kind == s.quota && by != ByUser {
@@ -48,6 +46,15 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 	return s.Get(ref), nil
 }
 
+// own returns a copy of an object that may be changed: the schema of a custom resource changes
+// it everywhere, and all others change metadata only, or make a new object.
+func own(kind Kind, object Object) Object {
+	if kind.definition != nil {
+		return object.DeepCopy()
+	}
+	return WithMetadata(object)
+}
+
 // Update replaces an object except for its status and the metadata that the
 // server sets. An old resource version is a conflict.
 func (s *Server) Update(by Actor, object Object) (Object, error) {
@@ -61,7 +68,7 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 		return nil, apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf(
 			"the object has been modified; please apply your changes to the latest version and try again"))
 	}
-	object = object.DeepCopy()
+	object = own(kind, object)
 	KeepServerSet(object, old)
 	object, err := s.admit(kind, object, old)
 	if err != nil {
@@ -69,6 +76,7 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 	}
 	if kind.generation && !SameBut(object, old, "metadata", "status") {
 		object.SetGeneration(old.GetGeneration() + 1)
+		s.admitted = nil // its Go type has the old generation
 	}
 	return s.replace(by, ref, object, old), nil
 }
@@ -86,6 +94,23 @@ func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object,
 		return nil, err
 	}
 	return s.replace(by, ref, object, old), nil
+}
+
+// Report replaces the status of an object by the one in its Go type, which nobody may change
+// any more.
+func (s *Server) Report(by Actor, ref Ref, typed metav1.Object, status any) {
+	old := s.Get(ref)
+	if old == nil {
+		return
+	}
+	object, err := s.UpdateStatus(by, ref, Encode(status).Object)
+	if err != nil {
+		panic(err) // it existed a moment ago
+	}
+	if held := s.objects[ref]; held != nil && typed.GetResourceVersion() == old.GetResourceVersion() {
+		typed.SetResourceVersion(object.GetResourceVersion())
+		held.typed = typed
+	}
 }
 
 // Replace stores a new version of an object without defaults and rules, as the
@@ -107,7 +132,7 @@ func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 		s.Remove(by, ref)
 		return object
 	}
-	if reflect.DeepEqual(object.Object, old.Object) {
+	if Equal(object.Object, old.Object) {
 		return old
 	}
 	s.put(by, ref, object, old)
@@ -125,7 +150,7 @@ var cascades = map[string]string{
 func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 	old := s.Get(ref)
 	if finalizer := cascades[cascade]; finalizer != "" && old != nil && old.GetDeletionTimestamp() == nil {
-		held := old.DeepCopy()
+		held := WithMetadata(old)
 		held.SetFinalizers(append(held.GetFinalizers(), finalizer))
 		s.put(by, ref, held, old)
 	}
@@ -148,7 +173,7 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 		s.Remove(by, ref)
 		return nil
 	}
-	object := old.DeepCopy()
+	object := WithMetadata(old)
 	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now())))
 	var grace int64
 	if isGraceful(old) {
@@ -166,25 +191,34 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 // ended.
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
-	s.weigh(ref, nil, before)
-	s.held.remove(ref, before)
+	s.weigh(ref, nil, s.objects[ref])
+	s.remove(ref, before)
 	s.version++
 	s.notify(Write{By: by, Ref: ref, Before: before})
 }
 
 func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	s.version++
-	metadata := maps.Clone(object.Object["metadata"].(map[string]any))
-	metadata["resourceVersion"] = strconv.FormatInt(s.version, 10)
-	object = shallow(object)
-	object.Object["metadata"] = metadata
-	written := &stored{object: object}
-	s.weigh(ref, object, old)
-	if old != nil {
-		written.applied = s.held.objects[ref].stillApplied(by, object)
-		s.held.remove(ref, old)
+	var typed metav1.Object
+	if object == s.admitted {
+		typed = s.typed
 	}
-	s.held.add(ref, written)
+	object = WithMetadata(object)
+	object.Object["metadata"].(map[string]any)["resourceVersion"] = strconv.FormatInt(s.version, 10)
+	written := newStored(object, s.objects[ref])
+	if typed != nil {
+		typed.SetResourceVersion(object.GetResourceVersion())
+		written.typed = typed
+	}
+	s.weigh(ref, written, s.objects[ref])
+	if old != nil {
+		written.applied = s.objects[ref].stillApplied(by, object)
+		if by != ByHook {
+			written.config = s.objects[ref].config
+		}
+		s.remove(ref, old)
+	}
+	s.add(ref, written)
 	s.notify(Write{By: by, Ref: ref, Before: old, After: object, stored: written})
 }
 

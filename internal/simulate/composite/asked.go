@@ -1,6 +1,7 @@
 package composite
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,30 +41,36 @@ func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
 
 // Posted returns what Metacontroller sends to create a child by DynamicApply.
 func (a Asked) Posted() (apiserver.Object, error) {
-	wanted := a.wanted()
-	child := wanted.DeepCopy()
-	if err := setLastApplied(child, wanted); err != nil {
+	child, err := a.wanted()
+	if err != nil {
 		return nil, err
 	}
-	child.SetOwnerReferences(a.Desired.GetOwnerReferences())
-	return child, nil
+	posted := apiserver.WithMetadata(child.object)
+	apiserver.SetAnnotation(posted, metacontroller.LastAppliedAnnotation, child.lastApplied)
+	posted.SetOwnerReferences(a.Desired.GetOwnerReferences())
+	return posted, nil
 }
 
 // Put returns what Metacontroller sends to update a live child by DynamicApply.
 func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
-	return mergeChild(live, a.wanted())
+	child, err := a.wanted()
+	if err != nil {
+		return nil, err
+	}
+	return mergeChild(live, nil, child)
 }
 
 // wanted is the hook's child: the owner is added when a child is created.
-func (a Asked) wanted() apiserver.Object {
-	wanted := a.Desired.DeepCopy()
-	wanted.SetOwnerReferences(nil)
-	return wanted
+func (a Asked) wanted() (*desired, error) {
+	object := a.Desired.DeepCopy()
+	object.SetOwnerReferences(nil)
+	text, err := json.Marshal(object.Object)
+	return &desired{object: object, lastApplied: string(text), merged: object.Object}, err
 }
 
 // lastApplied returns the last-applied annotation of a child, decoded, or nil.
 func lastApplied(object apiserver.Object) (map[string]any, error) {
-	text := object.GetAnnotations()[metacontroller.LastAppliedAnnotation]
+	text := apiserver.Annotation(object, metacontroller.LastAppliedAnnotation)
 	if text == "" {
 		return nil, nil
 	}

@@ -1,17 +1,13 @@
 package composite
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -19,10 +15,10 @@ import (
 
 // manage deletes the observed children that are not desired, then creates and
 // updates the desired ones. A failure of one does not stop the others.
-func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []group, desired []apiserver.Object) error {
-	wanted := map[apiserver.Ref]apiserver.Object{}
-	for _, child := range desired {
-		wanted[apiserver.RefOf(child)] = child // the last duplicate counts
+func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []group, children []*desired) error {
+	wanted := map[apiserver.Ref]*desired{}
+	for _, child := range children {
+		wanted[child.ref] = child // the last duplicate counts
 	}
 	live := map[apiserver.Ref]apiserver.Object{}
 	var failures []error
@@ -56,26 +52,26 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 }
 
 // apply creates or updates one child with the strategy of this installation.
-func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object) error {
+func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *desired) error {
 	if live != nil && live.GetDeletionTimestamp() != nil {
 		return nil // it can only be created again when it is gone
 	}
 	if m.options.Apply == ServerSideApply {
-		return m.applyOnServer(p, object, live, desired)
+		return m.applyOnServer(p, object, live, child)
 	}
 	if live == nil {
-		return m.create(p, object, desired)
+		return m.create(p, object, child)
 	}
-	ref := apiserver.RefOf(live)
-	if last := m.merged[ref]; last.live == live && reflect.DeepEqual(last.desired.Object, desired.Object) {
-		return nil // objects are never modified, so the result of the merge is the same
+	if m.merged[child.ref] == (mergedChild{live, child}) {
+		return nil // neither is ever modified, so the result of the merge is the same
 	}
-	merged, err := mergeChild(live, desired)
+	last := m.memory.applied[apiserver.Annotation(live, metacontroller.LastAppliedAnnotation)]
+	merged, err := mergeChild(live, last, child)
 	if err != nil {
 		return err
 	}
-	if reflect.DeepEqual(merged.Object, live.Object) || p.updateMethod(ref) != metacontroller.InPlace {
-		m.merged[ref] = mergedChild{live, desired}
+	if merged == live || p.updateMethod(child.ref) != metacontroller.InPlace {
+		m.merged[child.ref] = mergedChild{live, child}
 		return nil
 	}
 	_, err = m.sendUpdate(merged)
@@ -86,51 +82,36 @@ func (m *Metacontroller) apply(p *Parent, object, live, desired apiserver.Object
 }
 
 // mergedChild is a live child that needed no update.
-type mergedChild struct{ live, desired apiserver.Object }
+type mergedChild struct {
+	live    apiserver.Object
+	desired *desired
+}
 
 // create creates a child. If the name is taken, it silently gives up.
-func (m *Metacontroller) create(p *Parent, object, desired apiserver.Object) error {
-	child := desired.DeepCopy()
-	if err := setLastApplied(child, desired); err != nil {
-		return err
-	}
-	claim(child, object)
-	err := m.sendCreate(child)
+func (m *Metacontroller) create(p *Parent, object apiserver.Object, child *desired) error {
+	err := m.sendCreate(child.created(object))
 	if apierrors.IsAlreadyExists(err) {
-		m.refused(Refusal{p.Ref, apiserver.RefOf(desired), err})
+		m.refused(Refusal{p.Ref, child.ref, err})
 		m.requests-- // it changes nothing, however often it is sent
 		return nil
 	}
 	return err
 }
 
-// mergeChild returns the update of a live child.
-func mergeChild(live, desired apiserver.Object) (apiserver.Object, error) {
-	desired = desired.DeepCopy()
-	unstructured.RemoveNestedField(desired.Object, "metadata", "annotations", metacontroller.LastAppliedAnnotation)
-	last, err := lastApplied(live)
-	if err != nil {
-		return nil, err
+// mergeChild returns the update of a live child, or the live one where nothing changes. What
+// was applied last is read from it, unless it is known.
+func mergeChild(live apiserver.Object, last map[string]any, child *desired) (_ apiserver.Object, err error) {
+	if last == nil {
+		if last, err = lastApplied(live); err != nil {
+			return nil, err
+		}
 	}
-	merged := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live.Object)}
-	MergeObject(merged.Object, last, desired.Object)
+	content, _ := MergeObject(live.Object, last, child.merged)
+	merged := apiserver.WithMetadata(&unstructured.Unstructured{Object: content})
 	apiserver.KeepServerSet(merged, live)
-	return merged, setLastApplied(merged, desired)
-}
-
-func setLastApplied(child, desired apiserver.Object) error {
-	text, err := json.Marshal(desired.Object)
-	if err != nil {
-		return fmt.Errorf("can't marshal last applied config: %w", err)
+	apiserver.SetAnnotation(merged, metacontroller.LastAppliedAnnotation, child.lastApplied)
+	if apiserver.Equal(merged.Object, live.Object) {
+		return live, nil
 	}
-	apiserver.SetAnnotation(child, metacontroller.LastAppliedAnnotation, string(text))
-	return nil
-}
-
-// claim makes the parent the child's controller.
-func claim(child, parent apiserver.Object) {
-	owners := child.GetOwnerReferences()
-	if !apiserver.IsOwnedBy(child, parent) {
-		child.SetOwnerReferences(append(owners, *metav1.NewControllerRef(parent, parent.GroupVersionKind())))
-	}
+	return merged, nil
 }

@@ -28,7 +28,7 @@ func (m *Metacontroller) claimChildren(p *Parent, object apiserver.Object) ([]gr
 		if g == nil || apiserver.ControllerUID(child) != object.GetUID() {
 			continue
 		}
-		if child.GetLabels()[SelectorLabel] == string(object.GetUID()) {
+		if apiserver.Label(child, SelectorLabel) == string(object.GetUID()) {
 			g.objects = append(g.objects, child)
 			continue
 		}

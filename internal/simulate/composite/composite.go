@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
@@ -36,6 +37,8 @@ type Options struct {
 	HookVersion string
 	// Late delays its caches until [Metacontroller.Deliver] and the like.
 	Late bool
+	// Memory is shared by simulations of the same operators.
+	Memory *Memory
 	// Failed is called for each sync that fails with a new error.
 	Failed func(parent apiserver.Ref, reason string)
 }
@@ -55,14 +58,14 @@ type Metacontroller struct {
 	syncFault *syncFault
 	asked     func(Asked) error
 
-	parents   map[apiserver.Ref]*Parent
-	byUID     map[types.UID]*Parent
-	applied   map[apiserver.Ref]applyState // the state of server-side apply
-	merged    map[apiserver.Ref]mergedChild
-	manifests map[string][]byte
-	requests  int // writes to the API server
-	answered  func(Answer)
-	refused   func(Refusal)
+	parents  map[apiserver.Ref]*Parent
+	byUID    map[types.UID]*Parent
+	applied  map[apiserver.Ref]applyState // the state of server-side apply
+	merged   map[apiserver.Ref]mergedChild
+	memory   *Memory
+	requests int // writes to the API server
+	answered func(Answer)
+	refused  func(Refusal)
 }
 
 // New returns a Metacontroller that watches an API server from now on.
@@ -71,7 +74,7 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(Answer) {}, refused: func(Refusal) {},
 		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
-		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, manifests: map[string][]byte{},
+		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, memory: options.Memory,
 	}
 	if options.Late {
 		m.watchLate()
@@ -98,9 +101,10 @@ type Parent struct {
 	byTimer    bool      // it was a timer that queued it
 	// idle counts timers in a row without an effect. Otherwise a hook that asks
 	// to be called every minute would keep a simulation running for ever.
-	idle     int
-	failures int
-	answer   []byte // of the last sync or finalize hook
+	idle      int
+	failures  int
+	requested int    // bytes of the last request
+	answer    []byte // of the last sync or finalize hook
 }
 
 // maxIdle is how many timers in a row may have no effect before further ones
@@ -142,7 +146,7 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 	if object := cmp.Or(c.After, c.Before); apiserver.ControllerUID(object) != "" {
 		m.byUID[apiserver.ControllerUID(object)].queue()
 	} else {
-		m.byUID[types.UID(object.GetLabels()[SelectorLabel])].queue()
+		m.byUID[types.UID(apiserver.Label(object, SelectorLabel))].queue()
 	}
 	for _, object := range []apiserver.Object{c.Before, c.After} {
 		for _, p := range m.parents {
@@ -181,8 +185,13 @@ func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 func onlyStatus(c apiserver.Write) bool {
 	return c.Before != nil && c.After != nil && c.After.GetDeletionTimestamp() == nil &&
 		c.Before.GetGeneration() == c.After.GetGeneration() &&
-		maps.Equal(c.Before.GetLabels(), c.After.GetLabels()) &&
-		maps.Equal(c.Before.GetAnnotations(), c.After.GetAnnotations())
+		sameMetadata(c, "labels") && sameMetadata(c, "annotations")
+}
+
+func sameMetadata(c apiserver.Write, field string) bool {
+	before, _, _ := unstructured.NestedFieldNoCopy(c.Before.Object, "metadata", field)
+	after, _, _ := unstructured.NestedFieldNoCopy(c.After.Object, "metadata", field)
+	return apiserver.Equal(before, after)
 }
 
 // queue queues a sync; a nil parent is ignored.

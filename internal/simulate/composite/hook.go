@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -25,10 +24,10 @@ type Call func(now time.Time, path string, body []byte) (status int, answer []by
 
 // response is the answer of a sync or finalize hook.
 type response struct {
-	Status             map[string]any               `json:"status"`
-	Children           []*unstructured.Unstructured `json:"children"`
-	ResyncAfterSeconds float64                      `json:"resyncAfterSeconds"`
-	Finalized          bool                         `json:"finalized"`
+	Status             map[string]any    `json:"status"`
+	Children           []json.RawMessage `json:"children"`
+	ResyncAfterSeconds float64           `json:"resyncAfterSeconds"`
+	Finalized          bool              `json:"finalized"`
 }
 
 // rules is the answer of a customize hook.
@@ -46,6 +45,7 @@ type group struct {
 // customize hook.
 func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
+	b.Grow(p.requested + p.requested/8)
 	b.WriteString(`{"controller":`)
 	b.Write(m.manifest(p.controller))
 	b.WriteString(`,"parent":`)
@@ -58,6 +58,7 @@ func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, childre
 		fmt.Fprintf(&b, `,"finalizing":%t`, finalizing)
 	}
 	b.WriteByte('}')
+	p.requested = b.Len()
 	return b.Bytes()
 }
 
@@ -92,14 +93,14 @@ func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
 // manifest returns the installed CompositeController, which is part of a
 // request.
 func (m *Metacontroller) manifest(c *metacontroller.Controller) []byte {
-	if text, made := m.manifests[c.Name()]; made {
+	if text, made := m.memory.manifests[c.Name()]; made {
 		return text
 	}
 	text, err := m.storedManifest(c)
 	if err != nil {
 		panic(err) // every declaration can be printed
 	}
-	m.manifests[c.Name()] = text
+	m.memory.manifests[c.Name()] = text
 	return text
 }
 
@@ -152,14 +153,14 @@ func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []by
 	return answer, nil
 }
 
-// checkResponse refuses answers that crash Metacontroller.
-func checkResponse(r *response) error {
-	for i, child := range r.Children {
+// checkChildren refuses answers that crash Metacontroller.
+func checkChildren(children []*desired) error {
+	for i, child := range children {
 		if child == nil {
 			return fmt.Errorf("children[%d] is null: Metacontroller crashes", i)
 		}
-		if child.GetName() == "" {
-			return fmt.Errorf("children[%d], a %s, has no name", i, child.GetKind())
+		if child.ref.Name == "" {
+			return fmt.Errorf("children[%d], a %s, has no name", i, child.ref.Kind)
 		}
 	}
 	return nil

@@ -1,51 +1,74 @@
 package composite
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+)
 
 // mergeKeys are the members by which Metacontroller recognizes lists that are
 // maps. The first one that all items have is the key.
 var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
-func mergeValue(live, last, desired any) any {
+// mergeValue returns a merged value, and whether it is another one than the live one.
+func mergeValue(live, last, desired any) (any, bool) {
 	switch live := live.(type) {
 	case map[string]any:
 		last, _ := last.(map[string]any)
 		desired, _ := desired.(map[string]any)
-		MergeObject(live, last, desired)
-		return live
+		return MergeObject(live, last, desired)
 	case []any:
 		last, _ := last.([]any)
 		desired, _ := desired.([]any)
 		return mergeList(live, last, desired)
 	default:
-		return desired
+		return desired, !apiserver.Equal(live, desired)
 	}
 }
 
 // MergeObject applies the difference between the last applied and the desired
-// object to the live one. Fields in neither are left alone. It is untyped: if a
-// desired value is not of the live one's type, the live one loses its fields as
-// if nothing were desired.
-func MergeObject(live, last, desired map[string]any) {
+// object to the live one, which is not modified. Fields in neither are left alone. It
+// is untyped: if a desired value is not of the live one's type, the live one loses its
+// fields as if nothing were desired.
+func MergeObject(live, last, desired map[string]any) (merged map[string]any, changed bool) {
+	merged = live
+	change := func() {
+		if !changed {
+			merged, changed = maps.Clone(live), true
+		}
+	}
 	for key := range last {
-		if _, wanted := desired[key]; !wanted {
-			delete(live, key)
+		if _, wanted := desired[key]; wanted {
+			continue
+		}
+		if _, found := live[key]; found {
+			change()
+			delete(merged, key)
 		}
 	}
 	for key, value := range desired {
-		live[key] = mergeValue(live[key], last[key], value)
+		_, found := live[key]
+		value, differs := mergeValue(live[key], last[key], value)
+		if differs || !found {
+			change()
+			merged[key] = value
+		}
 	}
+	return merged, changed
 }
 
 // mergeList merges lists that look like maps item by item, in the live order,
 // and replaces all others.
-func mergeList(live, last, desired []any) any {
+func mergeList(live, last, desired []any) (any, bool) {
 	key := MergeKey(live, last, desired)
 	if key == "" {
-		return desired
+		return desired, !apiserver.Equal(live, desired)
 	}
-	items := ItemsByKey(key, live)
-	MergeObject(items, ItemsByKey(key, last), ItemsByKey(key, desired))
+	items, changed := MergeObject(ItemsByKey(key, live), ItemsByKey(key, last), ItemsByKey(key, desired))
+	if !changed && len(items) == len(live) {
+		return live, false
+	}
 	merged := make([]any, 0, len(items))
 	taken := map[string]bool{}
 	for _, item := range live {
@@ -61,7 +84,7 @@ func mergeList(live, last, desired []any) any {
 			taken[name] = true
 		}
 	}
-	return merged
+	return merged, true
 }
 
 // MergeKey returns the member by which Metacontroller matches the items of

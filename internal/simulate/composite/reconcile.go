@@ -2,14 +2,11 @@ package composite
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -35,7 +32,7 @@ func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 	if err != nil {
 		return err
 	}
-	answer, err := m.ask(p, object, observed, related)
+	answer, children, err := m.ask(p, object, observed, related)
 	if err != nil {
 		return err
 	}
@@ -47,12 +44,14 @@ func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 			return fmt.Errorf("can't remove finalizer: %w", err)
 		}
 	}
-	if err := labelChildren(object, answer.Children); err != nil {
-		return err
+	for _, child := range children {
+		if child.refused != nil {
+			return child.refused
+		}
 	}
 	var failure error
 	if m.isManaged(p, object) {
-		if err := m.manage(p, object, observed, answer.Children); err != nil {
+		if err := m.manage(p, object, observed, children); err != nil {
 			failure = fmt.Errorf("can't reconcile children: %w", err)
 		}
 	}
@@ -66,7 +65,7 @@ func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 }
 
 // ask calls the sync hook, or finalize for a parent that is being deleted.
-func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, related []group) (*response, error) {
+func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, related []group) (*response, []*desired, error) {
 	hook, finalizing := metacontroller.SyncHook, false
 	if p.controller.OrderedTeardown && object.GetDeletionTimestamp() != nil {
 		hook, finalizing = metacontroller.FinalizeHook, true
@@ -74,39 +73,34 @@ func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, relat
 	var answer response
 	body, err := m.call(p, hook, m.requestBody(p, object, observed, related, finalizing), &answer)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	children, err := m.childrenOf(&answer, object)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s hook: its answer cannot be read: %w", hook, err)
 	}
 	p.answer = body
-	if err := checkResponse(&answer); err != nil {
-		return nil, err
+	if err := checkChildren(children); err != nil {
+		return nil, nil, err
 	}
 	told := Answer{Parent: p.Ref}
-	for _, child := range answer.Children {
-		if child.GetNamespace() == "" && !m.server.Kind(child.GetAPIVersion(), child.GetKind()).IsCluster {
-			child.SetNamespace(object.GetNamespace())
-		}
-		told.Children = append(told.Children, apiserver.RefOf(child))
+	for _, child := range children {
+		told.Children = append(told.Children, child.ref)
 	}
 	m.answered(told)
-	return &answer, nil
+	return &answer, children, nil
 }
 
-// labelChildren puts the label of the generated selector on each child.
-func labelChildren(object apiserver.Object, children []*unstructured.Unstructured) error {
-	for _, child := range children {
-		written, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
-		if err != nil {
-			return fmt.Errorf("invalid labels on desired child %s: %w", apiserver.RefOf(child), err)
-		}
-		switch written[SelectorLabel] {
-		case "":
-			child.SetLabels(labels.Merge(written, labels.Set{SelectorLabel: string(object.GetUID())}))
-		case string(object.GetUID()):
-		default:
-			return fmt.Errorf("labels on desired child %s don't match parent selector", apiserver.RefOf(child))
+// childrenOf returns the children of an answer.
+func (m *Metacontroller) childrenOf(answer *response, parent apiserver.Object) ([]*desired, error) {
+	children := make([]*desired, len(answer.Children))
+	for i, text := range answer.Children {
+		var err error
+		if children[i], err = m.child(text, parent); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return children, nil
 }
 
 // syncFinalizer adds the finalizer if the operator declares one. A parent that
@@ -128,7 +122,7 @@ func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted
 	if err != nil || slices.Contains(live.GetFinalizers(), name) == wanted {
 		return live, err
 	}
-	successor := live.DeepCopy()
+	successor := apiserver.WithMetadata(live)
 	finalizers := slices.DeleteFunc(successor.GetFinalizers(), func(other string) bool { return other == name })
 	if wanted {
 		finalizers = append(finalizers, name)
@@ -162,7 +156,7 @@ func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]
 		status = map[string]any{}
 	}
 	status["observedGeneration"] = object.GetGeneration()
-	if old, _ := live.Object["status"].(map[string]any); old != nil && reflect.DeepEqual(old, status) {
+	if old, _ := live.Object["status"].(map[string]any); old != nil && apiserver.Equal(old, status) {
 		return nil
 	}
 	_, err = m.send(true, func() (apiserver.Object, error) {

@@ -1,8 +1,6 @@
 package composite
 
 import (
-	"encoding/json"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -30,32 +28,28 @@ func stateOf(object apiserver.Object, desired string) applyState {
 }
 
 // applyOnServer applies a child with force, unless its applyState is unchanged.
-func (m *Metacontroller) applyOnServer(p *Parent, object, live, desired apiserver.Object) error {
-	desired = desired.DeepCopy()
-	claim(desired, object)
-	apiserver.DropServerSet(desired)
-	text, err := json.Marshal(desired.Object)
+func (m *Metacontroller) applyOnServer(p *Parent, object, live apiserver.Object, child *desired) error {
+	body, err := child.body(object)
 	if err != nil {
 		return err
 	}
-	ref := apiserver.RefOf(desired)
 	if live != nil {
-		state := stateOf(live, string(text))
-		if m.applied[ref] == state {
+		state := stateOf(live, child.text)
+		if m.applied[child.ref] == state {
 			return nil
 		}
-		if p.updateMethod(ref) != metacontroller.InPlace {
-			m.applied[ref] = state
+		if p.updateMethod(child.ref) != metacontroller.InPlace {
+			m.applied[child.ref] = state
 			return nil
 		}
 	}
-	patched, err := m.send(false, func() (apiserver.Object, error) { return m.server.Apply(desired) })
+	patched, err := m.send(false, func() (apiserver.Object, error) { return m.server.Apply(body) })
 	if apierrors.IsConflict(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	m.applied[ref] = stateOf(patched, string(text))
+	m.applied[child.ref] = stateOf(patched, child.text)
 	return nil
 }

@@ -75,9 +75,10 @@ func (m *Metacontroller) DeliverAll() {
 // Heard returns an object as Metacontroller's cache has it, or nil.
 func (m *Metacontroller) Heard(ref apiserver.Ref) apiserver.Object { return m.cache.Get(ref) }
 
-// HeardAll returns all objects in Metacontroller's cache, in the order of kinds
-// and names.
-func (m *Metacontroller) HeardAll() []apiserver.Object { return m.cache.Objects() }
+// Named returns the first object of a kind and name in Metacontroller's cache.
+func (m *Metacontroller) Named(kind, name string) (apiserver.Ref, bool) {
+	return m.cache.Named(kind, name)
+}
 
 // Relist ends the watch of a kind and lists the current objects: changes in
 // between are never observed.

@@ -31,6 +31,9 @@ type Builtin struct {
 	lost     map[types.UID]int32
 	retries  map[apiserver.Ref]time.Time // when a Job may start its next Pod
 	pods     *podWatch                   // nil unless late
+	// controllers are in the order of a step: Pods first, so that their owners see the
+	// changes in the same step.
+	controllers []controller
 }
 
 // Faults are the faults of an object, or of what controls it.
@@ -64,6 +67,11 @@ func New(server *apiserver.Server, options Options) *Builtin {
 		queue: map[apiserver.Ref]int{}, timers: map[apiserver.Ref]time.Time{}, lost: map[types.UID]int32{},
 		retries: map[apiserver.Ref]time.Time{}, cascades: map[apiserver.Ref]bool{},
 	}
+	b.controllers = []controller{
+		{metacontroller.Pod, b.pod}, {metacontroller.PersistentVolumeClaim, b.claim}, {metacontroller.Service, b.service},
+		{metacontroller.StatefulSet, b.statefulSet}, {metacontroller.DaemonSet, b.daemonSet},
+		{metacontroller.Deployment, b.deployment}, {metacontroller.Job, b.job},
+	}
 	if options.Late {
 		b.pods = &podWatch{Cache: apiserver.NewCache("")}
 	}
@@ -75,20 +83,6 @@ func New(server *apiserver.Server, options Options) *Builtin {
 type controller struct {
 	kind      metacontroller.Resource
 	reconcile func(apiserver.Ref)
-}
-
-// controllers returns the built-in controllers in the order of a step: Pods
-// first, so that their owners see the changes in the same step.
-func (b *Builtin) controllers() []controller {
-	return []controller{
-		{metacontroller.Pod, b.pod},
-		{metacontroller.PersistentVolumeClaim, b.claim},
-		{metacontroller.Service, b.service},
-		{metacontroller.StatefulSet, b.statefulSet},
-		{metacontroller.DaemonSet, b.daemonSet},
-		{metacontroller.Deployment, b.deployment},
-		{metacontroller.Job, b.job},
-	}
 }
 
 // observe queues the objects that a change affects. Writes of others in this
@@ -158,7 +152,7 @@ func (b *Builtin) Step() {
 	orphans := b.orphans
 	b.orphans = nil
 	b.Wake()
-	for _, controller := range b.controllers() {
+	for _, controller := range b.controllers {
 		b.HearOfPods()
 		var batch []apiserver.Ref
 		for ref, first := range b.queue {
@@ -182,7 +176,16 @@ func (b *Builtin) Step() {
 }
 
 func (b *Builtin) isControlled(ref apiserver.Ref) bool {
-	return slices.ContainsFunc(b.controllers(), func(c controller) bool { return ref.Is(c.kind) })
+	return slices.ContainsFunc(b.controllers, func(c controller) bool { return ref.Is(c.kind) })
+}
+
+// Waits reports whether an object waits for a controller that is not simulated: nothing ever
+// writes its status. A kind without generation has no status to wait for.
+func (b *Builtin) Waits(object apiserver.Object) bool {
+	ref := apiserver.RefOf(object)
+	owner, _ := apiserver.ControllerOf(object)
+	isOfDeployment := ref.Is(metacontroller.ReplicaSet) && owner.Is(metacontroller.Deployment)
+	return object.GetGeneration() > 0 && !isOfDeployment && !b.isControlled(ref)
 }
 
 // IsBusy reports whether the queue for the next step has objects.
@@ -203,26 +206,17 @@ func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
 func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }
 
 // load decodes an object that is not being deleted, or returns nil.
-func load[T any](b *Builtin, ref apiserver.Ref) *T {
+func load[T any, P apiserver.Copyable[T]](b *Builtin, ref apiserver.Ref) P {
 	object := b.server.Get(ref)
 	if object == nil || object.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	typed := new(T)
-	if err := apiserver.Decode(object, typed); err != nil {
-		panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
-	}
-	return typed
+	return apiserver.Typed[T, P](b.server, ref)
 }
 
-// report writes a status.
-func (b *Builtin) report(ref apiserver.Ref, status any) {
-	if b.server.Get(ref) == nil {
-		return
-	}
-	if _, err := b.server.UpdateStatus(apiserver.ByKubernetes, ref, apiserver.Encode(status).Object); err != nil {
-		panic(err) // it existed a moment ago
-	}
+// report writes the status of an object.
+func (b *Builtin) report(ref apiserver.Ref, typed metav1.Object, status any) {
+	b.server.Report(apiserver.ByKubernetes, ref, typed, status)
 }
 
 // create creates an object of a controller. A refused one is missing in the

@@ -14,7 +14,7 @@ func (b *Builtin) daemonSet(ref apiserver.Ref) {
 	}
 	hash := templateHash(&d.Spec.Template)
 	isUpdated := func(r replica) bool {
-		return r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] == hash
+		return apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == hash
 	}
 	pods := b.replicas(d.UID)
 	b.reportDaemonSet(d, ref, pods, isUpdated)
@@ -37,7 +37,7 @@ func (b *Builtin) reportDaemonSet(d *appsv1.DaemonSet, ref apiserver.Ref, pods [
 	now := b.server.Now()
 	isAvailable := func(r replica) bool { return r.isAvailable(now, d.Spec.MinReadySeconds) }
 	available := count(pods, isAvailable)
-	b.report(ref, &appsv1.DaemonSetStatus{
+	d.Status = appsv1.DaemonSetStatus{
 		ObservedGeneration:     d.Generation,
 		DesiredNumberScheduled: 1,
 		CurrentNumberScheduled: int32(len(pods)),
@@ -45,5 +45,6 @@ func (b *Builtin) reportDaemonSet(d *appsv1.DaemonSet, ref apiserver.Ref, pods [
 		NumberReady:            count(pods, func(r replica) bool { return r.ready }),
 		NumberAvailable:        available,
 		NumberUnavailable:      1 - available,
-	})
+	}
+	b.report(ref, d, &d.Status)
 }

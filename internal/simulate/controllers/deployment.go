@@ -48,11 +48,11 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 		if object.GetKind() != "ReplicaSet" {
 			continue
 		}
-		revision, _ := strconv.Atoi(object.GetAnnotations()[revisionAnnotation])
+		revision, _ := strconv.Atoi(apiserver.Annotation(object, revisionAnnotation))
 		newest = max(newest, revision)
 		pods := b.replicas(object.GetUID())
 		r.terminating += count(pods, func(p replica) bool { return p.terminating })
-		if object.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey] == hash {
+		if apiserver.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) == hash {
 			r.newest, r.updated = object, live(pods)
 		} else {
 			r.old = append(r.old, live(pods)...)
@@ -80,7 +80,7 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	})
 	r.newest = b.server.Get(apiserver.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
 	r.made = true
-	annotated := b.server.Get(r.ref).DeepCopy()
+	annotated := apiserver.WithMetadata(b.server.Get(r.ref))
 	apiserver.SetAnnotation(annotated, revisionAnnotation, strconv.Itoa(revision))
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
 }
@@ -101,7 +101,7 @@ func (b *Builtin) scale(r *rollout) {
 	} else if len(r.old) > 0 || r.terminating > 0 && have == 0 { // Recreate: first all old Pods are deleted
 		want = 0
 	}
-	template := r.template(r.newest.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey])
+	template := r.template(apiserver.Label(r.newest, appsv1.DefaultDeploymentUniqueLabelKey))
 	for range min(want-have, want+surge-all) {
 		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
 	}
@@ -159,7 +159,8 @@ func (b *Builtin) reportDeployment(r *rollout) {
 	}
 	b.setDeploymentCondition(&status, available, false)
 	b.setProgressing(r, &status)
-	b.report(r.ref, &status)
+	r.Status = status
+	b.report(r.ref, r.Deployment, &r.Status)
 }
 
 // setProgressing sets Progressing: a rollout past its progress deadline has

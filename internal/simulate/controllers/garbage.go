@@ -50,6 +50,9 @@ func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) 
 // noteMissingOwner records an object whose owner is deleted already, or never
 // existed in its namespace.
 func (b *Builtin) noteMissingOwner(object apiserver.Object) {
+	if len(apiserver.Owners(object)) == 0 {
+		return
+	}
 	for _, owner := range object.GetOwnerReferences() {
 		if !b.isAlive(object, owner) && !slices.Contains(b.orphans, owner.UID) {
 			b.orphans = append(b.orphans, owner.UID)
@@ -109,7 +112,7 @@ func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	if left && len(b.server.OwnedBy(owner.GetUID())) > 0 {
 		return true
 	}
-	freed := b.server.Get(ref).DeepCopy()
+	freed := apiserver.WithMetadata(b.server.Get(ref))
 	freed.SetFinalizers(slices.DeleteFunc(freed.GetFinalizers(), isCascade))
 	b.server.Replace(apiserver.ByKubernetes, freed)
 	return false

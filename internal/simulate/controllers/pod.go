@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,14 +39,16 @@ func (b *Builtin) pod(ref apiserver.Ref) {
 	}
 	b.advance(object, pod)
 	b.startEphemeral(pod)
-	b.report(ref, &pod.Status)
+	b.report(ref, pod, &pod.Status)
 }
 
 // schedule binds a Pod to the node, which does not change its generation.
 func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
-	bound := object.DeepCopy()
-	bound.Object["spec"].(map[string]any)["nodeName"] = nodeName
+	bound := apiserver.WithMetadata(object)
+	spec := maps.Clone(object.Object["spec"].(map[string]any))
+	spec["nodeName"] = nodeName
+	bound.Object["spec"] = spec
 	bound.Object["status"] = apiserver.Encode(&pod.Status).Object
 	b.server.Replace(apiserver.ByKubernetes, bound)
 }
@@ -188,7 +191,7 @@ func (b *Builtin) Evict(ref apiserver.Ref) {
 	pod.Status.Message = "The node was low on resource: memory. "
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
-	b.report(ref, &pod.Status)
+	b.report(ref, pod, &pod.Status)
 }
 
 // setReady sets both conditions of readiness.

@@ -19,7 +19,7 @@ func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
 		return false
 	}
 	delete(b.queue, ref)
-	for _, controller := range b.controllers() {
+	for _, controller := range b.controllers {
 		if ref.Is(controller.kind) {
 			controller.reconcile(ref)
 		}

@@ -120,7 +120,7 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 		first = max(first, int(*rolling.Partition))
 	}
 	for i := end - 1; i >= first; i-- {
-		if r := pods[i]; r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] != revision {
+		if r := pods[i]; apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) != revision {
 			b.deletePod(r)
 			return
 		} else if !r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
@@ -141,7 +141,7 @@ func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 			if claim == nil || len(claim.GetOwnerReferences()) > 0 == goes {
 				continue
 			}
-			claim = claim.DeepCopy()
+			claim = apiserver.WithMetadata(claim)
 			claim.SetOwnerReferences(nil)
 			if goes {
 				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
@@ -166,7 +166,7 @@ func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, po
 		if r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
 			status.AvailableReplicas++
 		}
-		switch r.object.GetLabels()[appsv1.ControllerRevisionHashLabelKey] {
+		switch apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) {
 		case revision:
 			status.UpdatedReplicas++
 		case status.CurrentRevision:
@@ -179,5 +179,6 @@ func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, po
 	if status.CurrentRevision == revision {
 		status.CurrentReplicas = status.UpdatedReplicas
 	}
-	b.report(ref, &status)
+	s.Status = status
+	b.report(ref, s, &s.Status)
 }

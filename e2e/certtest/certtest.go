@@ -1,0 +1,1 @@
+../../internal/certtest/certtest.go

@@ -1,1 +1,0 @@
-../../internal/forwardtest/forwardtest.go
