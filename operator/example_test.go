@@ -72,7 +72,7 @@ func ExampleAnswer() {
 	fmt.Println(answer.Children[0].Kind, answer.Children[0].Name)
 	// Output:
 	// Ready=False Creating: being created: Deployment/corner
-	// ChildrenObserved=False Asked: asked for: Deployment/corner
+	// ChildrenObserved=False Requested: asked for: Deployment/corner
 	// Deployment corner
 }
 

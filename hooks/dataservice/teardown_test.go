@@ -86,7 +86,7 @@ func TestVolumesStayWhereTheirSetCannotBeUpdated(t *testing.T) {
 		s.world.Step()
 	}
 	require.Equal(t, []string{"mysql-dataservice"}, s.workloads())
-	require.Contains(t, s.condition("VolumesDeleted"), "False Asked: has to learn first what becomes of its volumes: StatefulSet/mysql-dataservice; where it cannot be updated, set storage.onDelete to Retain")
+	require.Contains(t, s.condition("VolumesDeleted"), "False Requested: has to learn first what becomes of its volumes: StatefulSet/mysql-dataservice; where it cannot be updated, set storage.onDelete to Retain")
 	s.apply(s.sample(set("mysql.storage.onDelete", "Retain")))
 	s.world.Play()
 	require.Empty(t, s.world.Parents(), "the DataService is gone")

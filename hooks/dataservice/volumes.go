@@ -13,8 +13,8 @@ import (
 // what becomes of their volumes, and absent otherwise.
 const conditionVolumesDeleted = "VolumesDeleted"
 
-// reasonAsked is the reason of VolumesDeleted=False.
-const reasonAsked = "Asked"
+// reasonRequested is the reason of VolumesDeleted=False.
+const reasonRequested = "Requested"
 
 // updateRetention finds the StatefulSets of the current stage that have yet to learn
 // what becomes of their volumes.
@@ -30,7 +30,7 @@ func (d *teardown) updateRetention() {
 		}
 	}
 	if len(names) > 0 {
-		d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonAsked,
+		d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonRequested,
 			"has to learn first what becomes of its volumes: "+strings.Join(names, ", ")+"; where it cannot be updated, set storage.onDelete to Retain")
 	}
 }

@@ -78,7 +78,7 @@ func TestNumbersThatCannotBeHadAreForgotten(t *testing.T) {
 
 // TestPendingNumbersOfForgedStatus is a status that the hook did not write.
 func TestPendingNumbersOfForgedStatus(t *testing.T) {
-	status := `{"conditions":[{"type":"ChildrenObserved","status":"False","reason":"Asked","message":"asked for: Pod/web-0","lastTransitionTime":"2026-01-02T03:04:00Z"}],` +
+	status := `{"conditions":[{"type":"ChildrenObserved","status":"False","reason":"Requested","message":"asked for: Pod/web-0","lastTransitionTime":"2026-01-02T03:04:00Z"}],` +
 		`"pending":[-1,7,7,2147483647,0,3,9]}`
 	a := askWithStatus(t, `{"size":3}`, status, podsOf(0))
 	require.Equal(t, []string{"web-3", "web-7"}, a.fresh)
