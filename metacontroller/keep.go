@@ -38,8 +38,8 @@ type kept struct {
 //
 // What is written depends on the kind's update method. An existing OnDelete
 // child is never modified, so its name is enough. An InPlace child is written
-// with the fields that were last applied and their current values, so that applying it changes nothing and takes no field from
-// another owner.
+// with the fields that were last applied and their current values, so that applying
+// it changes nothing and takes no field from another owner.
 func Keep(observed Snapshot) Object { return keep(observed) }
 
 func keep(observed Snapshot) *kept {

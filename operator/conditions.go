@@ -234,7 +234,7 @@ func (c *Conditions) wait(conditionType string, children, old []string) waiting 
 	since := c.since(conditionType, children, old)
 	left := ChildGrace - c.now.Sub(since.Time)
 	if left > 0 {
-		c.set(conditionType, metav1.ConditionFalse, "Asked", "asked for: "+listed(children), since)
+		c.set(conditionType, metav1.ConditionFalse, "Requested", "asked for: "+listed(children), since)
 		return waiting{retryAfter: left}
 	}
 	reason := map[string]string{ConditionChildrenObserved: "Absent", ConditionChildrenUpdated: "Outdated"}[conditionType]

@@ -51,7 +51,7 @@ func TestConditionKeepsItsTimeWhileItsStatusStays(t *testing.T) {
 func TestReportChildren(t *testing.T) {
 	absent := func(age time.Duration) []metav1.Condition {
 		return []metav1.Condition{{
-			Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Asked", Message: "asked for: some", ObservedGeneration: 1,
+			Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Requested", Message: "asked for: some", ObservedGeneration: 1,
 			LastTransitionTime: metav1.NewTime(noon.Add(-age)),
 		}}
 	}
@@ -122,7 +122,7 @@ func TestUpdateThatIsRefused(t *testing.T) {
 	list, resync := at(nil, 1, 0, refused)
 	require.Equal(t, 30*time.Second, resync)
 	require.Equal(t, "False Updating", told(list, ConditionReady))
-	require.Equal(t, "False Asked", told(list, ConditionChildrenUpdated))
+	require.Equal(t, "False Requested", told(list, ConditionChildrenUpdated))
 
 	list, resync = at(list, 1, 20*time.Second, refused)
 	require.Equal(t, 10*time.Second, resync)
@@ -163,7 +163,7 @@ func TestUpdateThatIsRefused(t *testing.T) {
 func TestFutureTimesCountAsNow(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	old := []metav1.Condition{{
-		Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Asked", Message: "asked for: Pod/a",
+		Type: ConditionChildrenObserved, Status: metav1.ConditionFalse, Reason: "Requested", Message: "asked for: Pod/a",
 		LastTransitionTime: metav1.NewTime(now.AddDate(10, 0, 0)),
 	}}
 	c := NewConditions(old, 1, now)

@@ -74,10 +74,22 @@ func (k kind) laws(t *testing.T) {
 		t.Run(k.short(c), func(t *testing.T) {
 			t.Parallel()
 			for _, law := range laws.OfAnswers() {
-				t.Run(law.Name, func(t *testing.T) { law.Check(t, c, answer) })
+				t.Run(law.Name, func(t *testing.T) {
+					advise(t, law.Remedy)
+					law.Check(t, c, answer)
+				})
 			}
 		})
 	}
+}
+
+// advise logs what to do if the test fails.
+func advise(t *testing.T, remedy string) {
+	t.Cleanup(func() {
+		if t.Failed() && remedy != "" {
+			t.Log("what to do: " + remedy)
+		}
+	})
 }
 
 // customizeAnswers: customize succeeds for a damaged parent.

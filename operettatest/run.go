@@ -73,25 +73,29 @@ func newKind(t testing.TB, dir string, controller metacontroller.Controller, all
 // run runs all checks of a kind. Slow ones have parallel subtests.
 func (k kind) run(t *testing.T) {
 	for _, part := range []struct {
-		name string
-		test func(kind, *testing.T)
+		name   string
+		test   func(kind, *testing.T)
+		remedy string
 	}{
-		{"owes nothing", kind.owesNothing},
-		{"goldens", kind.goldens},
-		{"files are pairs", kind.filesArePairs},
-		{"cases tell their reason", kind.casesTellTheirReason},
-		{"parents can be stored", kind.parentsCanBeStored},
-		{"calls share nothing", kind.callsShareNothing},
-		{"laws", kind.laws},
-		{"customize answers", kind.customizeAnswers},
-		{"nothing forged is passed on", kind.nothingForged},
-		{"cases come to rest", kind.casesComeToRest},
-		{"samples become Ready", kind.samplesBecomeReady},
-		{"samples survive a lost status", kind.samplesSurviveLostStatus},
-		{"samples survive what is late", kind.samplesSurviveWhatIsLate},
+		{"owes nothing", kind.owesNothing, ""},
+		{"goldens", kind.goldens, ""},
+		{"files are pairs", kind.filesArePairs, ""},
+		{"cases tell their reason", kind.casesTellTheirReason, ""},
+		{"parents can be stored", kind.parentsCanBeStored, ""},
+		{"calls share nothing", kind.callsShareNothing, "keep no variable between calls, and change no value of the declaration"},
+		{"laws", kind.laws, ""},
+		{"customize answers", kind.customizeAnswers, "answer from what can be read of the parent, and never with an error"},
+		{"nothing forged is passed on", kind.nothingForged, "restate an observed child with metacontroller.Keep, and copy no text from one"},
+		{"cases come to rest", kind.casesComeToRest, "say in a child and in the status nothing that differs from call to call"},
+		{"samples become Ready", kind.samplesBecomeReady, "operetta simulate with the sample tells the story"},
+		{"samples survive a lost status", kind.samplesSurviveLostStatus,
+			"rely on what the status says only once a request shows it; if this may depend on history, declare it in Invariants.History of the Controller"},
+		{"samples survive what is late", kind.samplesSurviveWhatIsLate,
+			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()
+			advise(t, part.remedy)
 			part.test(k, t)
 		})
 	}

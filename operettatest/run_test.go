@@ -182,19 +182,23 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 	}
 }
 
-// TestWrongOperatorsAreFound wants each mutant to be found by the part that is for it.
+// TestWrongOperatorsAreFound wants each mutant to be found by the part that is for it, which
+// says what to do.
 func TestWrongOperatorsAreFound(t *testing.T) {
-	for mutant, part := range map[string]string{
-		"drops the child that it has made": "samples_become_Ready",
-		"another answer each time":         "laws",
-		"Ready from the beginning":         "samples_survive_what_is_late",
-		"never Ready":                      "samples_become_Ready",
+	for mutant, told := range map[string]struct{ part, remedy string }{
+		"drops the child that it has made": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
+		"another answer each time":         {"laws", "do not range over a map into a list: sort its keys; read no clock but request.Now"},
+		"Ready from the beginning": {"samples_survive_what_is_late",
+			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
+		"never Ready": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
 	} {
 		t.Run(mutant, func(t *testing.T) {
 			t.Parallel()
+			part := told.part
 			output, passed := runProject(t, part, "testdata/project", mutant)
 			require.False(t, passed)
 			require.Contains(t, output, "--- FAIL: TestProject/web/"+part)
+			require.Contains(t, output, "what to do: "+told.remedy+"\n")
 			_, passed = runProject(t, part, "testdata/project", "")
 			require.True(t, passed)
 		})

@@ -10,7 +10,7 @@ import (
 // bySimulation returns an object as the simulated API server stores it. The error
 // is a refusal.
 func bySimulation(object apiserver.Object) (map[string]any, error) {
-	server := apiserver.New(apiserver.Options{Now: func() time.Time { return time.Unix(0, 0) }})
+	server := apiserver.New(apiserver.Options{Kinds: apiserver.NewCatalogue(nil), Now: func() time.Time { return time.Unix(0, 0) }})
 	stored, err := server.Create(apiserver.ByUser, object)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -98,7 +97,6 @@ func (p Policy) job(build *Build, hash string) *batchv1.Job {
 	jobLabels[hashLabel] = hash
 	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.Revision}
 	return &batchv1.Job{
-		TypeMeta: metav1.TypeMeta{APIVersion: metacontroller.Job.APIVersion, Kind: metacontroller.Job.Kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: jobName(build, hash), Namespace: build.Namespace, Labels: jobLabels, Annotations: annotations,
 		},

@@ -2,13 +2,11 @@ package build
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -26,11 +24,8 @@ const (
 	reasonWaiting      = "Waiting"
 )
 
-// report returns the status of the newest build, and when to check again.
-func report(s state, p plan, differs metacontroller.Difference) (Status, time.Duration) {
-	conditions := operator.NewConditions(s.build.Status.Conditions, s.build.Generation, s.now)
-	children := conditions.ReportChildren(differs, s.build.Status.PendingChildren)
-	p.resyncWithin(children.ResyncAfter)
+// report returns the status of the newest build.
+func (s state) report(p plan, r *operator.Report) Status {
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
@@ -54,25 +49,22 @@ func report(s state, p plan, differs metacontroller.Difference) (Status, time.Du
 		v.Reason, v.Message = reasonWaiting, p.waits
 	}
 	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown}
-	conditions.Set(conditionSucceeded, succeeded[v.State], v.Reason, v.Message)
-	summary := children.With(v)
+	r.Set(conditionSucceeded, succeeded[v.State], v.Reason, v.Message)
+	summary := r.With(v)
 	switch { // what is in the way, which the children do not tell
 	case p.blocked != "":
-		conditions.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Job/"+status.JobName)
+		r.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Job/"+status.JobName)
 		summary = operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: p.blocked}
 	case p.waits != "":
 		summary = v
 	}
-	conditions.SetSummary(summary)
-	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	status, left := operator.Pace(conditions, s.build.Status, status, Status.isProgressOf)
-	p.resyncWithin(left)
-	return status, p.resyncAfter
+	r.SetSummary(summary)
+	return status
 }
 
-// isProgressOf reports whether a status differs from an older one only in what later syncs do
+// IsProgressOf reports whether a status differs from an older one only in what later syncs do
 // not read and nobody waits for.
-func (s Status) isProgressOf(old Status) bool {
+func (s Status) IsProgressOf(old Status) bool {
 	s.ObservedGeneration, s.StartTime, s.Conditions, s.PendingChildren = old.ObservedGeneration, old.StartTime, old.Conditions, old.PendingChildren
 	return equality.Semantic.DeepEqual(s, old)
 }

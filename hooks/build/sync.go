@@ -29,8 +29,6 @@ func (p Policy) sync(build *Build, request metacontroller.Observed) (result, err
 		return result{}, err
 	}
 	differs.Missing = append(differs.Missing, plan.missing...)
-	status, resync := report(s, plan, differs)
-	asked := operator.NewConditions(build.Status.Conditions, build.Generation, request.Now).
-		BackOffRejected(wanted, differs, build.Status.PendingChildren, request.Children)
-	return result{Status: status, Children: append(plan.kept, asked...), ResyncAfter: resync}, nil
+	report := operator.NewReport(build, build.Status.Status, request, differs)
+	return operator.Answer(report, build.Status, s.report(plan, report), append(plan.kept, wanted...), plan.resyncAfter), nil
 }

@@ -39,11 +39,12 @@ type teardown struct {
 	// current is the last stage with objects left, Pods included, or -1.
 	current int
 	// resyncAfter is when to check again without an event, or zero.
-	resyncAfter      time.Duration
+	resyncAfter time.Duration
+	// mayDeleteVolumes is set where the spec can tell so.
 	mayDeleteVolumes bool
 
-	// retained are the StatefulSets that have yet to be updated so that their
-	// volumes are deleted.
+	// retained are the StatefulSets that have yet to learn what becomes of their
+	// volumes.
 	retained   []metacontroller.Object
 	conditions *operator.Conditions
 }
@@ -114,7 +115,7 @@ func (d *teardown) waitsForPod(pod leftPod, now time.Time) bool {
 }
 
 // children returns what stays for now: the earlier stages, and StatefulSets
-// that have yet to be updated so that their volumes are deleted with them.
+// that have yet to learn what becomes of their volumes.
 func (d *teardown) children() []metacontroller.Object {
 	stay := slices.Clone(d.retained)
 	for _, child := range d.left {

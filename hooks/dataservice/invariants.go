@@ -31,14 +31,20 @@ type keeper struct {
 	rows    []component
 	ready   map[string]bool // components that have ever been ready, by owner
 	started map[string]bool // those of which there was ever a workload
+	mayGo   bool            // whether a DataService has asked for the deletion of its volumes with it
 }
 
 func (k *keeper) watch(w metacontroller.Write) string {
 	switch w.Object().GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return k.workload(w)
+	case "DataService":
+		// One that thinks better of it during its deletion may be late.
+		k.mayGo = k.mayGo || w.After != nil && w.After.GetDeletionTimestamp() != nil && deletesVolumes(w.After)
 	case "PersistentVolumeClaim":
-		if w.After != nil || w.By == "deleted by hand" || deletesVolumes(w) {
+		parents := w.List("d3os-product.com.d3os/v1", "DataService")
+		isLeft := len(parents) == 0 && len(w.Object().GetOwnerReferences()) > 0
+		if w.After != nil || w.By == "deleted by hand" || k.mayGo || isLeft || slices.ContainsFunc(parents, deletesVolumes) {
 			return ""
 		}
 		return fmt.Sprintf("the volume %s is lost", w.Before.GetName())
@@ -121,16 +127,10 @@ func parentOf(w metacontroller.Write, uid string) *unstructured.Unstructured {
 	return nil
 }
 
-// deletesVolumes reports whether the claim may go: an existing DataService asks for that,
-// or none exists any more.
-func deletesVolumes(w metacontroller.Write) bool {
-	parents := w.List("d3os-product.com.d3os/v1", "DataService")
-	for _, parent := range parents {
-		for _, name := range []string{"mysql", "uuc"} {
-			if onDelete, _, _ := unstructured.NestedString(parent.Object, "spec", name, "storage", "onDelete"); onDelete == string(Delete) {
-				return true
-			}
-		}
-	}
-	return len(parents) == 0 && len(w.Before.GetOwnerReferences()) > 0
+// deletesVolumes reports whether the spec of a DataService asks for that.
+func deletesVolumes(parent *unstructured.Unstructured) bool {
+	return slices.ContainsFunc([]string{"mysql", "uuc"}, func(name string) bool {
+		onDelete, _, _ := unstructured.NestedString(parent.Object, "spec", name, "storage", "onDelete")
+		return onDelete == string(Delete)
+	})
 }

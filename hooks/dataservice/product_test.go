@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // TestAnotherTable carries another product: nothing but the table knows a
@@ -29,7 +30,7 @@ func TestAnotherTable(t *testing.T) {
 	plan, err := decide(p, observed{}, metacontroller.Observed{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"Service/queue", "StatefulSet/queue"}, plan.differs.Missing)
-	status, _ := report(plan, time.Now())
+	status := plan.report(operator.NewReport(ds, ds.Status.Status, metacontroller.Observed{Now: time.Now()}, plan.differs))
 	require.Equal(t, []ComponentStatus{
 		{Component: "queue", Name: "queue", Kind: StatefulSet, Message: "Service/queue is being created"},
 		{Component: "worker", Name: "worker", Kind: DaemonSet, Message: "waits for queue"},

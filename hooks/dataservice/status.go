@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -23,10 +22,8 @@ const (
 	reasonTooLarge = "TooLarge"
 )
 
-// report returns the status of all components, and when to check again.
-func report(p *plan, now time.Time) (Status, time.Duration) {
-	conditions := operator.NewConditions(p.ds.Status.Conditions, p.ds.Generation, now)
-	children := conditions.ReportChildren(p.differs, p.ds.Status.PendingChildren)
+// report returns the status of all components.
+func (p *plan) report(r *operator.Report) Status {
 	var status Status
 	ready, all := 0, 0
 	for _, part := range p.parts {
@@ -47,16 +44,14 @@ func report(p *plan, now time.Time) (Status, time.Duration) {
 		isMiddleware  bool
 	}{{conditionMiddlewareReady, true}, {conditionServicesReady, false}} {
 		j := p.summarize(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
-		conditions.SetSummarized(partial.conditionType, j)
+		r.SetSummarized(partial.conditionType, j)
 	}
-	conditions.SetSummary(children.With(p.judge()))
-	status.Conditions, status.PendingChildren = conditions.List(), children.Pending
-	status, left := operator.Pace(conditions, p.ds.Status, status, Status.isProgressOf)
-	return status, operator.Soonest(children.ResyncAfter, left)
+	r.SetSummary(r.With(p.judge()))
+	return status
 }
 
-// isProgressOf reports whether a status differs from an older one only in how far the work is.
-func (s Status) isProgressOf(old Status) bool { return s.Phase == old.Phase }
+// IsProgressOf reports whether a status differs from an older one only in how far the work is.
+func (s Status) IsProgressOf(old Status) bool { return s.Phase == old.Phase }
 
 // componentStatus returns the status of one component.
 func (p *plan) componentStatus(part *part) ComponentStatus {

@@ -22,8 +22,6 @@ func (p Policy) sync(ds *DataService, request metacontroller.Observed) (result, 
 	if err != nil {
 		return result{}, err
 	}
-	status, resync := report(plan, request.Now)
-	children := operator.NewConditions(ds.Status.Conditions, ds.Generation, request.Now).
-		BackOffRejected(plan.children, plan.differs, ds.Status.PendingChildren, request.Children)
-	return result{Status: status, Children: children, ResyncAfter: resync}, nil
+	report := operator.NewReport(ds, ds.Status.Status, request, plan.differs)
+	return operator.Answer(report, ds.Status, plan.report(report), plan.children), nil
 }

@@ -7,8 +7,7 @@ import (
 
 // component is a row of the table: a part of the product with its defaults.
 type component struct {
-	// key is its name in the spec. It is a label of its children, so that a
-	// renamed component is recognized.
+	// key is its name in the spec, and the value of a label of its children.
 	key string
 	// from returns its settings in the spec, or nil.
 	from func(*Spec) *settings

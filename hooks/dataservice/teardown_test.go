@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,11 +86,23 @@ func TestVolumesStayWhereTheirSetCannotBeUpdated(t *testing.T) {
 		s.world.Step()
 	}
 	require.Equal(t, []string{"mysql-dataservice"}, s.workloads())
-	require.Contains(t, s.condition("VolumesDeleted"), "False Asked: asked to delete its volumes with it: StatefulSet/mysql-dataservice; where it cannot be updated, set storage.onDelete to Retain")
+	require.Contains(t, s.condition("VolumesDeleted"), "False Requested: has to learn first what becomes of its volumes: StatefulSet/mysql-dataservice; where it cannot be updated, set storage.onDelete to Retain")
 	s.apply(s.sample(set("mysql.storage.onDelete", "Retain")))
 	s.world.Play()
 	require.Empty(t, s.world.Parents(), "the DataService is gone")
 	require.NotNil(t, s.world.Get("PersistentVolumeClaim/data-mysql-dataservice-0"))
+}
+
+// TestVolumesStayWhereSomebodyThinksBetterOfIt has a StatefulSet that knows already that its
+// volumes go with it: it has to learn that they stay.
+func TestVolumesStayWhereSomebodyThinksBetterOfIt(t *testing.T) {
+	cases := operettatest.Cases(t, "../..", dataservice.Controller())
+	i := slices.IndexFunc(cases, func(c operettatest.Case) bool { return c.Name == "dataservice/finalize/set-goes-when-it-knows" })
+	require.GreaterOrEqual(t, i, 0)
+	request := strings.Replace(string(cases[i].Request), `"onDelete":"Delete"`, `"onDelete":"Retain"`, 1)
+	answer, err := dataservice.Controller().Call(metacontroller.FinalizeHook, cases[i].Now, []byte(request))
+	require.NoError(t, err)
+	require.Contains(t, string(answer.Body), `"whenDeleted":"Retain"`)
 }
 
 // TestStatusOfATeardownIsBounded whatever labels strangers write onto their Pods.

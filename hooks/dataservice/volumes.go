@@ -9,48 +9,48 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// conditionVolumesDeleted is False in a teardown that waits for StatefulSets to be
-// updated so that their volumes are deleted with them, and absent otherwise.
+// conditionVolumesDeleted is False in a teardown that waits for StatefulSets to learn
+// what becomes of their volumes, and absent otherwise.
 const conditionVolumesDeleted = "VolumesDeleted"
 
-// reasonAsked is the reason of VolumesDeleted=False.
-const reasonAsked = "Asked"
+// reasonRequested is the reason of VolumesDeleted=False.
+const reasonRequested = "Requested"
 
-// updateRetention finds the StatefulSets of the current stage that have yet to be
-// updated so that their volumes are deleted with them.
+// updateRetention finds the StatefulSets of the current stage that have yet to learn
+// what becomes of their volumes.
 func (d *teardown) updateRetention() {
 	var names []string
 	for _, child := range d.left {
 		if d.stage(child.component) < d.current {
 			continue
 		}
-		if set := d.withVolumes(child); set != nil {
+		if set := d.withRetention(child); set != nil {
 			d.retained = append(d.retained, set)
 			names = append(names, child.Ref())
 		}
 	}
 	if len(names) > 0 {
-		d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonAsked,
-			"asked to delete its volumes with it: "+strings.Join(names, ", ")+"; where it cannot be updated, set storage.onDelete to Retain")
+		d.conditions.Set(conditionVolumesDeleted, metav1.ConditionFalse, reasonRequested,
+			"has to learn first what becomes of its volumes: "+strings.Join(names, ", ")+"; where it cannot be updated, set storage.onDelete to Retain")
 	}
 }
 
-// withVolumes returns a StatefulSet with the retention policy that deletes its
-// claims, or nil once its controller has observed that. The rest is kept
-// unchanged: the current spec may be refused, and then it could never be
-// deleted.
-func (d *teardown) withVolumes(child leftChild) metacontroller.Object {
-	u := d.product.unit(child.component)
-	if !d.mayDeleteVolumes || u == nil || u.name != child.Name || u.said.storage == nil || u.said.storage.OnDelete != Delete {
+// withRetention returns a StatefulSet with the retention policy that the spec asks for,
+// which keeps the volumes where that cannot be read, or nil once its controller has
+// observed that. The rest is kept unchanged: the current spec may be refused, and then
+// it could never be deleted.
+func (d *teardown) withRetention(child leftChild) metacontroller.Object {
+	if child.Kind != metacontroller.StatefulSet.Kind || child.Terminating {
 		return nil
+	}
+	wanted := appsv1.RetainPersistentVolumeClaimRetentionPolicyType
+	u := d.product.unit(child.component)
+	if d.mayDeleteVolumes && u != nil && u.name == child.Name && u.said.storage != nil && u.said.storage.OnDelete == Delete {
+		wanted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	}
 	observed := d.observed.workload(StatefulSet, child.Name)
-	if child.Kind != metacontroller.StatefulSet.Kind || child.Terminating || observed == nil {
+	if observed == nil || observed.Spec.Retention.WhenDeleted == "" || observed.Spec.Retention.WhenDeleted == wanted && observed.rollout().IsObserved() {
 		return nil
 	}
-	goes := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	if observed.Spec.Retention.WhenDeleted == goes && observed.rollout().IsObserved() {
-		return nil
-	}
-	return metacontroller.KeepWith(child.Snapshot, string(goes), "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	return metacontroller.KeepWith(child.Snapshot, string(wanted), "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
 }

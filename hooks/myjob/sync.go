@@ -25,5 +25,5 @@ func sync(job *MyJob, request metacontroller.Observed) (result, error) {
 	}
 	report := operator.NewReport(job, job.Status.Status, request, differs)
 	status := state{job, observed, plan}.report(report)
-	return operator.Answer(report, job.Status, status, append(wanted, plan.kept...), plan.again), nil
+	return operator.Answer(report, job.Status, status, append(plan.kept, wanted...), plan.again), nil
 }

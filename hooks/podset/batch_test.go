@@ -58,8 +58,8 @@ func perMinute(batches []batch, began time.Time, minutes int) []int {
 	return sums
 }
 
-// TestAQuotaStopsAndLetsGoOn has a quota of 100 Pods, which is lifted.
-func TestAQuotaStopsAndLetsGoOn(t *testing.T) {
+// TestRefusedPodsCostLittle has a quota of 100 Pods, which is lifted.
+func TestRefusedPodsCostLittle(t *testing.T) {
 	size := 500
 	if testing.Short() {
 		size = 200

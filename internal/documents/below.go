@@ -32,7 +32,7 @@ func ReadBelow(folder, path string) ([]byte, error) {
 }
 
 // WriteBelow writes a file at a path below a folder, and makes the folders that it needs, for those
-// who may read the file. It is a new file, which takes the place of the former, with its mode, when
+// who may read the file. It is a new file, which takes the place of the former when
 // it is complete: a run that is interrupted leaves the former, and a hard link keeps what it had.
 // What is no regular file is not replaced: a symbolic link, say.
 func WriteBelow(folder, path string, content []byte, mode fs.FileMode) error {
@@ -59,22 +59,9 @@ func WriteBelow(folder, path string, content []byte, mode fs.FileMode) error {
 	if err := root.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := create(root, unfinished, content, mode, former); err != nil {
+	if err := root.WriteFile(unfinished, content, mode); err != nil {
 		_ = root.Remove(unfinished)
 		return err
 	}
 	return root.Rename(unfinished, path)
-}
-
-// create writes a file that does not exist, with the mode of a former one if there is one.
-func create(root *os.Root, path string, content []byte, mode fs.FileMode, former fs.FileInfo) error {
-	file, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err == nil && former != nil {
-		err = file.Chmod(former.Mode().Perm())
-	}
-	return cmp.Or(err, file.Close())
 }

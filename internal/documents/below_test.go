@@ -56,9 +56,6 @@ func TestAHardLinkKeepsWhatItHad(t *testing.T) {
 	text, err = ReadBelow(folder, "a")
 	require.NoError(t, err)
 	require.Equal(t, "now", string(text))
-	info, err := os.Stat(filepath.Join(folder, "a"))
-	require.NoError(t, err)
-	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 }
 
 // TestAnInterruptedWriteLeavesTheFormer: what is not complete has another name, and the next

@@ -60,58 +60,31 @@ func (t Tree) Check(root string, stdout io.Writer) error {
 }
 
 // changes returns the sorted paths of files that differ, are missing, or belong
-// to a removed kind.
+// to a removed kind or shard: those that were written by hand are left alone.
 func (t Tree) changes(root string) ([]string, error) {
 	var changes []string
-	for _, path := range slices.Sorted(maps.Keys(t)) {
+	paths := slices.Collect(maps.Keys(t))
+	searched := folders[:]
+	if t[shardsFolder+"/kustomization.yaml"] != nil {
+		searched = append(searched, shardsFolder+"/shard-*")
+	}
+	for _, folder := range searched {
+		found, err := fs.Glob(os.DirFS(root), folder+"/*.yaml") // the name of root is no pattern
+		if err != nil {
+			return nil, fmt.Errorf("listing what was generated: %w", err)
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
 		content, err := documents.ReadBelow(root, path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading what was generated: %w", err)
 		}
-		if err != nil || !bytes.Equal(content, t[path]) {
+		wanted, isWanted := t[path]
+		if isWanted && (err != nil || !bytes.Equal(content, wanted)) || !isWanted && bytes.HasPrefix(content, []byte(manifests.Header)) {
 			changes = append(changes, path)
 		}
 	}
-	searched := folders[:]
-	if _, divided := t[shardsFolder+"/kustomization.yaml"]; divided {
-		// A number of shards that has become smaller leaves folders.
-		shards, err := fs.Glob(os.DirFS(root), shardsFolder+"/shard-*") // the name of root is no pattern
-		if err != nil {
-			return nil, fmt.Errorf("listing what was generated: %w", err)
-		}
-		searched = append(searched, shards...)
-	}
-	for _, folder := range searched {
-		stale, err := t.stale(root, folder)
-		if err != nil {
-			return nil, err
-		}
-		changes = append(changes, stale...)
-	}
-	slices.Sort(changes)
 	return changes, nil
-}
-
-// stale returns the generated files in a folder that are no longer needed.
-// Files that were written by hand are left alone.
-func (t Tree) stale(root, folder string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(root, folder))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("listing what was generated: %w", err)
-	}
-	var stale []string
-	for _, entry := range entries {
-		path := folder + "/" + entry.Name()
-		if _, wanted := t[path]; wanted || entry.IsDir() {
-			continue
-		}
-		content, err := documents.ReadBelow(root, path)
-		if err != nil {
-			return nil, fmt.Errorf("reading what was generated: %w", err)
-		}
-		if bytes.HasPrefix(content, []byte(manifests.Header)) {
-			stale = append(stale, path)
-		}
-	}
-	return stale, nil
 }

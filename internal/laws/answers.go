@@ -24,21 +24,33 @@ type Law struct {
 	Name string
 	// Check fails the test if it does not hold for the answer to the case.
 	Check func(t *testing.T, c corpus.Case, answer metacontroller.Answer)
+	// Remedy says what to do where it does not hold.
+	Remedy string
 }
 
 // OfAnswers returns the laws of answers.
 func OfAnswers() []Law {
 	return []Law{
-		{"the same bytes every time", sameBytes},
-		{"both hook versions give the same answer", bothVersions},
-		{"the API server takes the names of children", namesAreTaken},
-		{"what is damaged stops and disorders no teardown", damagedStopsNoTeardown},
-		{"a missing child drops no other", missingDropsNoOther},
-		{"an edit of one child costs no other", editOfOneCostsNoOther},
-		{"a lost status changes nothing that is asked for", lostStatus},
-		{"hostile texts stay in their place", hostileTexts},
-		{"names that others may have are looked up", contestedNamesAreSelected},
-		{"blocked children are not asked for at each event", blockedIsNotAskedForAtEachEvent},
+		{"the same bytes every time", sameBytes,
+			"do not range over a map into a list: sort its keys; read no clock but request.Now"},
+		{"both hook versions give the same answer", bothVersions,
+			"find children with metacontroller.Get and List, not by the keys of the request"},
+		{"the API server takes the names of children", namesAreTaken,
+			"make the name with operator.JoinName, or refuse such a parent's name by a rule of the CRD"},
+		{"what is damaged stops and disorders no teardown", damagedStopsNoTeardown,
+			"decode in finalize no more than the teardown needs, with metacontroller.ListReadable"},
+		{"a missing child drops no other", missingDropsNoOther,
+			"ask for each child whether or not others are observed; one that has to wait stays once it is observed"},
+		{"an edit of one child costs no other", editOfOneCostsNoOther,
+			"decode of a child only what the answer needs; what is kept, keep with metacontroller.Keep"},
+		{"a lost status changes nothing that is asked for", lostStatus,
+			"rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on"},
+		{"hostile texts stay in their place", hostileTexts,
+			"pass on texts of observed objects in messages of conditions only, and as their reasons only words of your own"},
+		{"names that others may have are looked up", contestedNamesAreSelected,
+			"select the object by metacontroller.ByName in the customize hook"},
+		{"blocked children are not asked for at each event", blockedIsNotAskedForAtEachEvent,
+			"end the sync with operator.Answer, which holds back what the API server refuses"},
 	}
 }
 

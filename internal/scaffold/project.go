@@ -67,28 +67,25 @@ func readProject(root string) (project, error) {
 // readKinds reads the group and category of the project's kinds from the
 // markers of their types.
 func (p *project) readKinds() error {
-	var groups []string
+	groups := map[string]bool{}
 	for _, kind := range p.kinds {
 		text, err := documents.ReadBelow(p.root, filepath.Join("hooks", kind, "types.go"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("reading the project: %w", err)
 		}
 		if group := groupPattern.FindSubmatch(text); group != nil {
-			groups = append(groups, string(group[1]))
+			p.group = string(group[1])
+			groups[p.group] = true
 		}
 		if names := shortNamePattern.FindSubmatch(text); names != nil {
-			p.shortNames = append(p.shortNames, strings.FieldsFunc(string(names[1]), func(r rune) bool { return strings.ContainsRune("{;}", r) })...)
+			p.shortNames = append(p.shortNames, strings.Split(strings.Trim(string(names[1]), "{}"), ";")...)
 		}
 		if category := categoryPattern.FindSubmatch(text); category != nil {
 			p.category = string(category[1])
 		}
 	}
-	slices.Sort(groups)
-	if groups = slices.Compact(groups); len(groups) == 1 {
-		p.group = groups[0]
+	if len(groups) > 1 {
+		p.group = ""
 	}
 	return nil
 }

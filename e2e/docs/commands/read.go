@@ -1,1 +1,245 @@
-../../../internal/commands/read.go
+// Package commands reads the commands that the documentation shows, tells which test runs
+// each of them, and runs them in a shell as they are written.
+package commands
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Command is a command of a fenced block.
+type Command struct {
+	// File is its path below the project's folder, and Line where the command begins.
+	File string
+	Line int
+	// Heading is the headline above it, without the signs that make it one.
+	Heading string
+	// Text is the command as it is written, with all its lines and without the prompt.
+	Text string
+	// Output has the lines that the page shows below the command.
+	Output []string
+}
+
+// At is where a command stands, as in README.md:24.
+func (c Command) At() string { return fmt.Sprint(c.File, ":", c.Line) }
+
+var (
+	space   = regexp.MustCompile(`\s+`)
+	comment = regexp.MustCompile(`(?m)(^|\s)#.*$`)
+)
+
+// Short is the command in one line: without comments, and with single spaces.
+func (c Command) Short() string {
+	text := strings.ReplaceAll(c.Text, "\\\n", " ")
+	return strings.TrimSpace(space.ReplaceAllString(comment.ReplaceAllString(text, " "), " "))
+}
+
+// shells are the languages of blocks with commands. In a console, a prompt tells the
+// commands from what they print.
+var shells = []string{"sh", "shell", "bash", "console"}
+
+// Read returns the commands of all Markdown files of the project, by file and line.
+func Read(root string) ([]Command, error) {
+	var found []Command
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if path == "bin" || path == "dist" || entry.Name() == "testdata" || path != "." && strings.HasPrefix(path, ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return fmt.Errorf("read the documentation: %w", err)
+		}
+		commands, err := parse(path, string(text))
+		found = append(found, commands...)
+		return err
+	})
+	return found, err
+}
+
+// block is a fenced block of a page.
+type block struct {
+	language, heading string
+	first             int // the number of its first line
+	lines             []string
+}
+
+// blocks returns the fenced blocks of a page, without the indentation of the fence.
+func blocks(file, text string) ([]block, error) {
+	const fence = "```"
+	var (
+		found           []block
+		heading, margin string
+		open            *block
+		number, opened  int
+	)
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSuffix(line, "\n")
+		bare := strings.TrimSpace(line)
+		switch {
+		case open == nil && strings.HasPrefix(bare, fence):
+			margin, _, _ = strings.Cut(line, fence)
+			open = &block{language: strings.TrimSpace(strings.TrimPrefix(bare, fence)), heading: heading, first: number + 1}
+			opened = number
+		case open != nil && bare == fence:
+			found = append(found, *open)
+			open = nil
+		case open != nil:
+			open.lines = append(open.lines, strings.TrimPrefix(line, margin))
+		case strings.HasPrefix(line, "#"):
+			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
+		}
+	}
+	if open != nil {
+		return nil, fmt.Errorf("%s:%d: the block has no end", file, opened)
+	}
+	return found, nil
+}
+
+// parse returns the commands of a page.
+func parse(file, text string) ([]Command, error) {
+	all, err := blocks(file, text)
+	if err != nil {
+		return nil, err
+	}
+	var found []Command
+	for _, b := range all {
+		if !slices.Contains(shells, b.language) {
+			if b.language == "" && len(b.lines) > 0 && isKnown(b.lines[0]) {
+				return nil, fmt.Errorf("%s:%d: a block that begins with a command says so: write ```sh or ```console", file, b.first-1)
+			}
+			continue
+		}
+		commands, err := b.commands(file)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, commands...)
+	}
+	return found, nil
+}
+
+// prompt stands before each command of a console.
+const prompt = "$ "
+
+// commands returns the commands of a block.
+func (b block) commands(file string) ([]Command, error) {
+	var found []Command
+	var unfinished *Command
+	finish := func(line string) {
+		unfinished.Text += line
+		if isComplete(unfinished.Text) {
+			found = append(found, *unfinished)
+			unfinished = nil
+			return
+		}
+		unfinished.Text += "\n"
+	}
+	for i, line := range b.lines {
+		text, isPrompt := strings.CutPrefix(line, prompt)
+		bare := strings.TrimSpace(text)
+		switch {
+		case unfinished != nil:
+			finish(line)
+		case b.language == "console" && !isPrompt && len(found) > 0:
+			last := &found[len(found)-1]
+			last.Output = append(last.Output, line)
+		case b.language == "console" && !isPrompt:
+			return nil, fmt.Errorf("%s:%d: output before the first command; write $ before a command", file, b.first+i)
+		case bare == "" || strings.HasPrefix(bare, "#"):
+		default:
+			unfinished = &Command{File: file, Line: b.first + i, Heading: b.heading}
+			finish(text)
+		}
+	}
+	if unfinished != nil {
+		return nil, fmt.Errorf("%s: the command has no end", unfinished.At())
+	}
+	for i := range found {
+		for n := len(found[i].Output); n > 0 && strings.TrimSpace(found[i].Output[n-1]) == ""; n-- {
+			found[i].Output = found[i].Output[:n-1]
+		}
+	}
+	return found, nil
+}
+
+var (
+	heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?`)
+	loop    = regexp.MustCompile(`(^|[;\n]\s*)(do|done)\b`)
+)
+
+// isComplete tells whether a shell would not ask for another line.
+func isComplete(text string) bool {
+	if strings.HasSuffix(text, "\\") {
+		return false
+	}
+	if begin := heredoc.FindStringSubmatch(text); begin != nil {
+		return strings.HasSuffix(text, "\n"+begin[1])
+	}
+	depth := 0
+	for _, word := range loop.FindAllStringSubmatch(text, -1) {
+		if word[2] == "do" {
+			depth++
+		} else {
+			depth--
+		}
+	}
+	return depth == 0 && !isQuoted(text)
+}
+
+// isQuoted tells whether a text ends between quotes.
+func isQuoted(text string) bool {
+	var quote rune
+	escaped := false
+	for _, r := range comment.ReplaceAllString(text, " ") {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote == r:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		}
+	}
+	return quote != 0
+}
+
+// Files returns the contents of the fenced blocks of a page that begin with a comment which
+// is the name of a file, by that name.
+func Files(page string) (map[string]string, error) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return nil, fmt.Errorf("read the documentation: %w", err)
+	}
+	all, err := blocks(page, string(text))
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]string{}
+	for _, b := range all {
+		if len(b.lines) < 2 || !slices.Contains([]string{"go", "yaml"}, b.language) {
+			continue
+		}
+		sign, name, _ := strings.Cut(b.lines[0], " ")
+		if (sign == "//" || sign == "#") && strings.Contains(name, ".") && !strings.Contains(name, " ") {
+			named[name] = strings.Join(b.lines[1:], "\n") + "\n"
+		}
+	}
+	return named, nil
+}

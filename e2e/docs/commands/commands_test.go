@@ -14,7 +14,7 @@ import (
 // plan is that of this project's documentation.
 func plan(t *testing.T) []Planned {
 	t.Helper()
-	all, err := Read("../..")
+	all, err := Read("../../..")
 	require.NoError(t, err)
 	planned, err := Plan(all, Rules)
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestEveryCommandIsRun(t *testing.T) {
 	require.Greater(t, len(planned), 150)
 
 	// The targets exist, also where they are not run.
-	makefile, err := os.ReadFile("../../Makefile")
+	makefile, err := os.ReadFile("../../../Makefile")
 	require.NoError(t, err)
 	for _, c := range planned {
 		words := strings.Fields(c.Short())
@@ -58,9 +58,9 @@ func TestEveryCommandIsRun(t *testing.T) {
 // isTest reports whether a test of the module in e2e/ has this name.
 func isTest(t *testing.T, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob("../../e2e/*/*_test.go")
+	files, err := filepath.Glob("../../../e2e/*/*_test.go")
 	require.NoError(t, err)
-	more, err := filepath.Glob("../../e2e/*_test.go")
+	more, err := filepath.Glob("../../../e2e/*_test.go")
 	require.NoError(t, err)
 	for _, file := range append(files, more...) {
 		text, err := os.ReadFile(file)
@@ -144,7 +144,7 @@ func TestCompare(t *testing.T) {
 
 // The names of files are those that the page gives its blocks.
 func TestFiles(t *testing.T) {
-	files, err := Files("../../docs/authors.md")
+	files, err := Files("../../../docs/authors.md")
 	require.NoError(t, err)
 	names := []string{}
 	for name := range files {
