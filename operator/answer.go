@@ -25,43 +25,40 @@ type Status struct {
 
 func (s *Status) common() *Status { return s }
 
-// Report is what a sync has to say of its children, while the operator adds what it has to
-// say itself. [Answer] makes the answer of it.
-type Report struct {
-	*Conditions
-	ChildrenReport
-
-	differs  metacontroller.Difference
-	pending  PendingChildren
-	observed metacontroller.Objects
+// PendingChildren is the part of a status that lists the children that are
+// waited for. People read it, and so does the next sync; since when they are
+// waited for is in the conditions.
+type PendingChildren struct {
+	// MissingChildren are those that have been asked for and are not there, the first 32.
+	// +optional
+	// +listType=atomic
+	MissingChildren []string `json:"missingChildren,omitempty"`
+	// OutdatedChildren are those that have been asked to change and have not, the first 32.
+	// +optional
+	// +listType=atomic
+	OutdatedChildren []string `json:"outdatedChildren,omitempty"`
 }
 
-// NewReport begins with how the observed children differ from the desired ones, which
-// [metacontroller.Observed.Compare] returns. The old status is that of the request.
-func NewReport(parent metav1.Object, old Status, request metacontroller.Observed, differs metacontroller.Difference) *Report {
-	conditions := NewConditions(old.Conditions, parent.GetGeneration(), request.Now)
-	return &Report{conditions, conditions.ReportChildren(differs, old.PendingChildren), differs, old.PendingChildren, request.Children}
-}
+// maxPending is the length of each list in a [PendingChildren]. The first of
+// more children are the next to appear.
+const maxPending = 32
 
 // Answer ends a sync. It completes the status with what the report says, but keeps the old
-// one for some time where only the progress of work differs (see [Pace]), holds back children
-// that the API server refuses (see [Conditions.BackOffRejected]), and asks to be called again
-// when the report, or the soonest of some other times that are not zero, wants it. A status
-// may have a method IsProgressOf(old S) bool, which Pace asks.
+// one for most of each [ProgressInterval] where only the progress of work differs, asks for
+// children that the API server refuses with exponential backoff, and asks to be called again
+// when the report, or the soonest of some other times that are not zero, wants it. A status may
+// have a method IsProgressOf(old S) bool: what is more than progress is written at once.
 func Answer[S any, P interface {
 	*S
 	common() *Status
 }](r *Report, old, status S, children []metacontroller.Object, resync ...time.Duration) metacontroller.Result[S] {
+	P(&old).common().ObservedGeneration = 0 // Metacontroller writes it
 	common := P(&status).common()
-	common.Conditions, common.PendingChildren = r.List(), r.Pending
-	var isProgress func(status, old S) bool
-	if _, tells := any(status).(interface{ IsProgressOf(S) bool }); tells {
-		isProgress = func(status, old S) bool { return any(status).(interface{ IsProgressOf(S) bool }).IsProgressOf(old) }
-	}
-	status, left := Pace(r.Conditions, old, status, isProgress)
+	common.Conditions, common.PendingChildren = r.List(), r.pending
+	status, left := pace(r.Conditions, old, status)
 	return metacontroller.Result[S]{
 		Status:      status,
-		Children:    r.BackOffRejected(children, r.differs, r.pending, r.observed),
-		ResyncAfter: Soonest(append(resync, r.ResyncAfter, left)...),
+		Children:    r.backOff(children),
+		ResyncAfter: Soonest(append(resync, r.resyncAfter, left)...),
 	}
 }

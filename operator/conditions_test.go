@@ -2,10 +2,8 @@ package operator
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,17 +11,14 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
-
-func TestAMessageOfMegabytesIsCutAtOnce(t *testing.T) {
-	conditions := NewConditions(nil, 1, noon)
-	conditions.Set(ConditionReady, metav1.ConditionFalse, strings.Repeat("R", 1<<20), strings.Repeat("ä", 1<<20))
-	cut := conditions.Find(ConditionReady)
-	require.Len(t, cut.Reason, mostMessage)
-	require.Equal(t, strings.Repeat("ä", mostMessage/2), cut.Message)
-	conditions.Set(ConditionReady, metav1.ConditionFalse, "Starting", "x"+strings.Repeat("ä", 1<<20))
-	require.True(t, utf8.ValidString(conditions.Find(ConditionReady).Message), "cut between two characters")
+// report reports on children, of which some were waited for before.
+func report(c *Conditions, diff metacontroller.Difference, old PendingChildren) *Report {
+	r := &Report{Conditions: c, differs: diff, old: old}
+	r.begin()
+	return r
 }
+
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func TestConditionKeepsItsTimeWhileItsStatusStays(t *testing.T) {
 	first := NewConditions(nil, 1, noon.Add(300*time.Millisecond))
@@ -64,14 +59,12 @@ func TestReportChildren(t *testing.T) {
 		message string
 		resync  time.Duration
 	}{
-		"all there":      {diff: metacontroller.Difference{}},
-		"outdated":       {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not updated yet: Pod/a"},
-		"just asked for": {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
-		"within grace":   {old: absent(20 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
-		"blocked":        {old: absent(30 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 30 * time.Second},
-		"many blocked":   {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: time.Minute},
-		// A status of a version before, or one whose kind does not keep it, has none.
-		"nothing pending": {old: absent(time.Hour), diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 6 * time.Minute},
+		"all there":       {diff: metacontroller.Difference{}},
+		"outdated":        {diff: metacontroller.Difference{Outdated: []string{"Pod/a"}}, reason: ReasonUpdating, message: "not updated yet: Pod/a"},
+		"just asked for":  {diff: metacontroller.Difference{Missing: many[:2]}, reason: ReasonCreating, message: "being created: Pod/a, Pod/b", resync: 30 * time.Second},
+		"within grace":    {old: absent(20 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 10 * time.Second},
+		"blocked":         {old: absent(30 * time.Second), pending: many[:1], diff: metacontroller.Difference{Missing: many[:1], Outdated: many[1:]}, reason: ReasonChildBlocked, message: "Pod/a not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: 30 * time.Second},
+		"many blocked":    {old: absent(time.Minute), pending: []string{"Pod/0", "Pod/1", "Pod/2", "Pod/3", "Pod/b"}, diff: metacontroller.Difference{Missing: many}, reason: ReasonChildBlocked, message: "Pod/a, Pod/b, Pod/c and 2 more not created after 30s: the name may be taken, a quota or an admission webhook may refuse it, or a field may be invalid; see the events of this object", resync: time.Minute},
 		"others appeared": {old: absent(time.Minute), pending: []string{"Pod/x", "Pod/y"}, diff: metacontroller.Difference{Missing: many[:1]}, reason: ReasonCreating, message: "being created: Pod/a", resync: 30 * time.Second},
 		"was there before": {
 			old:  []metav1.Condition{{Type: ConditionChildrenObserved, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}},
@@ -80,13 +73,13 @@ func TestReportChildren(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conditions := NewConditions(test.old, 1, noon)
-			report := conditions.ReportChildren(test.diff, PendingChildren{MissingChildren: test.pending})
-			require.Equal(t, test.reason == "", report.ChildrenUpToDate)
-			require.Equal(t, test.resync, report.ResyncAfter)
-			require.Equal(t, test.diff.Missing, report.Pending.MissingChildren)
+			r := report(conditions, test.diff, PendingChildren{MissingChildren: test.pending})
+			require.Equal(t, test.reason == "", r.ChildrenUpToDate)
+			require.Equal(t, test.resync, r.resyncAfter)
+			require.Equal(t, test.diff.Missing, r.pending.MissingChildren)
 			require.NotNil(t, conditions.Find(ConditionChildrenObserved))
-			if !report.ChildrenUpToDate {
-				conditions.SetSummary(report.Summary)
+			if !r.ChildrenUpToDate {
+				conditions.SetSummary(r.Summary)
 			}
 			if ready := conditions.Find(ConditionReady); test.reason == "" {
 				require.Nil(t, ready)
@@ -105,11 +98,11 @@ func TestUpdateThatIsRefused(t *testing.T) {
 	var pending PendingChildren
 	at := func(old []metav1.Condition, generation int64, later time.Duration, diff metacontroller.Difference) ([]metav1.Condition, time.Duration) {
 		conditions := NewConditions(old, generation, noon.Add(later))
-		report := conditions.ReportChildren(diff, pending)
-		require.False(t, report.ChildrenUpToDate)
-		conditions.SetSummary(report.Summary)
-		pending = report.Pending
-		return conditions.List(), report.ResyncAfter
+		r := report(conditions, diff, pending)
+		require.False(t, r.ChildrenUpToDate)
+		conditions.SetSummary(r.Summary)
+		pending = r.pending
+		return conditions.List(), r.resyncAfter
 	}
 	told := func(list []metav1.Condition, conditionType string) string {
 		for _, condition := range list {
@@ -167,13 +160,13 @@ func TestFutureTimesCountAsNow(t *testing.T) {
 		LastTransitionTime: metav1.NewTime(now.AddDate(10, 0, 0)),
 	}}
 	c := NewConditions(old, 1, now)
-	report := c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, PendingChildren{})
-	require.Equal(t, ChildGrace, report.ResyncAfter)
+	r := report(c, metacontroller.Difference{Missing: []string{"Pod/a"}}, PendingChildren{})
+	require.Equal(t, ChildGrace, r.resyncAfter)
 	require.Equal(t, metav1.NewTime(now), c.Find(ConditionChildrenObserved).LastTransitionTime)
 	require.Equal(t, now.AddDate(10, 0, 0), old[0].LastTransitionTime.Time, "what was given is not written")
 
 	c = NewConditions(c.List(), 1, now.Add(ChildGrace))
-	c.SetSummary(c.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a"}}, report.Pending).Summary)
+	c.SetSummary(report(c, metacontroller.Difference{Missing: []string{"Pod/a"}}, r.pending).Summary)
 	require.Equal(t, ReasonChildBlocked, c.Find(ConditionReady).Reason)
 	require.Equal(t, metav1.ConditionTrue, c.Find(ConditionStalled).Status)
 }
@@ -192,12 +185,14 @@ func TestConditionWithoutATimeBeginsNow(t *testing.T) {
 // TestReportChildrenReportsATakenName at once, and counts the time that a child does not
 // appear from when it has been asked for.
 func TestReportChildrenReportsATakenName(t *testing.T) {
+	var pending PendingChildren
 	settle := func(old []metav1.Condition, at time.Duration, diff metacontroller.Difference) (*Conditions, time.Duration) {
 		c := NewConditions(old, 1, noon.Add(at))
-		report := c.ReportChildren(diff, PendingChildren{})
-		require.False(t, report.ChildrenUpToDate)
-		c.SetSummary(report.Summary)
-		return c, report.ResyncAfter
+		r := report(c, diff, pending)
+		pending = r.pending
+		require.False(t, r.ChildrenUpToDate)
+		c.SetSummary(r.Summary)
+		return c, r.resyncAfter
 	}
 	taken := metacontroller.Difference{Missing: []string{"Service/a"}, Conflicts: []metacontroller.Conflict{{Ref: "Service/a", By: "Other/b"}}}
 	c, resync := settle(nil, 0, taken)
@@ -232,12 +227,12 @@ func TestReportChildrenReportsATakenName(t *testing.T) {
 // time of the others goes on. When none of them is missing any more, it begins anew.
 func TestAFourthBlockedChildDoesNotBeginAnew(t *testing.T) {
 	first := NewConditions(nil, 1, noon)
-	before := first.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e"}}, PendingChildren{})
+	before := report(first, metacontroller.Difference{Missing: []string{"Pod/a", "Pod/b", "Pod/c", "Pod/d", "Pod/e"}}, PendingChildren{})
 	second := NewConditions(first.List(), 1, noon.Add(ChildGrace))
-	late := second.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/d"}}, before.Pending)
+	late := report(second, metacontroller.Difference{Missing: []string{"Pod/d"}}, before.pending)
 	require.Equal(t, ReasonChildBlocked, late.Summary.Reason)
 	third := NewConditions(first.List(), 1, noon.Add(ChildGrace))
-	other := third.ReportChildren(metacontroller.Difference{Missing: []string{"Pod/f"}}, before.Pending)
+	other := report(third, metacontroller.Difference{Missing: []string{"Pod/f"}}, before.pending)
 	require.Equal(t, ReasonCreating, other.Summary.Reason)
 }
 
@@ -246,6 +241,6 @@ func TestPendingChildrenAreBounded(t *testing.T) {
 	for n := range 500 {
 		many = append(many, fmt.Sprintf("Pod/web-%d", n))
 	}
-	report := NewConditions(nil, 1, noon).ReportChildren(metacontroller.Difference{Missing: many, Outdated: many, NotUpdated: many}, PendingChildren{})
-	require.Equal(t, PendingChildren{MissingChildren: many[:32], OutdatedChildren: many[:32]}, report.Pending)
+	r := report(NewConditions(nil, 1, noon), metacontroller.Difference{Missing: many, Outdated: many, NotUpdated: many}, PendingChildren{})
+	require.Equal(t, PendingChildren{MissingChildren: many[:32], OutdatedChildren: many[:32]}, r.pending)
 }

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -17,21 +16,14 @@ const (
 	progressWindow = time.Second
 )
 
-// Pace returns the status to write, and when there is more to write, or zero. While work
-// goes on, the status of the request is good enough for most of each [ProgressInterval]:
-// nobody waits for each Pod of a rollout, and each write is one for the API server, etcd and
-// all who watch. The end of the work, what hinders it, a newer generation and children that
-// begin to be waited for are written at once. So is what isProgress, which may be nil, says is
-// more than progress: what people wait for, or later syncs read.
-func Pace[S any](c *Conditions, old, status S, isProgress func(status, old S) bool) (S, time.Duration) {
+// pace returns the status to write, and when there is more to write, or zero. While work goes on,
+// the old status is good enough for most of each [ProgressInterval]: nobody waits for each Pod of a
+// rollout, and each write is one for the API server, etcd and all who watch. The end of the work,
+// what hinders it, a newer generation and children that begin to be waited for are written at once.
+func pace[S any](c *Conditions, old, status S) (S, time.Duration) {
 	left := c.untilProgress()
-	if left == 0 || isProgress != nil && !isProgress(status, old) {
-		return status, 0
-	}
-	if field := reflect.ValueOf(&old).Elem().FieldByName("ObservedGeneration"); field.IsValid() {
-		field.SetZero() // Metacontroller writes it
-	}
-	if equality.Semantic.DeepEqual(old, status) {
+	teller, tells := any(status).(interface{ IsProgressOf(old S) bool })
+	if left == 0 || tells && !teller.IsProgressOf(old) || equality.Semantic.DeepEqual(old, status) {
 		return status, 0
 	}
 	return old, left

@@ -10,21 +10,24 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+type paced struct {
+	ReadyReplicas int
+	IsOther       bool
+}
+
+func (p paced) IsProgressOf(paced) bool { return !p.IsOther }
+
 // TestPace: how far work is that goes on is written every twenty seconds, all else at once.
 func TestPace(t *testing.T) {
-	type status struct {
-		ObservedGeneration int64
-		ReadyReplicas      int
-	}
 	missing := metacontroller.Difference{Missing: []string{"Deployment/web"}}
 	begun := func(at time.Duration) []metav1.Condition { // conditions of a rollout in which the Deployment is asked for
 		c := NewConditions(nil, 1, noon.Add(at))
-		c.SetSummary(c.ReportChildren(missing, PendingChildren{}).Summary, ConditionDegraded)
+		c.SetSummary(report(c, missing, PendingChildren{}).Summary, ConditionDegraded)
 		return c.List()
 	}
 	settled := func() []metav1.Condition {
 		c := NewConditions(begun(0), 1, noon)
-		c.SetSummary(c.ReportChildren(metacontroller.Difference{}, PendingChildren{}).With(Summary{}), ConditionDegraded)
+		c.SetSummary(report(c, metacontroller.Difference{}, PendingChildren{}).With(Summary{}), ConditionDegraded)
 		return c.List()
 	}
 	working := Summary{Progressing, ReasonRollingOut, "1 of 3 replicas are available"}
@@ -57,10 +60,10 @@ func TestPace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := NewConditions(test.old, test.generation, noon.Add(test.now))
-			c.SetSummary(c.ReportChildren(test.diff, PendingChildren{}).With(test.own), ConditionDegraded)
-			got, left := Pace(c, status{ObservedGeneration: 1}, status{ReadyReplicas: test.ready}, func(status, status) bool { return !test.isOther })
+			c.SetSummary(report(c, test.diff, PendingChildren{}).With(test.own), ConditionDegraded)
+			got, left := pace(c, paced{}, paced{test.ready, test.isOther})
 			require.Equal(t, test.left, left)
-			want := status{ReadyReplicas: test.ready}
+			want := paced{test.ready, test.isOther}
 			if left > 0 {
 				want.ReadyReplicas = 0
 			}
@@ -73,11 +76,11 @@ func TestPace(t *testing.T) {
 // waited for since those were, where the status may not say yet that those have.
 func TestWaitsThatFollowEachOtherAreOne(t *testing.T) {
 	first := NewConditions(nil, 1, noon)
-	before := first.ReportChildren(metacontroller.Difference{Missing: []string{"Role/a"}}, PendingChildren{})
+	before := report(first, metacontroller.Difference{Missing: []string{"Role/a"}}, PendingChildren{})
 	next := metacontroller.Difference{Missing: []string{"Job/a"}}
 	for after, since := range map[time.Duration]time.Duration{9 * time.Second: 0, 10 * time.Second: 10 * time.Second} {
 		second := NewConditions(first.List(), 1, noon.Add(after))
-		second.ReportChildren(next, before.Pending)
+		report(second, next, before.pending)
 		require.Equal(t, noon.Add(since), second.Find(ConditionChildrenObserved).LastTransitionTime.Time)
 	}
 }

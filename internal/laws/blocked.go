@@ -16,7 +16,7 @@ import (
 )
 
 // betweenAttempts is how long a child has been blocked when no attempt is due, by the
-// schedule of operator.Attempt.
+// schedule of operator.Answer.
 const betweenAttempts = 45 * time.Second
 
 // blockedIsNotAskedForAtEachEvent has the children that an answer creates or updates be
@@ -61,11 +61,11 @@ func blockedIsNotAskedForAtEachEvent(t *testing.T, c corpus.Case, answer metacon
 		name := nameInStatus(child)
 		switch {
 		case before == nil && isBlocked[operator.ConditionChildrenObserved]:
-			require.NotContains(t, missing, name, "it is asked for at each event while it is blocked: see operator.BackOffRejected")
+			require.NotContains(t, missing, name, "it is asked for at each event while it is blocked: operator.Answer does that")
 		case child["apiVersion"] == rbacv1.SchemeGroupVersion.String(): // it would grant what it no longer should
 		case before != nil && hashes[corpus.Ref(child)] != nil && isBlocked[operator.ConditionChildrenUpdated] && slices.Contains(outdated, name):
 			require.NotEqual(t, hashes[corpus.Ref(child)], annotationsOf(child)[metacontroller.HashAnnotation],
-				"%s is updated at each event while that is refused: see operator.BackOffRejected", name)
+				"%s is updated at each event while that is refused: operator.Answer does that", name)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func childrenLeft(t *testing.T, e corpus.Case, answer metacontroller.Answer) map
 }
 
 // summaries returns the conditions of an answer without their messages. While work goes on, it
-// leaves out how far it is, which a status may tell some seconds late: see operator.Pace.
+// leaves out how far it is, which a status may tell some seconds late: see operator.Answer.
 func summaries(t *testing.T, body []byte) []string {
 	var response struct {
 		Status struct{ Conditions []metav1.Condition }
