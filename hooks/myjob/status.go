@@ -9,9 +9,8 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// reasonUnknown is that of a MyJob that has ended, as its status tells without telling
-// how, and whose Pod is gone. The operator that wrote this status told no result. It
-// never runs again all the same.
+// reasonUnknown is that of a MyJob that has ended, as its status tells without telling how, and
+// whose Pod is gone: another operator wrote that status. It never runs again all the same.
 const reasonUnknown = "ResultUnknown"
 
 // state is all that the status follows from.
@@ -23,75 +22,45 @@ type state struct {
 
 // report tells how far the MyJob is.
 func (s state) report(r *operator.Report) Status {
-	own := judge(s)
+	pod := "Pod/" + s.job.Name
+	observed := func(status metav1.ConditionStatus, reason, message string) {
+		r.Set(operator.ConditionChildrenObserved, status, reason, message)
+	}
+	own := operator.Summary{State: operator.Progressing, Reason: "Running"}
+	status := Status{Phase: PhaseRunning, PodName: s.job.Name, StartTime: s.observed.startTime(s.job)}
 	switch s.plan.stage {
-	case starting: // the report on the children has set it
-	case blocked:
-		r.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "asked for: Pod/"+s.job.Name)
-	case missing:
-		r.Set(operator.ConditionChildrenObserved, metav1.ConditionFalse, "Absent", "not observed any more: Pod/"+s.job.Name)
+	case starting: // the report on the children tells
+		status = Status{Phase: PhasePending}
+	case blocked: // although the other Pod has become a child, the hook may not delete it, nor tell its end
+		status = Status{Phase: PhasePending}
+		own = operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked,
+			Message: pod + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"}
+		if s.observed.pod.Terminating {
+			own = operator.Summary{State: operator.Progressing, Reason: operator.ReasonCreating,
+				Message: pod + " may be older than the MyJob and is being deleted: the MyJob's own is made when it is gone"}
+		}
+		observed(metav1.ConditionFalse, "Absent", "asked for: "+pod)
 	case running:
-		r.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "AllObserved", "the Pod exists")
+		own.Message = "the Pod has not finished: " + s.observed.pod.Status.Activity()
+		observed(metav1.ConditionTrue, "AllObserved", "the Pod exists")
+	case missing:
+		own.Message = "the Pod is running, though not observed at the moment"
+		observed(metav1.ConditionFalse, "Absent", "not observed any more: "+pod)
 	case ended:
-		r.Set(operator.ConditionChildrenObserved, metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
-		if conditionType := conditionOf(s.plan.outcome.Result); conditionType != "" {
-			r.Set(conditionType, metav1.ConditionTrue, s.plan.outcome.Reason, own.Message)
+		status, own = s.plan.outcome, s.plan.outcome.judge()
+		observed(metav1.ConditionTrue, "NothingMissing", "a completed MyJob asks for no Pod")
+		if conditionType := map[Result]string{ResultSucceeded: "Complete", ResultFailed: "Failed"}[status.Result]; conditionType != "" {
+			r.Set(conditionType, metav1.ConditionTrue, status.Reason, own.Message)
 		}
 	}
 	r.SetSummary(r.With(own))
-	return s.progress()
+	return status
 }
 
 // IsProgressOf reports whether both say that the Pod is there and has not ended. Since when it
 // has been missing is read by later syncs.
 func (s Status) IsProgressOf(old Status) bool {
 	return s.Phase == PhaseRunning && old.Phase == PhaseRunning && meta.IsStatusConditionTrue(old.Conditions, operator.ConditionChildrenObserved)
-}
-
-// conditionOf returns the condition that a MyJob of a result has, as a Job does, or
-// nothing.
-func conditionOf(result Result) string {
-	switch result {
-	case "":
-		return ""
-	case ResultSucceeded:
-		return "Complete"
-	default:
-		return "Failed"
-	}
-}
-
-// progress returns the status but for its conditions and pending children.
-func (s state) progress() Status {
-	switch s.plan.stage {
-	case ended:
-		return s.plan.outcome
-	case running, missing:
-		return Status{Phase: PhaseRunning, PodName: s.job.Name, StartTime: s.observed.startTime(s.job)}
-	default:
-		return Status{Phase: PhasePending}
-	}
-}
-
-// judge tells how the MyJob is, once its Pod has been seen.
-func judge(s state) operator.Summary {
-	switch s.plan.stage {
-	case blocked: // although the other Pod has become a child, the hook may not delete it, nor tell its end
-		if s.observed.pod.Terminating {
-			message := "Pod/" + s.job.Name + " may be older than the MyJob and is being deleted: the MyJob's own is made when it is gone"
-			return operator.Summary{State: operator.Progressing, Reason: operator.ReasonCreating, Message: message}
-		}
-		message := "Pod/" + s.job.Name + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"
-		return operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked, Message: message}
-	case running:
-		return operator.Summary{State: operator.Progressing, Reason: "Running", Message: "the Pod has not finished: " + s.observed.pod.Status.Activity()}
-	case missing:
-		return operator.Summary{State: operator.Progressing, Reason: "Running", Message: "the Pod is running, though not observed at the moment"}
-	case ended:
-		return s.plan.outcome.judge()
-	default:
-		return operator.Summary{} // the children are judged
-	}
 }
 
 // judge tells how a MyJob has ended.

@@ -48,16 +48,18 @@ func watch() func(metacontroller.Write) string {
 	}
 }
 
-// watchAccess returns an error text for a Role or RoleBinding that is written
-// for a ServiceAccount that is not in Metacontroller's cache as the same
-// tool's.
+// watchAccess returns an error text for a Role or RoleBinding that is written for a ServiceAccount
+// that is not in Metacontroller's cache as the same tool's, or as one that it adopts in this sync.
 func watchAccess(w metacontroller.Write) string {
 	owner := metav1.GetControllerOfNoCopy(w.After)
 	if owner == nil || owner.Kind != "PodBuggerTool" || isAdoption(w) {
 		return ""
 	}
 	account := w.Cached(metacontroller.ServiceAccount.APIVersion, metacontroller.ServiceAccount.Kind, w.After.GetNamespace(), w.After.GetName())
-	if account == nil || !metav1.IsControlledBy(account, &metav1.ObjectMeta{UID: owner.UID}) {
+	switch {
+	case account != nil && metav1.IsControlledBy(account, &metav1.ObjectMeta{UID: owner.UID}):
+	case account != nil && metav1.GetControllerOfNoCopy(account) == nil && account.GetLabels()["controller-uid"] == string(owner.UID):
+	default:
 		return fmt.Sprintf("%s/%s is written for a ServiceAccount that is not the tool's", w.After.GetKind(), w.After.GetName())
 	}
 	return ""

@@ -116,9 +116,8 @@ func observe(tool *PodBuggerTool, request metacontroller.Observed) (observed, er
 	return w, w.observeAccess(tool, request.Children)
 }
 
-// addHelper adds a Pod to those of the Job that controls it. Anyone may copy
-// the labels of another Pod, but only the Job controller sets the owner
-// reference, so that Pods without it are ignored.
+// addHelper adds a Pod to those of the Job that controls it. Anyone may copy labels, but only the
+// Job controller sets the owner reference.
 func (w *observed) addHelper(pod *observedPod) {
 	for _, owner := range pod.Metadata.OwnerReferences {
 		if owner.Controller {
@@ -178,9 +177,8 @@ const (
 	failed
 )
 
-// end returns the outcome of the Job at a time, when it ended, and why it
-// failed. A Job that runs long after its deadline counts as failed: it is
-// suspended, or its deadline was removed.
+// end returns the outcome of the Job at a time, when it ended, and why it failed, which it has long
+// after its deadline, too: it is suspended, or its deadline was removed.
 func (j *observedJob) end(now time.Time) (how outcome, at metav1.Time, reason string) {
 	for _, c := range j.Status.Conditions {
 		switch {

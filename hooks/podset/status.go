@@ -70,8 +70,7 @@ func (s state) report(r *operator.Report) (Status, time.Duration) {
 // IsProgressOf reports whether a status differs from an older one only in what later syncs
 // do not read.
 func (s Status) IsProgressOf(old Status) bool {
-	s.ObservedGeneration, s.Ready, s.ReadyReplicas = old.ObservedGeneration, old.Ready, old.ReadyReplicas
-	s.Conditions, s.PendingChildren = old.Conditions, old.PendingChildren
+	s.Status, s.Ready, s.ReadyReplicas = old.Status, old.Ready, old.ReadyReplicas
 	return equality.Semantic.DeepEqual(s, old)
 }
 
@@ -87,30 +86,32 @@ func withLater(children operator.Summary, activity string, later int) string {
 	return children.Message
 }
 
-// activity says what is being done, or why the Pods are not ready. The reason
-// is Ready if neither applies.
-func activity(s state) (reason, message string) {
+// activity says what is being done, or why the Pods are not ready.
+func activity(s state) operator.Summary {
 	observed, plan, size := s.observed, s.plan, int(*s.set.Spec.Size)
 	ready, current := observed.readiness()
-	waits := observed.waitsFor()
-	switch outdated := len(observed.live) - current; {
+	outdated, state, reason, message := len(observed.live)-current, operator.Progressing, reasonScaling, ""
+	switch {
 	case plan.excess > 0:
-		return reasonScaling, fmt.Sprintf("%d Pods exist, %d wanted", len(observed.live), size)
+		message = fmt.Sprintf("%d Pods exist, %d wanted", len(observed.live), size)
 	case size > s.most && (outdated > 0 || len(observed.live) < size):
-		return reasonTooLarge, fmt.Sprintf("spec.size is %d, and of so large a template a PodSet has at most %d Pods: "+
+		state, reason = operator.Failed, reasonTooLarge
+		message = fmt.Sprintf("spec.size is %d, and of so large a template a PodSet has at most %d Pods: "+
 			"make the template smaller, for instance by moving its content to a ConfigMap, or write a smaller size", size, s.most)
 	case outdated > 0:
-		return operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, waits)
+		reason, message = operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, observed.waitsFor())
 	case len(plan.failed) > 0:
-		return reasonReplacing, plan.replacing()
+		reason, message = reasonReplacing, plan.replacing()
 	case plan.remaining > 0:
-		return reasonScaling, fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(observed.live), size, plan.batch)
+		message = fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(observed.live), size, plan.batch)
 	case len(observed.live) < size:
-		return reasonScaling, fmt.Sprintf("%d of %d Pods exist", len(observed.live), size)
+		message = fmt.Sprintf("%d of %d Pods exist", len(observed.live), size)
 	case ready < size:
-		return reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", ready, size, waits)
+		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", ready, size, observed.waitsFor())
+	default:
+		state, reason, message = operator.Done, reasonReady, fmt.Sprintf("%d of %d Pods are ready", ready, size)
 	}
-	return reasonReady, fmt.Sprintf("%d of %d Pods are ready", ready, size)
+	return operator.Summary{State: state, Reason: reason, Message: message}
 }
 
 // replacing says which failed Pods are being replaced, or why not yet.
@@ -146,23 +147,18 @@ func (o observed) lastChange() time.Time {
 	return last
 }
 
-// judge returns the state of the Pods, and how long until the progress
-// deadline, or zero.
+// judge returns the state of the Pods and, while there is nothing to do but to wait for some, how
+// long until the progress deadline.
 func judge(s state) (summary operator.Summary, left time.Duration) {
-	reason, message := activity(s)
+	summary = activity(s)
 	change := s.observed.lastChange()
+	if summary.State != operator.Progressing || !s.plan.isIdle() || change.IsZero() {
+		return summary, 0
+	}
 	left = change.Add(progressDeadline).Sub(s.now)
-	isIdle := s.plan.isIdle() && !change.IsZero() // there is nothing to do but to wait for Pods
-	switch {
-	case reason == reasonReady:
-		return operator.Summary{State: operator.Done, Reason: reason, Message: message}, 0
-	case reason == reasonTooLarge:
-		return operator.Summary{State: operator.Failed, Reason: reason, Message: message}, 0
-	case isIdle && left <= 0 && (reason == operator.ReasonRollingOut || reason == reasonPodsNotReady):
-		return operator.Summary{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: "no Pod has become ready for ten minutes: " + message}, 0
+	if left <= 0 && (summary.Reason == operator.ReasonRollingOut || summary.Reason == reasonPodsNotReady) {
+		message := "no Pod has become ready for ten minutes: " + summary.Message
+		return operator.Summary{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: message}, 0
 	}
-	if !isIdle {
-		left = 0
-	}
-	return operator.Summary{State: operator.Progressing, Reason: reason, Message: message}, left
+	return summary, left
 }
