@@ -14,16 +14,14 @@ const (
 	// ConditionReady is True when everything that the newest spec asks for
 	// exists and works.
 	ConditionReady = "Ready"
-	// ConditionStalled is True when the work has failed for good, and absent
-	// otherwise. Tools that follow kstatus then report the object as failed
-	// instead of waiting.
+	// ConditionStalled is True when the work has failed for good, and absent otherwise. Tools that
+	// follow kstatus then report the object as failed instead of waiting.
 	ConditionStalled = "Stalled"
 	// ConditionChildrenObserved is True when every desired child exists. Its
 	// lastTransitionTime stores since when one has been missing.
 	ConditionChildrenObserved = "ChildrenObserved"
-	// ConditionChildrenUpdated is False while a child has not been updated to
-	// its desired form, and absent otherwise. Its lastTransitionTime stores
-	// since when.
+	// ConditionChildrenUpdated is False while a child has not been updated to its desired form, and
+	// absent otherwise. Its lastTransitionTime stores since when.
 	ConditionChildrenUpdated = "ChildrenUpdated"
 )
 
@@ -45,14 +43,12 @@ const (
 // are left out of the answer.
 const reasonNameTaken = "NameTaken"
 
-// ChildGrace is how long a child may be missing or outdated before it is
-// reported as blocked: Metacontroller's cache lags behind its own writes, so a
-// child that was just created may not be observed yet.
+// ChildGrace is how long a child may be missing or outdated before it is reported as blocked: caches
+// lag behind, so that one that was just created may not be observed yet.
 const ChildGrace = 30 * time.Second
 
-// Conditions builds the conditions of a parent's status. A condition whose
-// status does not change keeps its lastTransitionTime, which is stored only in
-// the parent's old status.
+// Conditions builds the conditions of a parent's status. A condition whose status does not change
+// keeps its lastTransitionTime, which is stored only in the parent's old status.
 type Conditions struct {
 	old        []metav1.Condition
 	now        metav1.Time
@@ -75,9 +71,8 @@ func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Con
 	return c
 }
 
-// Set sets a condition. A later call for the same type replaces the earlier
-// one. The message must be the same for the same state: no running times, no
-// random order.
+// Set sets a condition. A later call for the same type replaces the earlier one. The message must
+// be the same for the same state: no running times, no random order.
 func (c *Conditions) Set(conditionType string, status metav1.ConditionStatus, reason, message string) {
 	since := c.now
 	if old := meta.FindStatusCondition(c.old, conditionType); old != nil && old.Status == status {

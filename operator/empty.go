@@ -7,12 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// DropEmpty removes objects without members that mean nothing from a Pod's spec, in
-// place, such as securityContext: {} and affinity: {podAffinity: {}}. Under server-side
-// apply an object of which all members are taken away goes as a whole, also where {} is
-// what is applied, and the next apply of the same adds it: a new template, and new Pods.
-// Where {} means something, the source of a volume, it writes the API server's default mode
-// into it: what went would become an emptyDir, beside which nothing can be added.
+// DropEmpty removes what means nothing from a Pod's spec, in place, such as securityContext: {}.
+// Under server-side apply an object of which all members are taken away goes as a whole, also where
+// {} is applied, and the next apply adds it: a new template, and new Pods. A volume's source of {},
+// which means something, gets the API server's default mode: it would become an emptyDir.
 func DropEmpty(spec *corev1.PodSpec) {
 	if affinity := spec.Affinity; affinity != nil {
 		if node := affinity.NodeAffinity; node != nil {

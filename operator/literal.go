@@ -2,9 +2,8 @@ package operator
 
 import "strings"
 
-// Literal escapes a text so that the kubelet passes it on unchanged: in
-// commands, arguments and values of variables it reads $$ as $, and $(NAME) as
-// the value of a variable. See
+// Literal escapes a text so that the kubelet passes it on unchanged: in commands, arguments and
+// values of variables it reads $$ as $, and $(NAME) as the value of a variable. See
 // https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/.
 func Literal(text string) string {
 	var escaped strings.Builder

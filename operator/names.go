@@ -20,10 +20,9 @@ const (
 
 const hashLength = 8
 
-// JoinName joins parts with hyphens. A result longer than most characters is
-// cut and ends in a hash of the whole, so that two long names with the same
-// beginning stay different. It begins and ends as the parts do or, if it is
-// cut, ends in a hexadecimal digit. Most must be more than 9.
+// JoinName joins parts with hyphens. A result longer than most characters is cut and ends in a hash
+// of the whole, so that two long names with the same beginning stay different. It begins and ends
+// as the parts do or, if it is cut, ends in a hexadecimal digit. Most must be more than 9.
 func JoinName(most int, parts ...string) string {
 	whole := strings.Join(parts, "-")
 	if len(whole) <= most {
@@ -34,10 +33,8 @@ func JoinName(most int, parts ...string) string {
 	return kept + "-" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
-// HashOf returns a hash of a value's JSON: 64 hexadecimal digits, the same for
-// equal content in every process. Its first 16 in an annotation of a Pod
-// template replace the Pods when their configuration changes. An error means
-// that the value cannot be encoded as JSON.
+// HashOf returns a hash of a value's JSON, 64 hexadecimal digits, the same for equal content in every
+// process. An error means that the value cannot be encoded as JSON.
 func HashOf(value any) (string, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {

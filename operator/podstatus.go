@@ -8,9 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodStatus is the part of a Pod's status that shows what the Pod does, what is
-// wrong with it and how it ended. A hook that needs fewer fields of this large
-// object decodes a struct of its own.
+// PodStatus is the part of a Pod's status that shows what the Pod does, what is wrong with it and
+// how it ended. A hook that needs fewer fields of this large object decodes a struct of its own.
 type PodStatus struct {
 	Phase             corev1.PodPhase   `json:"phase"`
 	Reason            string            `json:"reason"`
@@ -91,10 +90,9 @@ func (s *PodStatus) Containers() []ContainerStatus {
 	return slices.Concat(s.InitStatuses, s.ContainerStatuses)
 }
 
-// Failed returns the first container that ended with an exit code other than 0,
-// or nil. Init containers come last: if one fails, only sidecars end besides
-// it. The named sidecars come after all others: they are stopped when the Pod
-// is done, and hardly ever exit with 0.
+// Failed returns the first container that ended with an exit code other than 0, or nil. Init
+// containers come last: if one fails, only sidecars end besides it. The named sidecars come after
+// all others: they are stopped when the Pod is done, and hardly ever exit with 0.
 func (s *PodStatus) Failed(sidecars ...string) *ContainerStatus {
 	var sidecar *ContainerStatus
 	containers := slices.Concat(s.ContainerStatuses, s.InitStatuses)

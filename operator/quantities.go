@@ -5,10 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// RoundUp rounds all requests and limits of a Pod up to thousandths, in place,
-// as the API server does. Otherwise dynamic-apply would write the child at each
-// sync, because the stored value differs. Size limits of volumes are stored
-// unrounded.
+// RoundUp rounds all requests and limits of a Pod up to thousandths, in place, as the API server
+// does. Otherwise dynamic-apply would write the child at each sync, because the stored value
+// differs. Size limits of volumes are stored unrounded.
 func RoundUp(spec *corev1.PodSpec) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {

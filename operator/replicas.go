@@ -6,24 +6,18 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// PreserveReplicas copies the number of replicas of an observed workload if the
-// spec has none any more and a hook had set it: otherwise Metacontroller would
-// remove the field, and the API server would default it to 1. The hash must not
-// contain the number, because an autoscaler may change it, so the workload is
-// stamped here. The error is that of [metacontroller.Stamp].
+// PreserveReplicas copies the number of replicas of an observed workload if the spec has none any
+// more and a hook had set it: Metacontroller would remove the field, and the API server default it
+// to 1. The error is that of [SetReplicas].
 func PreserveReplicas(workload metacontroller.Object, observed metacontroller.Snapshot, replicas *int32) error {
-	if replicas == nil {
-		return nil
-	}
-	if !observed.HasApplied("spec", "replicas") {
+	if replicas == nil || !observed.HasApplied("spec", "replicas") {
 		return nil
 	}
 	return SetReplicas(workload, *replicas)
 }
 
-// SetReplicas sets the number of replicas of a Deployment or a StatefulSet that its hash
-// must not contain, so the workload is stamped here. The error is that of
-// [metacontroller.Stamp].
+// SetReplicas sets the number of replicas of a Deployment or a StatefulSet that its hash must not
+// contain, so the workload is stamped here. The error is that of [metacontroller.Stamp].
 func SetReplicas(workload metacontroller.Object, replicas int32) error {
 	if err := metacontroller.Stamp(workload); err != nil {
 		return err

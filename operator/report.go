@@ -73,10 +73,9 @@ func (r *Report) begin() {
 	r.resyncAfter = Soonest(missing.retryAfter, updating.retryAfter)
 }
 
-// With returns the summary for the conditions: the operator's own if the
-// children are settled or it has failed, otherwise that of the children. What
-// hinders children that are being updated is told, too: a Deployment that cannot
-// create a ReplicaSet never observes its newest generation.
+// With returns the summary for the conditions: the operator's own if the children are settled or it
+// has failed, otherwise that of the children. What hinders children that are being updated is told,
+// too: a Deployment that cannot create a ReplicaSet never observes its newest generation.
 func (r *Report) With(own Summary) Summary {
 	switch {
 	case r.ChildrenUpToDate, own.State == Failed && r.Summary.State != Failed,

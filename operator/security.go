@@ -28,20 +28,16 @@ func UsersSecurityContext(spec *corev1.PodSpec) *corev1.PodSecurityContext {
 	return SecurityContext(spec.SecurityContext)
 }
 
-// NameServiceAccount moves the deprecated field serviceAccount to
-// serviceAccountName, in place. The API server copies one to the other in a new
-// Pod, but silently ignores serviceAccount in an update: server-side apply, by
-// a hook with a stale cache, would change the Pod's labels to those of another
-// template.
+// NameServiceAccount moves the deprecated field serviceAccount to serviceAccountName, in place: the
+// API server copies one to the other in a new Pod, and ignores serviceAccount in an update.
 func NameServiceAccount(spec *corev1.PodSpec) {
 	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	spec.DeprecatedServiceAccount = ""
 }
 
-// Restricted returns the security context of a container whose image the hook
-// chooses. Together with [SecurityContext] for its Pod it meets the restricted
-// Pod Security Standard, with a read-only root file system. The user must not
-// be 0.
+// Restricted returns the security context of a container whose image the hook chooses. Together
+// with [SecurityContext] for its Pod it meets the restricted Pod Security Standard, with a
+// read-only root file system. The user must not be 0.
 func Restricted(user int64) *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		RunAsNonRoot:             new(true),

@@ -38,9 +38,8 @@ type Summary struct {
 	Message string
 }
 
-// SetSummary sets Ready, Stalled if the work has failed, and those of
-// [ConditionProgressing] and [ConditionDegraded] that are named. A later call
-// replaces what it sets.
+// SetSummary sets Ready, Stalled if the work has failed, and those of [ConditionProgressing] and
+// [ConditionDegraded] that are named. A later call replaces what it sets.
 func (c *Conditions) SetSummary(j Summary, also ...string) {
 	c.state = j.State
 	c.SetSummarized(ConditionReady, j)

@@ -37,10 +37,8 @@ func (p Policy) children(box *ModelBox, observed observed) ([]metacontroller.Obj
 	return wanted, nil
 }
 
-// withoutBlockedService leaves the Service out while the observed one cannot be
-// updated because only one of the two is headless: a Service's clusterIP is
-// immutable. The schema allows that change only through serviceType None, so
-// the user has asked for its deletion.
+// withoutBlockedService leaves the Service out while only one of it and the observed one is headless,
+// which is immutable. The schema allows that change through serviceType None only: it is to go.
 func withoutBlockedService(wanted []metacontroller.Object, observed *observedService) []metacontroller.Object {
 	for i, child := range wanted {
 		service, isService := child.(*corev1.Service)

@@ -1,17 +1,16 @@
 // Package modelbox runs model servers.
 //
-// A ModelBox has two children, both of its own name: a Deployment always, and a
-// Service where it has ports and its serviceType is not None. The Pods are
-// selected by the label modelbox, whose value is that name.
+// A ModelBox has two children, both of its own name: a Deployment always, and a Service where it
+// has ports and its serviceType is not None. The Pods are selected by the label modelbox, whose
+// value is that name.
 //
-// Ready is True when the Deployment and the Service carry what the newest spec
-// asks for, and the Deployment's controller has observed its newest generation
-// and reports all its replicas updated and available. A rollout past its
-// progress deadline is Degraded and Stalled, with the Deployment's own message.
+// Ready is True when the Deployment and the Service carry what the newest spec asks for, and the
+// Deployment's controller has observed its newest generation and reports all its replicas updated
+// and available. A rollout past its progress deadline is Degraded and Stalled, with the
+// Deployment's own message.
 //
-// Both children are updated in place, field by field: what this package does
-// not set is left to its owner. Teardown needs no order, garbage collection does
-// it.
+// Both children are updated in place, field by field: what this package does not set is left to its
+// owner. Teardown needs no order, garbage collection does it.
 package modelbox
 
 import (
@@ -41,10 +40,9 @@ func declare(policy Policy) metacontroller.Controller {
 	}
 }
 
-// customize selects the object with the name of the Service, if there is one,
-// because another controller may own it. A Deployment needs no such check: its
-// selector is immutable and names the ModelBox, so the API server refuses to
-// change another's.
+// customize selects the object with the name of the Service, if there is one, because another
+// controller may own it. A Deployment needs no such check: its selector is immutable and names the
+// ModelBox, so the API server refuses to change another's.
 func customize(box *ModelBox) ([]metacontroller.Rule, error) {
 	if wantedServiceType(box) == ServiceNone {
 		return nil, nil

@@ -20,11 +20,10 @@ func invariants() metacontroller.Invariants {
 	}
 }
 
-// watch holds MyJobs to running once. A second Pod may only follow one that
-// somebody else deleted before Metacontroller had heard of the status that names
-// it: until then nothing tells that there ever was one. Nor does a Pod count that
-// was made for another MyJob of the same name, which server-side apply takes over
-// while it goes.
+// watch holds MyJobs to running once. A second Pod may only follow one that somebody else deleted
+// before Metacontroller had heard of the status that names it: until then nothing tells that there
+// ever was one. Nor does a Pod count that was made for another MyJob of the same name, which
+// server-side apply takes over while it goes.
 func watch() func(metacontroller.Write) string {
 	made := map[types.UID]types.UID{} // MyJobs by the Pod that was made for them
 	ran := map[types.UID]bool{}       // MyJobs whose Pod began to run

@@ -12,11 +12,10 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// permissions returns what the Jobs may do to the Pods of these names or,
-// without names, what Metacontroller needs to grant that. kubectl debug reads
-// the Pod and patches its subresource; an update of it is equivalent. Both
-// requests name the Pod in the URL, so that resourceNames apply. Everyone may
-// use discovery, which kubectl does first.
+// permissions returns what the Jobs may do to the Pods of these names or, without names, what
+// Metacontroller needs to grant that. kubectl debug reads the Pod and patches its subresource; an
+// update of it is equivalent. Both requests name the Pod in the URL, so that resourceNames apply.
+// Everyone may use discovery, which kubectl does first.
 func permissions(names ...string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: names, Verbs: []string{"get"}},

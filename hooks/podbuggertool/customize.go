@@ -10,14 +10,12 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// toolLabel is on every Job and on its Pods, with the tool's name as its value.
-// No tool matches a Pod with it: two tools with broad selectors would otherwise
-// debug each other's Pods for ever.
+// toolLabel is on every Job and on its Pods, with the tool's name as its value. No tool matches a
+// Pod with it: two tools with broad selectors would otherwise debug each other's Pods for ever.
 const toolLabel = "operetta.dev/podbuggertool"
 
-// customize selects the Pods that match and those of the tool's own Jobs, which
-// show why a Job fails. With an invalid selector, which sync reports, it
-// selects only the latter.
+// customize selects the Pods that match and those of the tool's own Jobs, which show why a Job
+// fails. With an invalid selector, which sync reports, it selects only the latter.
 func customize(tool *PodBuggerTool) ([]metacontroller.Rule, error) {
 	rule := func(wanted *metav1.LabelSelector) metacontroller.Rule {
 		return metacontroller.Rule{

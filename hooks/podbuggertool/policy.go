@@ -7,9 +7,8 @@ import (
 
 // Policy is what whoever installs the operator decides.
 type Policy struct {
-	// KubectlImage is the image of the Jobs of a tool without a kubectlImage. Its
-	// entrypoint is kubectl, and it needs neither a user nor a shell. Jobs that exist keep
-	// theirs.
+	// KubectlImage is the image of the Jobs of a tool without a kubectlImage. Its entrypoint is
+	// kubectl, and it needs neither a user nor a shell. Jobs that exist keep theirs.
 	KubectlImage string `json:"kubectlImage"`
 }
 

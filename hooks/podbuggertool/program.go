@@ -9,9 +9,8 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// kubectlDebug is what the Job's Pod does in a simulation: `kubectl debug` adds
-// an ephemeral container to another Pod. The flags are those of Kubernetes
-// 1.36; environment and profile are ignored. Permissions are not simulated.
+// kubectlDebug is what the Job's Pod does in a simulation: `kubectl debug` adds an ephemeral
+// container to another Pod. Its environment, its profile and permissions are not simulated.
 func kubectlDebug(cluster metacontroller.Cluster, pod *corev1.Pod) error {
 	first := pod.Spec.Containers[0]
 	words := slices.Concat(first.Command, first.Args)
@@ -21,45 +20,24 @@ func kubectlDebug(cluster metacontroller.Cluster, pod *corev1.Pod) error {
 	for i := range words {
 		words[i] = strings.ReplaceAll(words[i], "$$", "$") // as the kubelet does
 	}
-	d := debugCommand{namespace: pod.Namespace}
-	d.read(words[2:])
-	return cluster.AddEphemeralContainer(d.namespace, d.pod, d.container)
-}
-
-// debugCommand are the arguments of a `kubectl debug`.
-type debugCommand struct {
-	namespace, pod string
-	container      corev1.EphemeralContainer
-}
-
-// read parses the arguments after `kubectl debug`.
-func (d *debugCommand) read(words []string) {
-	c := &d.container
-	argumentsOnly := false
+	namespace, name, container := pod.Namespace, "", corev1.EphemeralContainer{}
 	for i, word := range words {
 		flag, value, _ := strings.Cut(word, "=")
-		switch flag {
-		case "--":
-			if argumentsOnly {
-				c.Args = words[i+1:]
-			} else {
-				c.Command = words[i+1:]
-			}
-			return
-		case "--namespace":
-			d.namespace = value
-		case "--image":
-			c.Image = value
-		case "--container":
-			c.Name = value
-		case "--target":
-			c.TargetContainerName = value
-		case "--arguments-only":
-			argumentsOnly = true
-		default:
-			if !strings.HasPrefix(word, "-") {
-				d.pod = strings.TrimPrefix(word, "pod/")
-			}
+		switch {
+		case word == "--":
+			container.Command = words[i+1:]
+			return cluster.AddEphemeralContainer(namespace, name, container)
+		case flag == "--namespace":
+			namespace = value
+		case flag == "--image":
+			container.Image = value
+		case flag == "--container":
+			container.Name = value
+		case flag == "--target":
+			container.TargetContainerName = value
+		case i == 2:
+			name = word
 		}
 	}
+	return cluster.AddEphemeralContainer(namespace, name, container)
 }

@@ -46,13 +46,12 @@ func judge(status *Status, isStuck bool) operator.Summary {
 	}
 	if status.NotRunning > 0 {
 		message += fmt.Sprintf(", and in %d it does not run", status.NotRunning)
-		if i := slices.IndexFunc(status.Pods, func(p PodStatus) bool { return p.State == PodNotRunning }); i >= 0 {
-			message += fmt.Sprintf(": Pod/%s: %s", status.Pods[i].Name, status.Pods[i].Message)
-		}
 	}
 	if status.Failed > 0 {
-		first := status.Pods[0] // the failed ones come first
-		message += fmt.Sprintf(", and %d cannot get it: Pod/%s: %s", status.Failed, first.Name, first.Message)
+		message += fmt.Sprintf(", and %d cannot get it", status.Failed)
+	}
+	if status.NotRunning+status.Failed > 0 { // they come first, the failed ones before the others
+		message += fmt.Sprintf(": Pod/%s: %s", status.Pods[0].Name, status.Pods[0].Message)
 	}
 	summary := operator.Summary{State: operator.Done, Reason: "Injected", Message: message}
 	switch {

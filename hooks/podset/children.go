@@ -23,9 +23,8 @@ const (
 // nobodyUser is the user and group of the default container.
 const nobodyUser = 65534
 
-// templateHash returns a hash of the template. It covers only what the user
-// wrote: a release of this operator that creates Pods differently is no reason
-// to restart them.
+// templateHash returns a hash of the template. It covers only what the user wrote: a release of
+// this operator that creates Pods differently is no reason to restart them.
 func templateHash(set *PodSet) (string, error) {
 	var template corev1.PodTemplate
 	if set.Spec.Template != nil {

@@ -22,11 +22,10 @@ func invariants() metacontroller.Invariants {
 	}
 }
 
-// watch checks that a PodSet never has more live Pods than the largest size
-// that was asked for. Pods that Metacontroller has been told to delete do not
-// count: the API server may have refused it. One more is allowed for each Pod
-// that is in neither Metacontroller's cache nor the status in the request: that
-// status was lost, or is stale.
+// watch checks that a PodSet never has more live Pods than the largest size that was asked for.
+// Pods that Metacontroller has been told to delete do not count: the API server may have refused
+// it. One more is allowed for each Pod that is in neither Metacontroller's cache nor the status in
+// the request: that status was lost, or is stale.
 func watch() func(metacontroller.Write) string {
 	largest := map[string]int64{}
 	return func(w metacontroller.Write) string {
