@@ -28,10 +28,9 @@ func watch() func(metacontroller.Write) string {
 	made := map[types.UID]types.UID{} // MyJobs by the Pod that was made for them
 	ran := map[types.UID]bool{}       // MyJobs whose Pod began to run
 	ours := map[types.UID]bool{}      // whose Pod the hook has deleted
-	completed := map[types.UID]Result{}
 	return func(w metacontroller.Write) string {
 		if w.Is("MyJob") && w.After != nil {
-			return revised(completed, w)
+			return revised(w)
 		}
 		if !w.Is("Pod") {
 			return ""
@@ -65,20 +64,15 @@ func namesPod(job *unstructured.Unstructured) bool {
 
 // revised tells of a result that is not what it was, although Metacontroller had
 // heard of it. Before that, a Pod that somebody deletes takes its result along.
-func revised(completed map[types.UID]Result, w metacontroller.Write) string {
-	status, _ := w.After.Object["status"].(map[string]any)
-	result, _ := status["result"].(string)
-	before := completed[w.After.GetUID()]
+func revised(w metacontroller.Write) string {
 	job := w.Cached(w.After.GetAPIVersion(), w.After.GetKind(), w.After.GetNamespace(), w.After.GetName())
-	known := ""
-	if job != nil && job.GetUID() == w.After.GetUID() {
-		known, _, _ = unstructured.NestedString(job.Object, "status", "result")
+	if w.By != "the hook" || job == nil || job.GetUID() != w.After.GetUID() {
+		return ""
 	}
-	if before != "" && known == string(before) && before != Result(result) {
-		return fmt.Sprintf("%s was %s and is %q", w.After.GetName(), before, result)
-	}
-	if result != "" {
-		completed[w.After.GetUID()] = Result(result)
+	known, _, _ := unstructured.NestedString(job.Object, "status", "result")
+	result, _, _ := unstructured.NestedString(w.After.Object, "status", "result")
+	if known != "" && known != result {
+		return fmt.Sprintf("%s was %s and is %q", w.After.GetName(), known, result)
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 type stage int
 
 const (
-	starting stage = iota // its Pod has never been seen
+	starting stage = iota // its Pod has never been seen, and is asked for
 	blocked               // another Pod has its name
 	running               // its Pod is not done
 	missing               // its Pod has been seen, and is not observed
@@ -23,7 +23,6 @@ const (
 // plan says how far the MyJob is, and what becomes of the Pod.
 type plan struct {
 	stage stage
-	make  bool                    // the Pod is asked for
 	kept  []metacontroller.Object // the observed Pod, where it stays
 	// outcome is what the status says once it has ended. Without a result nothing tells
 	// how.
@@ -42,7 +41,7 @@ func decide(job *MyJob, observed observed, now time.Time) plan {
 		outcome.Reason = reasonUnknown
 		return conclude(job, observed, outcome, now)
 	case pod == nil && !observed.hasSeen:
-		return plan{stage: starting, make: true}
+		return plan{stage: starting}
 	case pod == nil && observed.absence < operator.ChildGrace:
 		return plan{stage: missing, again: operator.ChildGrace - observed.absence}
 	case pod == nil:

@@ -16,7 +16,7 @@ func sync(job *MyJob, request metacontroller.Observed) (result, error) {
 	}
 	plan := decide(job, observed, request.Now)
 	var wanted []metacontroller.Object
-	if plan.make {
+	if plan.stage == starting {
 		wanted = []metacontroller.Object{pod(job)}
 	}
 	differs, err := request.Compare(wanted)

@@ -3,9 +3,11 @@ package podset
 import (
 	"fmt"
 	"slices"
-	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -27,12 +29,11 @@ func invariants() metacontroller.Invariants {
 // it. One more is allowed for each Pod that is in neither Metacontroller's cache nor the status in
 // the request: that status was lost, or is stale.
 func watch() func(metacontroller.Write) string {
-	largest := map[string]int64{}
+	largest := map[types.UID]int64{}
 	return func(w metacontroller.Write) string {
 		if w.Is("PodSet") && w.After != nil {
 			size, _, _ := unstructured.NestedInt64(w.After.Object, "spec", "size")
-			key := string(w.After.GetUID())
-			largest[key] = max(largest[key], size)
+			largest[w.After.GetUID()] = max(largest[w.After.GetUID()], size)
 		}
 		if !w.Is("Pod") || w.Before != nil || w.By != "the hook" {
 			return ""
@@ -42,9 +43,9 @@ func watch() func(metacontroller.Write) string {
 				continue
 			}
 			set := w.Cached(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
-			live, most := 0, largest[string(owner.UID)]
+			live, most := 0, largest[owner.UID]
 			for _, pod := range w.List("v1", "Pod") {
-				if !isLivePodOf(pod, string(owner.UID)) || isToGo(w, pod, set) {
+				if !isLivePodOf(pod, owner.UID) || isToGo(w, pod, set) {
 					continue
 				}
 				live++
@@ -73,36 +74,17 @@ func isKnown(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
 	if heard != nil && heard.GetUID() == pod.GetUID() {
 		return set != nil && heard.GetLabels()["controller-uid"] == string(set.GetUID())
 	}
-	if set == nil || heard != nil { // the status may mean an earlier Pod of that name
+	var known PodSet
+	if set == nil || heard != nil || // the status may mean an earlier Pod of that name
+		runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, &known) != nil {
 		return false
 	}
-	pending, _, _ := unstructured.NestedSlice(set.Object, "status", "pending")
-	tells := slices.ContainsFunc(pending, func(number any) bool { return fmt.Sprintf("%s-%v", set.GetName(), number) == pod.GetName() })
-	return tells && !isTooLong(w, set)
+	since, isMissing := operator.MissingSince(known.Status.Conditions)
+	isTold := slices.ContainsFunc(known.Status.Pending, func(n int32) bool { return fmt.Sprintf("%s-%d", known.Name, n) == pod.GetName() })
+	return isTold && isMissing && w.Now.Sub(since) < operator.ChildGrace // a cache is not stale for longer
 }
 
-// isTooLong reports whether a PodSet has waited longer for its Pods than a
-// cache may be stale.
-func isTooLong(w metacontroller.Write, set *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(set.Object, "status", "conditions")
-	for _, item := range conditions {
-		if c, _ := item.(map[string]any); c["type"] == operator.ConditionChildrenObserved {
-			since, err := time.Parse(time.RFC3339, fmt.Sprint(c["lastTransitionTime"]))
-			return err != nil || c["status"] != "False" || w.Now.Sub(since) >= operator.ChildGrace
-		}
-	}
-	return true
-}
-
-func isLivePodOf(pod *unstructured.Unstructured, uid string) bool {
+func isLivePodOf(pod *unstructured.Unstructured, uid types.UID) bool {
 	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-	if pod.GetDeletionTimestamp() != nil || phase == "Failed" || phase == "Succeeded" {
-		return false
-	}
-	for _, owner := range pod.GetOwnerReferences() {
-		if string(owner.UID) == uid {
-			return true
-		}
-	}
-	return false
+	return pod.GetDeletionTimestamp() == nil && phase != "Failed" && phase != "Succeeded" && metav1.IsControlledBy(pod, &metav1.ObjectMeta{UID: uid})
 }
