@@ -92,65 +92,6 @@ func TestReportChildren(t *testing.T) {
 	}
 }
 
-// TestUpdateThatIsRefused follows a child whose update the API server refuses.
-func TestUpdateThatIsRefused(t *testing.T) {
-	refused := metacontroller.Difference{Outdated: []string{"Service/a"}, NotUpdated: []string{"Service/a"}, EventFlags: "-n default --for boxes.example.com/a"}
-	var pending PendingChildren
-	at := func(old []metav1.Condition, generation int64, later time.Duration, diff metacontroller.Difference) ([]metav1.Condition, time.Duration) {
-		conditions := NewConditions(old, generation, noon.Add(later))
-		r := report(conditions, diff, pending)
-		require.False(t, r.ChildrenUpToDate)
-		conditions.SetSummary(r.Summary)
-		pending = r.pending
-		return conditions.List(), r.resyncAfter
-	}
-	told := func(list []metav1.Condition, conditionType string) string {
-		for _, condition := range list {
-			if condition.Type == conditionType {
-				return string(condition.Status) + " " + condition.Reason
-			}
-		}
-		return ""
-	}
-	list, resync := at(nil, 1, 0, refused)
-	require.Equal(t, 30*time.Second, resync)
-	require.Equal(t, "False Updating", told(list, ConditionReady))
-	require.Equal(t, "False Requested", told(list, ConditionChildrenUpdated))
-
-	list, resync = at(list, 1, 20*time.Second, refused)
-	require.Equal(t, 10*time.Second, resync)
-	require.Empty(t, told(list, ConditionStalled))
-
-	blocked, resync := at(list, 1, 30*time.Second, refused)
-	require.Equal(t, 30*time.Second, resync, "the name may become free")
-	require.Equal(t, "False UpdateBlocked", told(blocked, ConditionReady))
-	require.Equal(t, "True UpdateBlocked", told(blocked, ConditionStalled))
-	require.Equal(t, "False Outdated", told(blocked, ConditionChildrenUpdated))
-	require.Equal(t, "Service/a not updated after 30s: the API server may refuse the update for a node port that is taken, "+
-		"a field that cannot change, a quota or an admission webhook; see `kubectl events -n default --for boxes.example.com/a`", blocked[0].Message)
-
-	again, _ := at(blocked, 1, time.Hour, refused)
-	require.Equal(t, blocked, again, "it says the same as long as it is so")
-
-	list, resync = at(blocked, 2, time.Hour, refused)
-	require.Equal(t, "False Updating", told(list, ConditionReady), "a newer spec has only just been asked for")
-	require.Equal(t, 30*time.Second, resync)
-
-	other := metacontroller.Difference{Outdated: []string{"Service/b"}, NotUpdated: []string{"Service/b"}}
-	list, _ = at(blocked, 1, time.Hour, other)
-	require.Equal(t, "False Updating", told(list, ConditionReady), "the other has been updated")
-
-	other.Missing = []string{"Pod/c"}
-	list, resync = at(list, 1, time.Hour+20*time.Second, other)
-	require.Equal(t, "False Creating", told(list, ConditionReady))
-	require.Equal(t, 10*time.Second, resync, "the sooner of two")
-
-	list, resync = at(blocked, 1, time.Hour, metacontroller.Difference{Outdated: []string{"Service/a"}})
-	require.Equal(t, "False Updating", told(list, ConditionReady), "it is updated, and its own controller has not seen it")
-	require.Zero(t, resync)
-	require.Empty(t, told(list, ConditionChildrenUpdated))
-}
-
 // TestFutureTimesCountAsNow: a clock that is ahead, or a status that was restored,
 // holds up nothing.
 func TestFutureTimesCountAsNow(t *testing.T) {

@@ -143,25 +143,6 @@ func TestFiveHundredPodsAreAskedForAtATime(t *testing.T) {
 	require.Contains(t, last.condition("Ready").Message, "being created: Pod/web-4900")
 }
 
-func TestWorldGrowsInBursts(t *testing.T) {
-	size, last := 600, []int{64, 128, 256, 104}
-	if testing.Short() {
-		size, last = 200, []int{64, 88}
-	}
-	s, batches := tellBatches(t, operettatest.Options{})
-	s.edit(fmt.Sprintf("{size: %d}", size))
-	require.Len(t, s.pods(isReady), size)
-	require.LessOrEqual(t, s.most, size, "never more than size")
-	var sizes []int
-	for _, b := range *batches {
-		if b.fresh > 0 {
-			sizes = append(sizes, b.fresh)
-		}
-	}
-	require.Equal(t, append([]int{16, 32}, last...), sizes)
-	s.requireReady("True", "Ready")
-}
-
 // TestPodsThatDoNotFitIntoARequestAreTold: what is there stays, of whatever template, for
 // nothing is rolled that would not be replaced.
 func TestPodsThatDoNotFitIntoARequestAreTold(t *testing.T) {

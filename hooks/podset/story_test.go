@@ -117,15 +117,6 @@ func TestSurvivorsStayThroughScaling(t *testing.T) {
 	s.requireReady("True", "Ready")
 }
 
-func TestEvictedPodIsReplacedWithoutOneTooMany(t *testing.T) {
-	s := tell(t, operettatest.Options{Evict: []string{"Pod/web-1"}})
-	s.edit("{size: 3}")
-	require.Equal(t, []string{"web-0", "web-2", "web-3"}, s.pods(isReady))
-	require.Equal(t, 3, s.most)
-	require.Nil(t, s.world.Get("Pod/web-1"), "the evicted Pod is left behind")
-	s.requireReady("True", "Ready")
-}
-
 func TestRollKeepsToItsBudget(t *testing.T) {
 	for maxUnavailable, fewestReady := range map[string]int{"1": 4, "2": 3, "50%": 3, "39%": 4, "10%": 4, "100%": 0} {
 		s := tell(t, operettatest.Options{})
