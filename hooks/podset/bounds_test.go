@@ -12,7 +12,6 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks/podset"
 	"github.com/operetta-dev/operetta/metacontroller"
-	"github.com/operetta-dev/operetta/operettatest"
 )
 
 // answer is what the tests here read of an answer.
