@@ -96,15 +96,13 @@ func (c *Conditions) Find(conditionType string) *metav1.Condition {
 
 // List returns the conditions, Ready first and the others by type.
 func (c *Conditions) List() []metav1.Condition {
-	slices.SortFunc(c.list, func(a, b metav1.Condition) int {
-		if isReady := a.Type == ConditionReady; isReady != (b.Type == ConditionReady) {
-			if isReady {
-				return -1
-			}
-			return 1
+	key := func(c metav1.Condition) string {
+		if c.Type == ConditionReady {
+			return ""
 		}
-		return strings.Compare(a.Type, b.Type)
-	})
+		return c.Type
+	}
+	slices.SortFunc(c.list, func(a, b metav1.Condition) int { return strings.Compare(key(a), key(b)) })
 	return c.list
 }
 

@@ -151,13 +151,9 @@ func (c *candidate) waits(o observed) string {
 // byTurn orders candidates as they get the container. A Pod whose Job exists comes before an
 // older one: the Job may be done already.
 func byTurn(a, b *candidate) int {
-	if hasJob := a.job != nil; hasJob != (b.job != nil) {
-		if hasJob {
-			return -1
-		}
-		return 1
-	}
+	rank := map[bool]int{true: -1}
 	return cmp.Or(
+		rank[a.job != nil]-rank[b.job != nil],
 		a.pod.Metadata.CreationTimestamp.Compare(b.pod.Metadata.CreationTimestamp.Time),
 		strings.Compare(a.pod.Name, b.pod.Name),
 	)

@@ -1,6 +1,7 @@
 package podset
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -142,12 +143,7 @@ const (
 // the replacements that are due. The other failed Pods are deleted.
 func (p *plan) replaceFailed(failed []*observedPod, missing int, now time.Time) []freshPod {
 	failed = slices.Clone(failed)
-	slices.SortStableFunc(failed, func(a, b *observedPod) int {
-		if order := a.due().Compare(b.due()); order != 0 {
-			return order
-		}
-		return byNumber(a, b)
-	})
+	slices.SortFunc(failed, func(a, b *observedPod) int { return cmp.Or(a.due().Compare(b.due()), byNumber(a, b)) })
 	p.failed = failed[max(0, len(failed)-missing):]
 	var replacements []freshPod
 	for _, pod := range p.failed {
@@ -155,44 +151,35 @@ func (p *plan) replaceFailed(failed []*observedPod, missing int, now time.Time) 
 			p.retry = due
 			break
 		}
-		replacements = append(replacements, freshPod{failures: pod.nextFailures()})
+		replacements = append(replacements, freshPod{failures: pod.failures()})
 	}
 	return replacements
 }
 
-// failures returns how many Pods in a row had failed when this one was created.
-// A Pod that ran long enough resets the count.
+// failures returns how many Pods in a row have failed, this one included. One that ran for long
+// enough is the first, and one of an older template does not count.
 func (p *observedPod) failures() int {
-	if p.changed.Sub(p.Metadata.CreationTimestamp.Time) > steady {
-		return 0
-	}
-	count, err := strconv.Atoi(p.Metadata.Annotations.Failures)
-	if err != nil || count < 0 {
-		return 0
-	}
-	return min(count, 20) // the backoff does not grow any further
-}
-
-// nextFailures returns that count for the replacement of this Pod. A newer
-// template resets it.
-func (p *observedPod) nextFailures() int {
 	if !p.current {
 		return 0
 	}
-	return p.failures() + 1
+	before, err := strconv.Atoi(p.Metadata.Annotations.Failures)
+	if err != nil || before < 0 || p.changed.Sub(p.Metadata.CreationTimestamp.Time) > steady {
+		before = 0
+	}
+	return min(before, 20) + 1 // the backoff does not grow any further
 }
 
 // due returns when to replace a failed Pod: after a backoff from when it was last ready or, if it
 // never was, from its creation. One of an older template is replaced at once: the newest may fix it.
 func (p *observedPod) due() time.Time {
-	if !p.current {
+	switch failures := p.failures(); failures {
+	case 0:
 		return time.Time{}
-	}
-	failures := p.failures()
-	if failures == 0 {
+	case 1:
 		return p.changed
+	default:
+		return p.changed.Add(min(firstPause<<(failures-2), longestWait))
 	}
-	return p.changed.Add(min(firstPause<<(failures-1), longestWait))
 }
 
 // maxUnavailable returns how many Pods an update may remove at a time.
