@@ -66,22 +66,22 @@ func (p *observedPod) isOlder(job *MyJob) bool {
 // isDone reports whether the Pod has finished, or is being deleted.
 func (p *observedPod) isDone() bool { return p.Status.IsDone() || p.Terminating }
 
-// ending returns how a Pod that is done has ended. Where it tells no time, it is now.
-func (p *observedPod) ending(now time.Time) ending {
+// ending returns how a Pod that is done has ended, and when: now, where it tells no time.
+func (p *observedPod) ending(now time.Time) (Status, time.Time) {
 	end := now
 	if last := p.Status.Finished(); !last.IsZero() {
 		end = last.Time
 	}
 	switch {
 	case p.Status.Phase == corev1.PodSucceeded:
-		return ending{ResultSucceeded, "Completed", new(int32(0)), end}
+		return Status{Result: ResultSucceeded, Reason: "Completed", ExitCode: new(int32(0))}, end
 	case p.Status.Phase != corev1.PodFailed: // it is being deleted while it runs
-		return ending{ResultFailed, "PodDeleted", nil, now}
+		return Status{Result: ResultFailed, Reason: "PodDeleted"}, now
 	}
-	reason := p.Status.Reason
-	failed := p.Status.Failed(p.Spec.Sidecars()...)
-	if failed == nil {
-		return ending{ResultFailed, cmp.Or(reason, "Error"), nil, end}
+	status := Status{Result: ResultFailed, Reason: cmp.Or(p.Status.Reason, "Error")}
+	if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil {
+		status.Reason = cmp.Or(p.Status.Reason, failed.State.Terminated.Reason, "Error")
+		status.ExitCode = &failed.State.Terminated.ExitCode
 	}
-	return ending{ResultFailed, cmp.Or(reason, failed.State.Terminated.Reason, "Error"), &failed.State.Terminated.ExitCode, end}
+	return status, end
 }

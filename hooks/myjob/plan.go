@@ -45,11 +45,12 @@ func decide(job *MyJob, observed observed, now time.Time) plan {
 	case pod == nil && observed.absence < operator.ChildGrace:
 		return plan{stage: missing, again: operator.ChildGrace - observed.absence}
 	case pod == nil:
-		return conclude(job, observed, ending{ResultFailed, "PodLost", nil, now}.outcome(job, observed), now)
+		return conclude(job, observed, observed.outcome(job, Status{Result: ResultFailed, Reason: "PodLost"}, now), now)
 	case !observed.hasSeen && pod.isOlder(job):
 		return plan{stage: blocked, kept: observed.keep()}
 	case pod.isDone():
-		return conclude(job, observed, pod.ending(now).outcome(job, observed), now)
+		ended, end := pod.ending(now)
+		return conclude(job, observed, observed.outcome(job, ended, end), now)
 	}
 	return plan{stage: running, kept: observed.keep()}
 }
@@ -84,23 +85,12 @@ func (o observed) keep() []metacontroller.Object {
 // another operator wrote may only tell that it has.
 func (s *Status) isShown() bool { return s.Phase == PhaseCompleted && s.Result != "" }
 
-// ending is how a Pod has ended.
-type ending struct {
-	result   Result
-	reason   string
-	exitCode *int32 // nil where nothing tells it
-	at       time.Time
-}
-
-// outcome returns what the status says of it, once and for all.
-func (e ending) outcome(job *MyJob, observed observed) Status {
-	at := metav1.NewTime(e.at.UTC().Truncate(time.Second))
-	status := Status{
-		Phase: PhaseCompleted, Result: e.result, Reason: e.reason, ExitCode: e.exitCode,
-		PodName: job.Name, StartTime: observed.startTime(job), CompletionTime: &at,
+// outcome completes what the status says, once and for all, of how the Pod has ended.
+func (o observed) outcome(job *MyJob, ended Status, end time.Time) Status {
+	at := metav1.NewTime(end.UTC().Truncate(time.Second))
+	ended.Phase, ended.PodName, ended.StartTime, ended.CompletionTime = PhaseCompleted, job.Name, o.startTime(job), &at
+	if started := ended.StartTime; started != nil {
+		ended.Duration = max(0, at.Sub(started.Time)).Round(time.Second).String()
 	}
-	if started := status.StartTime; started != nil {
-		status.Duration = max(0, at.Sub(started.Time)).Round(time.Second).String()
-	}
-	return status
+	return ended
 }
