@@ -5,6 +5,7 @@ package crd
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +32,7 @@ type Schema struct {
 	// It is nil if a rule reads both the status and other fields.
 	status   func() (*Schema, error)
 	replicas []string // the path of the scale subresource's number of replicas, if there is one
-	known    *known
+	known    known
 }
 
 // compiled caches compiled versions by the first byte of their definition,
@@ -123,7 +124,7 @@ func compileVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) (*
 			}
 			return only, err
 		})
-		s.known.status = false
+		s.known.withoutStatus = true
 	}
 	return s, nil
 }
@@ -134,6 +135,23 @@ func mentionsStatus(rules apiextensions.ValidationRules) bool {
 	return slices.ContainsFunc(rules, func(rule apiextensions.ValidationRule) bool {
 		return strings.Contains(rule.Rule+rule.MessageExpression, "status")
 	})
+}
+
+// readsOld reports whether a rule below a schema may read the old object.
+func readsOld(schema *apiextensions.JSONSchemaProps) bool {
+	if schema == nil {
+		return false
+	}
+	reads := func(rule apiextensions.ValidationRule) bool { return strings.Contains(rule.Rule, "oldSelf") }
+	below := slices.Concat(slices.Collect(maps.Values(schema.Properties)), schema.AllOf, schema.AnyOf, schema.OneOf)
+	if schema.Items != nil && schema.Items.Schema != nil {
+		below = append(below, *schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		below = append(below, *schema.AdditionalProperties.Schema)
+	}
+	return slices.ContainsFunc(schema.XValidations, reads) || readsOld(schema.Not) ||
+		slices.ContainsFunc(below, func(schema apiextensions.JSONSchemaProps) bool { return readsOld(&schema) })
 }
 
 func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
@@ -149,12 +167,8 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := newKnown(schema)
-	if err != nil {
-		return nil, err
-	}
 	rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
-	return &Schema{structural: structural, validator: validator, rules: rules, known: known}, nil
+	return &Schema{structural: structural, validator: validator, rules: rules, known: known{reads: readsOld(schema)}}, nil
 }
 
 // Default fills in the defaults of the schema, in place.

@@ -1,37 +1,55 @@
 package crd
 
 import (
-	"bytes"
-	"encoding/json"
 	"hash/maphash"
 	"maps"
+	"sync"
 	"time"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/utils/lru"
 )
 
-// knownValid is how many valid objects a [Schema] remembers. A simulation asks about
-// the same few again and again.
+// knownValid is how many valid objects a [Schema] remembers.
 const knownValid = 8192
 
-// known are objects that have been found valid, by their content.
+// Remembering returns a copy of the schema that remembers which objects it has found valid: a
+// simulation asks about the same few again and again. A server, which asks once for each
+// generation, has no use for that.
+func (s *Schema) Remembering() *Schema {
+	remembering := *s
+	remembering.known.valid = lru.New(knownValid)
+	if s.status != nil {
+		remembering.status = sync.OnceValues(func() (*Schema, error) {
+			only, err := s.status()
+			if err != nil {
+				return nil, err
+			}
+			return only.Remembering(), nil
+		})
+	}
+	return &remembering
+}
+
+// known are objects that have been found valid, by a hash of their content.
 type known struct {
-	valid *lru.Cache
+	valid *lru.Cache // nil where none are remembered
 	// reads is set where a rule reads the old object: it is a part of the question then.
 	reads bool
 	// times is set for a status that no rule reads: one time is as valid there as another.
 	times bool
-	// status is unset where no rule of the object reads its status.
-	status bool
+	// withoutStatus is set where no rule of the object reads its status.
+	withoutStatus bool
 }
 
-func newKnown(schema *apiextensions.JSONSchemaProps) (*known, error) {
-	text, err := json.Marshal(schema)
-	if err != nil {
-		return nil, err
+// find returns what stands for an object, or for the edit of an old one, and whether that
+// was found valid.
+func (k *known) find(object, old map[string]any) (key uint64, isValid bool) {
+	if k.valid == nil {
+		return 0, false
 	}
-	return &known{valid: lru.New(knownValid), reads: bytes.Contains(text, []byte("oldSelf")), status: true}, nil
+	key = k.key(object, old)
+	_, isValid = k.valid.Get(key)
+	return key, isValid
 }
 
 // key returns what stands for an object, and for the edit of an old one. What is valid
@@ -46,6 +64,9 @@ func (k *known) key(object, old map[string]any) uint64 {
 
 // add remembers a valid object, also as an edit.
 func (k *known) add(key uint64, object, old map[string]any) {
+	if k.valid == nil {
+		return
+	}
 	k.valid.Add(key, nil)
 	if old == nil {
 		k.valid.Add(k.content(object, true), nil)
@@ -58,7 +79,7 @@ func (k *known) content(object map[string]any, isEdit bool) uint64 {
 	if metadata, ok := object["metadata"].(map[string]any); ok {
 		content["metadata"] = map[string]any{"name": metadata["name"], "generateName": metadata["generateName"]}
 	}
-	if isEdit && !k.status {
+	if isEdit && k.withoutStatus {
 		delete(content, "status") // it was validated when it was written
 	}
 	return k.hash(content)
@@ -72,7 +93,7 @@ func (k *known) hash(value any) uint64 {
 	case map[string]any:
 		sum := uint64(len(value)) + 7
 		for name, member := range value {
-			sum += mix(maphash.String(hashSeed, name) ^ k.hash(member))
+			sum += mix(mix(maphash.String(hashSeed, name)) + k.hash(member))
 		}
 		return mix(sum)
 	case []any:
@@ -85,9 +106,9 @@ func (k *known) hash(value any) uint64 {
 		if k.times && isTime(value) {
 			return 13
 		}
-		return maphash.String(hashSeed, value)
+		return maphash.String(hashSeed, value) + 17
 	default:
-		return maphash.Comparable(hashSeed, value)
+		return mix(maphash.Comparable(hashSeed, value) + 19)
 	}
 }
 

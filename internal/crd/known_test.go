@@ -40,8 +40,9 @@ spec:
 
 // TestWhatIsKnownIsValid: what was found valid stands for nothing that is not.
 func TestWhatIsKnownIsValid(t *testing.T) {
-	schema, err := Load([]byte(remembered), "v1")
+	compiled, err := Load([]byte(remembered), "v1")
 	require.NoError(t, err)
+	schema := compiled.Remembering()
 	toy := func(spec, status map[string]any) map[string]any {
 		return map[string]any{
 			"apiVersion": "example.com/v1", "kind": "Toy", "spec": spec, "status": status,
@@ -69,5 +70,20 @@ func TestWhatIsKnownIsValid(t *testing.T) {
 	for _, bad := range []map[string]any{{"since": "2027-99-01T00:00:00Z"}, {"since": "yesterday"}, {"phase": "Other"}} {
 		_, errs := schema.AdmitStatus(t.Context(), toy(nil, bad), good)
 		require.Len(t, errs, 1, bad)
+	}
+}
+
+// TestDifferentContentIsNotKnown: members do not cancel each other out.
+func TestDifferentContentIsNotKnown(t *testing.T) {
+	seen := map[uint64]any{}
+	for _, value := range []any{
+		map[string]any{}, []any{}, nil, "", false, int64(0), 0.0,
+		map[string]any{"a": "a"}, map[string]any{"b": "b"}, map[string]any{"a": "b"}, map[string]any{"b": "a"},
+		map[string]any{"a": "a", "b": "b"}, map[string]any{"a": "b", "b": "a"}, map[string]any{"a": map[string]any{"a": "a"}},
+		[]any{"a", "b"}, []any{"b", "a"}, []any{[]any{"a"}, "b"}, []any{map[string]any{"a": "a"}}, []any{map[string]any{"b": "b"}},
+	} {
+		key := new(known).hash(value)
+		require.NotContains(t, seen, key, "%v is taken for %v", value, seen[key])
+		seen[key] = value
 	}
 }

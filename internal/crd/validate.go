@@ -29,8 +29,8 @@ func (s *Schema) Validate(ctx context.Context, object map[string]any) field.Erro
 // to errs. As in the API server, errors in unchanged fields of an edit are
 // ignored.
 func (s *Schema) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
-	key := s.known.key(object, old)
-	if _, valid := s.known.valid.Get(key); valid {
+	key, isValid := s.known.find(object, old)
+	if isValid {
 		return errs
 	}
 	before := len(errs)
@@ -50,7 +50,7 @@ func (s *Schema) unsorted(ctx context.Context, object, old map[string]any, errs 
 	if countValues(object, maxValues) > maxValues {
 		return append(errs, &field.Error{Type: field.ErrorTypeTooMany, Field: WholeObject, Detail: fmt.Sprintf("must have at most %d values", maxValues)})
 	}
-	if old != nil && s.isValidByItself(ctx, object, old) {
+	if old != nil && s.known.valid != nil && s.isValidByItself(ctx, object, old) {
 		return errs
 	}
 	var changes changes

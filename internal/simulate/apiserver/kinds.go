@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -89,7 +90,13 @@ func declared(r metacontroller.Resource) Kind {
 func custom(c metacontroller.Controller) Kind {
 	k := Kind{Resource: c.Parent, IsCluster: crd.ScopeIn(c.CRD) == apiextensionsv1.ClusterScoped, generation: true}
 	if len(c.CRD) > 0 {
-		k.definition = func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) }
+		k.definition = sync.OnceValues(func() (*crd.Schema, error) {
+			definition, err := crd.Compiled(c.CRD, c.Parent.Version())
+			if err != nil {
+				return nil, err
+			}
+			return definition.Remembering(), nil
+		})
 	}
 	return k
 }
