@@ -1,0 +1,112 @@
+package operator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/printable"
+)
+
+// maxSentence is the longest sentence, in bytes, that is quoted of the scheduler or a kubelet.
+const maxSentence = 200
+
+// Activity says why the Pod is not done or ready, in the words of the scheduler and the kubelet: why
+// it is not scheduled, what each container waits for or how it ended while others go on, or else
+// the phase. The text is the same for the same state and does not grow with time. It contains
+// nothing that a program in a container writes.
+func (s *PodStatus) Activity() string {
+	if c := s.condition(corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && c.Reason != "" {
+		return "it is not scheduled: " + quoted(c.Reason, c.Message)
+	}
+	if facts := s.facts(); len(facts) > 0 {
+		return Listed(facts, "; ")
+	}
+	phase := "its phase is " + string(cmp.Or(s.Phase, corev1.PodPending))
+	switch ready := s.condition(corev1.PodReady); {
+	case s.Reason != "":
+		return phase + ": " + quoted(s.Reason, s.Message)
+	case s.Phase == corev1.PodRunning && ready != nil && ready.Status != corev1.ConditionTrue && ready.Message != "":
+		return phase + ": " + printable.Line(ready.Message, maxSentence)
+	}
+	return phase
+}
+
+// facts are what matters of the containers, the init containers first.
+func (s *PodStatus) facts() []string {
+	var facts, starting, preparing, runs []string
+	hasEnded := false // of the containers that should run at the same time
+	for i, c := range s.Containers() {
+		isInit := i < len(s.InitStatuses)
+		switch waiting, ended := c.State.Waiting, c.State.Terminated; {
+		case waiting != nil && isStarting(waiting.Reason):
+			starting = append(starting, c.Name+" is waiting: "+waiting.Reason)
+		case waiting != nil && waiting.Reason != "":
+			facts = append(facts, c.Name+" is waiting: "+c.waits())
+		case ended != nil && ended.hasFailed():
+			facts = append(facts, c.Name+" has ended: "+ended.String())
+			hasEnded = hasEnded || !isInit
+		case ended != nil && !isInit:
+			facts = append(facts, c.Name+" has completed")
+			hasEnded = true
+		case c.State.Running != nil && isInit:
+			preparing = []string{"init container " + c.Name + " is running"} // those before it are sidecars
+		case c.State.Running != nil:
+			runs = append(runs, c.Name+" is still running")
+		}
+	}
+	switch {
+	case hasEnded:
+		return append(facts, runs...)
+	case len(facts) > 0:
+		return facts
+	case len(runs) == 0 && len(preparing) > 0:
+		return preparing
+	}
+	return starting[:min(1, len(starting))]
+}
+
+// isStarting reports whether a container waits for what always comes first.
+func isStarting(reason string) bool {
+	return slices.Contains([]string{"", "PodInitializing", "ContainerCreating"}, reason)
+}
+
+// waits says what the container waits for. The kubelet's sentence about a back-off tells the time
+// that it takes, which grows, and not the cause.
+func (c *ContainerStatus) waits() string {
+	waiting, before := c.State.Waiting, c.LastState.Terminated
+	switch {
+	case waiting.Reason == "CrashLoopBackOff" && before != nil:
+		return waiting.Reason + ", after it ended: " + before.String()
+	case waiting.Reason == "CrashLoopBackOff":
+		return waiting.Reason
+	}
+	return quoted(waiting.Reason, waiting.Message)
+}
+
+// hasFailed reports whether the container failed. One whose child process was killed for its
+// memory may exit with 0.
+func (t *Terminated) hasFailed() bool { return t.ExitCode != 0 || t.Reason == "OOMKilled" }
+
+// String says how the container ended. The message is quoted where it is the kubelet's: after the
+// program has run, it is the program's.
+func (t *Terminated) String() string {
+	reason := cmp.Or(t.Reason, "Error")
+	text := fmt.Sprintf("%s, exit code %d", reason, t.ExitCode)
+	if slices.Contains([]string{"StartError", "ContainerCannotRun", "ContainerStatusUnknown"}, reason) {
+		text = quoted(text, t.Message)
+	}
+	return text
+}
+
+// quoted adds a sentence, cut, to a reason.
+func quoted(reason, sentence string) string {
+	sentence = printable.Line(strings.TrimSpace(sentence), maxSentence)
+	if sentence == "" || sentence == reason {
+		return reason
+	}
+	return reason + ": " + sentence
+}
