@@ -22,8 +22,8 @@ type Invariants struct {
 // same spec.
 type History struct {
 	// Kind is the kind of the children, or that of the custom resource itself,
-	// which then may end Ready where a new one would end Stalled, or the other
-	// way round.
+	// which then may end Ready or Stalled where a new one would end otherwise:
+	// it has done its work before it was suspended, for instance.
 	Kind string
 	// Names allows children to have other names; More and Fewer allow children
 	// that a new custom resource would not have, and the lack of some that it

@@ -22,7 +22,7 @@ func (s *PodStatus) Activity() string {
 	if c := s.condition(corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && c.Reason != "" {
 		return "it is not scheduled: " + quoted(c.Reason, c.Message)
 	}
-	if facts := s.facts(); len(facts) > 0 {
+	if facts, _ := s.facts(); len(facts) > 0 {
 		return Listed(facts, "; ")
 	}
 	phase := "its phase is " + string(cmp.Or(s.Phase, corev1.PodPending))
@@ -35,9 +35,19 @@ func (s *PodStatus) Activity() string {
 	return phase
 }
 
-// facts are what matters of the containers, the init containers first.
-func (s *PodStatus) facts() []string {
-	var facts, starting, preparing, runs []string
+// IsStuck reports whether the Pod may need a person: it cannot be scheduled, a container cannot
+// start or has ended while others go on, or the node is lost. [PodStatus.Activity] says which.
+func (s *PodStatus) IsStuck() bool {
+	scheduled := s.condition(corev1.PodScheduled)
+	isUnschedulable := scheduled != nil && scheduled.Status == corev1.ConditionFalse && scheduled.Reason != ""
+	facts, isRoutine := s.facts()
+	return isUnschedulable || s.Reason != "" || len(facts) > 0 && !isRoutine
+}
+
+// facts are what matters of the containers, the init containers first, and whether that is only
+// what comes first in every Pod.
+func (s *PodStatus) facts() (facts []string, isRoutine bool) {
+	var starting, preparing, runs []string
 	hasEnded := false // of the containers that should run at the same time
 	for i, c := range s.Containers() {
 		isInit := i < len(s.InitStatuses)
@@ -60,13 +70,32 @@ func (s *PodStatus) facts() []string {
 	}
 	switch {
 	case hasEnded:
-		return append(facts, runs...)
+		return append(facts, runs...), false
 	case len(facts) > 0:
-		return facts
+		return facts, false
 	case len(runs) == 0 && len(preparing) > 0:
-		return preparing
+		return preparing, true
 	}
-	return starting[:min(1, len(starting))]
+	return starting[:min(1, len(starting))], true
+}
+
+// Failure says how a Pod that is done has failed, in the words of the kubelet and of what disrupted
+// it, and with the container that [PodStatus.Failed] returns. It contains nothing that a program
+// in a container writes.
+func (s *PodStatus) Failure(sidecars ...string) string {
+	var facts []string
+	if s.Reason != "" {
+		facts = append(facts, quoted(s.Reason, s.Message))
+	} else if s.Message != "" {
+		facts = append(facts, printable.Line(s.Message, maxSentence))
+	}
+	if s.Disruption() != "" {
+		facts = append(facts, quoted(s.Disruption(), s.condition(corev1.DisruptionTarget).Message))
+	}
+	if c := s.Failed(sidecars...); c != nil {
+		facts = append(facts, c.Name+" has ended: "+c.State.Terminated.String())
+	}
+	return Listed(facts, "; ")
 }
 
 // isStarting reports whether a container waits for what always comes first.

@@ -52,6 +52,31 @@ func TestActivity(t *testing.T) {
 	require.Less(t, len(long.Activity()), 300)
 }
 
+func TestIsStuck(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{}": false,
+		"{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}":                                         true,
+		"{containerStatuses: [{name: a, state: {waiting: {reason: ContainerCreating}}}]}":                                      false,
+		"{initContainerStatuses: [{name: a, state: {running: {}}}]}":                                                           false,
+		"{containerStatuses: [{name: a, state: {waiting: {reason: ImagePullBackOff}}}]}":                                       true,
+		"{containerStatuses: [{name: a, state: {terminated: {exitCode: 0}}}, {name: b, state: {running: {}}}]}":                true,
+		"{phase: Running, containerStatuses: [{name: a, state: {running: {}}}], conditions: [{type: Ready, status: 'False'}]}": false,
+	} {
+		require.Equal(t, want, status(t, text).IsStuck(), text)
+	}
+}
+
+func TestFailure(t *testing.T) {
+	for text, want := range map[string]string{
+		"{}": "",
+		"{reason: Evicted, message: 'The node was low on resource: memory.'}": "Evicted: The node was low on resource: memory.",
+		"{message: 'Pod was rejected'}":                                       "Pod was rejected",
+		"{containerStatuses: [{name: a, state: {terminated: {exitCode: 3, message: of the program}}}], conditions: [{type: DisruptionTarget, status: 'True', reason: PreemptionByScheduler, message: preempting}]}": "PreemptionByScheduler: preempting; a has ended: Error, exit code 3",
+	} {
+		require.Equal(t, want, status(t, text).Failure(), text)
+	}
+}
+
 func TestDisruption(t *testing.T) {
 	require.Equal(t, "PreemptionByScheduler", status(t, "{conditions: [{type: DisruptionTarget, status: 'True', reason: PreemptionByScheduler}]}").Disruption())
 	require.Empty(t, status(t, "{conditions: [{type: DisruptionTarget, status: 'False', reason: PreemptionByScheduler}]}").Disruption())

@@ -50,8 +50,8 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 		return
 	}
 	if is.ready != fresh.ready || is.stalled != fresh.stalled {
-		mayDiffer := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
-		if mayDiffer && fresh.stalled == "True" {
+		mayDiffer := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded()
+		if mayDiffer && fresh.ready != "True" {
 			return // one that has completed does not need what a new one waits for
 		}
 		if !mayDiffer {
