@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,8 +32,15 @@ type History struct {
 	Names, More, Fewer bool
 	// Fields are paths that are not compared, such as spec.replicas.
 	Fields []string
+	// If limits the difference to some custom resources; nil means all.
+	If func(parent *unstructured.Unstructured) bool
 	// Reason says why the difference is right.
 	Reason string
+}
+
+// HistoryOf returns the History that applies to a custom resource.
+func (i Invariants) HistoryOf(parent *unstructured.Unstructured) []History {
+	return slices.DeleteFunc(slices.Clone(i.History), func(h History) bool { return h.If != nil && !h.If(parent) })
 }
 
 // Write is a change of an object in an exploration. The objects are not to be modified.

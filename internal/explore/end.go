@@ -44,13 +44,15 @@ func (r *Run) checkEnd(outcome simulate.Outcome) {
 		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
 		return
 	}
-	history := r.scenario.controllerOf(outcome.Parent).Invariants.History
+	history := r.scenario.controllerOf(outcome.Parent).Invariants.HistoryOf(outcome.Parent)
 	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
 	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
 		return
 	}
 	if is.ready != fresh.ready || is.stalled != fresh.stalled {
-		mayDiffer := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded()
+		mayDiffer := slices.ContainsFunc(history, func(h metacontroller.History) bool {
+			return h.Kind == outcome.Parent.GetKind() && (h.If != nil || is.hasEnded())
+		})
 		if mayDiffer && fresh.ready != "True" {
 			return // one that has completed does not need what a new one waits for
 		}
