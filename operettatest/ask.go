@@ -14,7 +14,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -65,7 +64,7 @@ func TryAsk(t testing.TB, controller metacontroller.Controller, hook metacontrol
 	}
 	answer, err := c.Call()
 	if err == nil && hook != metacontroller.CustomizeHook {
-		c.Request = laws.WholeChildren(t, c)
+		c.Request = wholeChildren(t, c)
 		answer, err = c.Call()
 	}
 	if err != nil {

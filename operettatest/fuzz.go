@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -48,7 +47,7 @@ func Fuzz(f *testing.F, dir string, controllers ...metacontroller.Controller) {
 		if !known {
 			t.Skip("there is no such hook")
 		}
-		c.Request = laws.Replaced(request, place, value)
+		c.Request = replaced(request, place, value)
 		start := time.Now()
 		answer, err := c.Call()
 		require.Less(t, time.Since(start), 5*time.Second+time.Duration(len(c.Request))*time.Microsecond)
@@ -57,7 +56,7 @@ func Fuzz(f *testing.F, dir string, controllers ...metacontroller.Controller) {
 			require.NotContains(t, err.Error(), "\n")
 			return
 		}
-		laws.RequireSafe(t, c.Controller, c.Hook, answer.Body)
+		requireSafe(t, c.Controller, c.Hook, answer.Body)
 	})
 }
 
@@ -74,7 +73,7 @@ func addSeeds(f *testing.F, name string, cases []corpus.Case) {
 			}
 			first = (first + 1) % step
 		}
-		for i := first; i < min(laws.CountValues(laws.Parsed(f, c.Request)), 300); i += step {
+		for i := first; i < min(countValues(parsed(f, c.Request)), 300); i += step {
 			f.Add(name, c.Request, uint16(i+1), []byte(fuzzedValues[i%len(fuzzedValues)]))
 		}
 	}

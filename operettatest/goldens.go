@@ -34,9 +34,6 @@ func (k kind) path(c corpus.Case, ending string) string {
 	return filepath.Join(k.dir, "testdata", filepath.FromSlash(c.Name)+ending)
 }
 
-// short is the name of a case or a sample without that of its kind.
-func (k kind) short(c corpus.Case) string { return strings.TrimPrefix(c.Name, k.Name()+"/") }
-
 // goldens compares the answer to every case with the file beside it.
 func (k kind) goldens(t *testing.T) {
 	k.each(t, k.cases, func(t *testing.T, c corpus.Case) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/declaration"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -46,30 +45,6 @@ func Run(t *testing.T, dir string, controllers ...metacontroller.Controller) {
 	}
 }
 
-// kind is an operator with its cases and samples.
-type kind struct {
-	metacontroller.Controller
-
-	dir     string // the root of the project
-	all     []metacontroller.Controller
-	cases   []corpus.Case
-	samples []corpus.Sample
-}
-
-func newKind(t testing.TB, dir string, controller metacontroller.Controller, all []metacontroller.Controller, samples []corpus.Sample) kind {
-	t.Helper()
-	cases, err := corpus.ReadKind(filepath.Join(dir, "testdata"), controller)
-	require.NoError(t, err)
-	laws.Remember(cases)
-	k := kind{Controller: controller, dir: dir, all: all, cases: cases}
-	for _, sample := range samples {
-		if sample.Controller.Name() == controller.Name() {
-			k.samples = append(k.samples, sample)
-		}
-	}
-	return k
-}
-
 // run runs all checks of a kind. Slow ones have parallel subtests.
 func (k kind) run(t *testing.T) {
 	for _, part := range []struct {
@@ -88,8 +63,6 @@ func (k kind) run(t *testing.T) {
 		{"nothing forged is passed on", kind.nothingForged, "restate an observed child with metacontroller.Keep, and copy no text from one"},
 		{"cases come to rest", kind.casesComeToRest, "say in a child and in the status nothing that differs from call to call"},
 		{"samples become Ready", kind.samplesBecomeReady, "operetta simulate with the sample tells the story"},
-		{"samples survive a lost status", kind.samplesSurviveLostStatus,
-			"rely on what the status says only once a request shows it; if this may depend on history, declare it in Invariants.History of the Controller"},
 		{"samples survive what is late", kind.samplesSurviveWhatIsLate,
 			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
 	} {

@@ -108,15 +108,6 @@ func TestStoriesThatFailSayWhy(t *testing.T) {
 			world.Play()
 			world.RequireGone()
 		},
-		"times as much, and at most 2.0 times is wanted": func(t testing.TB) {
-			operettatest.RequireGrowth(t, 2, func() {}, func() {
-				sum := 0
-				for n := range 1 << 26 { // some 50 ms
-					sum ^= n
-				}
-				runtime.KeepAlive(sum)
-			})
-		},
 		"the sync hook of Web answers with an error": func(t testing.TB) {
 			operettatest.Ask(t, webController(), metacontroller.SyncHook, operettatest.Request{Parent: "{metadata: {name: shop}, spec: {}}"})
 		},

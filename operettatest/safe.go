@@ -1,4 +1,4 @@
-package laws
+package operettatest
 
 import (
 	"bytes"
@@ -13,38 +13,37 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// RequireSafe checks that a response does not harm Metacontroller, with code of
+// requireSafe checks that a response does not harm Metacontroller, with code of
 // its own.
-func RequireSafe(t testing.TB, controller metacontroller.Controller, hook metacontroller.HookName, body []byte) {
+func requireSafe(t testing.TB, controller metacontroller.Controller, hook metacontroller.HookName, body []byte) {
+	var response struct {
+		Status             object                 `json:"status"`
+		Children           []object               `json:"children"`
+		ResyncAfterSeconds float64                `json:"resyncAfterSeconds"`
+		Finalized          bool                   `json:"finalized"`
+		RelatedResources   *[]metacontroller.Rule `json:"relatedResources"`
+	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&response))
 	if hook == metacontroller.CustomizeHook {
-		var response struct {
-			RelatedResources []map[string]any `json:"relatedResources"`
-		}
-		require.NoError(t, decoder.Decode(&response))
 		require.NotNil(t, response.RelatedResources)
 		return
 	}
-	var response struct {
-		Status             map[string]any   `json:"status"`
-		Children           []map[string]any `json:"children"`
-		ResyncAfterSeconds float64          `json:"resyncAfterSeconds"`
-		Finalized          bool             `json:"finalized"`
-	}
-	require.NoError(t, decoder.Decode(&response))
 	require.NotNil(t, response.Status)
 	require.NotNil(t, response.Children)
 	require.True(t, hook == metacontroller.FinalizeHook || !response.Finalized)
 	refs := map[string]bool{}
 	for _, child := range response.Children {
-		require.NotNil(t, child)
 		require.True(t, slices.ContainsFunc(controller.Children, func(declared metacontroller.Child) bool {
 			return child["apiVersion"] == declared.APIVersion && child["kind"] == declared.Kind
 		}))
-		name, _ := child["metadata"].(map[string]any)["name"].(string)
-		require.Empty(t, validation.IsDNS1123Subdomain(name))
+		require.Empty(t, validation.IsDNS1123Subdomain(nameOf(child)))
 		require.False(t, refs[corpus.Ref(child)], "%s stands twice", corpus.Ref(child))
+		require.NotContains(t, child, "status")
+		for member := range child["metadata"].(object) {
+			require.Contains(t, []string{"name", "namespace", "labels", "annotations"}, member)
+		}
 		refs[corpus.Ref(child)] = true
 	}
 }

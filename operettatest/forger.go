@@ -1,4 +1,4 @@
-package laws
+package operettatest
 
 import (
 	"encoding/json"
@@ -18,26 +18,31 @@ func (f forger) pick(words ...string) string { return words[f.random.IntN(len(wo
 
 // forge changes one object of a request. Related objects keep their names,
 // because a hook may have to pass them on.
-func (f forger) forge(request map[string]any) {
-	children, related := ObservedIn(request, "children"), ObservedIn(request, "related")
-	all := append(slices.Clone(children), related...)
+func (f forger) forge(request object) {
+	children := observedIn(request, "children")
+	all := append(children, observedIn(request, "related")...)
 	i := f.random.IntN(len(all))
-	object := all[i]
-	metadata, ok := object["metadata"].(map[string]any)
+	metadata, ok := all[i]["metadata"].(object)
 	if !ok {
 		return
 	}
+	member := func(name string) object {
+		if _, ok := metadata[name].(object); !ok {
+			metadata[name] = object{}
+		}
+		return metadata[name].(object)
+	}
 	switch f.random.IntN(8) {
 	case 0, 1, 2:
-		f.member(metadata, "annotations")[metacontroller.LastAppliedAnnotation] = f.claim(object)
+		member("annotations")[metacontroller.LastAppliedAnnotation] = f.claim(all[i])
 	case 3:
-		labels := f.member(metadata, "labels")
+		labels := member("labels")
 		labels[f.pick(append(slices.Sorted(maps.Keys(labels)), forged+"-label", "controller-uid")...)] = f.text()
 	case 4:
-		annotations := f.member(metadata, "annotations")
+		annotations := member("annotations")
 		annotations[f.pick(append(slices.Sorted(maps.Keys(annotations)), forged+"-annotation", metacontroller.HashAnnotation)...)] = f.text()
 	case 5:
-		metadata["ownerReferences"] = []any{map[string]any{
+		metadata["ownerReferences"] = []any{object{
 			"apiVersion": f.pick("v1", "apps/v1"), "kind": f.pick("Namespace", "Deployment"), "name": f.text(), "uid": f.text(), "controller": true,
 		}}
 	case 6:
@@ -50,58 +55,51 @@ func (f forger) forge(request map[string]any) {
 	}
 }
 
-func (f forger) member(object map[string]any, name string) map[string]any {
-	if _, ok := object[name].(map[string]any); !ok {
-		object[name] = map[string]any{}
-	}
-	return object[name].(map[string]any)
-}
-
 func (f forger) text() string {
 	return f.pick(forged, forged+"-mysql", "mysql", "eureka", "0", "")
 }
 
 // claim returns a forged last-applied annotation: the object itself with other
 // values, or something quite different.
-func (f forger) claim(object map[string]any) string {
-	claimed := runtime.DeepCopyJSON(object)
-	metadata := map[string]any{
-		"name": f.pick(stolen, nameOf(object)), "namespace": f.pick("kube-system", stolen, "default"), "generateName": stolen,
-		"labels": map[string]any{stolen: stolen, "controller-uid": stolen}, "annotations": map[string]any{stolen: stolen, metacontroller.HashAnnotation: stolen},
-		"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Namespace", "name": stolen, "uid": stolen}},
-		"finalizers":      []any{stolen}, "resourceVersion": stolen, "uid": stolen, "managedFields": []any{map[string]any{"manager": stolen}},
-	}
+func (f forger) claim(o object) string {
+	claimed := runtime.DeepCopyJSON(o)
 	switch f.random.IntN(5) {
 	case 0:
 		return f.pick("", "{", "[]", "null", "1", `"`+stolen+`"`, `{"metadata":[]}`, `{"spec":"`+stolen+`"}`)
 	case 1:
 		claimed["kind"], claimed["apiVersion"] = f.pick("Pod", "Secret", "Deployment", stolen), f.pick("v1", "apps/v1", stolen)
 	case 2:
-		claimed["spec"] = replaceLeaves(claimed["spec"], func(leaf any) any {
-			if _, isText := leaf.(string); isText {
-				return stolen
+		eachObject(claimed["spec"], func(inner object) {
+			for name, member := range inner {
+				if _, isText := member.(string); isText {
+					inner[name] = stolen
+				}
 			}
-			return leaf
 		})
-		claimed["data"] = map[string]any{stolen: stolen, "my.cnf": stolen}
+		claimed["data"] = object{stolen: stolen, "my.cnf": stolen}
 	default:
-		claimed["spec"] = map[string]any{"replicas": 7, "hostPID": true, "template": map[string]any{"spec": map[string]any{
-			"hostPID": true, "nodeName": stolen, "volumes": []any{map[string]any{"name": stolen, "hostPath": map[string]any{"path": "/" + stolen}}},
-			"containers": []any{map[string]any{"name": f.pick("main", "mysql", stolen), "image": stolen, "securityContext": map[string]any{"privileged": true}}},
+		claimed["spec"] = object{"replicas": 7, "hostPID": true, "template": object{"spec": object{
+			"hostPID": true, "nodeName": stolen, "volumes": []any{object{"name": stolen, "hostPath": object{"path": "/" + stolen}}},
+			"containers": []any{object{"name": f.pick("main", "mysql", stolen), "image": stolen, "securityContext": object{"privileged": true}}},
 		}}}
-		claimed["status"] = map[string]any{stolen: stolen}
+		claimed["status"] = object{stolen: stolen}
 	}
-	claimed["metadata"] = metadata
+	claimed["metadata"] = object{
+		"name": f.pick(stolen, nameOf(o)), "namespace": f.pick("kube-system", stolen, "default"), "generateName": stolen,
+		"labels": object{stolen: stolen, "controller-uid": stolen}, "annotations": object{stolen: stolen, metacontroller.HashAnnotation: stolen},
+		"ownerReferences": []any{object{"apiVersion": "v1", "kind": "Namespace", "name": stolen, "uid": stolen}},
+		"finalizers":      []any{stolen}, "resourceVersion": stolen, "uid": stolen, "managedFields": []any{object{"manager": stolen}},
+	}
 	for _, name := range []string{"binaryData", "stringData", "secrets", "imagePullSecrets"} {
-		claimed[name] = map[string]any{stolen: stolen}
+		claimed[name] = object{stolen: stolen}
 	}
 	// The contents of a Role and a RoleBinding, which are not below spec.
-	claimed["rules"] = []any{map[string]any{"apiGroups": []any{"*"}, "resources": []any{"*", stolen}, "verbs": []any{"*", stolen}, "resourceNames": []any{stolen}}}
-	claimed["roleRef"] = map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": stolen}
-	claimed["subjects"] = []any{map[string]any{"kind": "User", "name": stolen}}
+	claimed["rules"] = []any{object{"apiGroups": []any{"*"}, "resources": []any{"*", stolen}, "verbs": []any{"*", stolen}, "resourceNames": []any{stolen}}}
+	claimed["roleRef"] = object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": stolen}
+	claimed["subjects"] = []any{object{"kind": "User", "name": stolen}}
 	text, err := json.Marshal(claimed)
 	if err != nil {
-		return "{"
+		panic(err) // it was JSON when it came
 	}
 	return string(text)
 }
@@ -112,20 +110,20 @@ func (f forger) managedFields() []any {
 		`{"f:stolen":{}}`, `{"f:rules":{},"f:roleRef":{},"f:subjects":{},"f:automountServiceAccountToken":{}}`, `{"f:data":{"f:stolen":{}}}`, `{".":{}}`, `{}`, `null`, `{"x":1}`)
 	var set any
 	_ = json.Unmarshal([]byte(fields), &set)
-	return []any{map[string]any{
+	return []any{object{
 		"manager": f.pick("metacontroller", stolen), "operation": f.pick("Apply", "Apply", "Update"), "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": set,
 	}}
 }
 
 // rekey puts the objects of a request under the keys that go with their names.
 // Of two with one name the later stays.
-func rekey(request map[string]any) {
-	groups, _ := request["children"].(map[string]any)
+func rekey(request object) {
+	groups, _ := request["children"].(object)
 	for kind, group := range groups {
-		rekeyed := map[string]any{}
-		objects := group.(map[string]any)
+		rekeyed := object{}
+		objects := group.(object)
 		for _, key := range slices.Sorted(maps.Keys(objects)) {
-			rekeyed[keyOf(request, objects[key].(map[string]any))] = objects[key]
+			rekeyed[keyOf(request, objects[key].(object))] = objects[key]
 		}
 		groups[kind] = rekeyed
 	}
