@@ -28,10 +28,10 @@ func TestEveryCommandIsRun(t *testing.T) {
 	require.Len(t, planned, len(offline)+len(live)+len(elsewhere)+len(nowhere))
 	t.Logf("%d commands: %d are run offline, %d live, %d by tests of their own, and %d are not run", len(planned), len(offline), len(live), len(elsewhere), len(nowhere))
 	for _, c := range elsewhere {
-		require.True(t, isTest(t, c.Reason), "%s: there is no test %s", c.At(), c.Reason)
+		require.True(t, isTest(t, c.Rule.Reason), "%s: there is no test %s", c.At(), c.Rule.Reason)
 	}
 	for _, c := range nowhere {
-		t.Logf("%s: not run, %s: %s", c.At(), c.Reason, c.Short())
+		t.Logf("%s: not run, %s: %s", c.At(), c.Rule.Reason, c.Short())
 	}
 	require.Greater(t, len(planned), 150)
 

@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -38,12 +39,8 @@ func placeOf(c Command) Place {
 
 // isKnown tells whether a line begins with a program of which commands are shown.
 func isKnown(line string) bool {
-	for _, program := range append(programs, "kubectl") {
-		if strings.HasPrefix(strings.TrimPrefix(line, prompt), program+" ") {
-			return true
-		}
-	}
-	return false
+	program, _, hasMore := strings.Cut(strings.TrimPrefix(line, prompt), " ")
+	return hasMore && (program == "kubectl" || slices.Contains(programs, program))
 }
 
 // Rule is about one command that is not run where its program says, or in another way.
@@ -65,16 +62,12 @@ type Rule struct {
 	Among, Varies string
 }
 
-// Planned is a command with the place where it is run, and what a rule says of it.
+// Planned is a command with the place where it is run, and the rule about it, if there is one.
 type Planned struct {
 	Command
 
-	Place  Place
-	Reason string
-	Exit   int
-	Serves bool
-	Among  string
-	Varies string
+	Place Place
+	Rule  Rule
 }
 
 // Plan says of each command where it is run.
@@ -89,7 +82,7 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 			if r.File == c.File && (r.Heading == "" || r.Heading == c.Heading) && strings.HasPrefix(c.Short(), r.Command) {
 				matched[i]++
 				found++
-				p.Reason, p.Exit, p.Serves, p.Among, p.Varies = r.Reason, r.Exit, r.Serves, r.Among, r.Varies
+				p.Rule = r
 				if r.Place != "" {
 					p.Place = r.Place
 				}
@@ -104,15 +97,11 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 		plan = append(plan, p)
 	}
 	for i, r := range rules {
-		times := max(r.Times, 1)
-		switch {
-		case r.Command == "" && (r.Heading == "" || matched[i] == 0):
-			problems = append(problems, fmt.Errorf("the rule about %q in %s is about no command", r.Heading, r.File))
-		case r.Command != "" && matched[i] != times:
-			problems = append(problems, fmt.Errorf("the rule about %q in %s is for %d commands, and begins %d", r.Command, r.File, times, matched[i]))
+		if times := max(r.Times, 1); matched[i] != times && (r.Command != "" || matched[i] == 0) {
+			problems = append(problems, fmt.Errorf("the rule about %q in %s is for %d commands, and begins %d", r.Heading+r.Command, r.File, times, matched[i]))
 		}
 		if (r.Place == Nowhere || r.Place == Elsewhere) && r.Reason == "" {
-			problems = append(problems, fmt.Errorf("the rule about %q in %s gives no reason", r.Command, r.File))
+			problems = append(problems, fmt.Errorf("the rule about %q in %s gives no reason", r.Heading+r.Command, r.File))
 		}
 	}
 	return plan, errors.Join(problems...)
@@ -120,11 +109,5 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 
 // Of returns the commands of a plan that are run in a place.
 func Of(plan []Planned, place Place) []Planned {
-	var found []Planned
-	for _, p := range plan {
-		if p.Place == place {
-			found = append(found, p)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(plan), func(p Planned) bool { return p.Place != place })
 }

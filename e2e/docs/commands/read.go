@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,28 +47,24 @@ var shells = []string{"sh", "shell", "bash", "console"}
 // Read returns the commands of all Markdown files of the project, by file and line.
 func Read(root string) ([]Command, error) {
 	var found []Command
-	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+	for _, folder := range []string{"*.md", "docs/*.md"} {
+		paths, err := fs.Glob(os.DirFS(root), folder)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if entry.IsDir() {
-			if path == "bin" || path == "dist" || entry.Name() == "testdata" || path != "." && strings.HasPrefix(path, ".") {
-				return fs.SkipDir
+		for _, path := range paths {
+			text, err := os.ReadFile(filepath.Join(root, path))
+			if err != nil {
+				return nil, fmt.Errorf("read the documentation: %w", err)
 			}
-			return nil
+			commands, err := parse(path, string(text))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, commands...)
 		}
-		if filepath.Ext(path) != ".md" {
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
-			return fmt.Errorf("read the documentation: %w", err)
-		}
-		commands, err := parse(path, string(text))
-		found = append(found, commands...)
-		return err
-	})
-	return found, err
+	}
+	return found, nil
 }
 
 // block is a fenced block of a page.
@@ -177,69 +174,22 @@ func (b block) commands(file string) ([]Command, error) {
 	return found, nil
 }
 
-var (
-	heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?`)
-	loop    = regexp.MustCompile(`(^|[;\n]\s*)(do|done)\b`)
-)
-
-// isComplete tells whether a shell would not ask for another line.
+// isComplete tells whether a shell would not ask for another line. It warns of a document that
+// does not end.
 func isComplete(text string) bool {
-	if strings.HasSuffix(text, "\\") {
-		return false
-	}
-	if begin := heredoc.FindStringSubmatch(text); begin != nil {
-		return strings.HasSuffix(text, "\n"+begin[1])
-	}
-	depth := 0
-	for _, word := range loop.FindAllStringSubmatch(text, -1) {
-		if word[2] == "do" {
-			depth++
-		} else {
-			depth--
-		}
-	}
-	return depth == 0 && !isQuoted(text)
+	told, err := exec.Command("bash", "-n", "-c", text+"\n").CombinedOutput()
+	return err == nil && len(told) == 0 && !strings.HasSuffix(text, "\\")
 }
 
-// isQuoted tells whether a text ends between quotes.
-func isQuoted(text string) bool {
-	var quote rune
-	escaped := false
-	for _, r := range comment.ReplaceAllString(text, " ") {
-		switch {
-		case escaped:
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped = true
-		case quote == r:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote = r
-		}
-	}
-	return quote != 0
-}
+// named finds the blocks of a page that begin with a comment which is the name of a file.
+var named = regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) ([^ \n]+\\.[^ \n]+)\n(.*?)```\n")
 
-// Files returns the contents of the fenced blocks of a page that begin with a comment which
-// is the name of a file, by that name.
+// Files returns the contents of the blocks of a page that are files, by their names.
 func Files(page string) (map[string]string, error) {
 	text, err := os.ReadFile(page)
-	if err != nil {
-		return nil, fmt.Errorf("read the documentation: %w", err)
+	files := map[string]string{}
+	for _, block := range named.FindAllStringSubmatch(string(text), -1) {
+		files[block[1]] = block[2]
 	}
-	all, err := blocks(page, string(text))
-	if err != nil {
-		return nil, err
-	}
-	named := map[string]string{}
-	for _, b := range all {
-		if len(b.lines) < 2 || !slices.Contains([]string{"go", "yaml"}, b.language) {
-			continue
-		}
-		sign, name, _ := strings.Cut(b.lines[0], " ")
-		if (sign == "//" || sign == "#") && strings.Contains(name, ".") && !strings.Contains(name, " ") {
-			named[name] = strings.Join(b.lines[1:], "\n") + "\n"
-		}
-	}
-	return named, nil
+	return files, err
 }
