@@ -58,7 +58,7 @@ func Ask(t testing.TB, controller metacontroller.Controller, hook metacontroller
 // TryAsk is [Ask] for a hook that may answer with an error.
 func TryAsk(t testing.TB, controller metacontroller.Controller, hook metacontroller.HookName, request Request) (Answer, error) {
 	t.Helper()
-	c, err := corpus.New(controller, hook, request.encoded(t, controller))
+	c, err := corpus.New(controller.Call, controller, hook, request.encoded(t, controller))
 	if err != nil {
 		return Answer{}, err
 	}

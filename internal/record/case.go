@@ -102,7 +102,7 @@ func (out *pair) fill(e Exchange, request []byte) error {
 	ask := func(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
 		return e.Controller.CallContext(ctx, hook, now, request, metacontroller.Limits{MaxAnswerBytes: mostAnswer})
 	}
-	c, err := corpus.NewAsking(ask, e.Controller, e.Hook, body)
+	c, err := corpus.New(ask, e.Controller, e.Hook, body)
 	var answer metacontroller.Answer
 	if err == nil {
 		answer, err = ask(c.Hook, c.Now, c.Request)
