@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -165,16 +166,7 @@ func replaceValue(at any, left *int, replacement any) any {
 
 // countValues returns how many places replaced knows in a value.
 func countValues(at any) int {
-	count := 1
-	switch at := at.(type) {
-	case object:
-		for _, member := range at {
-			count += countValues(member)
-		}
-	case []any:
-		for _, item := range at {
-			count += countValues(item)
-		}
-	}
-	return count
+	left := math.MaxInt
+	replaceValue(at, &left, nil)
+	return math.MaxInt - left
 }
