@@ -88,7 +88,7 @@ func TestParse(t *testing.T) {
 
 	for text, wrong := range map[string]string{
 		"```sh\nkubectl get \\\n```\n":         "a.md:2: the command has no end",
-		"```sh\nkubectl get pods\n":            "a.md:1: the block has no end",
+		"```sh\nkubectl get pods\n":            "a.md: the last block has no end",
 		"x\n```\nkubectl get pods\n```\n":      "a.md:2: a block that begins with a command says so",
 		"```console\nNAME\n$ kubectl get\n```": "a.md:2: output before the first command",
 	} {

@@ -74,35 +74,29 @@ type block struct {
 	lines             []string
 }
 
+var (
+	fenced  = regexp.MustCompile("(?ms)^([ \t]*)```(.*?)\n(.*?)^[ \t]*```[ \t]*$")
+	heading = regexp.MustCompile("(?m)^#+ *(.*?) *$")
+)
+
 // blocks returns the fenced blocks of a page, without the indentation of the fence.
 func blocks(file, text string) ([]block, error) {
-	const fence = "```"
-	var (
-		found           []block
-		heading, margin string
-		open            *block
-		number, opened  int
-	)
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSuffix(line, "\n")
-		bare := strings.TrimSpace(line)
-		switch {
-		case open == nil && strings.HasPrefix(bare, fence):
-			margin, _, _ = strings.Cut(line, fence)
-			open = &block{language: strings.TrimSpace(strings.TrimPrefix(bare, fence)), heading: heading, first: number + 1}
-			opened = number
-		case open != nil && bare == fence:
-			found = append(found, *open)
-			open = nil
-		case open != nil:
-			open.lines = append(open.lines, strings.TrimPrefix(line, margin))
-		case strings.HasPrefix(line, "#"):
-			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
+	var found []block
+	var last string
+	end := 0
+	for _, at := range fenced.FindAllStringSubmatchIndex(text, -1) {
+		for _, line := range heading.FindAllStringSubmatch(text[end:at[0]], -1) {
+			last = line[1]
 		}
+		end = at[1]
+		b := block{language: strings.TrimSpace(text[at[4]:at[5]]), heading: last, first: 1 + strings.Count(text[:at[6]], "\n")}
+		for line := range strings.Lines(text[at[6]:at[7]]) {
+			b.lines = append(b.lines, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), text[at[2]:at[3]]))
+		}
+		found = append(found, b)
 	}
-	if open != nil {
-		return nil, fmt.Errorf("%s:%d: the block has no end", file, opened)
+	if strings.Contains(text[end:], "```") {
+		return nil, fmt.Errorf("%s: the last block has no end", file)
 	}
 	return found, nil
 }
@@ -115,17 +109,16 @@ func parse(file, text string) ([]Command, error) {
 	}
 	var found []Command
 	for _, b := range all {
-		if !slices.Contains(shells, b.language) {
-			if b.language == "" && len(b.lines) > 0 && isKnown(b.lines[0]) {
-				return nil, fmt.Errorf("%s:%d: a block that begins with a command says so: write ```sh or ```console", file, b.first-1)
+		if b.language == "" && len(b.lines) > 0 && isKnown(b.lines[0]) {
+			return nil, fmt.Errorf("%s:%d: a block that begins with a command says so: write ```sh or ```console", file, b.first-1)
+		}
+		if slices.Contains(shells, b.language) {
+			commands, err := b.commands(file)
+			if err != nil {
+				return nil, err
 			}
-			continue
+			found = append(found, commands...)
 		}
-		commands, err := b.commands(file)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, commands...)
 	}
 	return found, nil
 }
@@ -136,40 +129,35 @@ const prompt = "$ "
 // commands returns the commands of a block.
 func (b block) commands(file string) ([]Command, error) {
 	var found []Command
-	var unfinished *Command
-	finish := func(line string) {
-		unfinished.Text += line
-		if isComplete(unfinished.Text) {
-			found = append(found, *unfinished)
-			unfinished = nil
-			return
-		}
-		unfinished.Text += "\n"
-	}
+	isOpen := false // the last one asks for more
 	for i, line := range b.lines {
 		text, isPrompt := strings.CutPrefix(line, prompt)
 		bare := strings.TrimSpace(text)
+		var last *Command
+		if len(found) > 0 {
+			last = &found[len(found)-1]
+		}
 		switch {
-		case unfinished != nil:
-			finish(line)
-		case b.language == "console" && !isPrompt && len(found) > 0:
-			last := &found[len(found)-1]
-			last.Output = append(last.Output, line)
-		case b.language == "console" && !isPrompt:
+		case isOpen:
+			last.Text += "\n" + line
+			isOpen = !isComplete(last.Text)
+		case b.language == "console" && !isPrompt && last == nil:
 			return nil, fmt.Errorf("%s:%d: output before the first command; write $ before a command", file, b.first+i)
+		case b.language == "console" && !isPrompt:
+			last.Output = append(last.Output, line)
 		case bare == "" || strings.HasPrefix(bare, "#"):
 		default:
-			unfinished = &Command{File: file, Line: b.first + i, Heading: b.heading}
-			finish(text)
+			found = append(found, Command{File: file, Line: b.first + i, Heading: b.heading, Text: text})
+			isOpen = !isComplete(text)
 		}
-	}
-	if unfinished != nil {
-		return nil, fmt.Errorf("%s: the command has no end", unfinished.At())
 	}
 	for i := range found {
 		for n := len(found[i].Output); n > 0 && strings.TrimSpace(found[i].Output[n-1]) == ""; n-- {
 			found[i].Output = found[i].Output[:n-1]
 		}
+	}
+	if isOpen {
+		return nil, fmt.Errorf("%s: the command has no end", found[len(found)-1].At())
 	}
 	return found, nil
 }
