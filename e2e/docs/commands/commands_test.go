@@ -99,25 +99,25 @@ func TestParse(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	shown := []Command{
-		{File: "a.md", Line: 1, Text: "operetta config"}, {File: "a.md", Line: 2, Text: "operetta render - | kubectl diff -f -"},
-		{File: "a.md", Line: 3, Text: "helm install"}, {File: "a.md", Line: 4, Text: "(kubectl get)"},
+		{File: "README.md", Line: 1, Text: "operetta config"}, {File: "README.md", Line: 2, Text: "operetta render - | kubectl diff -f -"},
+		{File: "README.md", Line: 3, Text: "helm install"}, {File: "README.md", Line: 4, Text: "(kubectl get)"}, {File: "docs/build.md", Text: "operetta config"},
 	}
 	_, err := Plan(shown, nil)
-	require.ErrorContains(t, err, "a.md:3: no test runs helm install")
-	helm := Rule{File: "a.md", Command: "helm", Place: Nowhere, Reason: "why"}
+	require.ErrorContains(t, err, "README.md:3: no test runs helm install")
+	helm := Rule{File: "README.md", Command: "helm", Place: Nowhere, Reason: "why"}
 	planned, err := Plan(shown, []Rule{helm})
 	require.NoError(t, err)
 	var places []Place
 	for _, p := range planned {
 		places = append(places, p.Place)
 	}
-	require.Equal(t, []Place{Offline, Live, Nowhere, Live}, places)
+	require.Equal(t, []Place{Offline, Live, Nowhere, Live, Live}, places)
 
 	for wrong, rules := range map[string][]Rule{
-		`"helm b" in a.md is for 1 commands, and begins 0`:   {helm, {File: "a.md", Command: "helm b"}},
-		`"operetta" in a.md is for 1 commands, and begins 2`: {helm, {File: "a.md", Command: "operetta"}},
-		"a.md:3: 2 rules are about helm install":             {helm, {File: "a.md", Command: "helm install"}},
-		"gives no reason":                                    {{File: "a.md", Command: "helm", Place: Nowhere}},
+		`"helm b" in README.md is for 1 commands, and begins 0`:   {helm, {File: "README.md", Command: "helm b"}},
+		`"operetta" in README.md is for 1 commands, and begins 2`: {helm, {File: "README.md", Command: "operetta"}},
+		"README.md:3: 2 rules are about helm install":             {helm, {File: "README.md", Command: "helm install"}},
+		"gives no reason": {{File: "README.md", Command: "helm", Place: Nowhere}},
 	} {
 		_, err := Plan(shown, rules)
 		require.ErrorContains(t, err, wrong)

@@ -22,16 +22,20 @@ const (
 	Nowhere Place = "nowhere"
 )
 
-// programs are those that Offline has.
-var programs = []string{"bin/operetta", "operetta", "./acme", "curl", "go", "make", "cd", "mkdir"}
+// programs are those that Offline has, and offlinePages the pages whose commands it runs.
+var (
+	programs     = []string{"bin/operetta", "operetta", "./acme", "curl", "go", "make", "cd", "mkdir"}
+	offlinePages = []string{"README.md", "docs/cli.md", "docs/concepts.md", "docs/configuration.md"}
+)
 
-// placeOf is where a command runs that no rule is about: one with kubectl needs a cluster.
+// placeOf is where a command runs that no rule is about: one with kubectl needs a cluster, and
+// what is beside it on most pages does, too.
 func placeOf(c Command) Place {
 	text := c.Short()
-	if strings.Contains(" "+strings.ReplaceAll(text, "(", " "), " kubectl ") {
+	switch {
+	case !slices.Contains(offlinePages, c.File), strings.Contains(" "+strings.ReplaceAll(text, "(", " "), " kubectl "):
 		return Live
-	}
-	if isKnown(text) {
+	case isKnown(text):
 		return Offline
 	}
 	return ""
@@ -43,14 +47,14 @@ func isKnown(line string) bool {
 	return hasMore && (program == "kubectl" || slices.Contains(programs, program))
 }
 
-// Rule is about one command that is not run where its program says, or in another way.
+// Rule is about one command that is not run where its page says, or in another way.
 type Rule struct {
 	// File and Command say which: Command is the beginning of its Short text, by which no
 	// other command of the page begins, or Times as many. A rule with a Heading is about those
 	// below it, and without a Command about all of them.
 	File, Heading, Command string
 	Times                  int
-	// Place is where it is run, and Reason why not where its program says.
+	// Place is where it is run, and Reason why not where its page says.
 	Place  Place
 	Reason string
 	// Exit is the exit code that it must have.
