@@ -31,7 +31,6 @@ func newKind(t testing.TB, dir string, controller metacontroller.Controller, all
 	t.Helper()
 	cases, err := corpus.ReadKind(filepath.Join(dir, "testdata"), controller)
 	require.NoError(t, err)
-	remember(cases)
 	return kind{Controller: controller, dir: dir, all: all, cases: cases, samples: slices.DeleteFunc(slices.Clone(samples), func(sample corpus.Sample) bool {
 		return sample.Controller.Name() != controller.Name()
 	})}

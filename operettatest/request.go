@@ -7,12 +7,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
@@ -21,28 +19,9 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// trees caches the decoded requests of the cases: the laws change copies of
-// each hundreds of times, and copying takes a fifth of the time of decoding.
-var trees sync.Map // of string to func() (object, error)
-
-// remember has the requests of cases parsed once.
-func remember(cases []corpus.Case) {
-	for _, c := range cases {
-		raw := c.Request
-		trees.LoadOrStore(string(raw), sync.OnceValues(func() (tree object, err error) {
-			return tree, kjson.UnmarshalCaseSensitivePreserveInts(raw, &tree)
-		}))
-	}
-}
-
 // parsed returns a request in Go, for the test to change. Integers stay integers: as
 // floating-point numbers some would be others when they are sent.
 func parsed(t testing.TB, raw []byte) object {
-	if known, ok := trees.Load(string(raw)); ok {
-		tree, err := known.(func() (object, error))()
-		require.NoError(t, err)
-		return runtime.DeepCopyJSON(tree)
-	}
 	var tree object
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(raw, &tree))
 	return tree
