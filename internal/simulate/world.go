@@ -48,6 +48,9 @@ type Options struct {
 	SkipValidation bool
 }
 
+// maxRequest is how large an object in a request may be for an API server, in bytes.
+const maxRequest = 3 << 20
+
 // start is the time at which every simulation begins.
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -96,8 +99,8 @@ func New(options Options) *World {
 // is no parent belongs to someone else. The error is that of the API server,
 // including the refusal of an edit by a validation rule.
 func (w *World) Apply(text []byte) error {
-	if len(text) > apiserver.MaxRequest {
-		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", apiserver.MaxRequest))
+	if len(text) > maxRequest {
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxRequest))
 	}
 	object, err := ParseObject(text)
 	if err != nil {

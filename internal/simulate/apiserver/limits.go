@@ -2,16 +2,8 @@ package apiserver
 
 import "fmt"
 
-// A few bytes can ask for a cluster of any size: a number of replicas, a custom
-// resource that never comes to rest. So the size is limited.
-const (
-	// maxObjects is how many objects there may be at once.
-	maxObjects = 10_000
-	// maxText is the approximate size of all their texts.
-	maxText = 128 << 20
-	// MaxRequest is the maximal size of an object in a request, in bytes.
-	MaxRequest = 3 << 20
-)
+// maxObjects is how many objects there may be at once: a few bytes can ask for any number.
+const maxObjects = 10_000
 
 // Full returns the error that ends the simulation once a limit was exceeded.
 func (s *Server) Full() error { return s.full }
@@ -30,20 +22,4 @@ func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
 		_ = s.Overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is checked after every step
 	}
 	return s.full == nil
-}
-
-// makeRoom refuses an object above the limit.
-func (s *Server) makeRoom(ref Ref) error {
-	if s.full == nil && len(s.objects) >= maxObjects {
-		return s.Overflow("%s is one more than %d objects", ref, maxObjects)
-	}
-	return s.full
-}
-
-// weigh updates the size of all texts when an object replaces another.
-func (s *Server) weigh(ref Ref, object, old *stored) {
-	s.text += object.weight() - old.weight()
-	if s.text > maxText {
-		_ = s.Overflow("with %s its objects have more than %d MiB", ref, maxText>>20) // it is checked after every step
-	}
 }

@@ -46,7 +46,6 @@ type Server struct {
 	addresses int
 	version   int64 // the newest resource version
 	uids      int
-	text      int   // of all objects
 	full      error // once a limit was exceeded
 	watchers  []func(Write)
 	admitted  Object // the last one, and its Go type

@@ -26,8 +26,8 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 	if ref.Kind == s.quota && by != ByUser {
 		return nil, apierrors.NewForbidden(kind.GroupResource(), ref.Name, errors.New("exceeded quota"))
 	}
-	if err := s.makeRoom(ref); err != nil {
-		return nil, err
+	if len(s.objects) >= maxObjects {
+		return nil, s.Overflow("%s is one more than %d objects", ref, maxObjects)
 	}
 	object.SetUID(s.nextUID())
 	object.SetCreationTimestamp(metav1.NewTime(s.Now()))
@@ -191,7 +191,6 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 // ended.
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
-	s.weigh(ref, nil, s.objects[ref])
 	s.remove(ref, before)
 	s.version++
 	s.notify(Write{By: by, Ref: ref, Before: before})
@@ -210,7 +209,6 @@ func (s *Server) put(by Actor, ref Ref, object, old Object) {
 		typed.SetResourceVersion(object.GetResourceVersion())
 		written.typed = typed
 	}
-	s.weigh(ref, written, s.objects[ref])
 	if old != nil {
 		written.applied = s.objects[ref].stillApplied(by, object)
 		if by != ByHook {
