@@ -19,7 +19,6 @@ import (
 type admission struct {
 	server *Server
 	ref    Ref
-	typed  metav1.Object // the object, as a Go type
 }
 
 // admit returns an object as the server stores it: unknown fields are dropped,
@@ -33,21 +32,7 @@ func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.admit == nil || len(problems) > 0 {
 		return object, invalid(RefOf(object), problems)
 	}
-	a := &admission{server: s, ref: RefOf(object)}
-	admitted, err := k.admit(a, object, old)
-	s.admitted, s.typed = admitted, a.typed
-	return admitted, err
-}
-
-// typedOld returns the version that an admission replaces, which is not to be modified.
-func typedOld[T any](a *admission, old Object) (*T, error) {
-	if held := a.server.objects[a.ref]; held != nil && held.object == old {
-		if typed, known := held.typed.(*T); known {
-			return typed, nil
-		}
-	}
-	typed := new(T)
-	return typed, Decode(old, typed)
+	return k.admit(&admission{server: s, ref: RefOf(object)}, object, old)
 }
 
 // ofType returns the admission of objects of a Go type. The rules fill in
@@ -55,15 +40,14 @@ func typedOld[T any](a *admission, old Object) (*T, error) {
 func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
 	return func(a *admission, object, old Object) (Object, error) {
 		now := new(T)
-		a.typed, _ = any(now).(metav1.Object)
 		if err := Decode(object, now); err != nil {
 			return nil, apierrors.NewBadRequest(a.ref.Kind + " in version " + object.GroupVersionKind().Version +
 				" cannot be handled as a " + a.ref.Kind + ": " + err.Error())
 		}
 		var before *T
 		if old != nil {
-			var err error
-			if before, err = typedOld[T](a, old); err != nil {
+			before = new(T)
+			if err := Decode(old, before); err != nil {
 				return nil, err
 			}
 		}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Actor is who writes, as reports say it.
@@ -48,8 +46,6 @@ type Server struct {
 	uids      int
 	full      error // once a limit was exceeded
 	watchers  []func(Write)
-	admitted  Object // the last one, and its Go type
-	typed     metav1.Object
 }
 
 // Options are what a Server needs.

@@ -10,11 +10,9 @@ import (
 
 // stored is a version of an object. It is replaced and never modified.
 type stored struct {
-	object Object
-	rest   *encoded // all but metadata and status, which is shared by versions
-	json   json.RawMessage
-	// typed is the object as a Go type, once that was needed, and never modified.
-	typed     any
+	object    Object
+	rest      *encoded // all but metadata and status, which is shared by versions
+	json      json.RawMessage
 	mergeable *typed.TypedValue // for server-side apply, once it was needed
 	// applied are the fields of server-side apply that nobody else has written
 	// since.

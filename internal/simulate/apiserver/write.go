@@ -76,7 +76,6 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 	}
 	if kind.generation && !SameBut(object, old, "metadata", "status") {
 		object.SetGeneration(old.GetGeneration() + 1)
-		s.admitted = nil // its Go type has the old generation
 	}
 	return s.replace(by, ref, object, old), nil
 }
@@ -96,20 +95,13 @@ func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object,
 	return s.replace(by, ref, object, old), nil
 }
 
-// Report replaces the status of an object by the one in its Go type, which nobody may change
-// any more.
-func (s *Server) Report(by Actor, ref Ref, typed metav1.Object, status any) {
-	old := s.Get(ref)
-	if old == nil {
+// Report replaces the status of an object that exists.
+func (s *Server) Report(by Actor, ref Ref, status any) {
+	if s.Get(ref) == nil {
 		return
 	}
-	object, err := s.UpdateStatus(by, ref, Encode(status).Object)
-	if err != nil {
+	if _, err := s.UpdateStatus(by, ref, Encode(status).Object); err != nil {
 		panic(err) // it existed a moment ago
-	}
-	if held := s.objects[ref]; held != nil && typed.GetResourceVersion() == old.GetResourceVersion() {
-		typed.SetResourceVersion(object.GetResourceVersion())
-		held.typed = typed
 	}
 }
 
@@ -198,17 +190,9 @@ func (s *Server) Remove(by Actor, ref Ref) {
 
 func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	s.version++
-	var typed metav1.Object
-	if object == s.admitted {
-		typed = s.typed
-	}
 	object = WithMetadata(object)
 	object.Object["metadata"].(map[string]any)["resourceVersion"] = strconv.FormatInt(s.version, 10)
 	written := newStored(object, s.objects[ref])
-	if typed != nil {
-		typed.SetResourceVersion(object.GetResourceVersion())
-		written.typed = typed
-	}
 	if old != nil {
 		written.applied = s.objects[ref].stillApplied(by, object)
 		if by != ByHook {

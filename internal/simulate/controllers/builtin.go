@@ -206,17 +206,17 @@ func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
 func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }
 
 // load decodes an object that is not being deleted, or returns nil.
-func load[T any, P apiserver.Copyable[T]](b *Builtin, ref apiserver.Ref) P {
+func load[T any](b *Builtin, ref apiserver.Ref) *T {
 	object := b.server.Get(ref)
 	if object == nil || object.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	return apiserver.Typed[T, P](b.server, ref)
+	return apiserver.Typed[T](b.server, ref)
 }
 
 // report writes the status of an object.
-func (b *Builtin) report(ref apiserver.Ref, typed metav1.Object, status any) {
-	b.server.Report(apiserver.ByKubernetes, ref, typed, status)
+func (b *Builtin) report(ref apiserver.Ref, status any) {
+	b.server.Report(apiserver.ByKubernetes, ref, status)
 }
 
 // create creates an object of a controller. A refused one is missing in the

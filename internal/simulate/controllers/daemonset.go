@@ -46,5 +46,5 @@ func (b *Builtin) reportDaemonSet(d *appsv1.DaemonSet, ref apiserver.Ref, pods [
 		NumberAvailable:        available,
 		NumberUnavailable:      1 - available,
 	}
-	b.report(ref, d, &d.Status)
+	b.report(ref, &d.Status)
 }

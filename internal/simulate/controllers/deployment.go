@@ -160,7 +160,7 @@ func (b *Builtin) reportDeployment(r *rollout) {
 	b.setDeploymentCondition(&status, available, false)
 	b.setProgressing(r, &status)
 	r.Status = status
-	b.report(r.ref, r.Deployment, &r.Status)
+	b.report(r.ref, &r.Status)
 }
 
 // setProgressing sets Progressing: a rollout past its progress deadline has

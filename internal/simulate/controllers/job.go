@@ -159,7 +159,7 @@ func (b *Builtin) reportJob(run *jobRun) {
 	status.Active, status.Succeeded, status.Failed = int32(len(run.active)), run.succeeded, run.failed
 	status.Ready, status.Terminating = new(count(run.active, func(r replica) bool { return r.ready })), &run.ending
 	status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
-	b.report(run.ref, run.Job, status)
+	b.report(run.ref, status)
 }
 
 func finishedJob(j *batchv1.Job) (bool, time.Time) {

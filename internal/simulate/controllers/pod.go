@@ -39,7 +39,7 @@ func (b *Builtin) pod(ref apiserver.Ref) {
 	}
 	b.advance(object, pod)
 	b.startEphemeral(pod)
-	b.report(ref, pod, &pod.Status)
+	b.report(ref, &pod.Status)
 }
 
 // schedule binds a Pod to the node, which does not change its generation.
@@ -191,7 +191,7 @@ func (b *Builtin) Evict(ref apiserver.Ref) {
 	pod.Status.Message = "The node was low on resource: memory. "
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
-	b.report(ref, pod, &pod.Status)
+	b.report(ref, &pod.Status)
 }
 
 // setReady sets both conditions of readiness.

@@ -19,7 +19,7 @@ func (b *Builtin) service(ref apiserver.Ref) {
 	s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{
 		{IP: fmt.Sprintf("203.0.113.%d", 1+b.serial%250), IPMode: new(corev1.LoadBalancerIPModeVIP)},
 	}
-	b.report(ref, s, &s.Status)
+	b.report(ref, &s.Status)
 }
 
 // claim binds a claim to a volume.

@@ -180,5 +180,5 @@ func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, po
 		status.CurrentReplicas = status.UpdatedReplicas
 	}
 	s.Status = status
-	b.report(ref, s, &s.Status)
+	b.report(ref, &s.Status)
 }
