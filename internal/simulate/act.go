@@ -44,7 +44,6 @@ func (w *World) Do(a Action) bool {
 	return done
 }
 
-// flush turns the events since the last step into a step.
 func (w *World) flush() {
 	if len(w.events) == 0 {
 		return
@@ -91,7 +90,6 @@ func (w *World) do(a Action) bool {
 	return true
 }
 
-// doOutside performs actions of people and nodes.
 func (w *World) doExternal(a Action) bool {
 	if a.Do == "create" {
 		return w.noteRefusal(w.create([]byte(a.Detail)))
@@ -133,8 +131,6 @@ func (w *World) doExternal(a Action) bool {
 	return false
 }
 
-// noteRefusal records why the API server refused a request, and reports whether
-// it accepted it.
 func (w *World) noteRefusal(err error) bool {
 	if err != nil {
 		w.note("refused: " + err.Error())
@@ -147,7 +143,6 @@ func (w *World) note(detail string) {
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
 }
 
-// calm plays steps in which all caches are current.
 func (w *World) calm(number string) bool {
 	n, err := strconv.Atoi(cmp.Or(number, "1"))
 	if err != nil {
@@ -182,7 +177,6 @@ func (w *World) sync(a Action) bool {
 	return w.composite.Sync(ref, fault)
 }
 
-// pass advances the time by a duration or to the next timer.
 func (w *World) pass(duration string) bool {
 	if duration != "timer" {
 		d, err := time.ParseDuration(duration)

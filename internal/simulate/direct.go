@@ -25,7 +25,6 @@ func Direct(controllers ...metacontroller.Controller) Call {
 	}
 }
 
-// answered returns the status code and the body with which the server answers.
 func answered(answer metacontroller.Answer, err error) (code int, body []byte) {
 	switch {
 	case metacontroller.IsRequestError(err):

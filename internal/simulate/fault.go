@@ -30,7 +30,6 @@ const (
 	Evict FaultKind = "evict"
 )
 
-// flaps is how many times a flapping object is not ready.
 const flaps = 2
 
 // Fault applies to the objects of a kind and name, in every namespace.
@@ -93,7 +92,6 @@ func (f FaultTargets) Parse() ([]Fault, error) {
 	return faults, nil
 }
 
-// matches reports whether the fault names an object.
 func (f Fault) matches(object Object) bool {
 	if f.Kind == "Image" {
 		return runsImage(object, f.Name)
@@ -101,7 +99,6 @@ func (f Fault) matches(object Object) bool {
 	return object.GetKind() == f.Kind && object.GetName() == f.Name
 }
 
-// runsImage reports whether an object is a Pod with a container of that image.
 func runsImage(object Object, image string) bool {
 	if object.GetKind() != "Pod" {
 		return false
@@ -113,7 +110,6 @@ func runsImage(object Object, image string) bool {
 	})
 }
 
-// faultState is the state of a Fault.
 type faultState struct {
 	Fault
 
@@ -122,7 +118,6 @@ type faultState struct {
 	left   int  // remaining changes of those that end
 }
 
-// faults are all faults of a simulation.
 type faults struct {
 	list []*faultState
 	get  func(Ref) Object
@@ -142,7 +137,6 @@ func newFaults(list []Fault, get func(Ref) Object) *faults {
 	return f
 }
 
-// add adds a fault that applies now.
 func (f *faults) add(fault Fault) *faultState {
 	t := &faultState{Fault: fault, left: 1}
 	f.list = append(f.list, t)
@@ -158,8 +152,6 @@ func (f *faults) Holds(object Object) bool { return f.applies(Hold, object) }
 // Flaps reports whether a Pod is not ready for now.
 func (f *faults) Flaps(object Object) bool { return f.applies(Flap, object) }
 
-// applies reports whether a lasting fault applies to an object, or to what
-// controls it.
 func (f *faults) applies(what FaultKind, object Object) bool {
 	struck := false
 	for _, t := range f.list {
@@ -184,7 +176,6 @@ func (f *faults) controllerOf(object Object) Object {
 	return f.get(owner)
 }
 
-// unmet returns the faults that have found no object.
 func (f *faults) unmet() []string {
 	var list []string
 	for _, t := range f.list {

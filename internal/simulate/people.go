@@ -20,7 +20,6 @@ func (w *World) create(text []byte) error {
 	return w.Apply(text)
 }
 
-// mend ends all lasting faults and the quota.
 func (w *World) mend() {
 	w.faults.list = nil
 	w.server.SetQuota("")

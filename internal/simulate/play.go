@@ -53,7 +53,6 @@ func (w *World) Step() bool {
 	return w.composite.IsBusy() || w.builtin.IsBusy()
 }
 
-// wait moves the clock to the next timer, if there is one.
 func (w *World) wait() bool {
 	next := w.nextTimer()
 	if next.IsZero() {
@@ -66,12 +65,10 @@ func (w *World) wait() bool {
 	return true
 }
 
-// nextTimer returns when the next timer is due, or zero.
 func (w *World) nextTimer() time.Time {
 	return apiserver.Earliest(w.composite.NextTimer(), w.builtin.NextTimer())
 }
 
-// strikeDue triggers the faults of this step.
 func (w *World) triggerDue(step int) {
 	for _, t := range w.faults.list {
 		if t.Step > 0 && t.Step <= step && t.left > 0 {
@@ -81,7 +78,6 @@ func (w *World) triggerDue(step int) {
 	}
 }
 
-// strikeNext triggers the next fault that waits for convergence.
 func (w *World) triggerNext() bool {
 	for _, t := range w.faults.list {
 		if t.left > 0 {
@@ -133,7 +129,6 @@ func (w *World) hit(what FaultKind, ref Ref) {
 	}
 }
 
-// checkGone checks that no object is still being deleted.
 func (w *World) checkGone() error {
 	for _, p := range w.composite.Parents() {
 		object := w.server.Get(p.Ref)
@@ -149,7 +144,6 @@ func (w *World) checkGone() error {
 	return nil
 }
 
-// checkQuiet syncs every parent twice more, a second later.
 func (w *World) checkQuiet() error {
 	var failures []error
 	for _, p := range w.composite.Parents() {
@@ -166,7 +160,6 @@ func (w *World) checkQuiet() error {
 	return errors.Join(failures...)
 }
 
-// noteUnacted says once which children of custom resources that are not Ready nothing acts on.
 func (w *World) noteUnacted() {
 	for _, outcome := range w.Outcomes() {
 		if outcome.Ready == "True" {
@@ -210,11 +203,8 @@ func (w *World) checkParent(parent Ref) error {
 	return nil
 }
 
-// remembered is how many changes are kept for the error that says what keeps
-// changing.
 const remembered = 200
 
-// whatChanges names the objects and fields of the latest changes.
 func (w *World) whatChanges() string {
 	changes := w.changesOf(w.recent[max(0, len(w.recent)-40):])
 	if len(changes) == 0 {
@@ -227,7 +217,6 @@ func (w *World) whatChanges() string {
 	return strings.Join(changes, "; ")
 }
 
-// changesOf describes changes, each once.
 func (w *World) changesOf(list []apiserver.Write) []string {
 	var lines []string
 	add := func(line string) {
@@ -252,10 +241,8 @@ func (w *World) changesOf(list []apiserver.Write) []string {
 	return lines
 }
 
-// maxEvents is how many events a simulation may have.
 const maxEvents = 500_000
 
-// checkRoom returns the error that ends a simulation that has grown too large.
 func (w *World) checkRoom() error {
 	if w.happened > maxEvents {
 		return w.server.Overflow("more than %d changes in %d steps", maxEvents, len(w.Steps))

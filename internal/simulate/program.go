@@ -6,7 +6,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// runProgram runs the operators' programs in a Pod.
 func (w *World) runProgram(pod *corev1.Pod) error {
 	for _, controller := range w.options.Controllers {
 		if controller.SimulatedWorkload == nil {
@@ -19,7 +18,6 @@ func (w *World) runProgram(pod *corev1.Pod) error {
 	return nil
 }
 
-// cluster is what a program can write to.
 type cluster struct{ server *apiserver.Server }
 
 func (c cluster) AddEphemeralContainer(namespace, pod string, container corev1.EphemeralContainer) error {

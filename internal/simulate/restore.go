@@ -36,7 +36,6 @@ func (w *World) Restore(request []byte) error {
 	return nil
 }
 
-// without returns the objects of a request's map of maps that are not in another.
 func without(content, other any) map[string]any {
 	left := map[string]any{}
 	groups, _ := content.(map[string]any)
@@ -51,7 +50,6 @@ func without(content, other any) map[string]any {
 	return left
 }
 
-// restoreAll stores the objects of a request's map of maps.
 func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error {
 	groups, _ := content.(map[string]any)
 	for _, kind := range keysOf(groups) {
@@ -69,7 +67,6 @@ func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error 
 	return nil
 }
 
-// restore stores an object with its status, and with its owner if it has one.
 func (w *World) restore(by apiserver.Actor, content any, owner Object) (Object, error) {
 	fields, ok := content.(map[string]any)
 	if !ok {

@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// unheard lists what is missing in Metacontroller's cache, or returns "".
 func (w *World) unheard() string {
 	const most = 4
 	var parts []string
@@ -28,7 +27,6 @@ func (w *World) unheard() string {
 	return strings.Join(parts, ", ")
 }
 
-// staleness returns how an object differs from its cached version.
 func staleness(known, now Object) string {
 	switch {
 	case now == nil:

@@ -51,7 +51,6 @@ type Options struct {
 // maxRequest is how large an object in a request may be for an API server, in bytes.
 const maxRequest = 3 << 20
 
-// start is the time at which every simulation begins.
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // World is a cluster in memory.
@@ -135,7 +134,6 @@ func (w *World) Apply(text []byte) error {
 	return err
 }
 
-// addNamespace creates a namespace if it is missing.
 func (w *World) addNamespace(name string) error {
 	namespace := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
@@ -231,7 +229,6 @@ func (w *World) Outcomes() []Outcome {
 	return list
 }
 
-// hookFailed records the failure of a sync.
 func (w *World) hookFailed(parent Ref, reason string) {
 	w.events = append(w.events, Event{Verb: Failed, Object: w.server.Get(parent), By: "Metacontroller", Detail: reason})
 }

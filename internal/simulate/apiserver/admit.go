@@ -15,15 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// admission is the context of a kind's rules when an object is stored.
 type admission struct {
 	server *Server
 	ref    Ref
 }
 
-// admit returns an object as the server stores it: unknown fields are dropped,
-// quantities are canonical, defaults are filled in. Errors are those of the API
-// server.
 func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.definition != nil {
 		return s.admitCustom(k, object, old)
@@ -66,8 +62,6 @@ func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) fun
 	}
 }
 
-// admitCustom is admit for a custom resource: unknown fields, defaults and
-// rules are those of its definition.
 func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
 	definition, err := k.definition()
 	if err != nil {
@@ -111,7 +105,6 @@ func invalid(ref Ref, problems field.ErrorList) error {
 	return apierrors.NewInvalid(ref.groupKind(), ref.Name, problems)
 }
 
-// checkMetadata applies the API server's checks of metadata.
 func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	path := field.NewPath("metadata")
 	if old != nil {
@@ -124,8 +117,6 @@ func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	return apivalidation.ValidateObjectMetaAccessor(object, !k.IsCluster, isName, path)
 }
 
-// checkSelector checks that a workload selects the Pods of its template, and
-// that the selector has not changed.
 func checkSelector(now, old *metav1.LabelSelector, podLabels map[string]string) field.ErrorList {
 	path := field.NewPath("spec")
 	if now == nil || len(now.MatchLabels)+len(now.MatchExpressions) == 0 {

@@ -14,10 +14,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// applier is the field manager of server-side apply.
 const applier = "metacontroller"
 
-// unowned are the fields that nobody owns.
 var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"),
 	fieldpath.MakePathOrDie("metadata", "name"), fieldpath.MakePathOrDie("metadata", "namespace"))
 
@@ -83,7 +81,6 @@ func (c *Configuration) read() error {
 	return nil
 }
 
-// merge returns the object with a configuration applied to it.
 func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 	live, err := s.value()
 	if err != nil {
@@ -103,7 +100,6 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// noteApplied records the applied fields.
 func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	ref := RefOf(object)
 	s.objects[ref].applied, s.objects[ref].config = desired.fields, desired
@@ -117,7 +113,6 @@ func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	return s.Get(ref)
 }
 
-// value returns the object with its type.
 func (s *stored) value() (*typed.TypedValue, error) {
 	if s.mergeable == nil {
 		value, err := typedOf(s.object)
@@ -129,7 +124,6 @@ func (s *stored) value() (*typed.TypedValue, error) {
 	return s.mergeable, nil
 }
 
-// stillApplied returns the applied fields that the applier still owns after a write.
 func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 	if s.applied == nil || by == ByHook || SameBut(s.object, object, "metadata", "status") && s.sameMetadata(object) {
 		return s.applied // the status is nobody's here

@@ -46,7 +46,6 @@ func checkPodSpec(spec *corev1.PodSpec, path *field.Path, policies ...corev1.Res
 	return append(problems, field.NotSupported(path.Child("restartPolicy"), spec.RestartPolicy, allowed))
 }
 
-// checkResources checks that no request is over its limit.
 func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
@@ -59,7 +58,6 @@ func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkMounts checks that each volume has one source, and that each mounted one exists.
 func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	volumes := map[string]bool{}
@@ -82,7 +80,6 @@ func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkPodUpdate refuses changes of immutable fields of a Pod: nearly all.
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	if !hasTolerations(pod.Spec.Tolerations, old.Spec.Tolerations) {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), "existing toleration can not be modified except its tolerationSeconds")}
@@ -123,7 +120,6 @@ func hasTolerations(all, these []corev1.Toleration) bool {
 	return true
 }
 
-// countSet returns how many fields of a struct of pointers are set.
 func countSet(pointers reflect.Value) (set int) {
 	for _, pointer := range pointers.Fields() {
 		if !pointer.IsNil() {

@@ -104,7 +104,6 @@ func defaultVolume(source *corev1.VolumeSource) {
 	}
 }
 
-// defaultDisk fills in volumes that only some clusters can mount.
 func defaultDisk(source *corev1.VolumeSource) {
 	switch {
 	case source.ISCSI != nil:

@@ -94,14 +94,11 @@ func mayHaveNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-// addsNoNodePort reports whether all node ports are old ones.
 func addsNoNodePort(spec, was *corev1.ServiceSpec) bool {
 	before := portsOf(was)
 	return !slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
 }
 
-// inherit copies allocated values to an update that does not set them, and
-// drops those that its new type does not have.
 func inherit(service, old *corev1.Service) {
 	spec, was := &service.Spec, &old.Spec
 	set(&spec.Type, corev1.ServiceTypeClusterIP)
@@ -133,7 +130,6 @@ func inherit(service, old *corev1.Service) {
 	}
 }
 
-// inheritNodePorts copies node ports by the names of the ports.
 func inheritNodePorts(spec, was *corev1.ServiceSpec) {
 	byName := map[string]int32{}
 	for _, port := range was.Ports {
@@ -206,7 +202,6 @@ func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList 
 	return nil
 }
 
-// heldNodePorts returns the node ports of other Services.
 func (a *admission) heldNodePorts() map[int32]bool {
 	held := map[int32]bool{}
 	for _, object := range a.server.List("v1", "Service") {

@@ -178,7 +178,6 @@ func admitJob(_ *admission, job, old *batchv1.Job) field.ErrorList {
 	return append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
 }
 
-// generateSelector makes the Job select its own Pods and no others.
 func generateSelector(spec *batchv1.JobSpec, name string, uid types.UID) {
 	if spec.Template.Labels == nil {
 		spec.Template.Labels = map[string]string{}

@@ -86,7 +86,6 @@ func declared(r metacontroller.Resource) Kind {
 	return Kind{Resource: r, IsCluster: crd.IsClusterKind(r.Group(), r.Kind), generation: true}
 }
 
-// custom returns the kind of an operator's parent.
 func custom(c metacontroller.Controller) Kind {
 	k := Kind{Resource: c.Parent, IsCluster: crd.ScopeIn(c.CRD) == apiextensionsv1.ClusterScoped, generation: true}
 	if len(c.CRD) > 0 {
@@ -101,7 +100,6 @@ func custom(c metacontroller.Controller) Kind {
 	return k
 }
 
-// add adds a kind, unless it is known.
 func (c *Catalogue) add(k Kind) {
 	gvk := schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
 	if _, known := c.byKind[gvk]; known {
@@ -119,7 +117,6 @@ func (c *Catalogue) of(apiVersion, name string) Kind {
 	return Kind{Resource: metacontroller.Resource{APIVersion: apiVersion, Kind: name, Plural: strings.ToLower(name) + "s"}, generation: true}
 }
 
-// ofResource returns the kind of a plural name, and whether it is known.
 func (c *Catalogue) ofResource(apiVersion, plural string) (Kind, bool) {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	k, known := c.byResource[version.WithResource(plural)]

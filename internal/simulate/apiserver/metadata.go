@@ -39,7 +39,6 @@ func keep(content, old map[string]any, field string) {
 	}
 }
 
-// shallow returns a copy whose members can be replaced.
 func shallow(object Object) Object {
 	return &unstructured.Unstructured{Object: maps.Clone(object.Object)}
 }

@@ -20,7 +20,6 @@ type stored struct {
 	config  *Configuration // that was applied last, unless the applier has written since
 }
 
-// encoded are members of an object, with their JSON once it is needed.
 type encoded struct {
 	members map[string]any
 	json    []byte

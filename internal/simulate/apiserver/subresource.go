@@ -32,7 +32,6 @@ func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.Ephem
 	return nil
 }
 
-// refuseEphemeral returns why a container cannot be added to a Pod, or nothing.
 func refuseEphemeral(pod *corev1.Pod, c *corev1.EphemeralContainer) string {
 	for _, other := range pod.Spec.EphemeralContainers {
 		if other.Name == c.Name {

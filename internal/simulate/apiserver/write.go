@@ -117,8 +117,6 @@ func (s *Server) Replace(by Actor, object Object) Object {
 	return s.replace(by, ref, object, old)
 }
 
-// replace stores a new version of an object, if it differs. An object that is
-// being deleted is removed with its last finalizer.
 func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 	if old.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && !isGraceful(object) {
 		s.Remove(by, ref)

@@ -68,7 +68,6 @@ func (a Asked) wanted() (*desired, error) {
 	return &desired{object: object, lastApplied: string(text), merged: object.Object}, err
 }
 
-// lastApplied returns the last-applied annotation of a child, decoded, or nil.
 func lastApplied(object apiserver.Object) (map[string]any, error) {
 	text := apiserver.Annotation(object, metacontroller.LastAppliedAnnotation)
 	if text == "" {

@@ -51,7 +51,6 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 	return errors.Join(failures...)
 }
 
-// apply creates or updates one child with the strategy of this installation.
 func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *desired) error {
 	if live != nil && live.GetDeletionTimestamp() != nil {
 		return nil // it can only be created again when it is gone
@@ -81,7 +80,6 @@ func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *
 	return err
 }
 
-// mergedChild is a live child that needed no update.
 type mergedChild struct {
 	live    apiserver.Object
 	desired *desired
@@ -98,8 +96,6 @@ func (m *Metacontroller) create(p *Parent, object apiserver.Object, child *desir
 	return err
 }
 
-// mergeChild returns the update of a live child, or the live one where nothing changes. What
-// was applied last is read from it, unless it is known.
 func mergeChild(live apiserver.Object, last map[string]any, child *desired) (_ apiserver.Object, err error) {
 	if last == nil {
 		if last, err = lastApplied(live); err != nil {

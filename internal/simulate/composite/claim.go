@@ -55,7 +55,6 @@ func (m *Metacontroller) claimChildren(p *Parent, object apiserver.Object) ([]gr
 	return groups, nil
 }
 
-// groupOf returns the group of an object's kind, or nil.
 func groupOf(groups []group, object apiserver.Object) *group {
 	for i := range groups {
 		if groups[i].kind.APIVersion == object.GetAPIVersion() && groups[i].kind.Kind == object.GetKind() {

@@ -123,7 +123,6 @@ const (
 // interrupted for the old one.
 const cacheFlushInterval = 30 * time.Minute
 
-// hear updates the cache, and queues the affected parents.
 func (m *Metacontroller) hear(w apiserver.Write) {
 	if heard := m.cache.Hear(w); heard.Before != nil || heard.After != nil {
 		m.observe(heard)
@@ -157,7 +156,6 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 	}
 }
 
-// watch returns the changed parent, which may be new.
 func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 	if p := m.parents[c.Ref]; p != nil {
 		if c.After != nil { // it may be another object of that name
@@ -231,7 +229,6 @@ func (m *Metacontroller) Step() {
 	}
 }
 
-// sync syncs one parent, and retries after a failure.
 func (m *Metacontroller) sync(p *Parent) {
 	now, version, byTimer := m.server.Now(), m.server.Version(), p.byTimer
 	p.queued, p.byTimer = false, false
@@ -288,7 +285,6 @@ func (m *Metacontroller) IsBusy() bool {
 	return false
 }
 
-// updateMethod returns how a kind of child is updated.
 func (p *Parent) updateMethod(ref apiserver.Ref) metacontroller.UpdateMethod {
 	for _, child := range p.controller.Children {
 		if child.APIVersion == ref.APIVersion && child.Kind == ref.Kind {

@@ -53,10 +53,8 @@ func ParseFault(text string) (Fault, error) {
 	return d, fmt.Errorf("%q is not a fault of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
 }
 
-// errInjected marks the errors of faults.
 var errInjected = errors.New("made to fail")
 
-// syncFault counts the writes of a sync with a fault.
 type syncFault struct {
 	Fault
 
@@ -64,7 +62,6 @@ type syncFault struct {
 	dead   bool
 }
 
-// write performs a write, unless it is to fail.
 func (d *syncFault) write(isStatus bool, do func() error) error {
 	if d.dead {
 		return d.died()

@@ -12,7 +12,6 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// finalizerOf returns the finalizer of an operator's CompositeController.
 func (m *Metacontroller) finalizerOf(c *metacontroller.Controller) string {
 	return metacontroller.FinalizerPrefix + m.options.Installation.Name(*c)
 }
@@ -64,7 +63,6 @@ func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 	return failure
 }
 
-// ask calls the sync hook, or finalize for a parent that is being deleted.
 func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, related []group) (*response, []*desired, error) {
 	hook, finalizing := metacontroller.SyncHook, false
 	if p.controller.OrderedTeardown && object.GetDeletionTimestamp() != nil {
@@ -91,7 +89,6 @@ func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, relat
 	return &answer, children, nil
 }
 
-// childrenOf returns the children of an answer.
 func (m *Metacontroller) childrenOf(answer *response, parent apiserver.Object) ([]*desired, error) {
 	children := make([]*desired, len(answer.Children))
 	for i, text := range answer.Children {
@@ -146,7 +143,6 @@ func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
 		!slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
 }
 
-// writeStatus replaces the parent's status as a whole.
 func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]any) error {
 	live, err := m.lookUp(object)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 // rulesKept is how long Metacontroller caches the answer of a customize hook.
 const rulesKept = 20 * time.Minute
 
-// selection are a parent's cached rules, with their cache key.
 type selection struct {
 	uid        types.UID
 	generation int64
@@ -58,7 +57,6 @@ func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, e
 	return groups, nil
 }
 
-// addMatches adds objects to the group of their kind, each once.
 func addMatches(groups []group, k apiserver.Kind, objects []apiserver.Object, match func(apiserver.Object) bool) []group {
 	i := slices.IndexFunc(groups, func(g group) bool { return g.kind.Key() == k.Key() })
 	if i < 0 {
@@ -86,7 +84,6 @@ func (m *Metacontroller) within(p *Parent) string {
 	return ""
 }
 
-// matcher returns what a rule selects, in one namespace unless that is empty.
 func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func(apiserver.Object) bool, error) {
 	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
 		return nil, fmt.Errorf("related rule cannot have both names and labelSelector/namespaceSelector specified")

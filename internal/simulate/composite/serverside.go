@@ -27,7 +27,6 @@ func stateOf(object apiserver.Object, desired string) applyState {
 	return state
 }
 
-// applyOnServer applies a child with force, unless its applyState is unchanged.
 func (m *Metacontroller) applyOnServer(p *Parent, object, live apiserver.Object, child *desired) error {
 	body, err := child.body(object)
 	if err != nil {

@@ -25,7 +25,6 @@ func (m *Metacontroller) watchLate() {
 	}
 }
 
-// note appends a change to the undelivered ones.
 func (m *Metacontroller) note(w apiserver.Write) {
 	if !m.watched[w.Ref.Kind] {
 		return

@@ -5,7 +5,6 @@ import "github.com/operetta-dev/operetta/internal/simulate/apiserver"
 // Requests returns the number of writes to the API server.
 func (m *Metacontroller) Requests() int { return m.requests }
 
-// send performs a write, with the fault of the sync.
 func (m *Metacontroller) send(isStatus bool, do func() (apiserver.Object, error)) (written apiserver.Object, err error) {
 	m.requests++
 	if m.syncFault == nil {
@@ -15,7 +14,6 @@ func (m *Metacontroller) send(isStatus bool, do func() (apiserver.Object, error)
 	return written, err
 }
 
-// sendCreate creates a child.
 func (m *Metacontroller) sendCreate(child apiserver.Object) error {
 	_, err := m.send(false, func() (apiserver.Object, error) {
 		if err := m.tellAsked(true, child); err != nil {
@@ -26,7 +24,6 @@ func (m *Metacontroller) sendCreate(child apiserver.Object) error {
 	return err
 }
 
-// sendUpdate updates a child or a parent.
 func (m *Metacontroller) sendUpdate(object apiserver.Object) (apiserver.Object, error) {
 	return m.send(false, func() (apiserver.Object, error) {
 		if err := m.tellAsked(false, object); err != nil {

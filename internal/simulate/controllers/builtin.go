@@ -79,7 +79,6 @@ func New(server *apiserver.Server, options Options) *Builtin {
 	return b
 }
 
-// controller reconciles the objects of a kind.
 type controller struct {
 	kind      metacontroller.Resource
 	reconcile func(apiserver.Ref)
@@ -198,14 +197,12 @@ func (b *Builtin) NextTimer() time.Time {
 	return apiserver.Earliest(slices.Collect(maps.Values(b.timers))...)
 }
 
-// at queues an object for a later time.
 func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
 	b.timers[ref] = apiserver.Earliest(b.timers[ref], due)
 }
 
 func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }
 
-// load decodes an object that is not being deleted, or returns nil.
 func load[T any](b *Builtin, ref apiserver.Ref) *T {
 	object := b.server.Get(ref)
 	if object == nil || object.GetDeletionTimestamp() != nil {
@@ -214,7 +211,6 @@ func load[T any](b *Builtin, ref apiserver.Ref) *T {
 	return apiserver.Typed[T](b.server, ref)
 }
 
-// report writes the status of an object.
 func (b *Builtin) report(ref apiserver.Ref, status any) {
 	b.server.Report(apiserver.ByKubernetes, ref, status)
 }
@@ -227,13 +223,11 @@ func (b *Builtin) create(typed any) {
 	}
 }
 
-// generated returns a name with a unique suffix.
 func (b *Builtin) generated(prefix string) string {
 	b.serial++
 	return fmt.Sprintf("%s-%s", prefix, rand.SafeEncodeString(fmt.Sprintf("%05d", b.serial)))
 }
 
-// newPod returns a Pod of a template.
 func newPod(template *corev1.PodTemplateSpec, name string, owner apiserver.Object) *corev1.Pod {
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},

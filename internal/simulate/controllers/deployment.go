@@ -14,7 +14,6 @@ import (
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// rollout is a Deployment with its ReplicaSets and Pods.
 type rollout struct {
 	*appsv1.Deployment
 
@@ -26,7 +25,6 @@ type rollout struct {
 	terminating int32 // Pods that are being deleted
 }
 
-// deployment rolls a Deployment forward by one stage.
 func (b *Builtin) deployment(ref apiserver.Ref) {
 	d := load[appsv1.Deployment](b, ref)
 	if d == nil || !b.server.HasRoomFor(ref, *d.Spec.Replicas) {
@@ -39,8 +37,6 @@ func (b *Builtin) deployment(ref apiserver.Ref) {
 	b.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
 }
 
-// findReplicaSets splits the Pods by current and older templates, and creates
-// the current ReplicaSet if it is missing.
 func (b *Builtin) findReplicaSets(r *rollout) {
 	hash := templateHash(&r.Spec.Template)
 	newest := 0
@@ -85,7 +81,6 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
 }
 
-// scale creates and deletes Pods within the limits of the strategy.
 func (b *Builtin) scale(r *rollout) {
 	if r.newest == nil {
 		return
@@ -122,14 +117,12 @@ func (b *Builtin) scale(r *rollout) {
 	}
 }
 
-// template returns the template of the Deployment with the label of a ReplicaSet.
 func (r *rollout) template(hash string) *corev1.PodTemplateSpec {
 	template := r.Spec.Template.DeepCopy()
 	metav1.SetMetaDataLabel(&template.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	return template
 }
 
-// reportDeployment writes the status.
 func (b *Builtin) reportDeployment(r *rollout) {
 	old := &r.Status
 	now := b.server.Now()

@@ -10,7 +10,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// collect deletes the dependents of deleted owners.
 func (b *Builtin) collect(gone []types.UID) {
 	for _, uid := range gone {
 		for _, object := range b.server.OwnedBy(uid) {
@@ -71,7 +70,6 @@ func (b *Builtin) Collect() bool {
 	return b.finishCascades() || len(orphans) > 0
 }
 
-// isCascade reports whether a finalizer makes an owner be deleted last.
 func isCascade(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
@@ -80,7 +78,6 @@ func hasCascade(object apiserver.Object) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), isCascade)
 }
 
-// finishCascades handles the owners that are deleted last.
 func (b *Builtin) finishCascades() bool {
 	refs := slices.SortedFunc(maps.Keys(b.cascades), apiserver.Ref.Compare)
 	for _, ref := range refs {
@@ -91,8 +88,6 @@ func (b *Builtin) finishCascades() bool {
 	return len(refs) > 0
 }
 
-// finishCascade deletes or orphans the dependents of an owner, before the owner
-// is deleted. It reports whether there is more to do.
 func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	owner := b.server.Get(ref)
 	if owner == nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// jobRun is a Job with its Pods.
 type jobRun struct {
 	*batchv1.Job
 
@@ -23,7 +22,6 @@ type jobRun struct {
 	restarts                  int64
 }
 
-// job starts the next Pods of a Job, or finishes it.
 func (b *Builtin) job(ref apiserver.Ref) {
 	j := load[batchv1.Job](b, ref)
 	if j == nil {
@@ -79,7 +77,6 @@ func (b *Builtin) runOf(j *batchv1.Job, ref apiserver.Ref) *jobRun {
 	return run
 }
 
-// wanted returns how many Pods have to succeed.
 func (run *jobRun) wanted() int32 {
 	if run.Spec.Completions == nil {
 		return 1
@@ -89,7 +86,6 @@ func (run *jobRun) wanted() int32 {
 
 func (run *jobRun) isComplete() bool { return run.succeeded >= run.wanted() }
 
-// failureOf returns why the Job has failed for good, or nothing.
 func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
 	for _, c := range run.Status.Conditions {
 		if c.Type == batchv1.JobFailureTarget {
@@ -113,7 +109,6 @@ func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
 	return batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline"
 }
 
-// failJob deletes the running Pods, and then fails the Job.
 func (b *Builtin) failJob(run *jobRun, reason, message string) {
 	b.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
 	for _, r := range run.active {
@@ -132,7 +127,6 @@ func (b *Builtin) suspend(run *jobRun) {
 	b.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")
 }
 
-// startPods starts Pods up to the parallelism, with backoff after failures.
 func (b *Builtin) startPods(run *jobRun) {
 	now := b.server.Now()
 	missing := min(*run.Spec.Parallelism, run.wanted()-run.succeeded) - int32(len(run.active))
@@ -171,7 +165,6 @@ func finishedJob(j *batchv1.Job) (bool, time.Time) {
 	return false, time.Time{}
 }
 
-// expire deletes a finished Job after its TTL.
 func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) {
 	if j.Spec.TTLSecondsAfterFinished == nil {
 		return
@@ -184,7 +177,6 @@ func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) 
 	_ = b.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it existed a moment ago
 }
 
-// countLost counts a deleted Pod of a Job as failed if it had not finished.
 func (b *Builtin) countLost(object apiserver.Object) {
 	owner, found := apiserver.ControllerOf(object)
 	if !found || !owner.Is(metacontroller.Job) || !apiserver.RefOf(object).Is(metacontroller.Pod) || replicaOf(object).isFinished() {

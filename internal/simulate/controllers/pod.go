@@ -71,7 +71,6 @@ func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
 	}
 }
 
-// end ends a Pod that runs to completion, with the result of its program.
 func (b *Builtin) end(pod *corev1.Pod) {
 	problem := b.run(pod)
 	if problem == nil {
@@ -130,7 +129,6 @@ func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.Conta
 	}}
 }
 
-// serve makes a Pod ready that runs for ever, unless it has a fault.
 func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	if failing {
 		b.crash(pod)
@@ -147,7 +145,6 @@ func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	b.setReady(pod, !flapping)
 }
 
-// crash makes the containers crash in a loop.
 func (b *Builtin) crash(pod *corev1.Pod) {
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
@@ -164,7 +161,6 @@ func (b *Builtin) crash(pod *corev1.Pod) {
 	b.setReady(pod, false)
 }
 
-// finish ends a Pod.
 func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
 	pod.Status.Phase = phase
 	for i := range pod.Status.ContainerStatuses {
@@ -194,7 +190,6 @@ func (b *Builtin) Evict(ref apiserver.Ref) {
 	b.report(ref, &pod.Status)
 }
 
-// setReady sets both conditions of readiness.
 func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
 	status, reason, message := corev1.ConditionTrue, "", ""
 	if !ready {
@@ -225,7 +220,6 @@ func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition
 	pod.Status.Conditions = append(pod.Status.Conditions, condition)
 }
 
-// startEphemeral runs the ephemeral containers that do not run yet.
 func (b *Builtin) startEphemeral(pod *corev1.Pod) {
 	for _, c := range pod.Spec.EphemeralContainers {
 		known := slices.ContainsFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })

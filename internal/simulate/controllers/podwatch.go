@@ -57,7 +57,6 @@ func (b *Builtin) HearOfPods() bool {
 	return done
 }
 
-// ownedPods returns the Pods of an owner, as its controller's cache has them.
 func (b *Builtin) ownedPods(owner types.UID) []apiserver.Object {
 	if b.pods != nil {
 		return b.pods.OwnedBy(owner)

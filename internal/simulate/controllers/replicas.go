@@ -18,7 +18,6 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// replica is what a controller reads of its Pod.
 type replica struct {
 	object      apiserver.Object
 	phase       string
@@ -31,12 +30,10 @@ func (r replica) name() string { return r.object.GetName() }
 
 func (r replica) isFinished() bool { return r.phase == "Succeeded" || r.phase == "Failed" }
 
-// isAvailable reports whether it has been ready for minReadySeconds.
 func (r replica) isAvailable(now time.Time, minReady int32) bool {
 	return r.ready && !now.Before(r.since.Add(time.Duration(minReady)*time.Second))
 }
 
-// replicas returns the Pods of an owner, as far as they are in the cache.
 func (b *Builtin) replicas(owner types.UID) []replica {
 	var list []replica
 	for _, object := range b.ownedPods(owner) {
@@ -62,7 +59,6 @@ func replicaOf(object apiserver.Object) replica {
 	return r
 }
 
-// count returns the number of replicas that satisfy a condition.
 func count(list []replica, is func(replica) bool) int32 {
 	var n int32
 	for _, r := range list {
@@ -73,7 +69,6 @@ func count(list []replica, is func(replica) bool) int32 {
 	return n
 }
 
-// live returns the replicas that are neither terminating nor finished.
 func live(list []replica) []replica {
 	return slices.DeleteFunc(slices.Clone(list), func(r replica) bool { return r.terminating || r.isFinished() })
 }
@@ -95,8 +90,6 @@ func byDeletionOrder(list []replica) []replica {
 	return list
 }
 
-// awaitAvailable queues the owner for when the next ready Pod becomes
-// available.
 func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica, minReady int32) {
 	for _, r := range list {
 		if r.ready && !r.isAvailable(b.server.Now(), minReady) {
@@ -105,15 +98,12 @@ func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica, minReady int
 	}
 }
 
-// deletePod deletes a Pod.
 func (b *Builtin) deletePod(r replica) { b.delete(r.object) }
 
-// delete deletes an object that existed a moment ago.
 func (b *Builtin) delete(object apiserver.Object) {
 	_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID())
 }
 
-// templateHash returns a short hash of a template, valid in a label.
 func templateHash(template *corev1.PodTemplateSpec) string {
 	text, err := json.Marshal(template)
 	if err != nil {
@@ -124,7 +114,6 @@ func templateHash(template *corev1.PodTemplateSpec) string {
 	return rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
 }
 
-// share returns a number of Pods from a number or a percentage.
 func share(value *intstr.IntOrString, all int32, roundUp bool) int32 {
 	if value == nil {
 		return 0

@@ -8,7 +8,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// service gives a LoadBalancer its address, unless it has a fault.
 func (b *Builtin) service(ref apiserver.Ref) {
 	s := load[corev1.Service](b, ref)
 	if s == nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 ||
@@ -22,7 +21,6 @@ func (b *Builtin) service(ref apiserver.Ref) {
 	b.report(ref, &s.Status)
 }
 
-// claim binds a claim to a volume.
 func (b *Builtin) claim(ref apiserver.Ref) {
 	c := load[corev1.PersistentVolumeClaim](b, ref)
 	if c == nil || c.Status.Phase == corev1.ClaimBound || b.faults.Fails(b.server.Get(ref)) {

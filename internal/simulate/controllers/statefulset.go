@@ -36,7 +36,6 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 	b.awaitAvailable(ref, slices.Collect(maps.Values(pods)), s.Spec.MinReadySeconds)
 }
 
-// ordinals returns the first ordinal and the one after the last.
 func ordinals(s *appsv1.StatefulSet) (first, end int) {
 	if s.Spec.Ordinals != nil {
 		first = int(s.Spec.Ordinals.Start)
@@ -91,7 +90,6 @@ func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordina
 	b.create(pod)
 }
 
-// scaleDown deletes surplus Pods, the last first.
 func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 	first, end := ordinals(s)
 	last := -1
