@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -18,6 +19,7 @@ import (
 type admission struct {
 	server *Server
 	ref    Ref
+	isNew  bool
 }
 
 func (s *Server) admit(k Kind, object, old Object) (Object, error) {
@@ -28,21 +30,19 @@ func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.admit == nil || len(problems) > 0 {
 		return object, invalid(RefOf(object), problems)
 	}
-	return k.admit(&admission{server: s, ref: RefOf(object)}, object, old)
+	return k.admit(&admission{s, RefOf(object), old == nil}, object, old)
 }
 
 // ofType returns the admission of objects of a Go type. The rules fill in
-// defaults and return errors; they may be nil. old is nil for a new object.
+// defaults and return errors; they may be nil. A new object has an empty old one.
 func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
 	return func(a *admission, object, old Object) (Object, error) {
-		now := new(T)
+		now, before := new(T), new(T)
 		if err := Decode(object, now); err != nil {
 			return nil, apierrors.NewBadRequest(a.ref.Kind + " in version " + object.GroupVersionKind().Version +
 				" cannot be handled as a " + a.ref.Kind + ": " + err.Error())
 		}
-		var before *T
 		if old != nil {
-			before = new(T)
 			if err := Decode(old, before); err != nil {
 				return nil, err
 			}
@@ -117,22 +117,25 @@ func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	return apivalidation.ValidateObjectMetaAccessor(object, !k.IsCluster, isName, path)
 }
 
-func checkSelector(now, old *metav1.LabelSelector, podLabels map[string]string) field.ErrorList {
-	path := field.NewPath("spec")
+// admitTemplate fills in the defaults of a workload's template, and checks that the workload
+// selects its Pods, by the selector that it has always had.
+func admitTemplate(template *corev1.PodTemplateSpec, now, old *metav1.LabelSelector, policies ...corev1.RestartPolicy) field.ErrorList {
+	defaultPodSpec(&template.Spec)
+	problems := checkPodSpec(&template.Spec, templateSpec, policies...)
+	path := specPath.Child("selector")
 	if now == nil || len(now.MatchLabels)+len(now.MatchExpressions) == 0 {
-		return field.ErrorList{field.Required(path.Child("selector"), "")}
+		return append(problems, field.Required(path, ""))
 	}
 	selector, err := metav1.LabelSelectorAsSelector(now)
 	if err != nil {
-		return field.ErrorList{field.Invalid(path.Child("selector"), now, "invalid label selector")}
+		return append(problems, field.Invalid(path, now, "invalid label selector"))
 	}
-	var problems field.ErrorList
-	if !selector.Matches(labels.Set(podLabels)) {
-		problems = append(problems, field.Invalid(path.Child("template", "metadata", "labels"), podLabels,
+	if !selector.Matches(labels.Set(template.Labels)) {
+		problems = append(problems, field.Invalid(specPath.Child("template", "metadata", "labels"), template.Labels,
 			"`selector` does not match template `labels`"))
 	}
 	if old != nil {
-		problems = append(problems, apivalidation.ValidateImmutableField(now, old, path.Child("selector"))...)
+		problems = append(problems, apivalidation.ValidateImmutableField(now, old, path)...)
 	}
 	return problems
 }

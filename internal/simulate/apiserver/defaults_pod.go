@@ -44,7 +44,7 @@ func admitPod(a *admission, pod, old *corev1.Pod) field.ErrorList {
 		})
 	}
 	admitTolerations(&pod.Spec)
-	if old != nil {
+	if !a.isNew {
 		return checkPodUpdate(pod, old)
 	}
 	point(&pod.Spec.Priority, 0)

@@ -19,10 +19,8 @@ const (
 )
 
 func admitService(a *admission, service, old *corev1.Service) field.ErrorList {
-	if old != nil {
+	if !a.isNew {
 		inherit(service, old)
-	} else {
-		service.Status = corev1.ServiceStatus{}
 	}
 	spec := &service.Spec
 	defaultServiceSpec(spec)
@@ -33,10 +31,8 @@ func admitService(a *admission, service, old *corev1.Service) field.ErrorList {
 		return nil
 	}
 	a.allocateAddress(spec)
-	if old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
-		if !slices.Equal(spec.ClusterIPs, old.Spec.ClusterIPs) {
-			return field.ErrorList{field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, "may not change once set")}
-		}
+	if !a.isNew && old.Spec.Type != corev1.ServiceTypeExternalName && !slices.Equal(spec.ClusterIPs, old.Spec.ClusterIPs) {
+		return field.ErrorList{field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, "may not change once set")}
 	}
 	return a.allocateNodePorts(spec)
 }
@@ -94,11 +90,6 @@ func mayHaveNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-func addsNoNodePort(spec, was *corev1.ServiceSpec) bool {
-	before := portsOf(was)
-	return !slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
-}
-
 func inherit(service, old *corev1.Service) {
 	spec, was := &service.Spec, &old.Spec
 	set(&spec.Type, corev1.ServiceTypeClusterIP)
@@ -114,7 +105,9 @@ func inherit(service, old *corev1.Service) {
 	if hasNodePorts(spec) && hasNodePorts(was) {
 		inheritNodePorts(spec, was)
 	}
-	if mayHaveNodePorts(was) && !mayHaveNodePorts(spec) && addsNoNodePort(spec, was) {
+	before := portsOf(was)
+	addsPort := slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
+	if mayHaveNodePorts(was) && !mayHaveNodePorts(spec) && !addsPort {
 		for i := range spec.Ports {
 			spec.Ports[i].NodePort = 0
 		}

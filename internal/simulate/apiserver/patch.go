@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -12,9 +11,9 @@ import (
 // Patch changes an object by a merge patch (RFC 7386) in JSON. Errors are those
 // of the API server, or that the patch is no JSON object.
 func (s *Server) Patch(by Actor, ref Ref, patch []byte) error {
-	live := s.Get(ref)
-	if live == nil {
-		return apierrors.NewNotFound(s.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	live, err := s.Live(ref)
+	if err != nil {
+		return err
 	}
 	changes, err := ParseJSON(patch)
 	if err != nil {

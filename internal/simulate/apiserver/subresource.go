@@ -5,20 +5,16 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // AddEphemeralContainer adds an ephemeral container to a Pod. Errors have
 // kubectl's text.
 func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.EphemeralContainer) error {
-	object := s.Get(pod)
-	if object == nil {
-		return fmt.Errorf("Error from server (NotFound): %w", apierrors.NewNotFound(corev1.Resource("pods"), pod.Name)) //nolint:staticcheck // kubectl's words
+	object, err := s.Live(pod)
+	if err != nil {
+		return fmt.Errorf("Error from server (NotFound): %w", err) //nolint:staticcheck // kubectl's words
 	}
-	target := &corev1.Pod{}
-	if err := Decode(object, target); err != nil {
-		return err
-	}
+	target := Typed[corev1.Pod](s, pod)
 	if problem := refuseEphemeral(target, &container); problem != "" {
 		return fmt.Errorf("The Pod %q is invalid: spec.ephemeralContainers%s", pod.Name, problem) //nolint:staticcheck // kubectl's words
 	}
@@ -33,17 +29,12 @@ func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.Ephem
 }
 
 func refuseEphemeral(pod *corev1.Pod, c *corev1.EphemeralContainer) string {
-	for _, other := range pod.Spec.EphemeralContainers {
-		if other.Name == c.Name {
-			return fmt.Sprintf(": Forbidden: existing ephemeral containers %q may not be changed", c.Name)
-		}
-	}
 	names := map[string]bool{}
-	for _, other := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-		names[other.Name] = true
-	}
+	eachContainer(&pod.Spec, func(other *corev1.Container) { names[other.Name] = true })
 	index := len(pod.Spec.EphemeralContainers)
 	switch {
+	case slices.ContainsFunc(pod.Spec.EphemeralContainers, func(other corev1.EphemeralContainer) bool { return other.Name == c.Name }):
+		return fmt.Sprintf(": Forbidden: existing ephemeral containers %q may not be changed", c.Name)
 	case names[c.Name]:
 		return fmt.Sprintf("[%d].name: Duplicate value: %q", index, c.Name)
 	case c.TargetContainerName != "" && !names[c.TargetContainerName]:

@@ -55,14 +55,22 @@ func own(kind Kind, object Object) Object {
 	return WithMetadata(object)
 }
 
+// Live returns an object, or the error of the API server that there is none.
+func (s *Server) Live(ref Ref) (Object, error) {
+	if object := s.Get(ref); object != nil {
+		return object, nil
+	}
+	return nil, apierrors.NewNotFound(s.kinds.of(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+}
+
 // Update replaces an object except for its status and the metadata that the
 // server sets. An old resource version is a conflict.
 func (s *Server) Update(by Actor, object Object) (Object, error) {
 	ref := RefOf(object)
 	kind := s.kinds.of(ref.APIVersion, ref.Kind)
-	old := s.Get(ref)
-	if old == nil {
-		return nil, apierrors.NewNotFound(kind.GroupResource(), ref.Name)
+	old, err := s.Live(ref)
+	if err != nil {
+		return nil, err
 	}
 	if version := object.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
 		return nil, apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf(
@@ -70,7 +78,7 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 	}
 	object = own(kind, object)
 	KeepServerSet(object, old)
-	object, err := s.admit(kind, object, old)
+	object, err = s.admit(kind, object, old)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +90,13 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 
 // UpdateStatus replaces an object's status.
 func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object, error) {
-	old := s.Get(ref)
-	if old == nil {
-		return nil, apierrors.NewNotFound(s.kinds.of(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	old, err := s.Live(ref)
+	if err != nil {
+		return nil, err
 	}
 	object := shallow(old)
 	object.Object["status"] = status
-	object, err := s.admitStatus(s.kinds.of(ref.APIVersion, ref.Kind), object, old)
+	object, err = s.admitStatus(s.kinds.of(ref.APIVersion, ref.Kind), object, old)
 	if err != nil {
 		return nil, err
 	}
@@ -150,13 +158,12 @@ func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 // Delete deletes an object. One with finalizers, and a Pod on a node, is only
 // marked.
 func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
-	old := s.Get(ref)
-	kind := s.kinds.of(ref.APIVersion, ref.Kind)
+	old, err := s.Live(ref)
 	switch {
-	case old == nil:
-		return apierrors.NewNotFound(kind.GroupResource(), ref.Name)
+	case err != nil:
+		return err
 	case uid != "" && old.GetUID() != uid:
-		return apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s)", uid, old.GetUID()))
+		return apierrors.NewConflict(s.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s)", uid, old.GetUID()))
 	case old.GetDeletionTimestamp() != nil:
 		return nil
 	case len(old.GetFinalizers()) == 0 && !isGraceful(old):
@@ -165,11 +172,10 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 	}
 	object := WithMetadata(old)
 	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now())))
-	var grace int64
+	object.SetDeletionGracePeriodSeconds(new(int64))
 	if isGraceful(old) {
-		grace = 30
+		object.SetDeletionGracePeriodSeconds(new(int64(30)))
 	}
-	object.SetDeletionGracePeriodSeconds(&grace)
 	if object.GetGeneration() > 0 {
 		object.SetGeneration(object.GetGeneration() + 1)
 	}
