@@ -34,7 +34,7 @@ func (b *Builtin) deployment(ref apiserver.Ref) {
 	b.findReplicaSets(r)
 	b.reportDeployment(r)
 	b.scale(r)
-	b.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
+	b.awaitAvailable(ref, r.updated)
 }
 
 func (b *Builtin) findReplicaSets(r *rollout) {
@@ -46,7 +46,7 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 		}
 		revision, _ := strconv.Atoi(apiserver.Annotation(object, revisionAnnotation))
 		newest = max(newest, revision)
-		pods := b.replicas(object.GetUID())
+		pods := b.replicas(object.GetUID(), r.Spec.MinReadySeconds)
 		r.terminating += count(pods, func(p replica) bool { return p.terminating })
 		if apiserver.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) == hash {
 			r.newest, r.updated = object, live(pods)
@@ -100,20 +100,16 @@ func (b *Builtin) scale(r *rollout) {
 	for range min(want-have, want+surge-all) {
 		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
 	}
-	for _, surplus := range byDeletionOrder(r.updated)[:max(0, min(have-want, have))] {
-		b.deletePod(surplus)
-	}
-	now := b.server.Now()
-	isAvailable := func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }
+	b.deletePods(byDeletionOrder(r.updated)[:max(0, min(have-want, have))])
 	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
 	for _, p := range byDeletionOrder(r.old) {
-		if isAvailable(p) {
+		if p.available {
 			if spare <= 0 {
 				break
 			}
 			spare--
 		}
-		b.deletePod(p)
+		b.delete(p.object)
 	}
 }
 
@@ -124,18 +120,16 @@ func (r *rollout) template(hash string) *corev1.PodTemplateSpec {
 }
 
 func (b *Builtin) reportDeployment(r *rollout) {
-	old := &r.Status
-	now := b.server.Now()
 	pods := slices.Concat(r.updated, r.old)
 	status := appsv1.DeploymentStatus{
-		ObservedGeneration: r.Generation,
-		Replicas:           int32(len(pods)),
-		UpdatedReplicas:    int32(len(r.updated)),
-		ReadyReplicas:      count(pods, func(p replica) bool { return p.ready }),
-		AvailableReplicas:  count(pods, func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }),
-		Conditions:         append([]appsv1.DeploymentCondition{}, old.Conditions...),
+		ObservedGeneration:  r.Generation,
+		Replicas:            int32(len(pods)),
+		UpdatedReplicas:     int32(len(r.updated)),
+		ReadyReplicas:       count(pods, isReady),
+		AvailableReplicas:   count(pods, isAvailable),
+		TerminatingReplicas: &r.terminating,
+		Conditions:          append([]appsv1.DeploymentCondition{}, r.Status.Conditions...),
 	}
-	status.TerminatingReplicas = &r.terminating
 	status.UnavailableReplicas = max(0, max(status.Replicas, *r.Spec.Replicas)-status.AvailableReplicas)
 
 	needed := *r.Spec.Replicas
@@ -193,31 +187,27 @@ func (b *Builtin) setProgressing(r *rollout, status *appsv1.DeploymentStatus) {
 	}
 }
 
-func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentConditionType) appsv1.DeploymentCondition {
-	for _, c := range list {
-		if c.Type == kind {
-			return c
-		}
+func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentConditionType) (found appsv1.DeploymentCondition) {
+	if i := slices.IndexFunc(list, func(c appsv1.DeploymentCondition) bool { return c.Type == kind }); i >= 0 {
+		found = list[i]
 	}
-	return appsv1.DeploymentCondition{}
+	return found
 }
 
 // setDeploymentCondition sets a condition. An unchanged one keeps its times,
 // unless it is touched.
 func (b *Builtin) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
 	condition.LastUpdateTime, condition.LastTransitionTime = b.now(), b.now()
-	for i, old := range status.Conditions {
-		if old.Type != condition.Type {
-			continue
-		}
-		if old.Status == condition.Status {
-			condition.LastTransitionTime = old.LastTransitionTime
-			if old.Reason == condition.Reason && !touch {
-				return
-			}
-		}
-		status.Conditions[i] = condition
+	i := slices.IndexFunc(status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == condition.Type })
+	if i < 0 {
+		status.Conditions = append(status.Conditions, condition)
 		return
 	}
-	status.Conditions = append(status.Conditions, condition)
+	old := status.Conditions[i]
+	if old.Status == condition.Status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	if old.Status != condition.Status || old.Reason != condition.Reason || touch {
+		status.Conditions[i] = condition
+	}
 }

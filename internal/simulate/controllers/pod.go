@@ -54,38 +54,37 @@ func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
 }
 
 func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
-	failing := b.faults.Fails(object)
-	switch {
+	switch failing := b.faults.Fails(object); {
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 	case pod.Status.Phase == corev1.PodPending:
 		b.start(pod)
 	case b.faults.Holds(object):
 	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
 		b.serve(pod, failing, b.faults.Flaps(object))
-	case failing && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
-		b.crash(pod)
-	case failing:
-		b.finish(pod, corev1.PodFailed, 1)
 	default:
-		b.end(pod)
+		b.end(pod, failing)
 	}
 }
 
-func (b *Builtin) end(pod *corev1.Pod) {
-	problem := b.run(pod)
-	if problem == nil {
-		b.finish(pod, corev1.PodSucceeded, 0)
-		return
+// end ends a Pod that runs to completion, with the result of its program.
+func (b *Builtin) end(pod *corev1.Pod, failing bool) {
+	message := ""
+	if !failing {
+		problem := b.run(pod)
+		if problem == nil {
+			b.finish(pod, corev1.PodSucceeded, 0)
+			return
+		}
+		message = problem.Error()
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		b.crash(pod)
 		return
 	}
 	b.finish(pod, corev1.PodFailed, 1)
-	pod.Status.ContainerStatuses[0].State.Terminated.Message = problem.Error()
+	pod.Status.ContainerStatuses[0].State.Terminated.Message = message
 }
 
-// start runs the containers. A Pod that runs to completion is ready at once.
 func (b *Builtin) start(pod *corev1.Pod) {
 	now := b.now()
 	status := &pod.Status
@@ -172,8 +171,14 @@ func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32)
 	if phase == corev1.PodFailed {
 		reason = "PodFailed"
 	}
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason})
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
+	b.setBoth(pod, corev1.PodCondition{Status: corev1.ConditionFalse, Reason: reason})
+}
+
+// setBoth sets the conditions of readiness.
+func (b *Builtin) setBoth(pod *corev1.Pod, condition corev1.PodCondition) {
+	for _, condition.Type = range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
+		b.setPodCondition(pod, condition)
+	}
 }
 
 // Evict fails a running Pod, as a node that is out of memory does.
@@ -191,33 +196,33 @@ func (b *Builtin) Evict(ref apiserver.Ref) {
 }
 
 func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
-	status, reason, message := corev1.ConditionTrue, "", ""
-	if !ready {
-		names := make([]string, len(pod.Spec.Containers))
-		for i, c := range pod.Spec.Containers {
-			names[i] = c.Name
-		}
-		status, reason = corev1.ConditionFalse, "ContainersNotReady"
-		message = "containers with unready status: [" + strings.Join(names, " ") + "]"
+	if ready {
+		b.setBoth(pod, corev1.PodCondition{Status: corev1.ConditionTrue})
+		return
 	}
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: status, Reason: reason, Message: message})
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: status, Reason: reason, Message: message})
+	names := make([]string, len(pod.Spec.Containers))
+	for i, c := range pod.Spec.Containers {
+		names[i] = c.Name
+	}
+	b.setBoth(pod, corev1.PodCondition{
+		Status: corev1.ConditionFalse, Reason: "ContainersNotReady",
+		Message: "containers with unready status: [" + strings.Join(names, " ") + "]",
+	})
 }
 
 // setPodCondition sets a condition. If its status does not change, it keeps its
 // time.
 func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
-	for i, old := range pod.Status.Conditions {
-		if old.Type == condition.Type {
-			if old.Status == condition.Status {
-				condition.LastTransitionTime = old.LastTransitionTime
-			}
-			pod.Status.Conditions[i] = condition
-			return
-		}
+	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == condition.Type })
+	if i < 0 {
+		pod.Status.Conditions = append(pod.Status.Conditions, condition)
+		return
 	}
-	pod.Status.Conditions = append(pod.Status.Conditions, condition)
+	if old := pod.Status.Conditions[i]; old.Status == condition.Status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	pod.Status.Conditions[i] = condition
 }
 
 func (b *Builtin) startEphemeral(pod *corev1.Pod) {

@@ -22,7 +22,7 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 	}
 	revision := s.Name + "-" + templateHash(&s.Spec.Template)
 	pods := map[int]replica{}
-	for _, r := range b.replicas(s.UID) {
+	for _, r := range b.replicas(s.UID, s.Spec.MinReadySeconds) {
 		if ordinal, err := strconv.Atoi(strings.TrimPrefix(r.name(), s.Name+"-")); err == nil {
 			pods[ordinal] = r
 		}
@@ -33,7 +33,7 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 		b.rollStatefulSet(s, pods, revision)
 	}
 	b.setClaimOwners(s, ref)
-	b.awaitAvailable(ref, slices.Collect(maps.Values(pods)), s.Spec.MinReadySeconds)
+	b.awaitAvailable(ref, slices.Collect(maps.Values(pods)))
 }
 
 func ordinals(s *appsv1.StatefulSet) (first, end int) {
@@ -55,8 +55,8 @@ func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref apiserver.Ref, pods m
 		case !found:
 			b.createOrdinal(s, ref, i, revision)
 		case r.isFinished() && !r.terminating:
-			b.deletePod(r)
-		case parallel && !r.terminating, r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds):
+			b.delete(r.object)
+		case parallel && !r.terminating, r.available:
 			continue
 		}
 		whole = false
@@ -103,7 +103,7 @@ func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 		last = max(last, ordinal)
 	}
 	if last >= 0 {
-		b.deletePod(pods[last])
+		b.delete(pods[last].object)
 	}
 }
 
@@ -119,9 +119,9 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 	}
 	for i := end - 1; i >= first; i-- {
 		if r := pods[i]; apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) != revision {
-			b.deletePod(r)
+			b.delete(r.object)
 			return
-		} else if !r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
+		} else if !r.available {
 			return
 		}
 	}
@@ -161,7 +161,7 @@ func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, po
 		if r.ready {
 			status.ReadyReplicas++
 		}
-		if r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
+		if r.available {
 			status.AvailableReplicas++
 		}
 		switch apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) {
