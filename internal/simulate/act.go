@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -48,7 +51,6 @@ func (w *World) flush() {
 	if len(w.events) == 0 {
 		return
 	}
-	w.happened += len(w.events)
 	w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.now, Events: w.events})
 	w.events = nil
 	w.recent = w.recent[max(0, len(w.recent)-remembered):]
@@ -91,21 +93,19 @@ func (w *World) do(a Action) bool {
 }
 
 func (w *World) doExternal(a Action) bool {
-	if a.Do == "create" {
-		return w.noteRefusal(w.create([]byte(a.Detail)))
-	}
 	switch a.Do {
+	case "create":
+		return w.noteRefusal(w.create([]byte(a.Detail)))
 	case "quota":
 		w.note("creations are refused: " + a.Target)
-		kind := a.Target
-		if kind == "off" {
-			kind = ""
-		}
-		w.server.SetQuota(kind)
+		w.server.SetQuota(strings.TrimSuffix(a.Target, "off"))
 		w.builtin.CheckAll()
 		return true
 	case "mend":
-		w.mend()
+		w.faults.list = nil
+		w.server.SetQuota("")
+		w.composite.Retry()
+		w.builtin.CheckAll()
 		return true
 	}
 	ref, found := w.find(a.Target)
@@ -150,7 +150,7 @@ func (w *World) calm(number string) bool {
 	}
 	done := false
 	for range n {
-		if w.checkRoom() != nil {
+		if w.server.Full() != nil {
 			break
 		}
 		busy := w.Step()
@@ -202,4 +202,17 @@ func (w *World) find(target string) (Ref, bool) {
 		return heard, true
 	}
 	return ref, found
+}
+
+// create applies an object that does not exist yet, or a custom resource.
+func (w *World) create(text []byte) error {
+	object, err := ParseObject(text)
+	if err != nil {
+		return err
+	}
+	object.SetNamespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
+	if ref := RefOf(object); w.server.Get(ref) != nil && !w.isParentKind(ref) {
+		return apierrors.NewAlreadyExists(w.server.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	}
+	return w.Apply(text)
 }

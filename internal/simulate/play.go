@@ -2,13 +2,12 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
@@ -21,7 +20,7 @@ func (w *World) Play() error {
 	w.quiet = map[Ref]bool{}
 	for range w.options.MaxSteps {
 		busy := w.Step()
-		if err := w.checkRoom(); err != nil {
+		if err := w.server.Full(); err != nil {
 			return err
 		}
 		if busy {
@@ -91,15 +90,10 @@ func (w *World) triggerNext() bool {
 func (w *World) trigger(t *faultState) {
 	t.left--
 	detail := string(t.What) + " " + t.Kind + "/" + t.Name
-	switch t.What {
-	case Fail, Hold:
-		t.active = true
-	case Flap:
-		t.active = !t.active
-		if !t.active {
-			detail += " is over"
-		}
-	case Vanish, Evict:
+	wasActive := t.active
+	t.active = t.What == Fail || t.What == Hold || t.What == Flap && !wasActive
+	if wasActive && !t.active {
+		detail += " is over"
 	}
 	targets := slices.DeleteFunc(w.Objects(), func(object Object) bool { return !t.matches(object) })
 	// A child may have the kind and the name of the custom resource, in another API group: it is meant then.
@@ -113,20 +107,14 @@ func (w *World) trigger(t *faultState) {
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
 	if t.What == Vanish || t.What == Evict {
 		for _, object := range targets {
-			w.hit(t.What, RefOf(object))
+			if t.What == Evict {
+				w.builtin.Evict(RefOf(object))
+			} else {
+				_ = w.Delete(RefOf(object)) // it was there a moment ago
+			}
 		}
 	}
 	w.builtin.CheckPods()
-}
-
-func (w *World) hit(what FaultKind, ref Ref) {
-	if what == Evict {
-		w.builtin.Evict(ref)
-		return
-	}
-	if err := w.Delete(ref); err != nil && !apierrors.IsNotFound(err) {
-		panic(err) // only an eviction can be refused
-	}
 }
 
 func (w *World) checkGone() error {
@@ -135,10 +123,7 @@ func (w *World) checkGone() error {
 		if object == nil || object.GetDeletionTimestamp() == nil {
 			continue
 		}
-		reason := p.Failure
-		if reason == "" {
-			reason = "the finalizers " + strings.Join(object.GetFinalizers(), ", ") + " hold it"
-		}
+		reason := cmp.Or(p.Failure, "the finalizers "+strings.Join(object.GetFinalizers(), ", ")+" hold it")
 		return fmt.Errorf("%s is being deleted and does not go: %s", w.describe(p.Ref), reason)
 	}
 	return nil
@@ -187,7 +172,7 @@ func (w *World) checkParent(parent Ref) error {
 		return fmt.Errorf("another sync fails: %w", err)
 	}
 	if w.composite.Requests() != requests {
-		if changes := w.changesOf(w.recent[seen:]); len(changes) > 0 {
+		if changes := changesOf(w.recent[seen:]); len(changes) > 0 {
 			return fmt.Errorf("another sync writes %s", strings.Join(changes, "; "))
 		}
 		return errors.New("another sync writes something that the API server drops, and so would every other")
@@ -206,7 +191,7 @@ func (w *World) checkParent(parent Ref) error {
 const remembered = 200
 
 func (w *World) whatChanges() string {
-	changes := w.changesOf(w.recent[max(0, len(w.recent)-40):])
+	changes := changesOf(w.recent[max(0, len(w.recent)-40):])
 	if len(changes) == 0 {
 		return "the hooks are called again and again"
 	}
@@ -217,7 +202,7 @@ func (w *World) whatChanges() string {
 	return strings.Join(changes, "; ")
 }
 
-func (w *World) changesOf(list []apiserver.Write) []string {
+func changesOf(list []apiserver.Write) []string {
 	var lines []string
 	add := func(line string) {
 		if !slices.Contains(lines, line) {
@@ -239,13 +224,4 @@ func (w *World) changesOf(list []apiserver.Write) []string {
 		}
 	}
 	return lines
-}
-
-const maxEvents = 500_000
-
-func (w *World) checkRoom() error {
-	if w.happened > maxEvents {
-		return w.server.Overflow("more than %d changes in %d steps", maxEvents, len(w.Steps))
-	}
-	return w.server.Full()
 }

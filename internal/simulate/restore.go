@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,27 +27,13 @@ func (w *World) Restore(request []byte) error {
 	if err != nil {
 		return fmt.Errorf("the parent: %w", err)
 	}
-	if err := w.restoreAll(apiserver.ByUser, without(content["related"], content["children"]), nil); err != nil {
-		return fmt.Errorf("the related object %w", err)
-	}
 	if err := w.restoreAll(apiserver.ByHook, content["children"], parent); err != nil {
 		return fmt.Errorf("the child %w", err)
 	}
-	return nil
-}
-
-func without(content, other any) map[string]any {
-	left := map[string]any{}
-	groups, _ := content.(map[string]any)
-	others, _ := other.(map[string]any)
-	for kind, group := range groups {
-		objects, _ := group.(map[string]any)
-		known, _ := others[kind].(map[string]any)
-		objects = maps.Clone(objects)
-		maps.DeleteFunc(objects, func(name string, _ any) bool { return known[name] != nil })
-		left[kind] = objects
+	if err := w.restoreAll(apiserver.ByUser, content["related"], nil); err != nil {
+		return fmt.Errorf("the related object %w", err)
 	}
-	return left
+	return nil
 }
 
 func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error {
@@ -56,6 +42,9 @@ func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error 
 		objects, _ := groups[kind].(map[string]any)
 		for _, name := range keysOf(objects) {
 			stored, err := w.restore(by, objects[name], owner)
+			if owner == nil && apierrors.IsAlreadyExists(err) {
+				continue // a child can be related, too
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -66,7 +67,6 @@ type World struct {
 	faults    *faults
 	events    []Event      // of the present step
 	quiet     map[Ref]bool // parents for which Play has checked that another sync changes nothing
-	happened  int          // events in Steps
 	recent    []apiserver.Write
 	foreign   map[Ref]bool
 	refusals  int                // of requests by people
@@ -234,3 +234,21 @@ func (w *World) hookFailed(parent Ref, reason string) {
 }
 
 func (w *World) describe(ref Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.Key()) }
+
+func (w *World) runProgram(pod *corev1.Pod) error {
+	for _, controller := range w.options.Controllers {
+		if controller.SimulatedWorkload == nil {
+			continue
+		}
+		if err := controller.SimulatedWorkload(cluster{w.server}, pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type cluster struct{ server *apiserver.Server }
+
+func (c cluster) AddEphemeralContainer(namespace, pod string, container corev1.EphemeralContainer) error {
+	return c.server.AddEphemeralContainer(apiserver.ByKubernetes, Ref{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: pod}, container)
+}

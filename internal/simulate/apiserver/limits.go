@@ -8,8 +8,7 @@ const maxObjects = 10_000
 // Full returns the error that ends the simulation once a limit was exceeded.
 func (s *Server) Full() error { return s.full }
 
-// Overflow records that a limit was exceeded, and returns Full.
-func (s *Server) Overflow(format string, args ...any) error {
+func (s *Server) overflow(format string, args ...any) error {
 	if s.full == nil {
 		s.full = fmt.Errorf("the simulated cluster is full: "+format+": simulate something smaller", args...)
 	}
@@ -19,7 +18,7 @@ func (s *Server) Overflow(format string, args ...any) error {
 // HasRoomFor reports whether there is room for the Pods of a workload.
 func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
 	if pods > maxObjects {
-		_ = s.Overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is checked after every step
+		_ = s.overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is checked after every step
 	}
 	return s.full == nil
 }

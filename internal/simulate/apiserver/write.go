@@ -27,7 +27,7 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 		return nil, apierrors.NewForbidden(kind.GroupResource(), ref.Name, errors.New("exceeded quota"))
 	}
 	if len(s.objects) >= maxObjects {
-		return nil, s.Overflow("%s is one more than %d objects", ref, maxObjects)
+		return nil, s.overflow("%s is one more than %d objects", ref, maxObjects)
 	}
 	object.SetUID(s.nextUID())
 	object.SetCreationTimestamp(metav1.NewTime(s.Now()))
