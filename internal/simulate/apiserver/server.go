@@ -36,10 +36,10 @@ func (w Write) JSON() json.RawMessage { return w.stored.JSON() }
 // modified.
 type Server struct {
 	*Cache
+	*Catalogue
 
 	now       func() time.Time
-	lenient   bool // custom resources are not validated
-	kinds     *Catalogue
+	lenient   bool   // custom resources are not validated
 	quota     string // the kind that only people may create, or ""
 	addresses int
 	version   int64 // the newest resource version
@@ -63,7 +63,7 @@ type Options struct {
 func New(options Options) *Server {
 	return &Server{
 		Cache: NewCache(""), now: options.Now, lenient: options.SkipValidation,
-		kinds: options.Kinds,
+		Catalogue: options.Kinds,
 	}
 }
 
@@ -81,15 +81,6 @@ func Earliest(times ...time.Time) time.Time {
 
 // Version returns the newest resource version: it grows with each write.
 func (s *Server) Version() int64 { return s.version }
-
-// Kind returns a kind. An unknown one is treated as a namespaced custom
-// resource.
-func (s *Server) Kind(apiVersion, kind string) Kind { return s.kinds.of(apiVersion, kind) }
-
-// Resource returns the kind of a plural name, and whether it is known.
-func (s *Server) Resource(apiVersion, plural string) (Kind, bool) {
-	return s.kinds.ofResource(apiVersion, plural)
-}
 
 // Watch calls a function at each write from now on, after the existing watches.
 func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }

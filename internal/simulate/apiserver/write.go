@@ -12,7 +12,7 @@ import (
 
 // Create stores a new object. Errors are those of the API server.
 func (s *Server) Create(by Actor, object Object) (Object, error) {
-	kind := s.kinds.of(object.GetAPIVersion(), object.GetKind())
+	kind := s.Kind(object.GetAPIVersion(), object.GetKind())
 	object = own(kind, object)
 	if kind.IsCluster {
 		object.SetNamespace("")
@@ -60,14 +60,14 @@ func (s *Server) Live(ref Ref) (Object, error) {
 	if object := s.Get(ref); object != nil {
 		return object, nil
 	}
-	return nil, apierrors.NewNotFound(s.kinds.of(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	return nil, apierrors.NewNotFound(s.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
 }
 
 // Update replaces an object except for its status and the metadata that the
 // server sets. An old resource version is a conflict.
 func (s *Server) Update(by Actor, object Object) (Object, error) {
 	ref := RefOf(object)
-	kind := s.kinds.of(ref.APIVersion, ref.Kind)
+	kind := s.Kind(ref.APIVersion, ref.Kind)
 	old, err := s.Live(ref)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object,
 	}
 	object := shallow(old)
 	object.Object["status"] = status
-	object, err = s.admitStatus(s.kinds.of(ref.APIVersion, ref.Kind), object, old)
+	object, err = s.admitStatus(s.Kind(ref.APIVersion, ref.Kind), object, old)
 	if err != nil {
 		return nil, err
 	}

@@ -41,31 +41,23 @@ func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
 
 // Posted returns what Metacontroller sends to create a child by DynamicApply.
 func (a Asked) Posted() (apiserver.Object, error) {
-	child, err := a.wanted()
-	if err != nil {
-		return nil, err
-	}
-	posted := apiserver.WithMetadata(child.object)
-	apiserver.SetAnnotation(posted, metacontroller.LastAppliedAnnotation, child.lastApplied)
-	posted.SetOwnerReferences(a.Desired.GetOwnerReferences())
-	return posted, nil
+	object := a.Desired.DeepCopy()
+	object.SetOwnerReferences(nil) // it is added when a child is created
+	text, err := json.Marshal(object.Object)
+	apiserver.SetAnnotation(object, metacontroller.LastAppliedAnnotation, string(text))
+	object.SetOwnerReferences(a.Desired.GetOwnerReferences())
+	return object, err
 }
 
 // Put returns what Metacontroller sends to update a live child by DynamicApply.
 func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
-	child, err := a.wanted()
-	if err != nil {
-		return nil, err
-	}
-	return mergeChild(live, nil, child)
-}
-
-// wanted is the hook's child: the owner is added when a child is created.
-func (a Asked) wanted() (*desired, error) {
 	object := a.Desired.DeepCopy()
 	object.SetOwnerReferences(nil)
 	text, err := json.Marshal(object.Object)
-	return &desired{object: object, lastApplied: string(text), merged: object.Object}, err
+	if err != nil {
+		return nil, err
+	}
+	return mergeChild(live, nil, &desired{lastApplied: string(text), merged: object.Object})
 }
 
 func lastApplied(object apiserver.Object) (map[string]any, error) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
@@ -61,7 +60,6 @@ type Metacontroller struct {
 	parents  map[apiserver.Ref]*Parent
 	byUID    map[types.UID]*Parent
 	applied  map[apiserver.Ref]applyState // the state of server-side apply
-	merged   map[apiserver.Ref]mergedChild
 	memory   *Memory
 	requests int // writes to the API server
 	answered func(Answer)
@@ -74,7 +72,7 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(Answer) {}, refused: func(Refusal) {},
 		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
-		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, memory: options.Memory,
+		applied: map[apiserver.Ref]applyState{}, memory: options.Memory,
 	}
 	if options.Late {
 		m.watchLate()
@@ -181,15 +179,12 @@ func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 // onlyStatus reports whether only the status and the like have changed, which
 // the CompositeControllers ignore.
 func onlyStatus(c apiserver.Write) bool {
-	return c.Before != nil && c.After != nil && c.After.GetDeletionTimestamp() == nil &&
-		c.Before.GetGeneration() == c.After.GetGeneration() &&
-		sameMetadata(c, "labels") && sameMetadata(c, "annotations")
-}
-
-func sameMetadata(c apiserver.Write, field string) bool {
-	before, _, _ := unstructured.NestedFieldNoCopy(c.Before.Object, "metadata", field)
-	after, _, _ := unstructured.NestedFieldNoCopy(c.After.Object, "metadata", field)
-	return apiserver.Equal(before, after)
+	if c.Before == nil || c.After == nil || c.After.GetDeletionTimestamp() != nil || c.Before.GetGeneration() != c.After.GetGeneration() {
+		return false
+	}
+	before, _ := c.Before.Object["metadata"].(map[string]any)
+	after, _ := c.After.Object["metadata"].(map[string]any)
+	return apiserver.Equal(before["labels"], after["labels"]) && apiserver.Equal(before["annotations"], after["annotations"])
 }
 
 // queue queues a sync; a nil parent is ignored.
@@ -212,15 +207,10 @@ func (m *Metacontroller) Parents() []*Parent {
 
 // Step syncs every parent that is queued or due, once.
 func (m *Metacontroller) Step() {
-	now := m.server.Now()
-	var batch []*Parent
-	for _, p := range m.Parents() {
-		if !p.queued && !p.due.IsZero() && !p.due.After(now) {
-			p.queued, p.byTimer = true, true
-		}
-		if p.queued {
-			batch = append(batch, p)
-		}
+	batch := m.Ready()
+	for _, p := range batch {
+		p.byTimer = p.byTimer || !p.queued
+		p.queued = true
 	}
 	for _, p := range batch {
 		if m.server.Full() == nil {
@@ -274,15 +264,7 @@ func (m *Metacontroller) NextTimer() time.Time {
 
 // IsBusy reports whether a parent is queued, or an event is not delivered.
 func (m *Metacontroller) IsBusy() bool {
-	if len(m.PendingKinds()) > 0 {
-		return true
-	}
-	for _, p := range m.parents {
-		if p.queued {
-			return true
-		}
-	}
-	return false
+	return len(m.pending) > 0 || slices.ContainsFunc(m.Parents(), func(p *Parent) bool { return p.queued })
 }
 
 func (p *Parent) updateMethod(ref apiserver.Ref) metacontroller.UpdateMethod {

@@ -63,11 +63,8 @@ type syncFault struct {
 }
 
 func (d *syncFault) write(isStatus bool, do func() error) error {
+	d.dead = d.dead || d.what == crash && d.n == 0
 	if d.dead {
-		return d.died()
-	}
-	if d.what == crash && d.n == 0 {
-		d.dead = true
 		return d.died()
 	}
 	d.writes++

@@ -124,10 +124,6 @@ func (m *Metacontroller) version(c *metacontroller.Controller, hook metacontroll
 	return manifests.HookVersion(*c, hook)
 }
 
-func customizes(c *metacontroller.Controller) bool {
-	return slices.Contains(c.Hooks(), metacontroller.CustomizeHook)
-}
-
 func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []byte, into any) ([]byte, error) {
 	p.Calls++
 	status, answer, err := m.options.Call(m.server.Now(), "/"+p.controller.Name()+"/"+string(hook), body)

@@ -26,7 +26,7 @@ type selection struct {
 // related returns the objects that the parent's customize hook selects. It is
 // called once for each generation of the parent.
 func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, error) {
-	if !customizes(p.controller) {
+	if !slices.Contains(p.controller.Hooks(), metacontroller.CustomizeHook) {
 		return []group{}, nil
 	}
 	now := m.server.Now()
@@ -101,15 +101,19 @@ func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func
 	if err != nil {
 		return nil, err
 	}
-	namespaces, err := m.namespaces(rule.NamespaceSelector)
+	namespaces, err := selectorOf(rule.NamespaceSelector)
 	if err != nil {
 		return nil, err
+	}
+	isOutside := func(namespace string) bool {
+		object := m.cache.Get(apiserver.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace})
+		return rule.NamespaceSelector != nil && (object == nil || !namespaces.Matches(labels.Set(object.GetLabels())))
 	}
 	return func(object apiserver.Object) bool {
 		namespace := object.GetNamespace()
 		switch {
 		case rule.Namespace != "" && namespace != "" && namespace != rule.Namespace,
-			namespaces != nil && !namespaces[namespace],
+			isOutside(namespace),
 			within != "" && namespace != "" && namespace != within,
 			len(rule.Names) > 0 && !slices.Contains(rule.Names, object.GetName()):
 			return false
@@ -123,25 +127,6 @@ func selectorOf(wanted *metav1.LabelSelector) (labels.Selector, error) {
 		return labels.Everything(), nil
 	}
 	return metav1.LabelSelectorAsSelector(wanted)
-}
-
-// namespaces returns the names of the namespaces that a selector selects, or
-// nil for no selector.
-func (m *Metacontroller) namespaces(wanted *metav1.LabelSelector) (map[string]bool, error) {
-	if wanted == nil {
-		return nil, nil //nolint:nilnil // no selector selects nothing by it
-	}
-	selector, err := selectorOf(wanted)
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]bool{}
-	for _, namespace := range m.cache.List("v1", "Namespace") {
-		if selector.Matches(labels.Set(namespace.GetLabels())) {
-			names[namespace.GetName()] = true
-		}
-	}
-	return names, nil
 }
 
 // selects reports whether a parent's rules select an object. It is called for

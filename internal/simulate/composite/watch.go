@@ -37,14 +37,7 @@ func (m *Metacontroller) note(w apiserver.Write) {
 
 // PendingKinds returns the kinds with undelivered changes, in order.
 func (m *Metacontroller) PendingKinds() []string {
-	var kinds []string
-	for kind, list := range m.pending {
-		if len(list) > 0 {
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.Sort(kinds)
-	return kinds
+	return slices.Sorted(maps.Keys(m.pending))
 }
 
 // Pending returns the undelivered changes of a kind, in order.
@@ -58,6 +51,9 @@ func (m *Metacontroller) Deliver(kind string) bool {
 		return false
 	}
 	m.pending[kind] = list[1:]
+	if len(list) == 1 {
+		delete(m.pending, kind)
+	}
 	m.hear(list[0])
 	return true
 }
