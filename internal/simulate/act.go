@@ -102,7 +102,7 @@ func (w *World) doExternal(a Action) bool {
 		w.builtin.CheckAll()
 		return true
 	case "mend":
-		w.faults.list = nil
+		w.faults = nil
 		w.server.SetQuota("")
 		w.composite.Retry()
 		w.builtin.CheckAll()
@@ -125,7 +125,9 @@ func (w *World) doExternal(a Action) bool {
 		w.builtin.Evict(ref)
 		return true
 	case "fail", "hold":
-		w.trigger(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
+		fault := &faultState{Fault: Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}, left: 1}
+		w.faults = append(w.faults, fault)
+		w.trigger(fault)
 		return true
 	}
 	return false

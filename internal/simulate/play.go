@@ -69,7 +69,7 @@ func (w *World) nextTimer() time.Time {
 }
 
 func (w *World) triggerDue(step int) {
-	for _, t := range w.faults.list {
+	for _, t := range w.faults {
 		if t.Step > 0 && t.Step <= step && t.left > 0 {
 			t.Step = 0
 			w.trigger(t)
@@ -78,7 +78,7 @@ func (w *World) triggerDue(step int) {
 }
 
 func (w *World) triggerNext() bool {
-	for _, t := range w.faults.list {
+	for _, t := range w.faults {
 		if t.left > 0 {
 			w.trigger(t)
 			return true

@@ -64,7 +64,7 @@ type World struct {
 	server    *apiserver.Server
 	composite *composite.Metacontroller
 	builtin   *controllers.Builtin
-	faults    *faults
+	faults    []*faultState
 	events    []Event      // of the present step
 	quiet     map[Ref]bool // parents for which Play has checked that another sync changes nothing
 	recent    []apiserver.Write
@@ -84,12 +84,14 @@ func New(options Options) *World {
 	w.server = apiserver.New(apiserver.Options{
 		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})
-	w.faults = newFaults(options.Faults, w.server.Get)
+	for _, fault := range options.Faults {
+		w.faults = append(w.faults, newFault(fault))
+	}
 	w.composite = composite.New(w.server, composite.Options{
 		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply,
 		HookVersion: options.HookVersion, Late: options.Late, Memory: options.Memory, Failed: w.hookFailed,
 	})
-	w.builtin = controllers.New(w.server, controllers.Options{Faults: w.faults, Program: w.runProgram, Late: options.Late})
+	w.builtin = controllers.New(w.server, controllers.Options{Struck: w.isStruck, Program: w.runProgram, Late: options.Late})
 	w.server.Watch(w.record)
 	return w
 }
@@ -167,9 +169,6 @@ func (w *World) Now() time.Time { return w.now }
 // Objects returns all objects in the order of kinds and names. They are not to
 // be modified.
 func (w *World) Objects() []Object { return w.server.Objects() }
-
-// UnmetFaults returns the faults that have found no object, as KIND/NAME.
-func (w *World) UnmetFaults() []string { return w.faults.unmet() }
 
 // IsOfParent reports whether an object is a custom resource that is played.
 func (w *World) IsOfParent(object Object) bool { return w.isParentKind(RefOf(object)) }

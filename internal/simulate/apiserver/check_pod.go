@@ -33,17 +33,10 @@ func checkPodSpec(spec *corev1.PodSpec, path *field.Path, policies ...corev1.Res
 		problems = append(problems, checkResources(c, containers)...)
 	})
 	problems = append(problems, checkMounts(spec, path)...)
-	if len(policies) == 0 {
+	if len(policies) == 0 || slices.Contains(policies, spec.RestartPolicy) {
 		return problems
 	}
-	allowed := make([]string, len(policies))
-	for i, policy := range policies {
-		if spec.RestartPolicy == policy {
-			return problems
-		}
-		allowed[i] = string(policy)
-	}
-	return append(problems, field.NotSupported(path.Child("restartPolicy"), spec.RestartPolicy, allowed))
+	return append(problems, field.NotSupported(path.Child("restartPolicy"), spec.RestartPolicy, policies))
 }
 
 func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
@@ -127,4 +120,40 @@ func countSet(pointers reflect.Value) (set int) {
 		}
 	}
 	return set
+}
+
+// AddEphemeralContainer adds an ephemeral container to a Pod. Errors have
+// kubectl's text.
+func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.EphemeralContainer) error {
+	object, err := s.Live(pod)
+	if err != nil {
+		return fmt.Errorf("Error from server (NotFound): %w", err) //nolint:staticcheck // kubectl's words
+	}
+	target := Typed[corev1.Pod](s, pod)
+	if problem := refuseEphemeral(target, &container); problem != "" {
+		return fmt.Errorf("The Pod %q is invalid: spec.ephemeralContainers%s", pod.Name, problem) //nolint:staticcheck // kubectl's words
+	}
+	defaultContainer((*corev1.Container)(&container.EphemeralContainerCommon))
+	changed := object.DeepCopy()
+	spec := changed.Object["spec"].(map[string]any)
+	list, _ := spec["ephemeralContainers"].([]any)
+	spec["ephemeralContainers"] = append(list, Encode(&container).Object)
+	changed.SetGeneration(object.GetGeneration() + 1)
+	s.Replace(by, changed)
+	return nil
+}
+
+func refuseEphemeral(pod *corev1.Pod, c *corev1.EphemeralContainer) string {
+	names := map[string]bool{}
+	eachContainer(&pod.Spec, func(other *corev1.Container) { names[other.Name] = true })
+	index := len(pod.Spec.EphemeralContainers)
+	switch {
+	case slices.ContainsFunc(pod.Spec.EphemeralContainers, func(other corev1.EphemeralContainer) bool { return other.Name == c.Name }):
+		return fmt.Sprintf(": Forbidden: existing ephemeral containers %q may not be changed", c.Name)
+	case names[c.Name]:
+		return fmt.Sprintf("[%d].name: Duplicate value: %q", index, c.Name)
+	case c.TargetContainerName != "" && !names[c.TargetContainerName]:
+		return fmt.Sprintf("[%d].targetContainerName: Not found: %q", index, c.TargetContainerName)
+	}
+	return ""
 }

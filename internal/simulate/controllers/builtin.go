@@ -19,7 +19,7 @@ import (
 // collector. Each object advances by one visible stage per step.
 type Builtin struct {
 	server  *apiserver.Server
-	faults  Faults
+	struck  func(fault string, object apiserver.Object) bool
 	run     Program
 	steps   int
 	queue   map[apiserver.Ref]int // the first step in which an object is reconciled
@@ -36,24 +36,15 @@ type Builtin struct {
 	controllers []controller
 }
 
-// Faults are the faults of an object, or of what controls it.
-type Faults interface {
-	// Fails reports whether it never becomes ready.
-	Fails(object apiserver.Object) bool
-	// Holds reports whether a running Pod becomes neither ready nor done.
-	Holds(object apiserver.Object) bool
-	// Flaps reports whether a Pod is not ready for now.
-	Flaps(object apiserver.Object) bool
-}
-
 // Program is what a Pod that runs to completion does to the cluster. The error
 // is the termination message of a Pod that fails.
 type Program func(pod *corev1.Pod) error
 
 // Options are what the controllers need.
 type Options struct {
-	// Faults are the faults of the simulation.
-	Faults Faults
+	// Struck reports whether an object, or what controls it, has a fault: with "fail" it never
+	// becomes ready, with "hold" neither ready nor done, with "flap" it is not ready for now.
+	Struck func(fault string, object apiserver.Object) bool
 	// Program is what Pods do.
 	Program Program
 	// Late delays changes of Pods until [Builtin.HearOfPod].
@@ -63,7 +54,7 @@ type Options struct {
 // New returns the controllers of a cluster, which watch its API server from now on.
 func New(server *apiserver.Server, options Options) *Builtin {
 	b := &Builtin{
-		server: server, faults: options.Faults, run: options.Program,
+		server: server, struck: options.Struck, run: options.Program,
 		queue: map[apiserver.Ref]int{}, timers: map[apiserver.Ref]time.Time{}, lost: map[types.UID]int32{},
 		retries: map[apiserver.Ref]time.Time{}, cascades: map[apiserver.Ref]bool{},
 	}
@@ -242,4 +233,44 @@ func newPod(template *corev1.PodTemplateSpec, name string, owner apiserver.Objec
 		pod.Labels = map[string]string{}
 	}
 	return pod
+}
+
+// Queued returns the queued objects, in the order of kinds and names.
+func (b *Builtin) Queued() []apiserver.Ref {
+	refs := slices.SortedFunc(maps.Keys(b.queue), apiserver.Ref.Compare)
+	return slices.DeleteFunc(refs, func(ref apiserver.Ref) bool { return !b.isControlled(ref) })
+}
+
+// Reconcile reconciles one object, and reports whether it was queued.
+func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
+	if _, queued := b.queue[ref]; !queued || b.server.Full() != nil {
+		return false
+	}
+	delete(b.queue, ref)
+	for _, controller := range b.controllers {
+		if ref.Is(controller.kind) {
+			controller.reconcile(ref)
+		}
+	}
+	return true
+}
+
+// Wake queues what is due now.
+func (b *Builtin) Wake() {
+	now := b.server.Now()
+	for ref, due := range b.timers {
+		if !due.After(now) {
+			delete(b.timers, ref)
+			b.enqueue(ref, b.steps)
+		}
+	}
+}
+
+// CheckAll queues all objects: what was refused before may be accepted now.
+func (b *Builtin) CheckAll() {
+	for _, object := range b.server.Objects() {
+		if ref := apiserver.RefOf(object); b.isControlled(ref) {
+			b.enqueue(ref, b.steps)
+		}
+	}
 }

@@ -54,13 +54,13 @@ func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
 }
 
 func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
-	switch failing := b.faults.Fails(object); {
+	switch failing := b.struck("fail", object); {
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 	case pod.Status.Phase == corev1.PodPending:
 		b.start(pod)
-	case b.faults.Holds(object):
+	case b.struck("hold", object):
 	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
-		b.serve(pod, failing, b.faults.Flaps(object))
+		b.serve(pod, failing, b.struck("flap", object))
 	default:
 		b.end(pod, failing)
 	}

@@ -11,7 +11,7 @@ import (
 func (b *Builtin) service(ref apiserver.Ref) {
 	s := load[corev1.Service](b, ref)
 	if s == nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 ||
-		b.faults.Fails(b.server.Get(ref)) {
+		b.struck("fail", b.server.Get(ref)) {
 		return
 	}
 	b.serial++
@@ -23,7 +23,7 @@ func (b *Builtin) service(ref apiserver.Ref) {
 
 func (b *Builtin) claim(ref apiserver.Ref) {
 	c := load[corev1.PersistentVolumeClaim](b, ref)
-	if c == nil || c.Status.Phase == corev1.ClaimBound || b.faults.Fails(b.server.Get(ref)) {
+	if c == nil || c.Status.Phase == corev1.ClaimBound || b.struck("fail", b.server.Get(ref)) {
 		return
 	}
 	bound := b.server.Get(ref).DeepCopy()
