@@ -15,8 +15,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Enabled returns the internal actions that are due in a World with late
-// caches.
+// Enabled returns the internal actions that are due in a World with late caches.
 func (w *World) Enabled() []Action {
 	var list []Action
 	for _, kind := range w.composite.PendingKinds() {

@@ -33,10 +33,9 @@ func Direct(controllers ...metacontroller.Controller) Call {
 	}
 }
 
-// LoseStatus wraps calls so that the statuses of the sync answers from the
-// first to the last, counted from 1, are not written: as when Metacontroller
-// dies after it has created and deleted children. It restarts and syncs a
-// second later.
+// LoseStatus wraps calls so that the statuses of the sync answers from the first to the last,
+// counted from 1, are not written: as when Metacontroller dies after it has created and deleted
+// children. It restarts and syncs a second later.
 func LoseStatus(call Call, first, last int) Call {
 	count := 0
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {

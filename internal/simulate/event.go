@@ -38,8 +38,7 @@ const (
 	Struck   Verb = "struck"   // by a fault, see Detail
 )
 
-// Event is a change of an object in one step. All changes of one sort in one
-// step are one event.
+// Event is a change of an object in one step. All changes of one sort in one step are one event.
 type Event struct {
 	Verb Verb
 	// Object is the object after the event, or before its removal. It must not

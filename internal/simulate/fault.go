@@ -14,8 +14,7 @@ import (
 // FaultKind is a kind of fault.
 type FaultKind string
 
-// The kinds of faults. A fault of an object that controls Pods applies to its
-// Pods.
+// The kinds of faults. A fault of an object that controls Pods applies to its Pods.
 const (
 	// Fail keeps an object from becoming ready: its Pods crash, or fail if they
 	// are not restarted; a load balancer gets no address, a claim no volume.

@@ -12,10 +12,9 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// Play plays until nothing changes any more, triggers the faults that wait for
-// that, and then checks that another sync of each parent a second later writes
-// nothing, and that two syncs answer the same bytes. The error says what keeps
-// changing, or which check failed.
+// Play plays until nothing changes any more, triggers the faults that wait for that, and then
+// checks that another sync of each parent a second later writes nothing, and that two syncs answer
+// the same bytes. The error says what keeps changing, or which check failed.
 func (w *World) Play() error {
 	w.quiet = map[Ref]bool{}
 	for range w.options.MaxSteps {
@@ -39,8 +38,7 @@ func (w *World) Play() error {
 	return fmt.Errorf("no fixed point after %d steps: %s", w.options.MaxSteps, w.whatChanges())
 }
 
-// Step plays one step, and reports whether anything happened or is about to
-// happen.
+// Step plays one step, and reports whether anything happened or is about to happen.
 func (w *World) Step() bool {
 	w.now = w.now.Add(time.Second)
 	w.builtin.BeginStep()

@@ -67,8 +67,7 @@ func (w *World) Parents() []Object {
 	return list
 }
 
-// List returns the objects of a kind in the order of their names. They are not to
-// be modified.
+// List returns the objects of a kind in the order of their names. They are not to be modified.
 func (w *World) List(apiVersion, kind string) []Object { return w.server.List(apiVersion, kind) }
 
 // Heard returns an object as Metacontroller's cache has it, or nil.

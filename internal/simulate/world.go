@@ -26,8 +26,7 @@ const DefaultMaxSteps = 200
 type Options struct {
 	// Controllers are the operators, whose parents are played.
 	Controllers []metacontroller.Controller
-	// Installation names their CompositeControllers. The default is that of
-	// Operetta.
+	// Installation names their CompositeControllers. The default is that of Operetta.
 	Installation manifests.Installation
 	// Call calls their hooks.
 	Call Call
@@ -166,15 +165,13 @@ func (w *World) Get(ref Ref) Object { return w.server.Get(ref) }
 // Now returns the time inside the World.
 func (w *World) Now() time.Time { return w.now }
 
-// Objects returns all objects in the order of kinds and names. They are not to
-// be modified.
+// Objects returns all objects in the order of kinds and names. They are not to be modified.
 func (w *World) Objects() []Object { return w.server.Objects() }
 
 // IsOfParent reports whether an object is a custom resource that is played.
 func (w *World) IsOfParent(object Object) bool { return w.isParentKind(RefOf(object)) }
 
-// IsChild reports whether an object is, or was, owned by a custom resource that
-// is played.
+// IsChild reports whether an object is, or was, owned by a custom resource that is played.
 func (w *World) IsChild(object Object) bool {
 	owner, found := apiserver.ControllerOf(object)
 	return found && w.isParentKind(owner)
@@ -196,8 +193,7 @@ type Outcome struct {
 	Ready, Reason, Message string
 	// Failure is why its last sync failed, or empty.
 	Failure string
-	// Quiet is set if [World.Play] has checked that another sync changes
-	// nothing.
+	// Quiet is set if [World.Play] has checked that another sync changes nothing.
 	Quiet bool
 	// Calls counts the calls of its hooks, Children the objects it owns.
 	Calls, Children int
@@ -205,8 +201,7 @@ type Outcome struct {
 	After time.Duration
 }
 
-// Outcomes returns how the custom resources that still exist ended, in the
-// order of their names.
+// Outcomes returns how the custom resources that still exist ended, in the order of their names.
 func (w *World) Outcomes() []Outcome {
 	var list []Outcome
 	var after time.Duration

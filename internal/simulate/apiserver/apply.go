@@ -19,9 +19,8 @@ const applier = "metacontroller"
 var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"),
 	fieldpath.MakePathOrDie("metadata", "name"), fieldpath.MakePathOrDie("metadata", "namespace"))
 
-// Apply is a forced server-side apply by the only applier. Fields that were
-// applied before and are no longer are removed, unless somebody else has
-// written them since.
+// Apply is a forced server-side apply by the only applier. Fields that were applied before and are
+// no longer are removed, unless somebody else has written them since.
 func (s *Server) Apply(desired *Configuration) (Object, error) {
 	if err := desired.read(); err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -159,8 +158,7 @@ func (s *stored) sameMetadata(object Object) bool {
 // what the items of their lists are told apart.
 var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
-// typedOf returns an object with its type. The lists of a custom resource have no
-// keys here.
+// typedOf returns an object with its type. The lists of a custom resource have no keys here.
 func typedOf(object Object) (*typed.TypedValue, error) {
 	types := managedfields.NewDeducedTypeConverter()
 	if scheme.Scheme.Recognizes(object.GroupVersionKind()) {

@@ -122,8 +122,7 @@ func countSet(pointers reflect.Value) (set int) {
 	return set
 }
 
-// AddEphemeralContainer adds an ephemeral container to a Pod. Errors have
-// kubectl's text.
+// AddEphemeralContainer adds an ephemeral container to a Pod. Errors have kubectl's text.
 func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.EphemeralContainer) error {
 	object, err := s.Live(pod)
 	if err != nil {

@@ -69,8 +69,7 @@ func defaultRequests(spec *corev1.PodSpec) {
 	})
 }
 
-// admitTolerations lets a Pod stay for five minutes on a node that is not
-// ready.
+// admitTolerations lets a Pod stay for five minutes on a node that is not ready.
 func admitTolerations(spec *corev1.PodSpec) {
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		tolerated := false

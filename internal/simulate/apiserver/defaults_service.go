@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The range of node ports. The server allocates from the upper part; users may
-// choose any.
+// The range of node ports. The server allocates from the upper part; users may choose any.
 const (
 	firstNodePort = 30086
 	lastNodePort  = 32767
@@ -145,8 +144,7 @@ func portsOf(spec *corev1.ServiceSpec) []int32 {
 	return ports
 }
 
-// allocateAddress gives the Service a cluster IP. A real server takes a random
-// one.
+// allocateAddress gives the Service a cluster IP. A real server takes a random one.
 func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
 	if spec.ClusterIP == "" && len(spec.ClusterIPs) > 0 {
 		spec.ClusterIP = spec.ClusterIPs[0]

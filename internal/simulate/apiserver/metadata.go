@@ -65,8 +65,7 @@ func SameBut(a, b Object, members ...string) bool {
 	return equalMaps(without(a), without(b))
 }
 
-// isGraceful reports whether deletion waits for a kubelet: a Pod on a node that
-// has not ended.
+// isGraceful reports whether deletion waits for a kubelet: a Pod on a node that has not ended.
 func isGraceful(object Object) bool {
 	if object.GetKind() != "Pod" || object.GetAPIVersion() != "v1" {
 		return false

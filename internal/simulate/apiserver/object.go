@@ -105,8 +105,7 @@ func Typed[T any](s *Server, ref Ref) *T {
 	return typed
 }
 
-// Encode returns the untyped form of a typed object. It panics if it is not a
-// Kubernetes type.
+// Encode returns the untyped form of a typed object. It panics if it is not a Kubernetes type.
 func Encode(typed any) Object {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {

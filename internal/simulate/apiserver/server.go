@@ -33,8 +33,7 @@ type Write struct {
 // JSON returns the JSON of After, which is not nil.
 func (w Write) JSON() json.RawMessage { return w.stored.JSON() }
 
-// Server is the simulated API server. The objects that it returns must not be
-// modified.
+// Server is the simulated API server. The objects that it returns must not be modified.
 type Server struct {
 	*Cache
 	*Catalogue
@@ -55,8 +54,7 @@ type Options struct {
 	Now func() time.Time
 	// Kinds are the kinds that it knows.
 	Kinds *Catalogue
-	// SkipValidation accepts custom resources that their
-	// CustomResourceDefinition refuses.
+	// SkipValidation accepts custom resources that their CustomResourceDefinition refuses.
 	SkipValidation bool
 }
 
@@ -86,8 +84,7 @@ func (s *Server) Version() int64 { return s.version }
 // Watch calls a function at each write from now on, after the existing watches.
 func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }
 
-// Latest returns an object as a new watch delivers it: as a write without an
-// actor.
+// Latest returns an object as a new watch delivers it: as a write without an actor.
 func (s *Server) Latest(ref Ref) Write {
 	return Write{Ref: ref, After: s.Get(ref), stored: s.objects[ref]}
 }

@@ -14,8 +14,7 @@ type stored struct {
 	rest      *encoded // all but metadata and status, which is shared by versions
 	json      json.RawMessage
 	mergeable *typed.TypedValue // for server-side apply, once it was needed
-	// applied are the fields of server-side apply that nobody else has written
-	// since.
+	// applied are the fields of server-side apply that nobody else has written since.
 	applied *fieldpath.Set
 	config  *Configuration // that was applied last, unless the applier has written since
 }

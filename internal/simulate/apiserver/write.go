@@ -113,9 +113,8 @@ func (s *Server) Report(by Actor, ref Ref, status any) {
 	}
 }
 
-// Replace stores a new version of an object without defaults and rules, as the
-// subresources that built-in controllers use. It returns nil if the object does
-// not exist.
+// Replace stores a new version of an object without defaults and rules, as the subresources that
+// built-in controllers use. It returns nil if the object does not exist.
 func (s *Server) Replace(by Actor, object Object) Object {
 	ref := RefOf(object)
 	old := s.Get(ref)
@@ -137,8 +136,7 @@ func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 	return s.Get(ref)
 }
 
-// cascades are the finalizers of deletions in which the owner is deleted last,
-// by kubectl's name.
+// cascades are the finalizers of deletions in which the owner is deleted last, by kubectl's name.
 var cascades = map[string]string{
 	"orphan": metav1.FinalizerOrphanDependents, "foreground": metav1.FinalizerDeleteDependents,
 }
@@ -155,8 +153,7 @@ func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 	return s.Delete(by, ref, "")
 }
 
-// Delete deletes an object. One with finalizers, and a Pod on a node, is only
-// marked.
+// Delete deletes an object. One with finalizers, and a Pod on a node, is only marked.
 func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 	old, err := s.Live(ref)
 	switch {
@@ -183,8 +180,7 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 	return nil
 }
 
-// Remove removes an object at once, as a kubelet does with a Pod that has
-// ended.
+// Remove removes an object at once, as a kubelet does with a Pod that has ended.
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
 	s.remove(ref, before)

@@ -14,15 +14,13 @@ import (
 type Asked struct {
 	// New is set where it is created.
 	New bool
-	// Desired is the child of the hook with what Metacontroller adds: the
-	// namespace, the label of the selector and the owner. It is the body of a
-	// server-side apply.
+	// Desired is the child of the hook with what Metacontroller adds: the namespace, the label of
+	// the selector and the owner. It is the body of a server-side apply.
 	Desired apiserver.Object
 }
 
-// Ask registers a function that is called for each child that Metacontroller
-// sends by DynamicApply, before the API server handles it. An error of the
-// function is returned as a refusal.
+// Ask registers a function that is called for each child that Metacontroller sends by DynamicApply,
+// before the API server handles it. An error of the function is returned as a refusal.
 func (m *Metacontroller) Ask(tell func(Asked) error) { m.asked = tell }
 
 // tellAsked calls that function. An adoption changes the owner only.

@@ -52,8 +52,7 @@ type Metacontroller struct {
 	// not delivered yet. Without Late both are empty.
 	watched map[string]bool
 	pending map[string][]apiserver.Write
-	// syncFault is the fault of this sync, asked is called for writes of
-	// children. Both may be nil.
+	// syncFault is the fault of this sync, asked is called for writes of children. Both may be nil.
 	syncFault *syncFault
 	asked     func(Asked) error
 
@@ -105,20 +104,18 @@ type Parent struct {
 	answer    []byte // of the last sync or finalize hook
 }
 
-// maxIdle is how many timers in a row may have no effect before further ones
-// are ignored: five minutes of [metacontroller.RelatedResync], after which a
-// teardown stops waiting. Retries after failures back off: the last that counts
-// is late enough for a hook to report a permanent failure.
+// maxIdle is how many timers in a row may have no effect before further ones are ignored: five
+// minutes of [metacontroller.RelatedResync], after which a teardown stops waiting. Retries after
+// failures back off: the last that counts is late enough for a hook to report a permanent failure.
 const (
 	maxIdle         = 11
 	maxIdleFailures = 6
 )
 
-// cacheFlushInterval is the default of Metacontroller's --cache-flush-interval,
-// after which everything in the cache is synced. With ignoreStatusChanges it
-// compares generations, labels and annotations but not UIDs (4.17.2): until
-// then it takes a custom resource that was created again while the watch was
-// interrupted for the old one.
+// cacheFlushInterval is the default of Metacontroller's --cache-flush-interval, after which
+// everything in the cache is synced. With ignoreStatusChanges it compares generations, labels and
+// annotations but not UIDs (4.17.2): until then it takes a custom resource that was created again
+// while the watch was interrupted for the old one.
 const cacheFlushInterval = 30 * time.Minute
 
 func (m *Metacontroller) hear(w apiserver.Write) {
@@ -138,8 +135,7 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 			p.after(m.server.Now(), cacheFlushInterval)
 		}
 	}
-	// If the owner of a child changes, only the new owner is queued, unless the
-	// old one selects it.
+	// If the owner of a child changes, only the new owner is queued, unless the old one selects it.
 	if object := cmp.Or(c.After, c.Before); apiserver.ControllerUID(object) != "" {
 		m.byUID[apiserver.ControllerUID(object)].queue()
 	} else {

@@ -13,8 +13,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Memory is what simulations of the same operators need not compute twice. It
-// is for one goroutine.
+// Memory is what simulations of the same operators need not compute twice. It is for one goroutine.
 type Memory struct {
 	kinds     *apiserver.Catalogue
 	manifests map[string][]byte

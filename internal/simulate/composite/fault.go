@@ -33,8 +33,7 @@ const (
 	unavailable = "503"
 )
 
-// ParseFault parses what follows "sync KIND/NAME", as in crash@2. The error
-// lists the faults.
+// ParseFault parses what follows "sync KIND/NAME", as in crash@2. The error lists the faults.
 func ParseFault(text string) (Fault, error) {
 	what, number, hasNumber := strings.Cut(text, "@")
 	d := Fault{what: what}

@@ -38,8 +38,7 @@ type group struct {
 	objects []apiserver.Object
 }
 
-// requestBody returns the body of a request. Without groups it is that of a
-// customize hook.
+// requestBody returns the body of a request. Without groups it is that of a customize hook.
 func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
 	b.Grow(p.requested + p.requested/8)

@@ -205,8 +205,7 @@ func (m *Metacontroller) Retry() {
 	}
 }
 
-// Selects reports whether the customize hook of a custom resource has selected an
-// object.
+// Selects reports whether the customize hook of a custom resource has selected an object.
 func (m *Metacontroller) Selects(parent apiserver.Ref, object apiserver.Object) bool {
 	p := m.parents[parent]
 	return p != nil && m.selects(p, object)

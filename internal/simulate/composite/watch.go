@@ -43,8 +43,7 @@ func (m *Metacontroller) PendingKinds() []string {
 // Pending returns the undelivered changes of a kind, in order.
 func (m *Metacontroller) Pending(kind string) []apiserver.Write { return m.pending[kind] }
 
-// Deliver delivers the next change of a kind, and reports whether there was
-// one.
+// Deliver delivers the next change of a kind, and reports whether there was one.
 func (m *Metacontroller) Deliver(kind string) bool {
 	list := m.pending[kind]
 	if len(list) == 0 {
@@ -106,8 +105,7 @@ func (m *Metacontroller) Restart() {
 	}
 }
 
-// Ready returns the custom resources that can be synced now, in the order of kinds
-// and names.
+// Ready returns the custom resources that can be synced now, in the order of kinds and names.
 func (m *Metacontroller) Ready() []*Parent {
 	now := m.server.Now()
 	return slices.DeleteFunc(m.Parents(), func(p *Parent) bool {

@@ -75,9 +75,8 @@ type controller struct {
 	reconcile func(apiserver.Ref)
 }
 
-// observe queues the objects that a change affects. Writes of others in this
-// step are handled in the next, so that the hook observes each once without
-// them.
+// observe queues the objects that a change affects. Writes of others in this step are handled in
+// the next, so that the hook observes each once without them.
 func (b *Builtin) observe(c apiserver.Write) {
 	if b.pods != nil {
 		b.pods.note(c)
@@ -125,16 +124,14 @@ func (b *Builtin) enqueue(ref apiserver.Ref, first int) {
 	}
 }
 
-// CheckPods makes the kubelet check all Pods again, because faults have
-// changed.
+// CheckPods makes the kubelet check all Pods again, because faults have changed.
 func (b *Builtin) CheckPods() {
 	for _, pod := range b.server.List("v1", "Pod") {
 		b.enqueue(apiserver.RefOf(pod), b.steps)
 	}
 }
 
-// BeginStep begins a step: writes of others from now on are handled in the next
-// one.
+// BeginStep begins a step: writes of others from now on are handled in the next one.
 func (b *Builtin) BeginStep() { b.steps++ }
 
 // Step lets every controller reconcile its queue.
@@ -206,8 +203,7 @@ func (b *Builtin) report(ref apiserver.Ref, status any) {
 	b.server.Report(apiserver.ByKubernetes, ref, status)
 }
 
-// create creates an object of a controller. A refused one is missing in the
-// owner's status.
+// create creates an object of a controller. A refused one is missing in the owner's status.
 func (b *Builtin) create(typed any) {
 	if b.server.Full() == nil {
 		_, _ = b.server.Create(apiserver.ByKubernetes, apiserver.Encode(typed))

@@ -194,8 +194,7 @@ func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentCond
 	return found
 }
 
-// setDeploymentCondition sets a condition. An unchanged one keeps its times,
-// unless it is touched.
+// setDeploymentCondition sets a condition. An unchanged one keeps its times, unless it is touched.
 func (b *Builtin) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
 	condition.LastUpdateTime, condition.LastTransitionTime = b.now(), b.now()
 	i := slices.IndexFunc(status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == condition.Type })

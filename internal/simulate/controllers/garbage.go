@@ -29,10 +29,9 @@ func (b *Builtin) deleteUnowned(object apiserver.Object) {
 	_, _ = b.server.Update(apiserver.ByKubernetes, left) // removing owners is never refused
 }
 
-// isAlive reports whether an owner exists: in the object's namespace, or
-// cluster-scoped. An owner that lives in a namespace counts as alive for a
-// cluster-scoped object, which the garbage collector never deletes then
-// (namespacedOwnerOfClusterScopedObjectErr in k8s.io/kubernetes).
+// isAlive reports whether an owner exists: in the object's namespace, or cluster-scoped. An owner
+// that lives in a namespace counts as alive for a cluster-scoped object, which the garbage
+// collector never deletes then (namespacedOwnerOfClusterScopedObjectErr in k8s.io/kubernetes).
 func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) bool {
 	if object.GetNamespace() == "" && !b.server.Kind(owner.APIVersion, owner.Kind).IsCluster {
 		return true

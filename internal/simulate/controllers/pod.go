@@ -15,12 +15,10 @@ import (
 // nodeName is the only node. It has room for everything.
 const nodeName = "node-1"
 
-// crashes is the restart count of a crashing container: more than any usual
-// backoffLimit.
+// crashes is the restart count of a crashing container: more than any usual backoffLimit.
 const crashes = 10
 
-// pod advances a Pod: scheduled, running, ready or done, and removed after
-// deletion.
+// pod advances a Pod: scheduled, running, ready or done, and removed after deletion.
 func (b *Builtin) pod(ref apiserver.Ref) {
 	object := b.server.Get(ref)
 	if object == nil {
@@ -210,8 +208,7 @@ func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
 	})
 }
 
-// setPodCondition sets a condition. If its status does not change, it keeps its
-// time.
+// setPodCondition sets a condition. If its status does not change, it keeps its time.
 func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == condition.Type })

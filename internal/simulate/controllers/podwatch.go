@@ -36,8 +36,7 @@ func (p *podWatch) note(w apiserver.Write) {
 // HasNews reports whether there are undelivered changes of Pods.
 func (b *Builtin) HasNews() bool { return b.pods != nil && len(b.pods.pending) > 0 }
 
-// HearOfPod delivers the next change of a Pod, and reports whether there was
-// one.
+// HearOfPod delivers the next change of a Pod, and reports whether there was one.
 func (b *Builtin) HearOfPod() bool {
 	if !b.HasNews() {
 		return false

@@ -78,8 +78,7 @@ func live(list []replica) []replica {
 	return slices.DeleteFunc(slices.Clone(list), func(r replica) bool { return r.terminating || r.isFinished() })
 }
 
-// byDeletionOrder sorts replicas as they are deleted: not ready before ready,
-// then the younger.
+// byDeletionOrder sorts replicas as they are deleted: not ready before ready, then the younger.
 func byDeletionOrder(list []replica) []replica {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b replica) int {

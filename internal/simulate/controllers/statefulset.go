@@ -107,8 +107,7 @@ func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 	}
 }
 
-// rollStatefulSet deletes the last Pod of an older revision, when all after it
-// are available.
+// rollStatefulSet deletes the last Pod of an older revision, when all after it are available.
 func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
 	if s.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType {
 		return
