@@ -113,14 +113,11 @@ func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 }
 
 func (s *stored) value() (*typed.TypedValue, error) {
+	var err error
 	if s.mergeable == nil {
-		value, err := typedOf(s.object)
-		if err != nil {
-			return nil, err
-		}
-		s.mergeable = value
+		s.mergeable, err = typedOf(s.object)
 	}
-	return s.mergeable, nil
+	return s.mergeable, err
 }
 
 func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
@@ -128,11 +125,8 @@ func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 		return s.applied // the status is nobody's here
 	}
 	before, err := s.value()
-	if err != nil {
-		return s.applied
-	}
-	after, err := typedOf(object)
-	if err != nil {
+	after, failed := typedOf(object)
+	if err != nil || failed != nil {
 		return s.applied
 	}
 	changes, err := before.Compare(after)

@@ -220,30 +220,30 @@ func checkService(service *corev1.Service) field.ErrorList {
 		problems = append(problems, field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIP,
 			"may not be set to 'None' for "+string(spec.Type)+" services"))
 	}
-	names, numbers, nodePorts := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	seen := map[string]bool{}
+	once := func(what, value string, duplicate *field.Error) {
+		if seen[what+value] {
+			problems = append(problems, duplicate)
+		}
+		seen[what+value] = true
+	}
 	for i, port := range spec.Ports {
 		path := ports.Index(i)
-		if len(spec.Ports) > 1 && port.Name == "" {
+		if port.Name != "" {
+			once("name ", port.Name, field.Duplicate(path.Child("name"), port.Name))
+		} else if len(spec.Ports) > 1 {
 			problems = append(problems, field.Required(path.Child("name"), ""))
 		}
-		if port.Name != "" && names[port.Name] {
-			problems = append(problems, field.Duplicate(path.Child("name"), port.Name))
-		}
-		names[port.Name] = true
 		number := fmt.Sprintf("%d/%s", port.Port, port.Protocol)
-		if numbers[number] {
-			problems = append(problems, field.Duplicate(path, number))
-		}
-		numbers[number] = true
+		once("port ", number, field.Duplicate(path, number))
 		for _, message := range validation.IsValidPortNum(int(port.Port)) {
 			problems = append(problems, field.Invalid(path.Child("port"), port.Port, message))
 		}
-		nodePort := fmt.Sprintf("%d/%s", port.NodePort, port.Protocol)
-		if port.NodePort != 0 && nodePorts[nodePort] {
-			problems = append(problems, field.Duplicate(path.Child("nodePort"), port.NodePort))
+		if port.NodePort == 0 {
+			continue
 		}
-		nodePorts[nodePort] = true
-		if port.NodePort != 0 && !isExternal(spec) {
+		once("node port ", fmt.Sprintf("%d/%s", port.NodePort, port.Protocol), field.Duplicate(path.Child("nodePort"), port.NodePort))
+		if !isExternal(spec) {
 			problems = append(problems, field.Forbidden(path.Child("nodePort"),
 				"may not be used when `type` is '"+string(spec.Type)+"'"))
 		}

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -149,26 +150,17 @@ func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 }
 
 func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) {
+	list := slices.Collect(maps.Values(pods))
+	of := func(revision string) int32 {
+		return count(list, func(r replica) bool {
+			return apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == revision
+		})
+	}
+	current := cmp.Or(s.Status.CurrentRevision, revision)
 	status := appsv1.StatefulSetStatus{
-		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: new(int32),
-	}
-	if status.CurrentRevision == "" {
-		status.CurrentRevision = revision
-	}
-	for _, r := range pods {
-		status.Replicas++
-		if r.ready {
-			status.ReadyReplicas++
-		}
-		if r.available {
-			status.AvailableReplicas++
-		}
-		switch apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) {
-		case revision:
-			status.UpdatedReplicas++
-		case status.CurrentRevision:
-			status.CurrentReplicas++
-		}
+		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: current, CollisionCount: new(int32),
+		Replicas: int32(len(list)), ReadyReplicas: count(list, isReady), AvailableReplicas: count(list, isAvailable),
+		UpdatedReplicas: of(revision), CurrentReplicas: of(current),
 	}
 	if status.UpdatedReplicas == *s.Spec.Replicas && status.ReadyReplicas == *s.Spec.Replicas {
 		status.CurrentRevision = revision
