@@ -21,13 +21,14 @@ func Direct(controllers ...metacontroller.Controller) Call {
 				continue
 			}
 			answer, err := controller.Call(metacontroller.HookName(hook), now, body)
-			switch {
-			case metacontroller.IsRequestError(err):
-				return http.StatusBadRequest, []byte(err.Error()), nil
-			case err != nil:
-				return http.StatusInternalServerError, []byte(err.Error()), nil
+			code, text := http.StatusOK, answer.Body
+			if err != nil {
+				code, text = http.StatusInternalServerError, []byte(err.Error())
 			}
-			return http.StatusOK, answer.Body, nil
+			if metacontroller.IsRequestError(err) {
+				code = http.StatusBadRequest
+			}
+			return code, text, nil
 		}
 		return 0, nil, fmt.Errorf("there is no operator behind %s", path)
 	}
