@@ -44,7 +44,7 @@ Of the output's marks, > is what a person did, + ~ and - are children that come,
 change and go, * is how far they are, ? the conditions of the custom resource,
 and ! trouble.
 
-There is room for 10,000 objects and 128 MiB of text; a file may have 64 MiB.
+There is room for 10,000 objects; a file may have 64 MiB.
 
 ` + validateHelp + `
 An edit that a rule of the CustomResourceDefinition refuses is refused here, too.
