@@ -83,10 +83,7 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 	if err != nil {
 		return answer, err
 	}
-	answer.Body, answer.Children, err = c.respond(req, out, cmp.Or(limits.MaxAnswerBytes, DefaultMaxAnswerBytes))
-	if err == nil {
-		c.describeAnswer(&answer, req, out)
-	}
+	err = c.respond(&answer, req, out, cmp.Or(limits.MaxAnswerBytes, DefaultMaxAnswerBytes))
 	return answer, err
 }
 

@@ -59,10 +59,8 @@ const FinalizerPrefix = "metacontroller.io/compositecontroller-"
 //
 // Nothing may stop a deletion. If the parent is damaged, the function gets the
 // part that can be decoded, and [Observed.SpecDamaged] reports that the spec is
-// not in it. If the function returns the error of a child that cannot be decoded, that
-// child is deleted first and the others stay; to delete children in order whatever they hold,
-// read them with [ListReadable] and [Snapshot.Label]. After any other error of the function
-// all children are deleted at once.
+// not in it. After an error of the function all children are deleted at once; to delete them in
+// order whatever they hold, read them with [ListReadable] and [Snapshot.Label].
 //
 // The function is not asked where nothing is to be torn down: while the children are
 // orphaned, and about a parent that is not being deleted but has moved to another
@@ -74,14 +72,10 @@ func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], 
 			parent := new(P)
 			observed.SpecDamaged = decodeParts(req, parent)
 			result, err := finalize(parent, observed)
-			if err == nil {
-				return resolve(result, nil)
+			if err != nil {
+				return finalizeAll(req, observed)
 			}
-			out, failure := finalizeAll(req, observed)
-			if damaged := damagedBy(err); damaged != nil && observed.Children.has(*damaged) && failure == nil {
-				out.children = keepAllBut(observed.Children, damaged)
-			}
-			return out, failure
+			return resolve(result, nil)
 		},
 	}
 }
@@ -162,7 +156,7 @@ func letGo(req *request, observed Observed) (*outcome, error) {
 		return nil, err
 	}
 	out.finalized = true
-	out.children = keepAllBut(observed.Children, nil)
+	out.children = keepAll(observed.Children)
 	return out, nil
 }
 

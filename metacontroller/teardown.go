@@ -51,26 +51,13 @@ func nested(value []byte, path ...string) []byte {
 	return value
 }
 
-// keepAllBut keeps all objects, or all except one.
-func keepAllBut(children Objects, one *Snapshot) []Object {
+// keepAll keeps all objects.
+func keepAll(children Objects) []Object {
 	var kept []Object
 	for _, kind := range slices.Sorted(maps.Keys(children.byKind)) {
-		for i := range children.byKind[kind] {
-			if child := &children.byKind[kind][i]; one == nil || !child.is(*one) {
-				kept = append(kept, Keep(*child))
-			}
+		for _, child := range children.byKind[kind] {
+			kept = append(kept, Keep(child))
 		}
 	}
 	return kept
-}
-
-// is reports whether two snapshots are of one object.
-func (s *Snapshot) is(other Snapshot) bool {
-	return s.Name == other.Name && s.Namespace == other.Namespace && s.Kind == other.Kind && s.APIVersion == other.APIVersion
-}
-
-// has reports whether an object is among the objects.
-func (o Objects) has(one Snapshot) bool {
-	found, ok := o.Find(one.APIVersion, one.Kind, one.Name)
-	return ok && found.is(one)
 }
