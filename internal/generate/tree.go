@@ -77,7 +77,7 @@ func (t Tree) changes(root string) ([]string, error) {
 	}
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
-		content, err := documents.ReadBelow(root, path)
+		content, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading what was generated: %w", err)
 		}
