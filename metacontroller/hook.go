@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -183,7 +184,7 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		return nil, err
 	}
 	for _, kind := range c.Related {
-		if !selects(rules, kind) {
+		if !slices.ContainsFunc(rules, func(rule Rule) bool { return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural }) {
 			return nil, fmt.Errorf("no rule selects %s", kind.Plural)
 		}
 	}
@@ -195,13 +196,4 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		return nil, fmt.Errorf("the rules cannot be encoded: %w", err)
 	}
 	return body, nil
-}
-
-func selects(rules []Rule, kind Resource) bool {
-	for _, rule := range rules {
-		if rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural {
-			return true
-		}
-	}
-	return false
 }

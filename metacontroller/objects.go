@@ -29,7 +29,7 @@ type Observed struct {
 	call *call
 }
 
-// call is one call of a hook. It is nil-safe, for an [Observed] that was made without one.
+// call is one call of a hook.
 type call struct {
 	controller Controller
 	request    *request

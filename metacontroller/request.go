@@ -67,7 +67,12 @@ func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*req
 		case hook == CustomizeHook:
 			return r.Skip()
 		case string(name) == "children":
-			req.children, err = r.objects("children", req.Namespace, func(key string) reflect.Type { return c.reads(key, decodes) })
+			req.children, err = r.objects("children", req.Namespace, func(key string) reflect.Type {
+				if child, _ := c.childOf(key); decodes {
+					return child.DecodeAs
+				}
+				return nil
+			})
 			return err
 		case string(name) == "related":
 			if r.Kind() == 'n' {
@@ -134,12 +139,12 @@ func (c Controller) check(hook HookName, req *request) error {
 	if hook == CustomizeHook {
 		return nil
 	}
-	for i, field := range []*Objects{&req.children, &req.related} {
+	if req.children.byKind == nil {
+		return badRequest("children is not an object of objects by kind")
+	}
+	for i, objects := range []Objects{req.children, req.related} {
 		name := []string{"children", "related"}[i]
-		if field.byKind == nil && name == "children" {
-			return badRequest("children is not an object of objects by kind")
-		}
-		for kind, list := range field.byKind {
+		for kind, list := range objects.byKind {
 			if err := req.checkList(name, kind, list, hook.isLenient()); err != nil {
 				return err
 			}
@@ -151,7 +156,7 @@ func (c Controller) check(hook HookName, req *request) error {
 		}
 	}
 	for key, objects := range req.children.byKind {
-		if len(objects) > 0 && !c.declares(key) {
+		if _, isDeclared := c.childOf(key); len(objects) > 0 && !isDeclared {
 			return badRequest("the request has children of kind %.100q, which %s does not declare", key, c.Name())
 		}
 	}
@@ -192,26 +197,6 @@ func (req *request) checkList(field, kind string, list []Snapshot, lenient bool)
 	for i := 1; i < len(list); i++ {
 		if order(list[i-1], list[i]) == 0 {
 			return badRequest("%s[%.100q]: %.100q stands twice", field, kind, list[i].Name)
-		}
-	}
-	return nil
-}
-
-// declares reports whether children of a kind are declared, by its [Resource.Key].
-func (c Controller) declares(key string) bool {
-	for _, child := range c.Children {
-		if child.Key() == key {
-			return true
-		}
-	}
-	return false
-}
-
-// reads returns the type into which children of a kind are decoded, or nil.
-func (c Controller) reads(key string, decodes bool) reflect.Type {
-	for _, child := range c.Children {
-		if decodes && child.Key() == key {
-			return child.DecodeAs
 		}
 	}
 	return nil

@@ -40,7 +40,11 @@ func (c Controller) respond(answer *Answer, req *request, out *outcome, maxBytes
 		}
 		out.status = []byte("{}") // nothing may stop a teardown
 	}
-	body := append(make([]byte, 0, out.size(req)), `{"status":`...)
+	size := len(out.status) + 128 + 128*len(out.children) // about that of the answer
+	for _, child := range out.children {
+		size += len(req.encoded[child].wire)
+	}
+	body := append(make([]byte, 0, size), `{"status":`...)
 	body = append(append(body, out.status...), `,"children":[`...)
 	body, err := c.appendChildren(answer, req, out, body, maxBytes)
 	if err != nil {
@@ -58,15 +62,6 @@ func (c Controller) respond(answer *Answer, req *request, out *outcome, maxBytes
 	answer.Ready, answer.Finalized = readyOf(out.status), out.finalized && !req.isLeaving()
 	answer.Changes.Status = !sameStatus(req.parent.status, out.status)
 	return nil
-}
-
-// size returns about how long the answer will be.
-func (out *outcome) size(req *request) int {
-	size := len(out.status) + 128 + 128*len(out.children)
-	for _, child := range out.children {
-		size += len(req.encoded[child].wire)
-	}
-	return size
 }
 
 // appendChildren appends the children of an answer, as a list in JSON without its brackets.
@@ -87,7 +82,7 @@ func (c Controller) appendChildren(answer *Answer, req *request, out *outcome, b
 			return nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
 		}
 		seen[id] = true
-		if c.isTaken(req, child) {
+		if _, _, isTaken := c.holder(req, child.APIVersion, child.Kind, child.Name); isTaken {
 			changes.Withheld++
 			continue
 		}
