@@ -17,7 +17,6 @@ type RequestError struct{ reason string }
 // Error returns the reason.
 func (e *RequestError) Error() string { return e.reason }
 
-// badRequest returns a [RequestError].
 func badRequest(format string, args ...any) error {
 	return &RequestError{fmt.Sprintf(format, args...)}
 }

@@ -99,7 +99,6 @@ func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 	}
 }
 
-// resolve encodes the status of a result.
 func resolve[S any](result Result[S], err error) (*outcome, error) {
 	if err != nil {
 		return nil, err
@@ -161,7 +160,6 @@ func letGo(req *request, observed Observed) (*outcome, error) {
 	return out, nil
 }
 
-// hook returns the function that answers a sync or finalize request.
 func (c Controller) hook(name HookName, req *request) func(*request, Observed) (*outcome, error) {
 	switch {
 	case name == SyncHook:

@@ -29,7 +29,6 @@ type Observed struct {
 	call *call
 }
 
-// call is one call of a hook.
 type call struct {
 	controller Controller
 	request    *request

@@ -94,7 +94,6 @@ func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*req
 	return req, err
 }
 
-// notUnderstood returns the RequestError for an error of the reader.
 func notUnderstood(err error) error {
 	if IsRequestError(err) {
 		return err

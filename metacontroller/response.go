@@ -191,7 +191,6 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 // belong to the API server, to Metacontroller and to the garbage collector.
 var childMetadata = []string{"name", "namespace", "labels", "annotations"}
 
-// checkMetadata refuses metadata that a hook must not set.
 func checkMetadata(req *request, child AnsweredChild, metadata []byte) error {
 	var err error
 	var name string

@@ -36,7 +36,6 @@ func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	return specDamaged
 }
 
-// keepAll keeps all objects.
 func keepAll(children Objects) []Object {
 	var kept []Object
 	for _, kind := range slices.Sorted(maps.Keys(children.byKind)) {

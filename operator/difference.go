@@ -21,7 +21,6 @@ func asked(d metacontroller.Difference) []string {
 	})
 }
 
-// missingMessage says which children were not created, and what to do about it.
 func missingMessage(d metacontroller.Difference, isOver bool) string {
 	var parts []string
 	if len(d.Conflicts) > 0 {
@@ -42,7 +41,6 @@ func missingMessage(d metacontroller.Difference, isOver bool) string {
 	return strings.Join(parts, "; ")
 }
 
-// outdatedMessage says which children are not what is asked for, and what has to happen first.
 func outdatedMessage(d metacontroller.Difference) string {
 	message := "not updated yet: " + listed(d.Outdated)
 	if len(d.Deleting) > 0 {
@@ -70,7 +68,6 @@ func eventsHint(d metacontroller.Difference) string {
 	return "see `kubectl events " + d.EventFlags + "`"
 }
 
-// listed joins the first children by commas.
 func listed(refs []string) string { return Listed(refs, ", ") }
 
 // Listed joins the first three texts by a separator and counts the others, as

@@ -146,7 +146,6 @@ func (t Tree) addKustomization(folder string, resources []string) error {
 	return nil
 }
 
-// shardsFolder is the overlay for several Metacontrollers.
 const shardsFolder = "deploy/overlays/sharded"
 
 // addShards adds the overlay. It has the files of deploy/ once more, because a

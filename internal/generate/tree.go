@@ -21,7 +21,6 @@ import (
 // root.
 type Tree map[string][]byte
 
-// add adds a generated YAML file.
 func (t Tree) add(path string, content []byte) {
 	t[path] = append([]byte(manifests.Header), content...)
 }

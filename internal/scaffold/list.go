@@ -12,7 +12,6 @@ import (
 	"slices"
 )
 
-// listPath is where a project lists its operators.
 const listPath = "hooks/hooks.go"
 
 // list is the text of the file with the list of operators.

@@ -88,11 +88,11 @@ func (p *project) readKinds() error {
 	return nil
 }
 
-// hasFor reports whether each kind of the project has a file, whose path has NAME for
+// lacks reports whether not each kind of the project has a file, whose path has NAME for
 // the kind.
-func (p project) hasFor(path string) bool {
-	return len(p.kinds) > 0 && !slices.ContainsFunc(p.kinds, func(kind string) bool {
-		_, err := os.Stat(filepath.Join(p.root, strings.ReplaceAll(path, "NAME", kind)))
+func (p project) lacks(f file) bool {
+	return len(p.kinds) == 0 || slices.ContainsFunc(p.kinds, func(kind string) bool {
+		_, err := os.Stat(filepath.Join(p.root, strings.ReplaceAll(f.path, "NAME", kind)))
 		return err != nil
 	})
 }

@@ -110,7 +110,6 @@ func (e *exchange) send() {
 
 var contentJSON = []string{"application/json"}
 
-// refuse answers with an error.
 func (e *exchange) refuse(err error) {
 	e.err = err
 	answer, ok := errors.AsType[*refusal](err)
