@@ -40,20 +40,6 @@ type request struct {
 // readRequest reads a request and checks that every object in it has a unique
 // identity. With a [RequestError] it returns the part that could be read.
 func (c Controller) readRequest(hook HookName, body []byte) (*request, error) {
-	req, err := c.readEnvelope(hook, body, true)
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) { // a hook is told when it reads that object
-		req, err = c.readEnvelope(hook, body, false)
-	}
-	if err != nil {
-		return req, notUnderstood(err)
-	}
-	return req, c.check(hook, req)
-}
-
-// readEnvelope reads the members of a request. If decodes is set, children are decoded as
-// their hook reads them.
-func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*request, error) {
 	req := &request{}
 	r := reader{rawjson.NewReader(body)}
 	defer r.Release()
@@ -68,10 +54,11 @@ func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*req
 			return r.Skip()
 		case string(name) == "children":
 			req.children, err = r.objects("children", req.Namespace, func(key string) reflect.Type {
-				if child, _ := c.childOf(key); decodes {
-					return child.DecodeAs
+				if hook.isLenient() {
+					return nil // a teardown goes on whatever cannot be decoded
 				}
-				return nil
+				child, _ := c.childOf(key)
+				return child.DecodeAs
 			})
 			return err
 		case string(name) == "related":
@@ -91,12 +78,19 @@ func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*req
 	if err == nil {
 		err = r.End()
 	}
-	return req, err
+	if err != nil {
+		return req, notUnderstood(err)
+	}
+	return req, c.check(hook, req)
 }
 
 func notUnderstood(err error) error {
-	if IsRequestError(err) {
+	var semantic *json.SemanticError
+	switch {
+	case IsRequestError(err):
 		return err
+	case errors.As(err, &semantic):
+		return unreadable(err)
 	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {

@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,21 @@ func TestDamagedObjectIsAnErrorAndNotAbsent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a", found.Name)
 	require.Empty(t, objects.All("v1", "Secret"))
+}
+
+// A child that is decoded with the request is refused with it, but for a teardown.
+func TestDamagedChildIsRefusedWithItsRequest(t *testing.T) {
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: map[string]any{}}, nil
+	})
+	controller.Children[1].DecodeAs = reflect.TypeFor[corev1.Pod]()
+	damaged := observed("Pod", "p", `,"generation":"s3cret"`)
+	answer, err := controller.Call(SyncHook, noon, ask(false, "", damaged))
+	require.EqualError(t, err, "children.Pod.v1.ns~1p.metadata.generation is no valid int64")
+	require.True(t, IsRequestError(err))
+	require.Equal(t, "hi", answer.Parent.Name)
+	_, err = controller.Call(FinalizeHook, noon, ask(true, "", damaged))
+	require.NoError(t, err)
 }
 
 // The decoder quotes numbers in more than one way.
