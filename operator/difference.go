@@ -8,9 +8,6 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// graceText is [ChildGrace] for messages.
-var graceText = ChildGrace.String()
-
 // asked returns the Missing children that are in the answer.
 func asked(d metacontroller.Difference) []string {
 	if len(d.Conflicts) == 0 {
@@ -35,7 +32,7 @@ func missingMessage(d metacontroller.Difference, isOver bool) string {
 		parts = append(parts, listed(taken)+advice)
 	}
 	if missing := asked(d); isOver {
-		parts = append(parts, listed(missing)+" not created after "+graceText+": the name may be taken, a quota or an admission webhook may refuse it, "+
+		parts = append(parts, listed(missing)+" not created after "+ChildGrace.String()+": the name may be taken, a quota or an admission webhook may refuse it, "+
 			"or a field may be invalid; "+eventsHint(d))
 	}
 	return strings.Join(parts, "; ")
@@ -55,7 +52,7 @@ func notUpdatedMessage(d metacontroller.Difference) string {
 		return listed(d.OtherSelector) + " not updated: it has another selector, which cannot be changed, so something else has made it; " +
 			"delete it, and it is created again"
 	}
-	return listed(d.NotUpdated) + " not updated after " + graceText + ": the API server may refuse the update for a node port that is taken, " +
+	return listed(d.NotUpdated) + " not updated after " + ChildGrace.String() + ": the API server may refuse the update for a node port that is taken, " +
 		"a field that cannot change, a quota or an admission webhook; " + eventsHint(d)
 }
 
