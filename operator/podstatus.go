@@ -50,26 +50,9 @@ type PodCondition struct {
 
 // ContainerStatus is the part of a container's status that is read.
 type ContainerStatus struct {
-	Name         string `json:"name"`
-	RestartCount int32  `json:"restartCount"`
-	State        struct {
-		Waiting *struct {
-			Reason  string `json:"reason"`
-			Message string `json:"message"`
-		} `json:"waiting"`
-		Running *struct {
-			StartedAt metav1.Time `json:"startedAt"`
-		} `json:"running"`
-		Terminated *Terminated `json:"terminated"`
-	} `json:"state"`
-}
-
-// Terminated is how a container ended.
-type Terminated struct {
-	ExitCode   int32       `json:"exitCode"`
-	Reason     string      `json:"reason"`
-	Message    string      `json:"message"`
-	FinishedAt metav1.Time `json:"finishedAt"`
+	Name         string                `json:"name"`
+	RestartCount int32                 `json:"restartCount"`
+	State        corev1.ContainerState `json:"state"`
 }
 
 // IsDone reports whether the Pod has finished.
