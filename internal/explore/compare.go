@@ -159,7 +159,8 @@ func unfinished(children []simulate.Object) []string {
 		name := simulate.RefOf(child).String()
 		progress := simulate.Progress(child)
 		observed, _, _ := unstructured.NestedInt64(child.Object, "status", "observedGeneration")
-		there, wanted := replicasOf(child)
+		there, _, _ := unstructured.NestedInt64(child.Object, "status", "replicas")
+		wanted, _, _ := unstructured.NestedInt64(child.Object, "spec", "replicas")
 		switch {
 		case !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, child.GetKind()):
 		case observed != child.GetGeneration():
@@ -171,17 +172,6 @@ func unfinished(children []simulate.Object) []string {
 		}
 	}
 	return list
-}
-
-// replicasOf returns how many Pods a workload has, old ones included but not
-// terminating ones, and how many it should have.
-func replicasOf(workload simulate.Object) (there, wanted int64) {
-	if simulate.RefOf(workload).Is(metacontroller.DaemonSet) {
-		return 0, 0 // it has one on each node
-	}
-	there, _, _ = unstructured.NestedInt64(workload.Object, "status", "replicas")
-	wanted, _, _ = unstructured.NestedInt64(workload.Object, "spec", "replicas")
-	return there, wanted
 }
 
 // isBehind reads a progress such as "1/2 ready, 1 updated".
