@@ -74,7 +74,7 @@ func newTeardown(ds *DataService, request metacontroller.Observed) *teardown {
 	}
 	for _, pod := range metacontroller.ListReadable[leftPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind) {
 		component := pod.Metadata.Labels.Component
-		if !pod.Metadata.isOwned() || !d.knows(component) || !hasChild[component] && !d.waitsForPod(pod, request.Now) {
+		if pod.Metadata.owner() == "" || !d.knows(component) || !hasChild[component] && !d.waitsForPod(pod, request.Now) {
 			continue
 		}
 		d.pods = append(d.pods, pod)
@@ -83,7 +83,7 @@ func newTeardown(ds *DataService, request metacontroller.Observed) *teardown {
 			d.resyncAfter = metacontroller.RelatedResync
 		}
 	}
-	d.updateRetention()
+	d.updateRetention(request.Now)
 	return d
 }
 

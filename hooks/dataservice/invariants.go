@@ -26,21 +26,21 @@ func invariants() metacontroller.Invariants {
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// keeper checks the order of the components, and that no volume is lost.
+// keeper checks the order of the components, that there is one database behind
+// a Service, and that no volume is lost.
 type keeper struct {
 	rows    []component
 	ready   map[string]bool // components that have ever been ready, by owner
 	started map[string]bool // those of which there was ever a workload
-	mayGo   bool            // whether a DataService has asked for the deletion of its volumes with it
+	mayGo   bool            // whether a workload went that the DataService in the cache let take its volumes along
 }
 
 func (k *keeper) watch(w metacontroller.Write) string {
 	switch w.Object().GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return k.workload(w)
-	case "DataService":
-		// One that thinks better of it during its deletion may be late.
-		k.mayGo = k.mayGo || w.After != nil && w.After.GetDeletionTimestamp() != nil && deletesVolumes(w.After)
+	case "Pod":
+		return twoDatabases(w)
 	case "PersistentVolumeClaim":
 		parents := w.List("d3os-product.com.d3os/v1", "DataService")
 		isLeft := len(parents) == 0 && len(w.Object().GetOwnerReferences()) > 0
@@ -76,6 +76,8 @@ func (k *keeper) workload(w metacontroller.Write) string {
 		k.started[owner+name] = true
 	case w.By == "the hook" && w.IsDeletion() && parent != nil && parent.GetDeletionTimestamp() != nil:
 		broken = k.tooEarly(w, name, owner)
+		heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName())
+		k.mayGo = k.mayGo || heard != nil && deletesVolumes(heard)
 	}
 	available, _, _ := unstructured.NestedInt64(object.Object, "status", "readyReplicas")
 	number, _, _ := unstructured.NestedInt64(object.Object, "status", "numberReady")
@@ -101,6 +103,28 @@ func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 		}
 	}
 	return ""
+}
+
+// twoDatabases returns an error text if one Service selects two running
+// databases.
+func twoDatabases(w metacontroller.Write) string {
+	if !isRunningDatabase(w.After) { // it adds none
+		return ""
+	}
+	for _, pod := range w.List("v1", "Pod") {
+		if isRunningDatabase(pod) && pod.GetUID() != w.After.GetUID() && pod.GetLabels()[productLabel]+pod.GetLabels()[appLabel] == w.After.GetLabels()[productLabel]+w.After.GetLabels()[appLabel] {
+			return fmt.Sprintf("%s and %s are two databases behind one Service", pod.GetName(), w.After.GetName())
+		}
+	}
+	return ""
+}
+
+func isRunningDatabase(pod *unstructured.Unstructured) bool {
+	if pod == nil || pod.GetDeletionTimestamp() != nil || pod.GetLabels()[componentLabel] != "mysql" {
+		return false
+	}
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	return phase == "Running"
 }
 
 // isWanted reports whether a component is to run in the cluster.
