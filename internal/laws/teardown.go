@@ -32,9 +32,9 @@ func damagedStopsNoTeardown(t *testing.T, e corpus.Case, answer metacontroller.A
 	if e.Hook != metacontroller.FinalizeHook {
 		return
 	}
-	// A StatefulSet that only stays for the update of its retention policy is
-	// deleted at once if the spec cannot ask for that.
-	isTold := strings.Contains(string(answer.Body), `"whenDeleted":"Delete"`)
+	// A StatefulSet that only stays for the update of its retention policy, as a
+	// condition says, is deleted at once if that cannot be read.
+	isTold := strings.Contains(string(answer.Body), `"VolumesDeleted"`)
 	check := func(what string, change func(request map[string]any)) {
 		damaged := e
 		damaged.Request = changed(t, e, change)
