@@ -39,8 +39,6 @@ func (k *keeper) watch(w metacontroller.Write) string {
 	switch w.Object().GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return k.workload(w)
-	case "Pod":
-		return twoDatabases(w)
 	case "PersistentVolumeClaim":
 		parents := w.List("d3os-product.com.d3os/v1", "DataService")
 		isLeft := len(parents) == 0 && len(w.Object().GetOwnerReferences()) > 0
@@ -63,6 +61,9 @@ func (k *keeper) workload(w metacontroller.Write) string {
 	}
 	parent := parentOf(w, owner)
 	broken := ""
+	if w.Before == nil && name == "mysql" && w.By == "the hook" {
+		broken = secondDatabase(w)
+	}
 	switch {
 	case w.Before == nil && !k.started[owner+name] && parent != nil:
 		if heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
@@ -105,22 +106,23 @@ func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 	return ""
 }
 
-// twoDatabases returns an error text if one Service selects two running
-// databases.
-func twoDatabases(w metacontroller.Write) string {
-	if !isRunningDatabase(w.After) { // it adds none
-		return ""
-	}
+// secondDatabase returns an error text if a database is created beside a running Pod of
+// one of another kind, which the Service would select, too. One that is not in the cache
+// yet cannot be waited for.
+func secondDatabase(w metacontroller.Write) string {
 	for _, pod := range w.List("v1", "Pod") {
-		if isRunningDatabase(pod) && pod.GetUID() != w.After.GetUID() && pod.GetLabels()[productLabel]+pod.GetLabels()[appLabel] == w.After.GetLabels()[productLabel]+w.After.GetLabels()[appLabel] {
-			return fmt.Sprintf("%s and %s are two databases behind one Service", pod.GetName(), w.After.GetName())
+		owners := pod.GetOwnerReferences()
+		isOther := len(owners) > 0 && owners[0].Kind != podOwner[WorkloadKind(w.After.GetKind())]
+		isHeard := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil
+		if isOther && isHeard && isRunningDatabase(pod) && pod.GetLabels()[productLabel]+pod.GetLabels()[appLabel] == w.After.GetLabels()[productLabel]+w.After.GetLabels()[appLabel] {
+			return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), pod.GetName())
 		}
 	}
 	return ""
 }
 
 func isRunningDatabase(pod *unstructured.Unstructured) bool {
-	if pod == nil || pod.GetDeletionTimestamp() != nil || pod.GetLabels()[componentLabel] != "mysql" {
+	if pod.GetDeletionTimestamp() != nil || pod.GetLabels()[componentLabel] != "mysql" {
 		return false
 	}
 	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
