@@ -232,14 +232,12 @@ explore: build ## Play schedules with late caches, lost writes, edits and faults
 	$(COMPUTES) bin/operetta explore hooks/testdata/explore/*.yaml deploy/samples/*.yaml --time $(or $(TIME),10m) --seed $(or $(SEED),$(shell date +%s))
 
 .PHONY: fuzz
-fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, what users may write onto children, and the server's endpoints
+fuzz: ## Fuzz the hooks of every operator, FUZZTIME=30s each, and the server's endpoints
 	@for kind in $(ALL_KINDS); do \
 	    echo "== $$kind"; OPERETTA_TEST_KIND=$$kind OPERETTA_TEST_THOROUGH=1 \
 	    $(GO) test ./hooks -run '^$$' -fuzz '^FuzzHooks$$' -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
 	done
-	@for target in FuzzForgedChildren FuzzEndpoints; do \
-	    $(GO) test ./hooks -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),30s) || exit 1; \
-	done
+	@$(GO) test ./hooks -run '^$$' -fuzz '^FuzzEndpoints$$' -fuzztime $(or $(FUZZTIME),30s)
 
 .PHONY: bench
 ifdef BASE

@@ -41,14 +41,12 @@ func TestClaimsAreShown(t *testing.T) {
 		require.True(t, tests[name[1]], "docs/security.md names %s, and there is no such test", name[1])
 	}
 	var kit strings.Builder
-	for _, pattern := range []string{"../operettatest/*.go", "../internal/laws/*.go"} {
-		paths, err := filepath.Glob(pattern)
+	paths, err := filepath.Glob("../operettatest/*.go")
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			kit.Write(text)
-		}
+		kit.Write(text)
 	}
 	laws := law.FindAllStringSubmatch(string(page), -1)
 	require.NotEmpty(t, laws)

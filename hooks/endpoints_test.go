@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -14,14 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/server"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// FuzzEndpoints sends the bodies of cases, with values replaced and bytes changed, to the
-// endpoints of the server: what is read, compacted, admitted, answered and logged there, and
-// not the hooks alone. There is no connection, whose goroutines would look like new coverage.
+// FuzzEndpoints sends the bodies of cases, with bytes changed, to the endpoints of the server:
+// what is read, admitted, answered and logged there, and not the hooks alone, which FuzzHooks
+// is for. There is no connection, whose goroutines would look like new coverage.
 func FuzzEndpoints(f *testing.F) {
 	type endpoint struct {
 		controller metacontroller.Controller
@@ -35,23 +35,22 @@ func FuzzEndpoints(f *testing.F) {
 			endpoints = append(endpoints, endpoint{controller, hook})
 		}
 	}
-	for i, c := range cases(f) {
-		f.Add(places[c.Controller.Name()+"/"+string(c.Hook)], c.Request, uint16(i), []byte("null"))
+	for _, c := range cases(f) {
+		f.Add(places[c.Controller.Name()+"/"+string(c.Hook)], c.Request)
 	}
 	s := server.New(server.Options{
 		Controllers: hooks.All(), Now: time.Now, Log: slog.New(slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		MaxBodyBytes: server.DefaultMaxBodyBytes,
 	})
 	handler := s.Hooks()
-	f.Fuzz(func(t *testing.T, at uint8, body []byte, place uint16, value []byte) {
+	f.Fuzz(func(t *testing.T, at uint8, body []byte) {
 		to := endpoints[int(at)%len(endpoints)]
-		body = laws.Replaced(body, place, value)
 		response := httptest.NewRecorder()
 		handler.ServeHTTP(response, httptest.NewRequest(http.MethodPost, "/"+to.controller.Name()+"/"+string(to.hook), bytes.NewReader(body)))
 		answer := response.Body.Bytes()
 		switch response.Code {
 		case http.StatusOK:
-			laws.RequireSafe(t, to.controller, to.hook, answer)
+			require.True(t, json.Valid(answer), "%s", answer)
 		case http.StatusBadRequest, http.StatusInternalServerError:
 			text := strings.TrimSuffix(string(answer), "\n")
 			require.NotEmpty(t, text)

@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -23,7 +22,7 @@ type sharing struct {
 }
 
 func share(t *testing.T, apply simulate.Strategy, controllers ...metacontroller.Controller) sharing {
-	return sharing{t, laws.NewWorld(controllers, apply, "v2")}
+	return sharing{t, simulate.New(simulate.Options{Controllers: controllers, Call: simulate.Direct(controllers...), Apply: apply, MaxSteps: 100})}
 }
 
 // apply applies a custom resource.

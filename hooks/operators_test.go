@@ -11,7 +11,6 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/documents"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/operettatest"
 )
@@ -21,16 +20,6 @@ func TestOperators(t *testing.T) { operettatest.Run(t, "..", hooks.All()...) }
 
 // FuzzHooks fuzzes the hooks of all operators, or with OPERETTA_TEST_KIND those of one.
 func FuzzHooks(f *testing.F) { operettatest.Fuzz(f, "..", hooks.All()...) }
-
-// FuzzForgedChildren looks for a way to have a hook pass on what a user wrote onto
-// children.
-func FuzzForgedChildren(f *testing.F) {
-	targets := laws.ForgeTargets(f, cases(f))
-	for seed := range uint64(100) {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, seed uint64) { laws.RequireNothingForged(t, targets, seed) })
-}
 
 // TestOperatorsAreSorted keeps the list in the order in which the documentation and
 // the generated manifests have it.
@@ -78,7 +67,6 @@ func cases(t testing.TB) []corpus.Case {
 		read, err := corpus.ReadKind("../testdata", controller)
 		require.NoError(t, err)
 		require.NotEmpty(t, read, controller.Name())
-		laws.Remember(read)
 		list = append(list, read...)
 	}
 	return list

@@ -8,9 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
-	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/laws"
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
@@ -41,7 +38,7 @@ func TestSmallQuantitiesComeToRest(t *testing.T) {
 			}
 			t.Run(kind+"/"+quantity, func(t *testing.T) {
 				t.Parallel()
-				world := laws.NewWorld(hooks.All(), simulate.DynamicApply, "v2")
+				world := newPlainWorld()
 				object, err := yaml.YAMLToJSON([]byte(`{metadata: {name: small}, ` + manifest + `}`))
 				require.NoError(t, err)
 				require.NoError(t, world.Apply(object))

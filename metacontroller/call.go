@@ -39,23 +39,16 @@ type AnsweredChild struct {
 // was not understood; any other error, that no complete answer could be
 // computed. In both cases Metacontroller changes nothing.
 func (c Controller) Call(hook HookName, now time.Time, body []byte) (Answer, error) {
-	return c.CallContext(context.Background(), hook, now, body, Limits{})
+	return c.CallContext(context.Background(), hook, now, body, 0)
 }
 
-// DefaultMaxAnswerBytes is the size of the largest answer if [Limits] sets
-// none. Metacontroller reads an answer into memory as a whole.
+// DefaultMaxAnswerBytes is the default size of the largest answer. Metacontroller reads an answer
+// into memory as a whole.
 const DefaultMaxAnswerBytes = 64 << 20
 
-// Limits bound what one call may cost.
-type Limits struct {
-	// MaxAnswerBytes is the size of the largest answer; 0 means
-	// [DefaultMaxAnswerBytes].
-	MaxAnswerBytes int64
-}
-
-// CallContext is Call within limits. Validation ends soon after ctx does, with an
-// error that wraps the cause.
-func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, limits Limits) (Answer, error) {
+// CallContext is Call with the size of the largest answer; 0 means [DefaultMaxAnswerBytes].
+// Validation ends soon after ctx does, with an error that wraps the cause.
+func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, maxAnswerBytes int64) (Answer, error) {
 	req, err := c.readRequest(hook, body)
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
 	if err == nil {
@@ -83,10 +76,7 @@ func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Tim
 	if err != nil {
 		return answer, err
 	}
-	answer.Body, answer.Children, err = c.respond(req, out, cmp.Or(limits.MaxAnswerBytes, DefaultMaxAnswerBytes))
-	if err == nil {
-		c.describeAnswer(&answer, req, out)
-	}
+	err = c.respond(&answer, req, out, cmp.Or(maxAnswerBytes, DefaultMaxAnswerBytes))
 	return answer, err
 }
 

@@ -314,7 +314,7 @@ func TestRequestErrorsAreShortAndSilent(t *testing.T) {
 		"children a list":   {strings.Replace(good, `"children":{`, `"children":[],"x":{`, 1), "children is not an object of objects by kind"},
 		"a kind a list":     {strings.Replace(good, `"Pod.v1":{}`, `"Pod.v1":[]`, 1), `children["Pod.v1"]: is not an object of objects by name`},
 		"related a list":    {strings.Replace(good, `"related":{}`, `"related":[]`, 1), "related is not an object of objects by kind"},
-		"generation a text": {strings.Replace(good, `"generation":3`, `"generation":"3"`, 1), "the parent's metadata.generation is not an integer"},
+		"generation a text": {strings.Replace(good, `"generation":3`, `"generation":"3"`, 1), "the parent cannot be decoded: metadata.generation is no valid int64"},
 		"finalizing":        {strings.Replace(good, `"finalizing":false`, `"finalizing":true`, 1), `the sync hook was called with "finalizing": true`},
 	} {
 		t.Run(name, func(t *testing.T) {

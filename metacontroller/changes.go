@@ -32,45 +32,30 @@ type ReadyCondition struct {
 	Reason string
 }
 
-// describeAnswer fills in what an answer that has been built says and changes.
-func (c Controller) describeAnswer(answer *Answer, req *request, out *outcome) {
-	answer.Ready = readyOf(out.status)
-	answer.Finalized = out.finalized && !req.isLeaving()
-	answer.Changes = c.changes(req, out)
-	answer.Changes.Status = !sameStatus(req.parent.status, out.status)
-}
-
-func (c Controller) changes(req *request, out *outcome) Changes {
-	var found Changes
-	for _, objects := range req.children.byKind {
-		for i := range objects {
-			if !objects[i].Terminating {
-				found.Removed++ // until it is asked for
-			}
-		}
-	}
-	for _, object := range out.children {
-		child, err := describe(object)
-		if err != nil {
-			continue
-		}
-		snapshot, isObserved := req.children.Find(child.APIVersion, child.Kind, child.Name)
-		switch {
-		case !isObserved && c.isTaken(req, child):
-			found.Withheld++
-			continue
-		case !isObserved:
-			found.Created++
-			continue
-		case snapshot.Terminating:
-			continue
-		}
-		found.Removed--
-		if c.updates(&snapshot, object) {
+// changed counts what an answer does about a desired child.
+func (c Controller) changed(found *Changes, req *request, child AnsweredChild, object Object) {
+	switch observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); {
+	case !exists:
+		found.Created++
+	case observed.Terminating:
+	default:
+		found.Removed-- // it is among those that stayed
+		if c.updates(&observed, object) {
 			found.Updated++
 		}
 	}
-	return found
+}
+
+// staying returns the number of children that are not being deleted.
+func (o Objects) staying() (n int) {
+	for _, objects := range o.byKind {
+		for i := range objects {
+			if !objects[i].Terminating {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // updates reports whether an observed child is asked to become something else.
@@ -103,17 +88,9 @@ func readyOf(status []byte) (ready ReadyCondition) {
 // generation that Metacontroller writes itself. Both have their members in the order of their
 // names, as everything has that Go writes from maps.
 func sameStatus(told, answered []byte) bool {
-	if !rawjson.IsObject(told) {
-		return false
-	}
 	before, after := aroundGeneration(told)
-	otherBefore, otherAfter := aroundGeneration(answered)
-	if otherAfter == nil {
-		otherBefore, otherAfter = answered[:min(len(before), len(answered))], answered[min(len(before), len(answered)):]
-	} else if after == nil {
-		before, after = told[:min(len(otherBefore), len(told))], told[min(len(otherBefore), len(told)):]
-	}
-	return bytes.Equal(before, otherBefore) && bytes.Equal(after, otherAfter)
+	rest, found := bytes.CutPrefix(answered, before)
+	return found && bytes.Equal(rest, after) || bytes.Equal(told, answered)
 }
 
 // aroundGeneration returns what stands before and behind status.observedGeneration, without a comma

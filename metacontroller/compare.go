@@ -54,7 +54,14 @@ func (d *Difference) Add(other Difference) {
 // that [Keep] made are left out. They are sent as they are now: a hook must not change
 // one afterwards. The error is that of [Hash].
 func (o Observed) Compare(children []Object) (Difference, error) {
-	diff := Difference{EventFlags: o.call.events()}
+	if o.call == nil { // it was made by hand
+		o.call = &call{request: &request{}}
+	}
+	c, req := o.call.controller, o.call.request
+	diff := Difference{EventFlags: c.eventsOf(req.Identity)}
+	if req.encoded == nil {
+		req.encoded = make(map[Object]encodedChild, len(children))
+	}
 	for _, child := range children {
 		if _, ok := child.(*kept); ok {
 			continue
@@ -65,60 +72,32 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 		if err != nil {
 			return diff, fmt.Errorf("child %s: %w", ref, err)
 		}
-		o.call.remember(child, desired)
+		req.encoded[child] = desired
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
-		isInPlace := o.call.isInPlace(apiVersion, kind)
+		declared, _ := c.child(apiVersion, kind)
+		isInPlace := declared.Update == InPlace
 		switch {
 		case !found:
 			diff.Missing = append(diff.Missing, ref)
-			if taken, isTaken := o.call.taken(apiVersion, kind, child.GetName()); isTaken {
+			if taken, isTaken := c.taken(req, apiVersion, kind, child.GetName()); isTaken {
 				diff.Conflicts = append(diff.Conflicts, taken)
 			}
+			continue
 		case snapshot.Terminating:
-			diff.Outdated = append(diff.Outdated, ref)
 			diff.Deleting = append(diff.Deleting, ref)
 		case isInPlace && hasOtherSelector(&snapshot, desired.wire):
-			diff.Outdated = append(diff.Outdated, ref)
 			diff.NotUpdated = append(diff.NotUpdated, ref)
 			diff.OtherSelector = append(diff.OtherSelector, ref)
 		case snapshot.annotation(HashAnnotation) != desired.hash:
-			diff.Outdated = append(diff.Outdated, ref)
 			if isInPlace {
 				diff.NotUpdated = append(diff.NotUpdated, ref)
 			}
-		case snapshot.isGenerationBehind():
-			diff.Outdated = append(diff.Outdated, ref)
+		case !snapshot.isGenerationBehind():
+			continue
 		}
+		diff.Outdated = append(diff.Outdated, ref)
 	}
 	return diff, nil
-}
-
-// events returns the flags with which kubectl events shows the events of the parent.
-func (c *call) events() string {
-	if c == nil {
-		return ""
-	}
-	return c.controller.eventsOf(c.request.Identity)
-}
-
-// remember keeps the wire form of a child for the answer.
-func (c *call) remember(child Object, desired encodedChild) {
-	if c == nil {
-		return
-	}
-	if c.request.encoded == nil {
-		c.request.encoded = map[Object]encodedChild{}
-	}
-	c.request.encoded[child] = desired
-}
-
-// isInPlace reports whether children of a kind are updated.
-func (c *call) isInPlace(apiVersion, kind string) bool {
-	if c == nil {
-		return false
-	}
-	declared, _ := c.controller.child(apiVersion, kind)
-	return declared.Update == InPlace
 }
 
 // isGenerationBehind reports whether status.observedGeneration is behind

@@ -74,22 +74,10 @@ type Resource struct {
 }
 
 // Group returns the API group, which is empty for the core kinds.
-func (r Resource) Group() string {
-	group, _, found := strings.Cut(r.APIVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
-}
+func (r Resource) Group() string { return r.APIVersion[:max(0, strings.Index(r.APIVersion, "/"))] }
 
 // Version returns the version within the API group.
-func (r Resource) Version() string {
-	_, version, found := strings.Cut(r.APIVersion, "/")
-	if !found {
-		return r.APIVersion
-	}
-	return version
-}
+func (r Resource) Version() string { return r.APIVersion[strings.Index(r.APIVersion, "/")+1:] }
 
 // Key returns the key under which Metacontroller lists objects of this kind in
 // a request: "Pod.v1", "Deployment.apps/v1".
@@ -166,9 +154,18 @@ func (c Controller) child(apiVersion, kind string) (Child, bool) {
 	return Child{}, false
 }
 
+// childOf is child by its [Resource.Key].
+func (c Controller) childOf(key string) (Child, bool) {
+	kind, apiVersion, _ := strings.Cut(key, ".")
+	return c.child(apiVersion, kind)
+}
+
 // eventsOf returns the flags with which kubectl events shows the events of the
 // parent.
 func (c Controller) eventsOf(parent Identity) string {
+	if parent.Name == "" {
+		return ""
+	}
 	object := strings.TrimSuffix(c.Parent.Plural+"."+c.Parent.Group(), ".") + "/" + parent.Name
 	if parent.Namespace == "" {
 		return "--for " + object

@@ -12,30 +12,17 @@ import (
 //
 // Its text is one short line without values from the request: Metacontroller
 // publishes it in an event on the parent.
-type RequestError struct {
-	reason  string
-	damaged *Snapshot // the object that cannot be decoded, if it is about one
-}
+type RequestError struct{ reason string }
 
 // Error returns the reason.
 func (e *RequestError) Error() string { return e.reason }
 
-// badRequest returns a [RequestError].
 func badRequest(format string, args ...any) error {
-	return &RequestError{reason: fmt.Sprintf(format, args...)}
+	return &RequestError{fmt.Sprintf(format, args...)}
 }
 
 // IsRequestError reports whether err is, or wraps, a [RequestError].
 func IsRequestError(err error) bool {
 	var request *RequestError
 	return errors.As(err, &request)
-}
-
-// damagedBy returns the object that could not be decoded, if err is about one.
-func damagedBy(err error) *Snapshot {
-	var request *RequestError
-	if errors.As(err, &request) {
-		return request.damaged
-	}
-	return nil
 }

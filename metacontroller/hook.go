@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,10 +60,8 @@ const FinalizerPrefix = "metacontroller.io/compositecontroller-"
 //
 // Nothing may stop a deletion. If the parent is damaged, the function gets the
 // part that can be decoded, and [Observed.SpecDamaged] reports that the spec is
-// not in it. If the function returns the error of a child that cannot be decoded, that
-// child is deleted first and the others stay; to delete children in order whatever they hold,
-// read them with [ListReadable] and [Snapshot.Label]. After any other error of the function
-// all children are deleted at once.
+// not in it. After an error of the function all children are deleted at once; to delete them in
+// order whatever they hold, read them with [ListReadable] and [Snapshot.Label].
 //
 // The function is not asked where nothing is to be torn down: while the children are
 // orphaned, and about a parent that is not being deleted but has moved to another
@@ -74,14 +73,10 @@ func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], 
 			parent := new(P)
 			observed.SpecDamaged = decodeParts(req, parent)
 			result, err := finalize(parent, observed)
-			if err == nil {
-				return resolve(result, nil)
+			if err != nil {
+				return finalizeAll(req, observed)
 			}
-			out, failure := finalizeAll(req, observed)
-			if damaged := damagedBy(err); damaged != nil && observed.Children.has(*damaged) && failure == nil {
-				out.children = keepAllBut(observed.Children, damaged)
-			}
-			return out, failure
+			return resolve(result, nil)
 		},
 	}
 }
@@ -104,7 +99,6 @@ func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 	}
 }
 
-// resolve encodes the status of a result.
 func resolve[S any](result Result[S], err error) (*outcome, error) {
 	if err != nil {
 		return nil, err
@@ -162,11 +156,10 @@ func letGo(req *request, observed Observed) (*outcome, error) {
 		return nil, err
 	}
 	out.finalized = true
-	out.children = keepAllBut(observed.Children, nil)
+	out.children = keepAll(observed.Children)
 	return out, nil
 }
 
-// hook returns the function that answers a sync or finalize request.
 func (c Controller) hook(name HookName, req *request) func(*request, Observed) (*outcome, error) {
 	switch {
 	case name == SyncHook:
@@ -189,7 +182,7 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		return nil, err
 	}
 	for _, kind := range c.Related {
-		if !selects(rules, kind) {
+		if !slices.ContainsFunc(rules, func(rule Rule) bool { return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural }) {
 			return nil, fmt.Errorf("no rule selects %s", kind.Plural)
 		}
 	}
@@ -201,13 +194,4 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		return nil, fmt.Errorf("the rules cannot be encoded: %w", err)
 	}
 	return body, nil
-}
-
-func selects(rules []Rule, kind Resource) bool {
-	for _, rule := range rules {
-		if rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural {
-			return true
-		}
-	}
-	return false
 }

@@ -2,7 +2,6 @@ package metacontroller
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"sort"
 	"time"
@@ -30,7 +29,6 @@ type Observed struct {
 	call *call
 }
 
-// call is one call of a hook. It is nil-safe, for an [Observed] that was made without one.
 type call struct {
 	controller Controller
 	request    *request
@@ -97,7 +95,7 @@ func (s Snapshot) Decode(into any) error {
 	if s.decoded != nil && reflect.TypeOf(s.decoded) == target.Type() {
 		target.Elem().Set(reflect.ValueOf(s.decoded).Elem())
 	} else if err := decode(s.raw, into); err != nil {
-		return &RequestError{reason: fmt.Sprintf("%s cannot be decoded: %s", s.Ref(), err), damaged: &s}
+		return badRequest("%s cannot be decoded: %s", s.Ref(), err)
 	}
 	if holder, ok := into.(interface{ embed(Snapshot) }); ok {
 		holder.embed(s)

@@ -40,20 +40,6 @@ type request struct {
 // readRequest reads a request and checks that every object in it has a unique
 // identity. With a [RequestError] it returns the part that could be read.
 func (c Controller) readRequest(hook HookName, body []byte) (*request, error) {
-	req, err := c.readEnvelope(hook, body, true)
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) { // a hook is told when it reads that object
-		req, err = c.readEnvelope(hook, body, false)
-	}
-	if err != nil {
-		return req, notUnderstood(err)
-	}
-	return req, c.check(hook, req)
-}
-
-// readEnvelope reads the members of a request. If decodes is set, children are decoded as
-// their hook reads them.
-func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*request, error) {
 	req := &request{}
 	r := reader{rawjson.NewReader(body)}
 	defer r.Release()
@@ -67,7 +53,13 @@ func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*req
 		case hook == CustomizeHook:
 			return r.Skip()
 		case string(name) == "children":
-			req.children, err = r.objects("children", req.Namespace, func(key string) reflect.Type { return c.reads(key, decodes) })
+			req.children, err = r.objects("children", req.Namespace, func(key string) reflect.Type {
+				if hook.isLenient() {
+					return nil // a teardown goes on whatever cannot be decoded
+				}
+				child, _ := c.childOf(key)
+				return child.DecodeAs
+			})
 			return err
 		case string(name) == "related":
 			if r.Kind() == 'n' {
@@ -86,13 +78,19 @@ func (c Controller) readEnvelope(hook HookName, body []byte, decodes bool) (*req
 	if err == nil {
 		err = r.End()
 	}
-	return req, err
+	if err != nil {
+		return req, notUnderstood(err)
+	}
+	return req, c.check(hook, req)
 }
 
-// notUnderstood returns the RequestError for an error of the reader.
 func notUnderstood(err error) error {
-	if IsRequestError(err) {
+	var semantic *json.SemanticError
+	switch {
+	case IsRequestError(err):
 		return err
+	case errors.As(err, &semantic):
+		return unreadable(err)
 	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
@@ -115,11 +113,7 @@ func (c Controller) readParent(hook HookName, r reader, req *request) (err error
 	if parent.APIVersion != c.Parent.APIVersion || parent.Kind != c.Parent.Kind {
 		return badRequest("the parent is not a %s of %s", c.Parent.Kind, c.Parent.APIVersion)
 	}
-	if parent.generation != nil {
-		if req.Generation, err = strconv.ParseInt(string(parent.generation), 10, 64); err != nil && !hook.isLenient() {
-			return badRequest("the parent's metadata.generation is not an integer")
-		}
-	}
+	req.Generation, _ = strconv.ParseInt(string(parent.generation), 10, 64) // the hook refuses another value
 	return nil
 }
 
@@ -134,12 +128,12 @@ func (c Controller) check(hook HookName, req *request) error {
 	if hook == CustomizeHook {
 		return nil
 	}
-	for i, field := range []*Objects{&req.children, &req.related} {
+	if req.children.byKind == nil {
+		return badRequest("children is not an object of objects by kind")
+	}
+	for i, objects := range []Objects{req.children, req.related} {
 		name := []string{"children", "related"}[i]
-		if field.byKind == nil && name == "children" {
-			return badRequest("children is not an object of objects by kind")
-		}
-		for kind, list := range field.byKind {
+		for kind, list := range objects.byKind {
 			if err := req.checkList(name, kind, list, hook.isLenient()); err != nil {
 				return err
 			}
@@ -151,7 +145,7 @@ func (c Controller) check(hook HookName, req *request) error {
 		}
 	}
 	for key, objects := range req.children.byKind {
-		if len(objects) > 0 && !c.declares(key) {
+		if _, isDeclared := c.childOf(key); len(objects) > 0 && !isDeclared {
 			return badRequest("the request has children of kind %.100q, which %s does not declare", key, c.Name())
 		}
 	}
@@ -192,26 +186,6 @@ func (req *request) checkList(field, kind string, list []Snapshot, lenient bool)
 	for i := 1; i < len(list); i++ {
 		if order(list[i-1], list[i]) == 0 {
 			return badRequest("%s[%.100q]: %.100q stands twice", field, kind, list[i].Name)
-		}
-	}
-	return nil
-}
-
-// declares reports whether children of a kind are declared, by its [Resource.Key].
-func (c Controller) declares(key string) bool {
-	for _, child := range c.Children {
-		if child.Key() == key {
-			return true
-		}
-	}
-	return false
-}
-
-// reads returns the type into which children of a kind are decoded, or nil.
-func (c Controller) reads(key string, decodes bool) reflect.Type {
-	for _, child := range c.Children {
-		if decodes && child.Key() == key {
-			return child.DecodeAs
 		}
 	}
 	return nil

@@ -17,34 +17,38 @@ import (
 // MiB of an object, spec and metadata included.
 const maxStatusBytes = 1 << 20
 
-// respond builds the response, after checking that Metacontroller watches the
+// respond builds the response and what is told of it, after checking that Metacontroller watches the
 // kind of each child and that the answer is otherwise valid. An error changes
 // nothing in the cluster; an invalid answer would. A child whose name another
 // controller uses is left out.
-func (c Controller) respond(req *request, out *outcome, maxBytes int64) ([]byte, []AnsweredChild, error) {
+func (c Controller) respond(answer *Answer, req *request, out *outcome, maxBytes int64) error {
 	if out.finalized && !req.finalizing {
-		return nil, nil, errors.New("a hook that is not finalizing answers finalized: true")
+		return errors.New("a hook that is not finalizing answers finalized: true")
 	}
 	if out.finalized && req.children.Len() > 0 && !req.keepsAll() {
-		return nil, nil, errors.New("finalized: true is answered while children exist")
+		return errors.New("finalized: true is answered while children exist")
 	}
 	if !rawjson.IsObject(out.status) {
-		return nil, nil, errors.New("the status is no object")
+		return errors.New("the status is no object")
 	}
 	if req.finalizing { // it never creates
 		out.children = slices.DeleteFunc(out.children, func(child Object) bool { return !req.observes(child) })
 	}
 	if len(out.status) > maxStatusBytes {
 		if !req.finalizing {
-			return nil, nil, fmt.Errorf("the status would have %d bytes, and no more than %d can be stored: make the spec ask for less", len(out.status), maxStatusBytes)
+			return fmt.Errorf("the status would have %d bytes, and no more than %d can be stored: make the spec ask for less", len(out.status), maxStatusBytes)
 		}
 		out.status = []byte("{}") // nothing may stop a teardown
 	}
-	body := append(make([]byte, 0, out.size(req)), `{"status":`...)
+	size := len(out.status) + 128 + 128*len(out.children) // about that of the answer
+	for _, child := range out.children {
+		size += len(req.encoded[child].wire)
+	}
+	body := append(make([]byte, 0, size), `{"status":`...)
 	body = append(append(body, out.status...), `,"children":[`...)
-	body, children, err := c.appendChildren(req, out, body, maxBytes)
+	body, err := c.appendChildren(answer, req, out, body, maxBytes)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	body = append(body, ']')
 	if out.resync > 0 {
@@ -54,20 +58,15 @@ func (c Controller) respond(req *request, out *outcome, maxBytes int64) ([]byte,
 	if req.finalizing {
 		body = strconv.AppendBool(append(body, `,"finalized":`...), out.finalized)
 	}
-	return append(body, '}'), children, nil
-}
-
-// size returns about how long the answer will be.
-func (out *outcome) size(req *request) int {
-	size := len(out.status) + 128 + 128*len(out.children)
-	for _, child := range out.children {
-		size += len(req.encoded[child].wire)
-	}
-	return size
+	answer.Body = append(body, '}')
+	answer.Ready, answer.Finalized = readyOf(out.status), out.finalized && !req.isLeaving()
+	answer.Changes.Status = !sameStatus(req.parent.status, out.status)
+	return nil
 }
 
 // appendChildren appends the children of an answer, as a list in JSON without its brackets.
-func (c Controller) appendChildren(req *request, out *outcome, body []byte, maxBytes int64) ([]byte, []AnsweredChild, error) {
+func (c Controller) appendChildren(answer *Answer, req *request, out *outcome, body []byte, maxBytes int64) ([]byte, error) {
+	changes := Changes{Removed: req.children.staying()}
 	children := make([]AnsweredChild, 0, len(out.children))
 	seen := make(map[AnsweredChild]bool, len(out.children))
 	for _, object := range out.children {
@@ -80,21 +79,24 @@ func (c Controller) appendChildren(req *request, out *outcome, body []byte, maxB
 			err = errors.New("it is asked for twice")
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
+			return nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
 		}
 		seen[id] = true
-		if c.isTaken(req, child) {
+		if _, _, isTaken := c.holder(req, child.APIVersion, child.Kind, child.Name); isTaken {
+			changes.Withheld++
 			continue
 		}
+		c.changed(&changes, req, child, object)
 		if len(children) > 0 {
 			body = append(body, ',')
 		}
 		children, body = append(children, child), append(body, wire...)
 		if int64(len(body)) > maxBytes {
-			return nil, nil, fmt.Errorf("the answer with its %d children would be larger than %d bytes: make the spec ask for less, or raise --max-answer-bytes", len(out.children), maxBytes)
+			return nil, fmt.Errorf("the answer with its %d children would be larger than %d bytes: make the spec ask for less, or raise --max-answer-bytes", len(out.children), maxBytes)
 		}
 	}
-	return body, children, nil
+	answer.Children, answer.Changes = children, changes
+	return body, nil
 }
 
 // answerChild returns what a child is, and its wire form after all checks.
@@ -189,7 +191,6 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 // belong to the API server, to Metacontroller and to the garbage collector.
 var childMetadata = []string{"name", "namespace", "labels", "annotations"}
 
-// checkMetadata refuses metadata that a hook must not set.
 func checkMetadata(req *request, child AnsweredChild, metadata []byte) error {
 	var err error
 	var name string

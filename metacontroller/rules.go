@@ -49,7 +49,6 @@ func isValidSelector(selector *metav1.LabelSelector) bool {
 	return err == nil
 }
 
-// selectNothing returns a rule that selects no object of the kind of another rule.
 func selectNothing(rule Rule) Rule {
 	const label = "operetta.dev/nothing"
 	return Rule{APIVersion: rule.APIVersion, Resource: rule.Resource, Namespace: rule.Namespace, LabelSelector: &metav1.LabelSelector{

@@ -167,6 +167,6 @@ func TestValidationIsCanceled(t *testing.T) {
 	late := errors.New("too late")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(late)
-	_, err := validated(sayHello).CallContext(ctx, SyncHook, noon, withSpec(`"spec":{"text":"never"},`), Limits{})
+	_, err := validated(sayHello).CallContext(ctx, SyncHook, noon, withSpec(`"spec":{"text":"never"},`), 0)
 	require.ErrorIs(t, err, late)
 }

@@ -68,23 +68,13 @@ func isAPIServer(namespace, apiVersion, kind, name string) bool {
 	return apiVersion == "v1" && kind == "Service" && namespace == "default" && name == "kubernetes"
 }
 
-// isTaken reports whether a desired child must be left out of the answer.
-func (c Controller) isTaken(req *request, child AnsweredChild) bool {
-	_, _, isTaken := c.holder(req, child.APIVersion, child.Kind, child.Name)
-	return isTaken
-}
-
 // taken returns the report for a desired child whose name another controller
 // uses. It finds nothing where the name will soon be free: an object that is
 // being deleted, or that belonged to a former parent of this name and waits for
 // the garbage collector, is waited for.
-func (c *call) taken(apiVersion, kind, name string) (Conflict, bool) {
-	if c == nil {
-		return Conflict{}, false
-	}
-	req, parent := c.request, c.controller.Parent
-	object, by, isTaken := c.controller.holder(req, apiVersion, kind, name)
-	if !isTaken || object.Terminating || by.isFormer(controllerRef{parent.APIVersion, parent.Kind, req.Name, req.UID}) {
+func (c Controller) taken(req *request, apiVersion, kind, name string) (Conflict, bool) {
+	object, by, isTaken := c.holder(req, apiVersion, kind, name)
+	if !isTaken || object.Terminating || by.isFormer(controllerRef{c.Parent.APIVersion, c.Parent.Kind, req.Name, req.UID}) {
 		return Conflict{}, false
 	}
 	if isAPIServer(req.Namespace, apiVersion, kind, name) {

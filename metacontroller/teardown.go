@@ -16,25 +16,19 @@ import (
 func (h HookName) isLenient() bool { return h != SyncHook }
 
 // decodeParts decodes as much of a parent as possible, and reports whether its
-// spec could not be decoded. The metadata and the status are decoded field by
-// field, because each field is true by itself; a spec without one of its fields
-// would mean something else, so it is decoded as a whole or left empty.
+// spec could not be decoded. Each member is decoded as a whole or left empty: a spec
+// without one of its fields would mean something else.
 func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	if decode(req.parent.raw, parent) == nil {
 		return false
 	}
 	*parent = *new(P) // drop what was decoded before the failure
-	take := func(part []byte) bool { return decode(part, new(P)) == nil && decode(part, parent) == nil }
 	rawjson.Members(req.parent.raw, func(key, value []byte) bool {
-		member := string(key)
-		switch {
-		case take(nested(value, member)):
-		case member == "metadata", member == "status":
-			rawjson.Members(value, func(key, value []byte) bool {
-				take(nested(value, member, string(key)))
-				return true
-			})
-		case member == "spec":
+		quoted, _ := json.Marshal(string(key)) // a string cannot fail
+		part := slices.Concat([]byte("{"), quoted, []byte(":"), value, []byte("}"))
+		if decode(part, new(P)) == nil {
+			_ = decode(part, parent)
+		} else if string(key) == "spec" {
 			specDamaged = true
 		}
 		return true
@@ -42,35 +36,12 @@ func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	return specDamaged
 }
 
-// nested returns the JSON of an object with a value at a path.
-func nested(value []byte, path ...string) []byte {
-	for _, name := range slices.Backward(path) {
-		quoted, _ := json.Marshal(name) // a string cannot fail
-		value = slices.Concat([]byte("{"), quoted, []byte(":"), value, []byte("}"))
-	}
-	return value
-}
-
-// keepAllBut keeps all objects, or all except one.
-func keepAllBut(children Objects, one *Snapshot) []Object {
+func keepAll(children Objects) []Object {
 	var kept []Object
 	for _, kind := range slices.Sorted(maps.Keys(children.byKind)) {
-		for i := range children.byKind[kind] {
-			if child := &children.byKind[kind][i]; one == nil || !child.is(*one) {
-				kept = append(kept, Keep(*child))
-			}
+		for _, child := range children.byKind[kind] {
+			kept = append(kept, Keep(child))
 		}
 	}
 	return kept
-}
-
-// is reports whether two snapshots are of one object.
-func (s *Snapshot) is(other Snapshot) bool {
-	return s.Name == other.Name && s.Namespace == other.Namespace && s.Kind == other.Kind && s.APIVersion == other.APIVersion
-}
-
-// has reports whether an object is among the objects.
-func (o Objects) has(one Snapshot) bool {
-	found, ok := o.Find(one.APIVersion, one.Kind, one.Name)
-	return ok && found.is(one)
 }

@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -48,12 +49,8 @@ func TestRequestThatIsNotUnderstood(t *testing.T) {
 		"uid is a number":      {instead(`"uid":"u"`, `"uid":73110000042`), "the parent has no metadata.name, or an identity that is no string"},
 		"labels are a string":  {instead(`"uid":"u"`, `"labels":"s3cret"`), "the parent has labels or annotations that are no object"},
 		"status is a string":   {instead(`{"old":true}`, `"s3cret"`), "the parent has a spec or status that is no object"},
-		"generation":           {instead(`"generation":3`, `"generation":"s3cret"`), "the parent's metadata.generation is not an integer"},
 		"string for a number":  {instead(`9007199254740993`, `"s3cret"`), "the parent cannot be decoded: spec.replicas is no valid int64"},
 		"fraction":             {instead(`9007199254740993`, `73110000042.5`), "the parent cannot be decoded: spec.replicas is no valid int64"},
-		"children are null":    {instead(`"children":{`, `"children":null,"more":{`), "children is not an object of objects by kind"},
-		"related are a list":   {instead(`"related":{}`, `"related":["s3cret"]`), "related is not an object of objects by kind"},
-		"a kind is null":       {instead(`"ConfigMap.v1":{}`, `"ConfigMap.v1":null`), `children["ConfigMap.v1"]: is not an object of objects by name`},
 		"a child is null":      {instead(`"ConfigMap.v1":{}`, `"ConfigMap.v1":{"a":null}`), `children["ConfigMap.v1"]: "a" is no object with apiVersion, kind and metadata`},
 		"a child has no name":  {instead(`"name":"p",`, ``), `children["Pod.v1"]: "ns/p" has no metadata.name, or an identity that is no string`},
 		"another kind's child": {instead(`"kind":"Pod"`, `"kind":"S3cret"`), `children["Pod.v1"]: "p" is of another kind`},
@@ -86,6 +83,21 @@ func TestDamagedObjectIsAnErrorAndNotAbsent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a", found.Name)
 	require.Empty(t, objects.All("v1", "Secret"))
+}
+
+// A child that is decoded with the request is refused with it, but for a teardown.
+func TestDamagedChildIsRefusedWithItsRequest(t *testing.T) {
+	controller := controllerOf(func(*greeting, Observed) (greetingResult, error) {
+		return greetingResult{Status: map[string]any{}}, nil
+	})
+	controller.Children[1].DecodeAs = reflect.TypeFor[corev1.Pod]()
+	damaged := observed("Pod", "p", `,"generation":"s3cret"`)
+	answer, err := controller.Call(SyncHook, noon, ask(false, "", damaged))
+	require.EqualError(t, err, "children.Pod.v1.ns~1p.metadata.generation is no valid int64")
+	require.True(t, IsRequestError(err))
+	require.Equal(t, "hi", answer.Parent.Name)
+	_, err = controller.Call(FinalizeHook, noon, ask(true, "", damaged))
+	require.NoError(t, err)
 }
 
 // The decoder quotes numbers in more than one way.

@@ -8,9 +8,6 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// graceText is [ChildGrace] for messages.
-var graceText = ChildGrace.String()
-
 // asked returns the Missing children that are in the answer.
 func asked(d metacontroller.Difference) []string {
 	if len(d.Conflicts) == 0 {
@@ -21,7 +18,6 @@ func asked(d metacontroller.Difference) []string {
 	})
 }
 
-// missingMessage says which children were not created, and what to do about it.
 func missingMessage(d metacontroller.Difference, isOver bool) string {
 	var parts []string
 	if len(d.Conflicts) > 0 {
@@ -36,13 +32,12 @@ func missingMessage(d metacontroller.Difference, isOver bool) string {
 		parts = append(parts, listed(taken)+advice)
 	}
 	if missing := asked(d); isOver {
-		parts = append(parts, listed(missing)+" not created after "+graceText+": the name may be taken, a quota or an admission webhook may refuse it, "+
+		parts = append(parts, listed(missing)+" not created after "+ChildGrace.String()+": the name may be taken, a quota or an admission webhook may refuse it, "+
 			"or a field may be invalid; "+eventsHint(d))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// outdatedMessage says which children are not what is asked for, and what has to happen first.
 func outdatedMessage(d metacontroller.Difference) string {
 	message := "not updated yet: " + listed(d.Outdated)
 	if len(d.Deleting) > 0 {
@@ -57,7 +52,7 @@ func notUpdatedMessage(d metacontroller.Difference) string {
 		return listed(d.OtherSelector) + " not updated: it has another selector, which cannot be changed, so something else has made it; " +
 			"delete it, and it is created again"
 	}
-	return listed(d.NotUpdated) + " not updated after " + graceText + ": the API server may refuse the update for a node port that is taken, " +
+	return listed(d.NotUpdated) + " not updated after " + ChildGrace.String() + ": the API server may refuse the update for a node port that is taken, " +
 		"a field that cannot change, a quota or an admission webhook; " + eventsHint(d)
 }
 
@@ -70,7 +65,6 @@ func eventsHint(d metacontroller.Difference) string {
 	return "see `kubectl events " + d.EventFlags + "`"
 }
 
-// listed joins the first children by commas.
 func listed(refs []string) string { return Listed(refs, ", ") }
 
 // Listed joins the first three texts by a separator and counts the others, as

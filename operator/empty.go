@@ -48,7 +48,6 @@ func DropEmpty(spec *corev1.PodSpec) {
 	}
 }
 
-// isWithoutPreference reports whether a term has no effect.
 func isWithoutPreference(term corev1.PreferredSchedulingTerm) bool {
 	return len(term.Preference.MatchExpressions)+len(term.Preference.MatchFields) == 0
 }

@@ -56,8 +56,8 @@ func (s *PodStatus) facts() (facts []string, isRoutine bool) {
 			starting = append(starting, c.Name+" is waiting: "+waiting.Reason)
 		case waiting != nil && waiting.Reason != "":
 			facts = append(facts, c.Name+" is waiting: "+c.waits())
-		case ended != nil && ended.hasFailed():
-			facts = append(facts, c.Name+" has ended: "+ended.String())
+		case ended != nil && hasFailed(ended):
+			facts = append(facts, c.Name+" has ended: "+endOf(ended))
 			hasEnded = hasEnded || !isInit
 		case ended != nil && !isInit:
 			facts = append(facts, c.Name+" has completed")
@@ -93,7 +93,7 @@ func (s *PodStatus) Failure(sidecars ...string) string {
 		facts = append(facts, quoted(s.Disruption(), s.condition(corev1.DisruptionTarget).Message))
 	}
 	if c := s.Failed(sidecars...); c != nil {
-		facts = append(facts, c.Name+" has ended: "+c.State.Terminated.String())
+		facts = append(facts, c.Name+" has ended: "+endOf(c.State.Terminated))
 	}
 	return Listed(facts, "; ")
 }
@@ -109,7 +109,7 @@ func (c *ContainerStatus) waits() string {
 	waiting, before := c.State.Waiting, c.LastState.Terminated
 	switch {
 	case waiting.Reason == "CrashLoopBackOff" && before != nil:
-		return waiting.Reason + ", after it ended: " + before.String()
+		return waiting.Reason + ", after it ended: " + endOf(before)
 	case waiting.Reason == "CrashLoopBackOff":
 		return waiting.Reason
 	}
@@ -118,11 +118,11 @@ func (c *ContainerStatus) waits() string {
 
 // hasFailed reports whether the container failed. One whose child process was killed for its
 // memory may exit with 0.
-func (t *Terminated) hasFailed() bool { return t.ExitCode != 0 || t.Reason == "OOMKilled" }
+func hasFailed(t *corev1.ContainerStateTerminated) bool { return t.ExitCode != 0 || t.Reason == "OOMKilled" }
 
-// String says how the container ended. The message is quoted where it is the kubelet's: after the
+// endOf says how a container ended. The message is quoted where it is the kubelet's: after the
 // program has run, it is the program's.
-func (t *Terminated) String() string {
+func endOf(t *corev1.ContainerStateTerminated) string {
 	reason := cmp.Or(t.Reason, "Error")
 	text := fmt.Sprintf("%s, exit code %d", reason, t.ExitCode)
 	if slices.Contains([]string{"StartError", "ContainerCannotRun", "ContainerStatusUnknown"}, reason) {

@@ -50,39 +50,11 @@ type PodCondition struct {
 
 // ContainerStatus is the part of a container's status that is read.
 type ContainerStatus struct {
-	Name         string         `json:"name"`
-	RestartCount int32          `json:"restartCount"`
-	State        ContainerState `json:"state"`
+	Name         string                `json:"name"`
+	RestartCount int32                 `json:"restartCount"`
+	State        corev1.ContainerState `json:"state"`
 	// LastState is how the container ended before it was started again.
-	LastState struct {
-		Terminated *Terminated `json:"terminated"`
-	} `json:"lastState"`
-}
-
-// ContainerState is what a container does: one of the three, or none.
-type ContainerState struct {
-	Waiting    *Waiting    `json:"waiting"`
-	Running    *Running    `json:"running"`
-	Terminated *Terminated `json:"terminated"`
-}
-
-// Waiting is why a container does not run yet.
-type Waiting struct {
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-}
-
-// Running is since when a container runs.
-type Running struct {
-	StartedAt metav1.Time `json:"startedAt"`
-}
-
-// Terminated is how a container ended.
-type Terminated struct {
-	ExitCode   int32       `json:"exitCode"`
-	Reason     string      `json:"reason"`
-	Message    string      `json:"message"`
-	FinishedAt metav1.Time `json:"finishedAt"`
+	LastState corev1.ContainerState `json:"lastState"`
 }
 
 // IsDone reports whether the Pod has finished.
@@ -113,7 +85,7 @@ func (s *PodStatus) Failed(sidecars ...string) *ContainerStatus {
 	for i := range containers {
 		container, ended := &containers[i], containers[i].State.Terminated
 		switch {
-		case ended == nil || !ended.hasFailed():
+		case ended == nil || !hasFailed(ended):
 		case ended.ExitCode == 0:
 			killed = cmp.Or(killed, container)
 		case !slices.Contains(sidecars, container.Name):

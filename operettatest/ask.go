@@ -14,7 +14,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -59,13 +58,13 @@ func Ask(t testing.TB, controller metacontroller.Controller, hook metacontroller
 // TryAsk is [Ask] for a hook that may answer with an error.
 func TryAsk(t testing.TB, controller metacontroller.Controller, hook metacontroller.HookName, request Request) (Answer, error) {
 	t.Helper()
-	c, err := corpus.New(controller, hook, request.encoded(t, controller))
+	c, err := corpus.New(controller.Call, controller, hook, request.encoded(t, controller))
 	if err != nil {
 		return Answer{}, err
 	}
 	answer, err := c.Call()
 	if err == nil && hook != metacontroller.CustomizeHook {
-		c.Request = laws.WholeChildren(t, c)
+		c.Request = wholeChildren(t, c)
 		answer, err = c.Call()
 	}
 	if err != nil {

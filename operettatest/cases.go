@@ -35,3 +35,10 @@ func Cases(t testing.TB, dir string, controller metacontroller.Controller) []Cas
 	}
 	return cases
 }
+
+// Complete returns the request that Metacontroller would send for one that was written by hand,
+// in JSON: a bare custom resource, or a request without its empty parts. The error
+// says what is neither.
+func Complete(controller metacontroller.Controller, hook metacontroller.HookName, body []byte) ([]byte, error) {
+	return corpus.Complete(controller, hook, body)
+}

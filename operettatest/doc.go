@@ -14,8 +14,7 @@
 // deletes objects, injects faults and checks the result. What depends on
 // one observation is a row in a table: [Ask] calls a hook about a custom resource
 // and observed children, which [Deployment], [Pod] and the like make. [Cases] reads the
-// cases for a test that asks about each with something changed, and [RequireGrowth]
-// compares what two calls cost.
+// cases for a test that asks about each with something changed.
 //
 // The package is for tests. It defines go test's flag -update, unless another
 // package has done so before it. Of the environment it reads OPERETTA_TEST_KIND,

@@ -47,16 +47,10 @@ func (w *World) Events() []Event {
 
 // Created returns the names of the objects of a kind that were ever created, in
 // order: one that was created twice is listed twice.
-func (w *World) Created(kind string) []string { return w.happened(Created, kind) }
-
-// Deleted returns the names of the objects of a kind that were deleted, in
-// order.
-func (w *World) Deleted(kind string) []string { return w.happened(Deleted, kind) }
-
-func (w *World) happened(verb Verb, kind string) []string {
+func (w *World) Created(kind string) []string {
 	var names []string
 	for _, event := range w.Events() {
-		if event.Verb == verb && event.Object.GetKind() == kind {
+		if event.Verb == Created && event.Object.GetKind() == kind {
 			names = append(names, event.Object.GetName())
 		}
 	}

@@ -3,15 +3,19 @@ package operettatest
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // The endings of the two files of a case.
@@ -33,9 +37,6 @@ var update = func() func() bool {
 func (k kind) path(c corpus.Case, ending string) string {
 	return filepath.Join(k.dir, "testdata", filepath.FromSlash(c.Name)+ending)
 }
-
-// short is the name of a case or a sample without that of its kind.
-func (k kind) short(c corpus.Case) string { return strings.TrimPrefix(c.Name, k.Name()+"/") }
 
 // goldens compares the answer to every case with the file beside it.
 func (k kind) goldens(t *testing.T) {
@@ -81,4 +82,49 @@ func (k kind) casesTellTheirReason(t *testing.T) {
 			t.Errorf("%s does not begin with a comment: write why the case is there in its first line", path)
 		}
 	}
+}
+
+// owesNothing fails with what a kind still lacks to be tested, and the file to
+// write.
+func (k kind) owesNothing(t *testing.T) {
+	if owed := k.owed(); len(owed) > 0 {
+		t.Errorf("%s still owes:\n- %s", k.Parent.Kind, strings.Join(owed, "\n- "))
+	}
+}
+
+// owed returns what is missing, each with what to write where.
+func (k kind) owed() []string {
+	var owed []string
+	if len(k.CRD) == 0 {
+		owed = append(owed, "a CustomResourceDefinition: set Controller.CRD, so that nobody asks the hooks about what it refuses")
+	}
+	for _, hook := range k.ownHooks() {
+		if !slices.ContainsFunc(k.cases, func(c corpus.Case) bool { return c.Hook == hook }) {
+			owed = append(owed, fmt.Sprintf("a case of its %s hook: write testdata/%s/%[1]s/<what-it-shows>.in.yaml,"+
+				" which begins with a comment that tells its reason and holds a %s, and run go test with -update", hook, k.Name(), k.Parent.Kind))
+		}
+	}
+	if len(k.Children) > 0 && len(k.cases) > 0 && !slices.ContainsFunc(k.cases, observesChildren) {
+		owed = append(owed, fmt.Sprintf("a case with observed children: write testdata/%s/sync/<what-it-shows>.in.yaml with parent:"+
+			" and children:, as `simulate` and `serve --record` show them", k.Name()))
+	}
+	if len(k.samples) == 0 {
+		owed = append(owed, fmt.Sprintf("a sample: write deploy/samples/%s.yaml, a %s as a user would write it", k.Name(), k.Parent.Kind))
+	}
+	return owed
+}
+
+// ownHooks returns the hooks that the operator's author has written, without
+// the default finalize hook.
+func (k kind) ownHooks() []metacontroller.HookName {
+	return slices.DeleteFunc(k.Hooks(), func(hook metacontroller.HookName) bool {
+		return hook == metacontroller.FinalizeHook && reflect.ValueOf(k.Finalize).IsZero()
+	})
+}
+
+// observesChildren reports whether a case has observed children and is answered
+// without an error.
+func observesChildren(c corpus.Case) bool {
+	answer, err := c.Call()
+	return err == nil && answer.Observed > 0
 }

@@ -1,17 +1,43 @@
 package operettatest
 
 import (
+	"context"
+	"encoding/json"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/laws"
-	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
+
+// kind is an operator with its cases and samples.
+type kind struct {
+	metacontroller.Controller
+
+	dir     string // the root of the project
+	all     []metacontroller.Controller
+	cases   []corpus.Case
+	samples []corpus.Sample
+}
+
+func newKind(t testing.TB, dir string, controller metacontroller.Controller, all []metacontroller.Controller, samples []corpus.Sample) kind {
+	t.Helper()
+	cases, err := corpus.ReadKind(filepath.Join(dir, "testdata"), controller)
+	require.NoError(t, err)
+	return kind{Controller: controller, dir: dir, all: all, cases: cases, samples: slices.DeleteFunc(slices.Clone(samples), func(sample corpus.Sample) bool {
+		return sample.Controller.Name() != controller.Name()
+	})}
+}
+
+// short is the name of a case or a sample without that of its kind.
+func (k kind) short(c corpus.Case) string { return strings.TrimPrefix(c.Name, k.Name()+"/") }
 
 // casesAndSamples returns the cases, and the samples as cases without observed
 // children.
@@ -32,19 +58,35 @@ func (k kind) each(t *testing.T, cases []corpus.Case, test func(*testing.T, corp
 	}
 }
 
-// eachSample tests the samples, each in a parallel subtest.
-func (k kind) eachSample(t *testing.T, test func(*testing.T, []metacontroller.Controller, corpus.Sample)) {
-	for _, sample := range k.samples {
-		t.Run(sample.Name, func(t *testing.T) {
-			t.Parallel()
-			test(t, k.all, sample)
-		})
+// parentsCanBeStored requires that the API server would store the parent of each case,
+// unless the name of the case says otherwise.
+func (k kind) parentsCanBeStored(t *testing.T) {
+	if len(k.CRD) == 0 {
+		t.Skip("the operator has no CRD: set Controller.CRD")
 	}
+	k.each(t, k.casesAndSamples(), func(t *testing.T, c corpus.Case) {
+		var request struct{ Parent json.RawMessage }
+		require.NoError(t, json.Unmarshal(c.Request, &request))
+		var parent object
+		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(request.Parent, &parent))
+		unknown, refusals := k.schema(t).Admit(context.Background(), parent, nil)
+		isNamed := func(word string) bool { return strings.Contains(c.Name, word) }
+		switch {
+		case isNamed("bad-spec"), isNamed("undecodable-spec"):
+			require.NotEmpty(t, refusals, "the API server takes it: choose another name")
+		case isNamed("is-an-error"): // of the API server, or of the hook
+		default:
+			require.Empty(t, refusals, "the API server refuses it: mend it, or name the case bad-spec-...")
+		}
+		require.Empty(t, unknown, "the API server drops these fields")
+	})
 }
 
-// parentsCanBeStored: the API server accepts the custom resource of each case.
-func (k kind) parentsCanBeStored(t *testing.T) {
-	k.each(t, k.casesAndSamples(), laws.Stored)
+// schema returns the schema of the operator's CRD.
+func (k kind) schema(t testing.TB) *crd.Schema {
+	schema, err := crd.Compiled(k.CRD, k.Parent.Version())
+	require.NoError(t, err)
+	return schema
 }
 
 // callsShareNothing answers every case twice at once, as the server does. Only
@@ -66,21 +108,22 @@ func (k kind) callsShareNothing(t *testing.T) {
 // laws checks each answer against the laws of all operators. A case of an error
 // is checked by its golden.
 func (k kind) laws(t *testing.T) {
-	for _, c := range k.casesAndSamples() {
+	k.each(t, k.casesAndSamples(), func(t *testing.T, c corpus.Case) {
 		answer, err := c.Call()
 		if err != nil {
-			continue
+			t.Skip("it is answered with an error")
 		}
-		t.Run(k.short(c), func(t *testing.T) {
-			t.Parallel()
-			for _, law := range laws.OfAnswers() {
-				t.Run(law.Name, func(t *testing.T) {
-					advise(t, law.Remedy)
-					law.Check(t, c, answer)
-				})
+		t.Parallel()
+		for _, law := range lawsOfAnswers {
+			if !slices.Contains(law.hooks, c.Hook) {
+				continue
 			}
-		})
-	}
+			t.Run(law.name, func(t *testing.T) {
+				advise(t, law.remedy)
+				law.check(k, t, c, answer)
+			})
+		}
+	})
 }
 
 // advise logs what to do if the test fails.
@@ -90,57 +133,4 @@ func advise(t *testing.T, remedy string) {
 			t.Log("what to do: " + remedy)
 		}
 	})
-}
-
-// customizeAnswers: customize succeeds for a damaged parent.
-func (k kind) customizeAnswers(t *testing.T) {
-	if !slices.Contains(k.Hooks(), metacontroller.CustomizeHook) {
-		t.Skip("the operator has no customize hook")
-	}
-	k.each(t, laws.Specs(t, k.casesAndSamples()), func(t *testing.T, c corpus.Case) {
-		t.Parallel()
-		laws.CustomizeAnswers(t, c)
-	})
-}
-
-// nothingForged: values that a user writes onto children are not passed on.
-func (k kind) nothingForged(t *testing.T) {
-	tried, answered := laws.Forged(t, k.cases)
-	if tried > 30 {
-		require.Greater(t, answered, tried/2, "most forged requests are refused, so that little was tested")
-	}
-}
-
-func (k kind) casesComeToRest(t *testing.T) {
-	for _, c := range k.cases {
-		if _, err := c.Call(); err != nil || c.Hook != metacontroller.SyncHook {
-			continue
-		}
-		t.Run(k.short(c), func(t *testing.T) {
-			t.Parallel()
-			laws.ComesToRest(t, k.all, c)
-		})
-	}
-}
-
-// samplesBecomeReady plays each sample until it is Ready, deletes each child
-// once, and deletes the sample, of which nothing may be left.
-func (k kind) samplesBecomeReady(t *testing.T) { k.eachSample(t, laws.Lives) }
-
-// samplesSurviveLostStatus loses the status of each sync in turn.
-func (k kind) samplesSurviveLostStatus(t *testing.T) { k.eachSample(t, laws.LostStatuses) }
-
-// exploredInner is the size of the largest sample, in bytes, that the inner
-// loop explores.
-const exploredInner = 1000
-
-// samplesSurviveWhatIsLate explores a few schedules of each sample; in the
-// inner loop, of one small sample.
-func (k kind) samplesSurviveWhatIsLate(t *testing.T) {
-	if testenv.Inner() {
-		k.samples = slices.DeleteFunc(slices.Clone(k.samples[:min(1, len(k.samples))]), func(sample corpus.Sample) bool {
-			return len(sample.Parent) > exploredInner
-		})
-	}
-	k.eachSample(t, laws.Explored)
 }

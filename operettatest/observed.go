@@ -45,14 +45,6 @@ func StatefulSet(name string, replicas, ready int) Object {
 		currentRevision: %s-1, updateRevision: %[3]s-1}}`, replicas, ready, name))
 }
 
-// DaemonSet returns one whose status is about its newest generation, with an
-// updated Pod on each node, some of them ready.
-func DaemonSet(name string, nodes, ready int) Object {
-	return With(Child("apps/v1", "DaemonSet", name), fmt.Sprintf(`{metadata: {generation: 1}, status: {
-		observedGeneration: 1, desiredNumberScheduled: %d, currentNumberScheduled: %[1]d, updatedNumberScheduled: %[1]d, numberReady: %d,
-		numberAvailable: %[2]d, numberUnavailable: %d}}`, nodes, ready, max(0, nodes-ready)))
-}
-
 // Job returns one that runs, or that has ended with the condition Complete or
 // Failed.
 func Job(name, end string) Object {
@@ -74,13 +66,6 @@ func Pod(name string, phase corev1.PodPhase) Object {
 	}
 	return With(Child("v1", "Pod", name), fmt.Sprintf(`{status: {phase: %s, conditions: [{type: PodScheduled, status: "True"},
 		{type: ContainersReady, status: %q}, {type: Ready, status: %[2]q}]}}`, phase, ready))
-}
-
-// WaitingPod returns one with a container that waits for a reason of the
-// kubelet, such as ImagePullBackOff or CrashLoopBackOff.
-func WaitingPod(name, container, reason string) Object {
-	return With(Pod(name, corev1.PodPending), fmt.Sprintf(`{status: {containerStatuses: [
-		{name: %s, ready: false, restartCount: 0, image: "", imageID: "", state: {waiting: {reason: %s}}}]}}`, container, reason))
 }
 
 // With returns a copy of an object, changed by a merge patch in YAML, as in

@@ -55,6 +55,18 @@ var mutants = map[string]func(metacontroller.Controller) metacontroller.Controll
 			}
 		}
 	}),
+	"copies annotations": answering(func(result *metacontroller.Result[toyStatus], web *toy, seen metacontroller.Observed) {
+		for _, observed := range metacontroller.ListReadable[metav1.PartialObjectMetadata](seen.Children, "apps/v1", "Deployment") {
+			copied := deployment(web)
+			copied.Annotations = observed.Annotations
+			result.Children[0] = copied
+		}
+	}),
+	"drops the child without a status": answering(func(result *metacontroller.Result[toyStatus], web *toy, seen metacontroller.Observed) {
+		if seen.Children.Len() > 0 && len(web.Status.Conditions) == 0 {
+			result.Children = nil
+		}
+	}),
 	"never Ready": answering(func(result *metacontroller.Result[toyStatus], _ *toy, _ metacontroller.Observed) {
 		for i := range result.Status.Conditions {
 			if result.Status.Conditions[i].Type == "Ready" {
@@ -188,6 +200,8 @@ func TestWrongOperatorsAreFound(t *testing.T) {
 	for mutant, told := range map[string]struct{ part, remedy string }{
 		"drops the child that it has made": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
 		"another answer each time":         {"laws", "do not range over a map into a list: sort its keys; read no clock but request.Now"},
+		"copies annotations":               {"nothing_forged_is_passed_on", "restate an observed child with metacontroller.Keep, and copy no text from one"},
+		"drops the child without a status": {"laws", "rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on"},
 		"Ready from the beginning": {"samples_survive_what_is_late",
 			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
 		"never Ready": {"samples_become_Ready", "operetta simulate with the sample tells the story"},

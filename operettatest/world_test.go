@@ -108,15 +108,6 @@ func TestStoriesThatFailSayWhy(t *testing.T) {
 			world.Play()
 			world.RequireGone()
 		},
-		"times as much, and at most 2.0 times is wanted": func(t testing.TB) {
-			operettatest.RequireGrowth(t, 2, func() {}, func() {
-				sum := 0
-				for n := range 1 << 26 { // some 50 ms
-					sum ^= n
-				}
-				runtime.KeepAlive(sum)
-			})
-		},
 		"the sync hook of Web answers with an error": func(t testing.TB) {
 			operettatest.Ask(t, webController(), metacontroller.SyncHook, operettatest.Request{Parent: "{metadata: {name: shop}, spec: {}}"})
 		},
@@ -151,7 +142,6 @@ func TestAStoryIsTold(t *testing.T) {
 	world.Delete("Web/shop")
 	world.Play()
 	world.RequireGone()
-	require.Equal(t, []string{"shop"}, world.Deleted("Deployment"))
 
 	var lives []string
 	steps := 0
@@ -190,12 +180,10 @@ func TestObservedChildrenAreWhatTheAPIServerHas(t *testing.T) {
 	}{
 		"Deployment":  {operettatest.Deployment("a", 3, 1), &appsv1.Deployment{}},
 		"StatefulSet": {operettatest.StatefulSet("a", 3, 1), &appsv1.StatefulSet{}},
-		"DaemonSet":   {operettatest.DaemonSet("a", 3, 1), &appsv1.DaemonSet{}},
 		"Job":         {operettatest.Job("a", ""), &batchv1.Job{}},
 		"done":        {operettatest.Job("a", "Complete"), &batchv1.Job{}},
 		"failed":      {operettatest.Job("a", "Failed"), &batchv1.Job{}},
 		"Pod":         {operettatest.Pod("a", corev1.PodRunning), &corev1.Pod{}},
-		"waiting":     {operettatest.WaitingPod("a", "main", "ImagePullBackOff"), &corev1.Pod{}},
 		"ConfigMap":   {operettatest.Child("v1", "ConfigMap", "a"), &corev1.ConfigMap{}},
 	} {
 		require.NoError(t, kruntime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(test.object.Object, test.into, true), name)

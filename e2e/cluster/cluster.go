@@ -58,7 +58,6 @@ type Cluster struct {
 	Kubeconfig string
 
 	options  Options
-	token    string // of the administrator
 	binaries map[tools.Tool]string
 	mu       sync.Mutex // guards what Run, End, Kill and PID do with running
 	running  []*process

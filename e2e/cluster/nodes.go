@@ -63,12 +63,8 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	if _, _, err := c.Kubectl("wait", "--for=condition=Ready", "node/node-1", "--timeout=60s"); err != nil {
 		return fmt.Errorf("wait for the node: %w", err)
 	}
-	return c.waitForAccount()
-}
-
-// waitForAccount waits for the ServiceAccount default, without which no Pod is admitted.
-func (c *Cluster) waitForAccount() error {
-	_, _, err := c.Kubectl("wait", "--for=create", "serviceaccount/default", "--namespace=default", "--timeout=60s")
+	// Without it no Pod is admitted.
+	_, _, err = c.Kubectl("wait", "--for=create", "serviceaccount/default", "--namespace=default", "--timeout=60s")
 	return err
 }
 

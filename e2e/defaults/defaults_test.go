@@ -14,7 +14,6 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/laws"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
@@ -33,9 +32,14 @@ func TestChildrenHaveTheDefaultsOfKubernetes(t *testing.T) {
 		require.NoError(t, err)
 		answer, err := apiserver.ParseJSON(encoded)
 		require.NoError(t, err)
+		request, err := apiserver.ParseJSON(one.Request)
+		require.NoError(t, err)
 		observed := map[string]bool{}
-		for _, child := range laws.ObservedIn(laws.Parsed(t, one.Request), "children") {
-			observed[corpus.Ref(child)] = true
+		groups, _ := request["children"].(map[string]any) // a customize hook is told of none
+		for _, group := range groups {
+			for _, child := range group.(map[string]any) {
+				observed[corpus.Ref(child.(map[string]any))] = true
+			}
 		}
 		for _, child := range items(answer, "children") {
 			refused := len(c.refused)

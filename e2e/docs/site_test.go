@@ -87,9 +87,6 @@ func (s *site) bin() string { return filepath.Join(s.home, "bin") }
 func (s *site) env() []string {
 	s.Helper()
 	env := []string{"HOME=" + s.home, "TMPDIR=" + s.home, "PATH=" + s.bin() + ":" + os.Getenv("PATH"), "GOFLAGS=-buildvcs=false -trimpath"}
-	kubectl, err := tools.Build(s.Context(), tools.Kubectl)
-	require.NoError(s, err)
-	env = append(env, tools.CacheVariable+"="+filepath.Dir(filepath.Dir(kubectl[tools.Kubectl])))
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY"} { // which a new home would change, too
 		value, err := exec.Command("go", "env", name).Output()
 		require.NoError(s, err)

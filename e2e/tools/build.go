@@ -16,10 +16,6 @@ import (
 	"time"
 )
 
-// CacheVariable names the environment variable that moves the cache of built
-// binaries, for instance to a directory that a CI system keeps between runs.
-const CacheVariable = "OPERETTA_E2E_CACHE"
-
 // Build returns the path of each tool's binary, building those that the cache
 // does not hold yet. The first build of a control plane takes minutes, all
 // later calls a fraction of a second. It must be called from within the module
@@ -115,13 +111,9 @@ func moduleDir(ctx context.Context) (string, error) {
 // and Go version, and makes it. Any change of these may change the binaries, so
 // it leads to another directory; old ones are never reused and can be deleted.
 func cacheDir(ctx context.Context) (string, error) {
-	root := os.Getenv(CacheVariable)
-	if root == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("find a cache directory (or set %s): %w", CacheVariable, err)
-		}
-		root = filepath.Join(user, "operetta-e2e")
+	root, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a cache directory: %w", err)
 	}
 	platform, err := goCommand(ctx, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
@@ -140,10 +132,7 @@ func cacheDir(ctx context.Context) (string, error) {
 		}
 		key.Write(content)
 	}
-	dir, err := filepath.Abs(filepath.Join(root, hex.EncodeToString(key.Sum(nil))[:16]))
-	if err != nil {
-		return "", err
-	}
+	dir := filepath.Join(root, "operetta-e2e", hex.EncodeToString(key.Sum(nil))[:16])
 	return dir, os.MkdirAll(dir, 0o755)
 }
 

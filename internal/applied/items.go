@@ -12,7 +12,6 @@ import (
 // https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go
 var mergeKeys = [...]string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
-// mergeKey returns the name of the field that identifies the items of both lists, or "".
 func mergeKey(applied, observed []any) string {
 	for _, key := range mergeKeys {
 		if isKey(key, applied) && isKey(key, observed) {

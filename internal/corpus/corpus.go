@@ -108,7 +108,7 @@ func readCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if c.Controller = controllers[i]; !slices.Contains(c.Controller.Hooks(), c.Hook) {
 		return c, fmt.Errorf("%s has no hook %s", kind, hook)
 	}
-	text, err := documents.ReadBelow(dir, path)
+	text, err := os.ReadFile(filepath.Join(dir, path))
 	if err != nil {
 		return c, err
 	}
@@ -116,7 +116,7 @@ func readCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if err != nil {
 		return c, fmt.Errorf("the file %w", err)
 	}
-	read, err := New(c.Controller, c.Hook, source)
+	read, err := New(c.Controller.Call, c.Controller, c.Hook, source)
 	read.Name = c.Name
 	return read, err
 }
@@ -124,14 +124,9 @@ func readCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 // Ask answers a request, as [metacontroller.Controller.Call] does.
 type Ask func(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error)
 
-// New returns the case of a request in JSON, written as in an .in.yaml file.
-func New(controller metacontroller.Controller, hook metacontroller.HookName, source []byte) (Case, error) {
-	return NewAsking(controller.Call, controller, hook, source)
-}
-
-// NewAsking is New with a function that calls the controller for missing
-// hashes, for example within limits.
-func NewAsking(ask Ask, controller metacontroller.Controller, hook metacontroller.HookName, source []byte) (Case, error) {
+// New returns the case of a request in JSON, written as in an .in.yaml file. It asks for missing
+// hashes, perhaps within limits.
+func New(ask Ask, controller metacontroller.Controller, hook metacontroller.HookName, source []byte) (Case, error) {
 	c := Case{Controller: controller, Hook: hook, Now: StandardNow}
 	var settings struct {
 		Now *time.Time `json:"now"`

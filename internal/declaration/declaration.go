@@ -42,7 +42,6 @@ func Check(controllers ...metacontroller.Controller) error {
 	return errors.Join(all...)
 }
 
-// mistakes returns what is wrong with a declaration.
 func mistakes(c metacontroller.Controller) []error {
 	var all []error
 	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
@@ -134,7 +133,6 @@ var (
 	versionPattern = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
 )
 
-// mistakes returns what is wrong with the names of a kind.
 func mistakesOfKind(r metacontroller.Resource) []error {
 	if !kindPattern.MatchString(r.Kind) {
 		return []error{fmt.Errorf("the Kind %q is no name of a kind: write it as in Deployment", r.Kind)}

@@ -36,11 +36,6 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readOpen(file, path)
-}
-
-// readOpen is [ReadFile] for a file that is open, which it closes.
-func readOpen(file *os.File, path string) ([]byte, error) {
 	defer func() { _ = file.Close() }() // it is only read
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder: write the path of a file", path)

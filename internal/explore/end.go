@@ -37,7 +37,7 @@ func (r *Run) settle() {
 // checkEnd compares the result with that of a new custom resource.
 func (r *Run) checkEnd(outcome simulate.Outcome) {
 	name := simulate.RefOf(outcome.Parent).String()
-	if told := r.checkRefused(outcome); told {
+	if r.checkRefused(outcome) {
 		return
 	}
 	if outcome.Failure != "" {

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/declaration"
-	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/manifests/crds"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -147,7 +146,6 @@ func (t Tree) addKustomization(folder string, resources []string) error {
 	return nil
 }
 
-// shardsFolder is the overlay for several Metacontrollers.
 const shardsFolder = "deploy/overlays/sharded"
 
 // addShards adds the overlay. It has the files of deploy/ once more, because a
@@ -158,7 +156,7 @@ func (t Tree) addShards(p Project) error {
 			return err
 		}
 	}
-	whole, err := documents.ReadBelow(p.Root, "deploy/kustomization.yaml")
+	whole, err := os.ReadFile(filepath.Join(p.Root, "deploy/kustomization.yaml"))
 	if err != nil {
 		return fmt.Errorf("reading what is divided into shards: %w", err)
 	}
@@ -167,7 +165,7 @@ func (t Tree) addShards(p Project) error {
 		return err
 	}
 	for _, name := range beside {
-		if files[name], err = documents.ReadBelow(p.Root, filepath.Join("deploy", name)); err != nil {
+		if files[name], err = os.ReadFile(filepath.Join(p.Root, "deploy", name)); err != nil {
 			return fmt.Errorf("reading what is divided into shards: %w", err)
 		}
 	}
@@ -196,7 +194,7 @@ func (s section) enclosed(path string) (begin, end []byte) {
 // addSections adds a file with the sections in their places, if it exists and has a place
 // for them.
 func (t Tree) addSections(root, path string, sections ...section) error {
-	text, err := documents.ReadBelow(root, path)
+	text, err := os.ReadFile(filepath.Join(root, path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

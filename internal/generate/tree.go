@@ -21,7 +21,6 @@ import (
 // root.
 type Tree map[string][]byte
 
-// add adds a generated YAML file.
 func (t Tree) add(path string, content []byte) {
 	t[path] = append([]byte(manifests.Header), content...)
 }
@@ -77,7 +76,7 @@ func (t Tree) changes(root string) ([]string, error) {
 	}
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
-		content, err := documents.ReadBelow(root, path)
+		content, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading what was generated: %w", err)
 		}

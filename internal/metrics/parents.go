@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -18,44 +19,45 @@ const (
 	// rememberedFor is how long a custom resource counts after its last request.
 	// Metacontroller resyncs each at least every 30 minutes.
 	rememberedFor = 65 * time.Minute
-	// sweepPause is the interval at which expired custom resources are removed.
-	sweepPause = 10 * time.Second
 	// otherReason is the label of every reason that no operator declares: myjob copies
 	// reasons of the kubelet and of containers.
 	otherReason = "Other"
 )
 
 // parents counts custom resources by their Ready condition and its reason, as of the last
-// request about each.
+// request about each. It implements [prometheus.Collector].
 type parents struct {
-	*prometheus.GaugeVec
-
-	now       func() time.Time
-	most      int
-	seed      maphash.Seed
-	uncounted prometheus.Counter // answers about custom resources beyond most
+	description *prometheus.Desc
+	now         func() time.Time
+	most        int
+	seed        maphash.Seed
+	uncounted   prometheus.Counter // answers about custom resources beyond most
 
 	mu         sync.Mutex
-	classes    map[class]prometheus.Gauge // all that may be counted; nil if it never was
-	remembered map[uint64]parent          // by a hash of kind, name and UID: names can be long
-	swept      time.Time
+	counts     map[class]*count  // all that may be counted
+	remembered map[uint64]parent // by a hash of kind, name and UID: names can be long
 }
 
 // class are the label values by which parents are counted.
 type class struct{ kind, ready, reason string }
 
+// count is how many parents a class has had at the last scrape. One that was never used is not told.
+type count struct {
+	parents int
+	isUsed  bool
+}
+
 type parent struct {
-	counted prometheus.Gauge
-	seen    time.Time
+	of   *count
+	seen time.Time
 }
 
 func (m *Metrics) addParents(controllers []metacontroller.Controller, most int) {
 	p := &parents{
-		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "operetta_parents", Help: "Custom resources by the status and the reason of their Ready condition, as this process has last answered for them.",
-		}, []string{"kind", "ready", "reason"}),
+		description: prometheus.NewDesc("operetta_parents", "Custom resources by the status and the reason of their Ready condition, as this process has last answered for them.",
+			[]string{"kind", "ready", "reason"}, nil),
 		now: time.Now, most: most, seed: maphash.MakeSeed(),
-		classes: map[class]prometheus.Gauge{}, remembered: map[uint64]parent{},
+		counts: map[class]*count{}, remembered: map[uint64]parent{},
 		uncounted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "operetta_parents_uncounted_total", Help: "Answers about custom resources that operetta_parents does not count, because it has as many others as it can.",
 		}),
@@ -63,7 +65,7 @@ func (m *Metrics) addParents(controllers []metacontroller.Controller, most int) 
 	for _, controller := range controllers {
 		for _, reason := range slices.Concat(operator.Reasons(), controller.Reasons, []string{otherReason}) {
 			for _, ready := range []string{"True", "False", "Unknown"} {
-				p.classes[class{controller.Name(), ready, reason}] = nil
+				p.counts[class{controller.Name(), ready, reason}] = &count{}
 			}
 		}
 	}
@@ -74,41 +76,21 @@ func (m *Metrics) addParents(controllers []metacontroller.Controller, most int) 
 
 // note remembers the Ready condition in an answer, or forgets a finalized parent.
 func (p *parents) note(kind string, answer *metacontroller.Answer) {
-	key, now := p.keyOf(kind, &answer.Parent), p.now()
+	key, ready := p.keyOf(kind, &answer.Parent), answer.Ready
+	of := cmp.Or(p.counts[class{kind, ready.Status, ready.Reason}], p.counts[class{kind, ready.Status, otherReason}])
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before, isKnown := p.remembered[key]
-	counted := p.gaugeOf(class{kind, answer.Ready.Status, answer.Ready.Reason})
+	_, isKnown := p.remembered[key]
 	switch {
-	case answer.Finalized && isKnown:
-		p.forget(key, before)
-		return
-	case answer.Finalized || counted == nil:
-		return
-	case isKnown:
-		before.counted.Dec()
-	case len(p.remembered) >= p.most:
-		if p.sweep(now); len(p.remembered) >= p.most {
-			p.uncounted.Inc()
-			return
-		}
+	case answer.Finalized:
+		delete(p.remembered, key)
+	case of == nil: // there is no such status
+	case !isKnown && len(p.remembered) >= p.most:
+		p.uncounted.Inc()
+	default:
+		of.isUsed = true
+		p.remembered[key] = parent{of, p.now()}
 	}
-	counted.Inc()
-	p.remembered[key] = parent{counted, now}
-}
-
-// gaugeOf returns nil for a Ready condition that is not counted.
-func (p *parents) gaugeOf(c class) prometheus.Gauge {
-	counted, isDeclared := p.classes[c]
-	if !isDeclared {
-		c.reason = otherReason
-		counted, isDeclared = p.classes[c]
-	}
-	if counted == nil && isDeclared {
-		counted = p.WithLabelValues(c.kind, c.ready, c.reason)
-		p.classes[c] = counted
-	}
-	return counted
 }
 
 func (p *parents) keyOf(kind string, id *metacontroller.Identity) uint64 {
@@ -121,28 +103,27 @@ func (p *parents) keyOf(kind string, id *metacontroller.Identity) uint64 {
 	return hash.Sum64()
 }
 
-func (p *parents) forget(key uint64, is parent) {
-	delete(p.remembered, key)
-	is.counted.Dec()
-}
+// Describe implements [prometheus.Collector].
+func (p *parents) Describe(to chan<- *prometheus.Desc) { to <- p.description }
 
-// sweep forgets parents that had no request for rememberedFor.
-func (p *parents) sweep(now time.Time) {
-	if now.Sub(p.swept) < sweepPause {
-		return
-	}
-	p.swept = now
-	for key, is := range p.remembered {
-		if now.Sub(is.seen) > rememberedFor {
-			p.forget(key, is)
-		}
-	}
-}
-
-// Collect implements [prometheus.Collector].
+// Collect implements [prometheus.Collector]. It forgets parents that had no request for rememberedFor.
 func (p *parents) Collect(to chan<- prometheus.Metric) {
 	p.mu.Lock()
-	p.sweep(p.now())
-	p.mu.Unlock()
-	p.GaugeVec.Collect(to)
+	defer p.mu.Unlock()
+	for _, of := range p.counts {
+		of.parents = 0
+	}
+	now := p.now()
+	for key, is := range p.remembered {
+		if now.Sub(is.seen) > rememberedFor {
+			delete(p.remembered, key)
+			continue
+		}
+		is.of.parents++
+	}
+	for c, of := range p.counts {
+		if of.isUsed {
+			to <- prometheus.MustNewConstMetric(p.description, prometheus.GaugeValue, float64(of.parents), c.kind, c.ready, c.reason)
+		}
+	}
 }

@@ -110,9 +110,9 @@ func TestParentsAreForgotten(t *testing.T) {
 	r.at = r.at.Add(rememberedFor)
 	r.answered("web", "b", "True", "Fine", false)
 	r.requireCounts(t, "web True Fine 2")
-	r.at = r.at.Add(sweepPause)
+	r.at = r.at.Add(time.Second)
 	r.requireCounts(t, "web True Fine 1")
-	r.at = r.at.Add(rememberedFor + sweepPause)
+	r.at = r.at.Add(rememberedFor)
 	r.requireCounts(t)
 	require.Empty(t, r.remembered)
 }
@@ -133,6 +133,7 @@ func TestParentsAreBounded(t *testing.T) {
 	r.answered("web", "new", "False", "Creating", false)
 	r.requireCounts(t, "web True Fine 99", "web False Creating 1")
 	r.at = r.at.Add(rememberedFor + time.Second)
+	r.requireCounts(t)
 	r.answered("web", "newer", "True", "Fine", false)
 	r.requireCounts(t, "web True Fine 1")
 }

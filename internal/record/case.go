@@ -100,9 +100,9 @@ func (out *pair) fill(e Exchange, request []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	ask := func(hook metacontroller.HookName, now time.Time, request []byte) (metacontroller.Answer, error) {
-		return e.Controller.CallContext(ctx, hook, now, request, metacontroller.Limits{MaxAnswerBytes: mostAnswer})
+		return e.Controller.CallContext(ctx, hook, now, request, mostAnswer)
 	}
-	c, err := corpus.NewAsking(ask, e.Controller, e.Hook, body)
+	c, err := corpus.New(ask, e.Controller, e.Hook, body)
 	var answer metacontroller.Answer
 	if err == nil {
 		answer, err = ask(c.Hook, c.Now, c.Request)

@@ -50,7 +50,6 @@ var customary = []file{
 	{"docs/NAME.md", "kind/page.md.tmpl"},
 }
 
-// data is the data of a kind's templates.
 type data struct {
 	Kind, Group, Version, ShortName             string
 	Name, Plural, A, Category, Module, NameRule string
@@ -71,36 +70,25 @@ func NewKind(root string, kind Kind) (Plan, error) {
 	if p.changed[listPath], err = project.list.with(project.module, kind.name()); err != nil {
 		return p, err
 	}
-	for _, f := range customary {
-		if project.hasFor(f.path) {
-			if err := p.addKindFile(f, kind, project); err != nil {
-				return p, err
-			}
-		}
-	}
 	return p, p.addKind(kind, project)
 }
 
-// addKind adds the files that each kind has.
+// addKind adds the files of a kind.
 func (p Plan) addKind(kind Kind, project project) error {
-	for _, f := range files {
-		if err := p.addKindFile(f, kind, project); err != nil {
+	data := data{
+		Kind: kind.Kind, Group: kind.Group, Version: kind.Version, ShortName: kind.ShortName,
+		Name: kind.name(), Plural: declaration.PluralOf(kind.Kind), A: article(kind.Kind),
+		Category: project.category, Module: project.module,
+		NameRule: "metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit",
+	}
+	for _, f := range slices.Concat(files, slices.DeleteFunc(slices.Clone(customary), project.lacks)) {
+		if err := p.render(strings.ReplaceAll(f.path, "NAME", kind.name()), f.template, data); err != nil {
 			return err
 		}
 	}
 	return p.check()
 }
 
-func (p Plan) addKindFile(f file, kind Kind, project project) error {
-	return p.render(strings.ReplaceAll(f.path, "NAME", kind.name()), f.template, data{
-		Kind: kind.Kind, Group: kind.Group, Version: kind.Version, ShortName: kind.ShortName,
-		Name: kind.name(), Plural: declaration.PluralOf(kind.Kind), A: article(kind.Kind),
-		Category: project.category, Module: project.module,
-		NameRule: "metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit",
-	})
-}
-
-// name returns the kind in lower case, as in packages, routes and files.
 func (k Kind) name() string { return strings.ToLower(k.Kind) }
 
 func article(kind string) string {
@@ -118,18 +106,15 @@ var (
 
 // occupied are names in lower case that a kind's package cannot have, because
 // it imports another of that name, the go command ignores its folder, no import can have it,
-// or it has a file of that name.
-var occupied = strings.Fields("deploy hooks init internal main metacontroller operator testdata vendor types sync observe children status invariants")
-
-// declared are names that the package of a kind declares.
-var declared = []string{"Controller", "Spec", "Status"}
+// it has a file of that name, or it declares that name.
+var occupied = strings.Fields("deploy hooks init internal main metacontroller operator testdata vendor types sync observe children status invariants controller spec")
 
 // complete checks the names of the kind, and fills in missing ones.
 func (k *Kind) complete(project project) error {
 	switch {
 	case !kindPattern.MatchString(k.Kind) || len(k.Kind) > 63:
 		return fmt.Errorf("%q is no name of a kind: write it in UpperCamelCase, as in RedisCache", k.Kind)
-	case token.IsKeyword(k.name()) || slices.Contains(occupied, k.name()) || slices.Contains(declared, k.Kind):
+	case token.IsKeyword(k.name()) || slices.Contains(occupied, k.name()):
 		return fmt.Errorf("no package can be called %s for the kind %s: choose another kind, such as My%s", k.name(), k.Kind, k.Kind)
 	case slices.Contains(project.kinds, k.name()):
 		return fmt.Errorf("the kind %s is there already, in hooks/%s: choose another, or edit that", k.Kind, k.name())

@@ -3,6 +3,7 @@ package scaffold
 import (
 	"errors"
 	"fmt"
+	"go/version"
 	"io/fs"
 	"os"
 	"path"
@@ -42,7 +43,6 @@ var moduleFiles = []file{
 	{"main.go", "module/main.go.tmpl"},
 }
 
-// moduleData is the data of a module's templates.
 type moduleData struct {
 	Module, Program, Image, Version, Go, Toolchain, Header string
 }
@@ -79,7 +79,7 @@ func NewModule(root string, module Module, kind Kind) (Plan, error) {
 	}
 	data := moduleData{
 		Module: module.Path, Program: program, Image: module.Path, Version: module.Version,
-		Go: majorMinor(module.Toolchain), Toolchain: module.Toolchain, Header: manifests.Header,
+		Go: strings.TrimPrefix(version.Lang("go"+module.Toolchain), "go") + ".0", Toolchain: module.Toolchain, Header: manifests.Header,
 	}
 	for _, f := range moduleFiles {
 		if err := p.render(f.path, f.template, data); err != nil {
@@ -132,13 +132,4 @@ func (p Plan) addServer(data moduleData) error {
 func groupOf(module string) string {
 	parts := strings.Split(module, "/")
 	return strings.ReplaceAll(parts[1], "_", "-") + "." + parts[0]
-}
-
-// majorMinor returns the version of the language: 1.26.0 of 1.26.8.
-func majorMinor(version string) string {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 {
-		return version
-	}
-	return parts[0] + "." + parts[1] + ".0"
 }

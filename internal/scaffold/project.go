@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/operetta-dev/operetta/internal/documents"
 )
 
 // project is what the templates need to know of an existing project.
@@ -36,7 +34,7 @@ var (
 // readProject reads the project in a folder. The error says what a project needs.
 func readProject(root string) (project, error) {
 	p := project{root: root}
-	text, err := documents.ReadBelow(root, "go.mod")
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, fmt.Errorf("%s has no go.mod: run this in the root of a project, or start one with --module example.com/acme/operators DIR", root)
 	}
@@ -69,7 +67,7 @@ func readProject(root string) (project, error) {
 func (p *project) readKinds() error {
 	groups := map[string]bool{}
 	for _, kind := range p.kinds {
-		text, err := documents.ReadBelow(p.root, filepath.Join("hooks", kind, "types.go"))
+		text, err := os.ReadFile(filepath.Join(p.root, "hooks", kind, "types.go"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("reading the project: %w", err)
 		}
@@ -90,11 +88,11 @@ func (p *project) readKinds() error {
 	return nil
 }
 
-// hasFor reports whether each kind of the project has a file, whose path has NAME for
+// lacks reports whether not each kind of the project has a file, whose path has NAME for
 // the kind.
-func (p project) hasFor(path string) bool {
-	return len(p.kinds) > 0 && !slices.ContainsFunc(p.kinds, func(kind string) bool {
-		_, err := os.Stat(filepath.Join(p.root, strings.ReplaceAll(path, "NAME", kind)))
+func (p project) lacks(f file) bool {
+	return len(p.kinds) == 0 || slices.ContainsFunc(p.kinds, func(kind string) bool {
+		_, err := os.Stat(filepath.Join(p.root, strings.ReplaceAll(f.path, "NAME", kind)))
 		return err != nil
 	})
 }

@@ -32,7 +32,6 @@ type Plan struct {
 	changed map[string][]byte
 }
 
-// newPlan returns an empty plan for a project.
 func newPlan(root string) Plan {
 	return Plan{root: root, created: map[string][]byte{}, changed: map[string][]byte{}}
 }

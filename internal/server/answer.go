@@ -95,7 +95,7 @@ func (s *Server) call(ctx context.Context, e *exchange, controller metacontrolle
 	e.called = time.Now()
 	s.running.Store(e, nil)
 	defer s.running.Delete(e)
-	return controller.CallContext(ctx, e.hook, now, body, metacontroller.Limits{MaxAnswerBytes: s.options.MaxAnswerBytes})
+	return controller.CallContext(ctx, e.hook, now, body, s.options.MaxAnswerBytes)
 }
 
 func (e *exchange) send() {
@@ -110,7 +110,6 @@ func (e *exchange) send() {
 
 var contentJSON = []string{"application/json"}
 
-// refuse answers with an error.
 func (e *exchange) refuse(err error) {
 	e.err = err
 	answer, ok := errors.AsType[*refusal](err)

@@ -47,7 +47,6 @@ func hasName(certificate *x509.Certificate, name string) bool {
 	return certificate.Subject.CommonName == name || slices.Contains(certificate.DNSNames, name) || slices.ContainsFunc(certificate.URIs, isURI)
 }
 
-// leastToken is the minimum length of a token.
 const leastToken = 16
 
 // tokenForm matches a valid bearer token (RFC 6750).

@@ -32,10 +32,6 @@ type exchange struct {
 	stack          string // of a panic
 }
 
-func (s *Server) newExchange(w http.ResponseWriter) *exchange {
-	return &exchange{ResponseWriter: w, server: s, began: time.Now(), route: s.noRoute}
-}
-
 // Unwrap is for [http.ResponseController].
 func (e *exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/http/pprof"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -21,7 +22,7 @@ func (s *Server) Hooks() http.Handler {
 		w.(*exchange).refuse(errNoPost)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e := s.newExchange(w)
+		e := &exchange{ResponseWriter: w, server: s, began: time.Now(), route: s.noRoute}
 		defer e.end(r)
 		// Before routing: who may not call learns no routes.
 		if err := s.options.Credentials.check(w, r); err != nil {

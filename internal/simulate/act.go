@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Enabled returns the internal actions that are due in a World with late
-// caches.
+// Enabled returns the internal actions that are due in a World with late caches.
 func (w *World) Enabled() []Action {
 	var list []Action
 	for _, kind := range w.composite.PendingKinds() {
@@ -44,12 +46,10 @@ func (w *World) Do(a Action) bool {
 	return done
 }
 
-// flush turns the events since the last step into a step.
 func (w *World) flush() {
 	if len(w.events) == 0 {
 		return
 	}
-	w.happened += len(w.events)
 	w.Steps = append(w.Steps, Step{Number: len(w.Steps) + 1, Time: w.now, Events: w.events})
 	w.events = nil
 	w.recent = w.recent[max(0, len(w.recent)-remembered):]
@@ -91,23 +91,20 @@ func (w *World) do(a Action) bool {
 	return true
 }
 
-// doOutside performs actions of people and nodes.
 func (w *World) doExternal(a Action) bool {
-	if a.Do == "create" {
-		return w.noteRefusal(w.create([]byte(a.Detail)))
-	}
 	switch a.Do {
+	case "create":
+		return w.noteRefusal(w.create([]byte(a.Detail)))
 	case "quota":
 		w.note("creations are refused: " + a.Target)
-		kind := a.Target
-		if kind == "off" {
-			kind = ""
-		}
-		w.server.SetQuota(kind)
+		w.server.SetQuota(strings.TrimSuffix(a.Target, "off"))
 		w.builtin.CheckAll()
 		return true
 	case "mend":
-		w.mend()
+		w.faults = nil
+		w.server.SetQuota("")
+		w.composite.Retry()
+		w.builtin.CheckAll()
 		return true
 	}
 	ref, found := w.find(a.Target)
@@ -127,14 +124,14 @@ func (w *World) doExternal(a Action) bool {
 		w.builtin.Evict(ref)
 		return true
 	case "fail", "hold":
-		w.trigger(w.faults.add(Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}))
+		fault := &faultState{Fault: Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}, left: 1}
+		w.faults = append(w.faults, fault)
+		w.trigger(fault)
 		return true
 	}
 	return false
 }
 
-// noteRefusal records why the API server refused a request, and reports whether
-// it accepted it.
 func (w *World) noteRefusal(err error) bool {
 	if err != nil {
 		w.note("refused: " + err.Error())
@@ -147,7 +144,6 @@ func (w *World) note(detail string) {
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
 }
 
-// calm plays steps in which all caches are current.
 func (w *World) calm(number string) bool {
 	n, err := strconv.Atoi(cmp.Or(number, "1"))
 	if err != nil {
@@ -155,7 +151,7 @@ func (w *World) calm(number string) bool {
 	}
 	done := false
 	for range n {
-		if w.checkRoom() != nil {
+		if w.server.Full() != nil {
 			break
 		}
 		busy := w.Step()
@@ -182,7 +178,6 @@ func (w *World) sync(a Action) bool {
 	return w.composite.Sync(ref, fault)
 }
 
-// pass advances the time by a duration or to the next timer.
 func (w *World) pass(duration string) bool {
 	if duration != "timer" {
 		d, err := time.ParseDuration(duration)
@@ -208,4 +203,17 @@ func (w *World) find(target string) (Ref, bool) {
 		return heard, true
 	}
 	return ref, found
+}
+
+// create applies an object that does not exist yet, or a custom resource.
+func (w *World) create(text []byte) error {
+	object, err := ParseObject(text)
+	if err != nil {
+		return err
+	}
+	object.SetNamespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
+	if ref := RefOf(object); w.server.Get(ref) != nil && !w.isParentKind(ref) {
+		return apierrors.NewAlreadyExists(w.server.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	}
+	return w.Apply(text)
 }

@@ -38,8 +38,7 @@ const (
 	Struck   Verb = "struck"   // by a fault, see Detail
 )
 
-// Event is a change of an object in one step. All changes of one sort in one
-// step are one event.
+// Event is a change of an object in one step. All changes of one sort in one step are one event.
 type Event struct {
 	Verb Verb
 	// Object is the object after the event, or before its removal. It must not
@@ -53,7 +52,6 @@ type Event struct {
 	Detail string
 }
 
-// record records a change as an event of the current step.
 func (w *World) record(c apiserver.Write) {
 	w.recent = append(w.recent, c)
 	by := string(c.By)
@@ -77,7 +75,6 @@ func (w *World) record(c apiserver.Write) {
 	}
 }
 
-// addEvent adds an event, or merges it into an earlier one of the step.
 func (w *World) addEvent(event Event) {
 	for i := len(w.events) - 1; i >= 0 && i >= len(w.events)-16; i-- {
 		other := &w.events[i]
@@ -89,7 +86,6 @@ func (w *World) addEvent(event Event) {
 	w.events = append(w.events, event)
 }
 
-// hidden are the members of metadata that are not shown.
 var hidden = []string{"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp", "deletionGracePeriodSeconds"}
 
 // hiddenAnnotations are written with every change.
@@ -160,7 +156,6 @@ func Differences(before, after Object) []Difference {
 // thousands of levels.
 const longestPath = 300
 
-// difference appends the fields in which two values differ.
 func difference(list []Difference, path string, before, after any) []Difference {
 	if apiserver.Equal(before, after) {
 		return list
@@ -188,7 +183,6 @@ func difference(list []Difference, path string, before, after any) []Difference 
 	return append(list, Difference{path, was, is})
 }
 
-// keyOf returns the field by which the items of two lists are told apart, or "".
 func keyOf(old, now []any) string {
 	key := composite.MergeKey(old, now)
 	if isTyped(old) && isTyped(now) {
@@ -217,7 +211,6 @@ func keysOf(objects ...map[string]any) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// whole returns a value in one line.
 func whole(value any) string {
 	if value == nil {
 		return "(none)"
@@ -232,7 +225,6 @@ func whole(value any) string {
 	return string(text)
 }
 
-// around returns two texts, cut to what is around their first difference.
 func around(before, after string) (was, is string) {
 	const most, context = 60, 20
 	old, now := []rune(before), []rune(after)

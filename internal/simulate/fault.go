@@ -14,8 +14,7 @@ import (
 // FaultKind is a kind of fault.
 type FaultKind string
 
-// The kinds of faults. A fault of an object that controls Pods applies to its
-// Pods.
+// The kinds of faults. A fault of an object that controls Pods applies to its Pods.
 const (
 	// Fail keeps an object from becoming ready: its Pods crash, or fail if they
 	// are not restarted; a load balancer gets no address, a claim no volume.
@@ -30,7 +29,6 @@ const (
 	Evict FaultKind = "evict"
 )
 
-// flaps is how many times a flapping object is not ready.
 const flaps = 2
 
 // Fault applies to the objects of a kind and name, in every namespace.
@@ -93,27 +91,17 @@ func (f FaultTargets) Parse() ([]Fault, error) {
 	return faults, nil
 }
 
-// matches reports whether the fault names an object.
 func (f Fault) matches(object Object) bool {
-	if f.Kind == "Image" {
-		return runsImage(object, f.Name)
-	}
-	return object.GetKind() == f.Kind && object.GetName() == f.Name
-}
-
-// runsImage reports whether an object is a Pod with a container of that image.
-func runsImage(object Object, image string) bool {
-	if object.GetKind() != "Pod" {
-		return false
+	if f.Kind != "Image" {
+		return object.GetKind() == f.Kind && object.GetName() == f.Name
 	}
 	containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "containers")
-	return slices.ContainsFunc(containers, func(container any) bool {
+	return object.GetKind() == "Pod" && slices.ContainsFunc(containers, func(container any) bool {
 		fields, _ := container.(map[string]any)
-		return fields["image"] == image
+		return fields["image"] == f.Name
 	})
 }
 
-// faultState is the state of a Fault.
 type faultState struct {
 	Fault
 
@@ -122,72 +110,40 @@ type faultState struct {
 	left   int  // remaining changes of those that end
 }
 
-// faults are all faults of a simulation.
-type faults struct {
-	list []*faultState
-	get  func(Ref) Object
-}
-
-func newFaults(list []Fault, get func(Ref) Object) *faults {
-	f := &faults{get: get}
-	for _, fault := range list {
-		t := f.add(fault)
-		switch {
-		case fault.What == Flap:
-			t.left = 2 * flaps
-		case fault.Step == 0 && (fault.What == Fail || fault.What == Hold):
-			t.active, t.left = true, 0
-		}
-	}
-	return f
-}
-
-// add adds a fault that applies now.
-func (f *faults) add(fault Fault) *faultState {
+func newFault(fault Fault) *faultState {
 	t := &faultState{Fault: fault, left: 1}
-	f.list = append(f.list, t)
+	switch {
+	case fault.What == Flap:
+		t.left = 2 * flaps
+	case fault.Step == 0 && (fault.What == Fail || fault.What == Hold):
+		t.active, t.left = true, 0
+	}
 	return t
 }
 
-// Fails reports whether an object never becomes ready.
-func (f *faults) Fails(object Object) bool { return f.applies(Fail, object) }
-
-// Holds reports whether a running Pod becomes neither ready nor done.
-func (f *faults) Holds(object Object) bool { return f.applies(Hold, object) }
-
-// Flaps reports whether a Pod is not ready for now.
-func (f *faults) Flaps(object Object) bool { return f.applies(Flap, object) }
-
-// applies reports whether a lasting fault applies to an object, or to what
-// controls it.
-func (f *faults) applies(what FaultKind, object Object) bool {
+// isStruck reports whether a lasting fault applies to an object, or to what controls it.
+func (w *World) isStruck(what string, object Object) bool {
 	struck := false
-	for _, t := range f.list {
-		if t.What != what || t.met && !t.active {
+	for _, t := range w.faults {
+		if string(t.What) != what || t.met && !t.active {
 			continue
 		}
-		for o := object; o != nil; o = f.controllerOf(o) {
+		for o := object; o != nil; {
 			if t.matches(o) {
 				t.met = true
 				struck = struck || t.active
 			}
+			owner, _ := apiserver.ControllerOf(o)
+			o = w.server.Get(owner)
 		}
 	}
 	return struck
 }
 
-func (f *faults) controllerOf(object Object) Object {
-	owner, found := apiserver.ControllerOf(object)
-	if !found {
-		return nil
-	}
-	return f.get(owner)
-}
-
-// unmet returns the faults that have found no object.
-func (f *faults) unmet() []string {
+// UnmetFaults returns the faults that have found no object, as KIND/NAME.
+func (w *World) UnmetFaults() []string {
 	var list []string
-	for _, t := range f.list {
+	for _, t := range w.faults {
 		if !t.met {
 			list = append(list, t.Kind+"/"+t.Name)
 		}

@@ -2,13 +2,9 @@ package simulate
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
 func textIn(name, text string) []byte {
@@ -26,25 +22,4 @@ func TestThereIsRoomForSoManyObjects(t *testing.T) {
 	const says = "the simulated cluster is full: ConfigMap/more is one more than 10000 objects: simulate something smaller"
 	require.EqualError(t, w.Apply(textIn("more", "")), says)
 	require.EqualError(t, w.Play(), says)
-}
-
-func TestThereIsRoomForSoMuchText(t *testing.T) {
-	const parts = 4
-	w := New(Options{})
-	note := func(name string) error {
-		object := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "example.com/v1", "kind": "Note", "metadata": map[string]any{"name": name},
-			"spec": map[string]any{"text": strings.Repeat("x", 128<<20/parts-1<<10)},
-		}}
-		_, err := w.server.Create(apiserver.ByUser, object)
-		return err
-	}
-	for i := range parts {
-		require.NoError(t, note(fmt.Sprintf("a%d", i)))
-	}
-	require.NoError(t, w.Play())
-	require.NoError(t, note("more"), "it is known when it is there")
-	const says = "the simulated cluster is full: with Note/more its objects have more than 128 MiB: simulate something smaller"
-	require.EqualError(t, w.Play(), says)
-	require.EqualError(t, note("yet-more"), says)
 }

@@ -2,26 +2,24 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// Play plays until nothing changes any more, triggers the faults that wait for
-// that, and then checks that another sync of each parent a second later writes
-// nothing, and that two syncs answer the same bytes. The error says what keeps
-// changing, or which check failed.
+// Play plays until nothing changes any more, triggers the faults that wait for that, and then
+// checks that another sync of each parent a second later writes nothing, and that two syncs answer
+// the same bytes. The error says what keeps changing, or which check failed.
 func (w *World) Play() error {
 	w.quiet = map[Ref]bool{}
 	for range w.options.MaxSteps {
 		busy := w.Step()
-		if err := w.checkRoom(); err != nil {
+		if err := w.server.Full(); err != nil {
 			return err
 		}
 		if busy {
@@ -40,8 +38,7 @@ func (w *World) Play() error {
 	return fmt.Errorf("no fixed point after %d steps: %s", w.options.MaxSteps, w.whatChanges())
 }
 
-// Step plays one step, and reports whether anything happened or is about to
-// happen.
+// Step plays one step, and reports whether anything happened or is about to happen.
 func (w *World) Step() bool {
 	w.now = w.now.Add(time.Second)
 	w.builtin.BeginStep()
@@ -53,7 +50,6 @@ func (w *World) Step() bool {
 	return w.composite.IsBusy() || w.builtin.IsBusy()
 }
 
-// wait moves the clock to the next timer, if there is one.
 func (w *World) wait() bool {
 	next := w.nextTimer()
 	if next.IsZero() {
@@ -66,14 +62,12 @@ func (w *World) wait() bool {
 	return true
 }
 
-// nextTimer returns when the next timer is due, or zero.
 func (w *World) nextTimer() time.Time {
 	return apiserver.Earliest(w.composite.NextTimer(), w.builtin.NextTimer())
 }
 
-// strikeDue triggers the faults of this step.
 func (w *World) triggerDue(step int) {
-	for _, t := range w.faults.list {
+	for _, t := range w.faults {
 		if t.Step > 0 && t.Step <= step && t.left > 0 {
 			t.Step = 0
 			w.trigger(t)
@@ -81,9 +75,8 @@ func (w *World) triggerDue(step int) {
 	}
 }
 
-// strikeNext triggers the next fault that waits for convergence.
 func (w *World) triggerNext() bool {
-	for _, t := range w.faults.list {
+	for _, t := range w.faults {
 		if t.left > 0 {
 			w.trigger(t)
 			return true
@@ -95,15 +88,10 @@ func (w *World) triggerNext() bool {
 func (w *World) trigger(t *faultState) {
 	t.left--
 	detail := string(t.What) + " " + t.Kind + "/" + t.Name
-	switch t.What {
-	case Fail, Hold:
-		t.active = true
-	case Flap:
-		t.active = !t.active
-		if !t.active {
-			detail += " is over"
-		}
-	case Vanish, Evict:
+	wasActive := t.active
+	t.active = t.What == Fail || t.What == Hold || t.What == Flap && !wasActive
+	if wasActive && !t.active {
+		detail += " is over"
 	}
 	targets := slices.DeleteFunc(w.Objects(), func(object Object) bool { return !t.matches(object) })
 	// A child may have the kind and the name of the custom resource, in another API group: it is meant then.
@@ -117,39 +105,28 @@ func (w *World) trigger(t *faultState) {
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
 	if t.What == Vanish || t.What == Evict {
 		for _, object := range targets {
-			w.hit(t.What, RefOf(object))
+			if t.What == Evict {
+				w.builtin.Evict(RefOf(object))
+			} else {
+				_ = w.Delete(RefOf(object)) // it was there a moment ago
+			}
 		}
 	}
 	w.builtin.CheckPods()
 }
 
-func (w *World) hit(what FaultKind, ref Ref) {
-	if what == Evict {
-		w.builtin.Evict(ref)
-		return
-	}
-	if err := w.Delete(ref); err != nil && !apierrors.IsNotFound(err) {
-		panic(err) // only an eviction can be refused
-	}
-}
-
-// checkGone checks that no object is still being deleted.
 func (w *World) checkGone() error {
 	for _, p := range w.composite.Parents() {
 		object := w.server.Get(p.Ref)
 		if object == nil || object.GetDeletionTimestamp() == nil {
 			continue
 		}
-		reason := p.Failure
-		if reason == "" {
-			reason = "the finalizers " + strings.Join(object.GetFinalizers(), ", ") + " hold it"
-		}
+		reason := cmp.Or(p.Failure, "the finalizers "+strings.Join(object.GetFinalizers(), ", ")+" hold it")
 		return fmt.Errorf("%s is being deleted and does not go: %s", w.describe(p.Ref), reason)
 	}
 	return nil
 }
 
-// checkQuiet syncs every parent twice more, a second later.
 func (w *World) checkQuiet() error {
 	var failures []error
 	for _, p := range w.composite.Parents() {
@@ -166,7 +143,6 @@ func (w *World) checkQuiet() error {
 	return errors.Join(failures...)
 }
 
-// noteUnacted says once which children of custom resources that are not Ready nothing acts on.
 func (w *World) noteUnacted() {
 	for _, outcome := range w.Outcomes() {
 		if outcome.Ready == "True" {
@@ -194,7 +170,7 @@ func (w *World) checkParent(parent Ref) error {
 		return fmt.Errorf("another sync fails: %w", err)
 	}
 	if w.composite.Requests() != requests {
-		if changes := w.changesOf(w.recent[seen:]); len(changes) > 0 {
+		if changes := changesOf(w.recent[seen:]); len(changes) > 0 {
 			return fmt.Errorf("another sync writes %s", strings.Join(changes, "; "))
 		}
 		return errors.New("another sync writes something that the API server drops, and so would every other")
@@ -210,13 +186,10 @@ func (w *World) checkParent(parent Ref) error {
 	return nil
 }
 
-// remembered is how many changes are kept for the error that says what keeps
-// changing.
 const remembered = 200
 
-// whatChanges names the objects and fields of the latest changes.
 func (w *World) whatChanges() string {
-	changes := w.changesOf(w.recent[max(0, len(w.recent)-40):])
+	changes := changesOf(w.recent[max(0, len(w.recent)-40):])
 	if len(changes) == 0 {
 		return "the hooks are called again and again"
 	}
@@ -227,8 +200,7 @@ func (w *World) whatChanges() string {
 	return strings.Join(changes, "; ")
 }
 
-// changesOf describes changes, each once.
-func (w *World) changesOf(list []apiserver.Write) []string {
+func changesOf(list []apiserver.Write) []string {
 	var lines []string
 	add := func(line string) {
 		if !slices.Contains(lines, line) {
@@ -250,15 +222,4 @@ func (w *World) changesOf(list []apiserver.Write) []string {
 		}
 	}
 	return lines
-}
-
-// maxEvents is how many events a simulation may have.
-const maxEvents = 500_000
-
-// checkRoom returns the error that ends a simulation that has grown too large.
-func (w *World) checkRoom() error {
-	if w.happened > maxEvents {
-		return w.server.Overflow("more than %d changes in %d steps", maxEvents, len(w.Steps))
-	}
-	return w.server.Full()
 }

@@ -78,11 +78,11 @@ func podProgress(object Object) string {
 }
 
 func jobProgress(object Object) string {
-	for _, kind := range []string{"Complete", "Failed", "Suspended"} {
-		if c := Condition(object, kind); c.Status == "True" {
-			if kind == "Failed" {
-				return "failed: " + c.Message
-			}
+	if c := Condition(object, "Failed"); c.Status == "True" {
+		return "failed: " + c.Message
+	}
+	for _, kind := range []string{"Complete", "Suspended"} {
+		if Condition(object, kind).Status == "True" {
 			return strings.ToLower(kind)
 		}
 	}

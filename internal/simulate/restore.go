@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,37 +27,24 @@ func (w *World) Restore(request []byte) error {
 	if err != nil {
 		return fmt.Errorf("the parent: %w", err)
 	}
-	if err := w.restoreAll(apiserver.ByUser, without(content["related"], content["children"]), nil); err != nil {
-		return fmt.Errorf("the related object %w", err)
-	}
 	if err := w.restoreAll(apiserver.ByHook, content["children"], parent); err != nil {
 		return fmt.Errorf("the child %w", err)
+	}
+	if err := w.restoreAll(apiserver.ByUser, content["related"], nil); err != nil {
+		return fmt.Errorf("the related object %w", err)
 	}
 	return nil
 }
 
-// without returns the objects of a request's map of maps that are not in another.
-func without(content, other any) map[string]any {
-	left := map[string]any{}
-	groups, _ := content.(map[string]any)
-	others, _ := other.(map[string]any)
-	for kind, group := range groups {
-		objects, _ := group.(map[string]any)
-		known, _ := others[kind].(map[string]any)
-		objects = maps.Clone(objects)
-		maps.DeleteFunc(objects, func(name string, _ any) bool { return known[name] != nil })
-		left[kind] = objects
-	}
-	return left
-}
-
-// restoreAll stores the objects of a request's map of maps.
 func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error {
 	groups, _ := content.(map[string]any)
 	for _, kind := range keysOf(groups) {
 		objects, _ := groups[kind].(map[string]any)
 		for _, name := range keysOf(objects) {
 			stored, err := w.restore(by, objects[name], owner)
+			if owner == nil && apierrors.IsAlreadyExists(err) {
+				continue // a child can be related, too
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -69,7 +56,6 @@ func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error 
 	return nil
 }
 
-// restore stores an object with its status, and with its owner if it has one.
 func (w *World) restore(by apiserver.Actor, content any, owner Object) (Object, error) {
 	fields, ok := content.(map[string]any)
 	if !ok {

@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
@@ -65,8 +67,7 @@ func (w *World) Parents() []Object {
 	return list
 }
 
-// List returns the objects of a kind in the order of their names. They are not to
-// be modified.
+// List returns the objects of a kind in the order of their names. They are not to be modified.
 func (w *World) List(apiVersion, kind string) []Object { return w.server.List(apiVersion, kind) }
 
 // Heard returns an object as Metacontroller's cache has it, or nil.
@@ -79,3 +80,44 @@ func IsInjected(err error) bool { return composite.IsInjected(err) }
 // sends, before the API server handles it. An error of the function is returned
 // as a refusal. The World must use DynamicApply.
 func (w *World) Ask(tell func(Asked) error) { w.composite.Ask(tell) }
+
+func (w *World) unheard() string {
+	const most = 4
+	var parts []string
+	for _, kind := range w.composite.PendingKinds() {
+		words := map[Ref]string{}
+		var refs []Ref
+		for _, write := range w.composite.Pending(kind) {
+			if words[write.Ref] == "" {
+				refs = append(refs, write.Ref)
+			}
+			words[write.Ref] = staleness(w.composite.Heard(write.Ref), write.After)
+		}
+		for _, ref := range refs {
+			parts = append(parts, ref.String()+" "+words[ref])
+		}
+	}
+	if len(parts) > most {
+		parts = append(parts[:most], fmt.Sprintf("and %d more", len(parts)-most))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func staleness(known, now Object) string {
+	switch {
+	case now == nil:
+		return "is gone"
+	case known == nil:
+		return "exists"
+	case known.GetUID() != now.GetUID():
+		return "is another one"
+	case known.GetDeletionTimestamp() == nil && now.GetDeletionTimestamp() != nil:
+		return "is being deleted"
+	case known.GetGeneration() != now.GetGeneration():
+		return "has another spec"
+	}
+	if progress := Progress(now); progress != "" && progress != Progress(known) {
+		return "is " + progress
+	}
+	return "has changed"
+}

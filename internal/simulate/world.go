@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,8 +26,7 @@ const DefaultMaxSteps = 200
 type Options struct {
 	// Controllers are the operators, whose parents are played.
 	Controllers []metacontroller.Controller
-	// Installation names their CompositeControllers. The default is that of
-	// Operetta.
+	// Installation names their CompositeControllers. The default is that of Operetta.
 	Installation manifests.Installation
 	// Call calls their hooks.
 	Call Call
@@ -48,7 +48,9 @@ type Options struct {
 	SkipValidation bool
 }
 
-// start is the time at which every simulation begins.
+// maxRequest is how large an object in a request may be for an API server, in bytes.
+const maxRequest = 3 << 20
+
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // World is a cluster in memory.
@@ -61,10 +63,9 @@ type World struct {
 	server    *apiserver.Server
 	composite *composite.Metacontroller
 	builtin   *controllers.Builtin
-	faults    *faults
+	faults    []*faultState
 	events    []Event      // of the present step
 	quiet     map[Ref]bool // parents for which Play has checked that another sync changes nothing
-	happened  int          // events in Steps
 	recent    []apiserver.Write
 	foreign   map[Ref]bool
 	refusals  int                // of requests by people
@@ -82,12 +83,14 @@ func New(options Options) *World {
 	w.server = apiserver.New(apiserver.Options{
 		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})
-	w.faults = newFaults(options.Faults, w.server.Get)
+	for _, fault := range options.Faults {
+		w.faults = append(w.faults, newFault(fault))
+	}
 	w.composite = composite.New(w.server, composite.Options{
 		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply,
 		HookVersion: options.HookVersion, Late: options.Late, Memory: options.Memory, Failed: w.hookFailed,
 	})
-	w.builtin = controllers.New(w.server, controllers.Options{Faults: w.faults, Program: w.runProgram, Late: options.Late})
+	w.builtin = controllers.New(w.server, controllers.Options{Struck: w.isStruck, Program: w.runProgram, Late: options.Late})
 	w.server.Watch(w.record)
 	return w
 }
@@ -96,8 +99,8 @@ func New(options Options) *World {
 // is no parent belongs to someone else. The error is that of the API server,
 // including the refusal of an edit by a validation rule.
 func (w *World) Apply(text []byte) error {
-	if len(text) > apiserver.MaxRequest {
-		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", apiserver.MaxRequest))
+	if len(text) > maxRequest {
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxRequest))
 	}
 	object, err := ParseObject(text)
 	if err != nil {
@@ -132,7 +135,6 @@ func (w *World) Apply(text []byte) error {
 	return err
 }
 
-// addNamespace creates a namespace if it is missing.
 func (w *World) addNamespace(name string) error {
 	namespace := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
@@ -163,18 +165,13 @@ func (w *World) Get(ref Ref) Object { return w.server.Get(ref) }
 // Now returns the time inside the World.
 func (w *World) Now() time.Time { return w.now }
 
-// Objects returns all objects in the order of kinds and names. They are not to
-// be modified.
+// Objects returns all objects in the order of kinds and names. They are not to be modified.
 func (w *World) Objects() []Object { return w.server.Objects() }
-
-// UnmetFaults returns the faults that have found no object, as KIND/NAME.
-func (w *World) UnmetFaults() []string { return w.faults.unmet() }
 
 // IsOfParent reports whether an object is a custom resource that is played.
 func (w *World) IsOfParent(object Object) bool { return w.isParentKind(RefOf(object)) }
 
-// IsChild reports whether an object is, or was, owned by a custom resource that
-// is played.
+// IsChild reports whether an object is, or was, owned by a custom resource that is played.
 func (w *World) IsChild(object Object) bool {
 	owner, found := apiserver.ControllerOf(object)
 	return found && w.isParentKind(owner)
@@ -196,8 +193,7 @@ type Outcome struct {
 	Ready, Reason, Message string
 	// Failure is why its last sync failed, or empty.
 	Failure string
-	// Quiet is set if [World.Play] has checked that another sync changes
-	// nothing.
+	// Quiet is set if [World.Play] has checked that another sync changes nothing.
 	Quiet bool
 	// Calls counts the calls of its hooks, Children the objects it owns.
 	Calls, Children int
@@ -205,8 +201,7 @@ type Outcome struct {
 	After time.Duration
 }
 
-// Outcomes returns how the custom resources that still exist ended, in the
-// order of their names.
+// Outcomes returns how the custom resources that still exist ended, in the order of their names.
 func (w *World) Outcomes() []Outcome {
 	var list []Outcome
 	var after time.Duration
@@ -228,9 +223,26 @@ func (w *World) Outcomes() []Outcome {
 	return list
 }
 
-// hookFailed records the failure of a sync.
 func (w *World) hookFailed(parent Ref, reason string) {
 	w.events = append(w.events, Event{Verb: Failed, Object: w.server.Get(parent), By: "Metacontroller", Detail: reason})
 }
 
 func (w *World) describe(ref Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.Key()) }
+
+func (w *World) runProgram(pod *corev1.Pod) error {
+	for _, controller := range w.options.Controllers {
+		if controller.SimulatedWorkload == nil {
+			continue
+		}
+		if err := controller.SimulatedWorkload(cluster{w.server}, pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type cluster struct{ server *apiserver.Server }
+
+func (c cluster) AddEphemeralContainer(namespace, pod string, container corev1.EphemeralContainer) error {
+	return c.server.AddEphemeralContainer(apiserver.ByKubernetes, Ref{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: pod}, container)
+}

@@ -156,7 +156,6 @@ func withMethods[T any](v reflect.Value) T {
 	return pointer.Interface().(T)
 }
 
-// field is a member of a struct's wire form.
 type field struct {
 	name      string
 	key       []byte // the name as a JSON string, with a colon
@@ -166,7 +165,6 @@ type field struct {
 	isReason  bool                     // of a condition
 }
 
-// fieldsOf returns the fields of a struct in the order of their JSON names.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for _, f := range Fields(t) {
@@ -202,7 +200,6 @@ func isZeroOf(f Field) func(reflect.Value) bool {
 	}
 }
 
-// isEmpty reports whether a field is left out of the wire form.
 func (f *field) isEmpty(v reflect.Value) bool {
 	return f.omitempty && (v.IsZero() || f.isZero != nil && f.isZero(v))
 }

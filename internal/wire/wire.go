@@ -50,7 +50,6 @@ func AppendStatus(b []byte, status any) ([]byte, error) {
 	return w.write(reflect.ValueOf(status))
 }
 
-// writer writes one value.
 type writer struct {
 	b        []byte
 	depth    int
@@ -118,7 +117,6 @@ func (s structure) write(w *writer, v reflect.Value, meant bool) (bool, error) {
 	return w.close(start, meant), nil
 }
 
-// texts writes a map of strings.
 func (w *writer) texts(v reflect.Value, meant bool) (bool, error) {
 	start, without := w.open()
 	texts := *(v.Addr().Interface().(*map[string]string))
@@ -137,7 +135,6 @@ func (w *writer) texts(v reflect.Value, meant bool) (bool, error) {
 	return w.close(start, meant), nil
 }
 
-// mapping writes any other map.
 func (w *writer) mapping(v reflect.Value, meant bool) (bool, error) {
 	start, without := w.open()
 	keys := v.MapKeys()

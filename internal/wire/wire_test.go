@@ -150,10 +150,6 @@ type (
 		Shout     *shout       `json:"shout"`
 		Shouts    []*shout     `json:"shouts"`
 	}
-	ambiguous struct {
-		Shared
-		also
-	}
 	also    struct{ Phase string }
 	hidden  struct{ *also }
 	color   byte
@@ -191,15 +187,6 @@ type (
 		Empty   json.RawMessage         `json:"empty,omitempty"`
 	}
 	level int
-	// Left and Right embed pointers to one another.
-	Left struct {
-		*Right
-		Phase string
-	}
-	Right struct {
-		*Left
-		Other string
-	}
 )
 
 // MarshalJSON gives a number a name.
@@ -217,7 +204,7 @@ func TestWireFormIsThatOfEncodingJSON(t *testing.T) {
 			Address: netip.MustParseAddr("10.0.0.1"), Addresses: []netip.Addr{netip.MustParseAddr("fe80::1")}, Number: "1.50",
 			Any: map[string]any{"n": json.Number("12345678901234567890"), "a": netip.MustParseAddr("10.0.0.2")}, Left: "l", Shout: new(shout("a")), Shouts: []*shout{new(shout("b"))},
 		},
-		ambiguous{Shared{"p", "o"}, also{"q"}}, hidden{&also{"p"}}, Left{&Right{nil, "o"}, "p"},
+		hidden{&also{"p"}},
 		numbers{0.1, 1e21, [3]int{1, 2, 3}, [2]byte{4, 5}, []color{1, 0}, map[shout]int{"s": 1}, 3},
 		options{time.Time{}.In(time.FixedZone("", 3600)), 0, "b", "c", generic[int]{7}},
 		map[string]string{"": "x", "a": "b"}, map[string]any{"": map[string]any{"": 1}},

@@ -28,10 +28,10 @@ func TestEveryCommandIsRun(t *testing.T) {
 	require.Len(t, planned, len(offline)+len(live)+len(elsewhere)+len(nowhere))
 	t.Logf("%d commands: %d are run offline, %d live, %d by tests of their own, and %d are not run", len(planned), len(offline), len(live), len(elsewhere), len(nowhere))
 	for _, c := range elsewhere {
-		require.True(t, isTest(t, c.Reason), "%s: there is no test %s", c.At(), c.Reason)
+		require.True(t, isTest(t, c.Rule.Reason), "%s: there is no test %s", c.At(), c.Rule.Reason)
 	}
 	for _, c := range nowhere {
-		t.Logf("%s: not run, %s: %s", c.At(), c.Reason, c.Short())
+		t.Logf("%s: not run, %s: %s", c.At(), c.Rule.Reason, c.Short())
 	}
 	require.Greater(t, len(planned), 150)
 
@@ -88,7 +88,7 @@ func TestParse(t *testing.T) {
 
 	for text, wrong := range map[string]string{
 		"```sh\nkubectl get \\\n```\n":         "a.md:2: the command has no end",
-		"```sh\nkubectl get pods\n":            "a.md:1: the block has no end",
+		"```sh\nkubectl get pods\n":            "a.md: the last block has no end",
 		"x\n```\nkubectl get pods\n```\n":      "a.md:2: a block that begins with a command says so",
 		"```console\nNAME\n$ kubectl get\n```": "a.md:2: output before the first command",
 	} {
@@ -99,25 +99,25 @@ func TestParse(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	shown := []Command{
-		{File: "a.md", Line: 1, Text: "operetta config"}, {File: "a.md", Line: 2, Text: "operetta render - | kubectl diff -f -"},
-		{File: "a.md", Line: 3, Text: "helm install"}, {File: "a.md", Line: 4, Text: "(kubectl get)"},
+		{File: "README.md", Line: 1, Text: "operetta config"}, {File: "README.md", Line: 2, Text: "operetta render - | kubectl diff -f -"},
+		{File: "README.md", Line: 3, Text: "helm install"}, {File: "README.md", Line: 4, Text: "(kubectl get)"}, {File: "docs/build.md", Text: "operetta config"},
 	}
 	_, err := Plan(shown, nil)
-	require.ErrorContains(t, err, "a.md:3: no test runs helm install")
-	helm := Rule{File: "a.md", Command: "helm", Place: Nowhere, Reason: "why"}
+	require.ErrorContains(t, err, "README.md:3: no test runs helm install")
+	helm := Rule{File: "README.md", Command: "helm", Place: Nowhere, Reason: "why"}
 	planned, err := Plan(shown, []Rule{helm})
 	require.NoError(t, err)
 	var places []Place
 	for _, p := range planned {
 		places = append(places, p.Place)
 	}
-	require.Equal(t, []Place{Offline, Live, Nowhere, Live}, places)
+	require.Equal(t, []Place{Offline, Live, Nowhere, Live, Live}, places)
 
 	for wrong, rules := range map[string][]Rule{
-		`"helm b" in a.md is for 1 commands, and begins 0`:   {helm, {File: "a.md", Command: "helm b"}},
-		`"operetta" in a.md is for 1 commands, and begins 2`: {helm, {File: "a.md", Command: "operetta"}},
-		"a.md:3: 2 rules are about helm install":             {helm, {File: "a.md", Command: "helm install"}},
-		"gives no reason":                                    {{File: "a.md", Command: "helm", Place: Nowhere}},
+		`"helm b" in README.md is for 1 commands, and begins 0`:   {helm, {File: "README.md", Command: "helm b"}},
+		`"operetta" in README.md is for 1 commands, and begins 2`: {helm, {File: "README.md", Command: "operetta"}},
+		"README.md:3: 2 rules are about helm install":             {helm, {File: "README.md", Command: "helm install"}},
+		"gives no reason": {{File: "README.md", Command: "helm", Place: Nowhere}},
 	} {
 		_, err := Plan(shown, rules)
 		require.ErrorContains(t, err, wrong)

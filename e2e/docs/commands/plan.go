@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,16 +22,20 @@ const (
 	Nowhere Place = "nowhere"
 )
 
-// programs are those that Offline has.
-var programs = []string{"bin/operetta", "operetta", "./acme", "curl", "go", "make", "cd", "mkdir"}
+// programs are those that Offline has, and offlinePages the pages whose commands it runs.
+var (
+	programs     = []string{"bin/operetta", "operetta", "./acme", "curl", "go", "make", "cd", "mkdir"}
+	offlinePages = []string{"README.md", "docs/cli.md", "docs/concepts.md", "docs/configuration.md"}
+)
 
-// placeOf is where a command runs that no rule is about: one with kubectl needs a cluster.
+// placeOf is where a command runs that no rule is about: one with kubectl needs a cluster, and
+// what is beside it on most pages does, too.
 func placeOf(c Command) Place {
 	text := c.Short()
-	if strings.Contains(" "+strings.ReplaceAll(text, "(", " "), " kubectl ") {
+	switch {
+	case !slices.Contains(offlinePages, c.File), strings.Contains(" "+strings.ReplaceAll(text, "(", " "), " kubectl "):
 		return Live
-	}
-	if isKnown(text) {
+	case isKnown(text):
 		return Offline
 	}
 	return ""
@@ -38,22 +43,18 @@ func placeOf(c Command) Place {
 
 // isKnown tells whether a line begins with a program of which commands are shown.
 func isKnown(line string) bool {
-	for _, program := range append(programs, "kubectl") {
-		if strings.HasPrefix(strings.TrimPrefix(line, prompt), program+" ") {
-			return true
-		}
-	}
-	return false
+	program, _, hasMore := strings.Cut(strings.TrimPrefix(line, prompt), " ")
+	return hasMore && (program == "kubectl" || slices.Contains(programs, program))
 }
 
-// Rule is about one command that is not run where its program says, or in another way.
+// Rule is about one command that is not run where its page says, or in another way.
 type Rule struct {
 	// File and Command say which: Command is the beginning of its Short text, by which no
 	// other command of the page begins, or Times as many. A rule with a Heading is about those
 	// below it, and without a Command about all of them.
 	File, Heading, Command string
 	Times                  int
-	// Place is where it is run, and Reason why not where its program says.
+	// Place is where it is run, and Reason why not where its page says.
 	Place  Place
 	Reason string
 	// Exit is the exit code that it must have.
@@ -65,16 +66,12 @@ type Rule struct {
 	Among, Varies string
 }
 
-// Planned is a command with the place where it is run, and what a rule says of it.
+// Planned is a command with the place where it is run, and the rule about it, if there is one.
 type Planned struct {
 	Command
 
-	Place  Place
-	Reason string
-	Exit   int
-	Serves bool
-	Among  string
-	Varies string
+	Place Place
+	Rule  Rule
 }
 
 // Plan says of each command where it is run.
@@ -89,7 +86,7 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 			if r.File == c.File && (r.Heading == "" || r.Heading == c.Heading) && strings.HasPrefix(c.Short(), r.Command) {
 				matched[i]++
 				found++
-				p.Reason, p.Exit, p.Serves, p.Among, p.Varies = r.Reason, r.Exit, r.Serves, r.Among, r.Varies
+				p.Rule = r
 				if r.Place != "" {
 					p.Place = r.Place
 				}
@@ -104,15 +101,11 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 		plan = append(plan, p)
 	}
 	for i, r := range rules {
-		times := max(r.Times, 1)
-		switch {
-		case r.Command == "" && (r.Heading == "" || matched[i] == 0):
-			problems = append(problems, fmt.Errorf("the rule about %q in %s is about no command", r.Heading, r.File))
-		case r.Command != "" && matched[i] != times:
-			problems = append(problems, fmt.Errorf("the rule about %q in %s is for %d commands, and begins %d", r.Command, r.File, times, matched[i]))
+		if times := max(r.Times, 1); matched[i] != times && (r.Command != "" || matched[i] == 0) {
+			problems = append(problems, fmt.Errorf("the rule about %q in %s is for %d commands, and begins %d", r.Heading+r.Command, r.File, times, matched[i]))
 		}
 		if (r.Place == Nowhere || r.Place == Elsewhere) && r.Reason == "" {
-			problems = append(problems, fmt.Errorf("the rule about %q in %s gives no reason", r.Command, r.File))
+			problems = append(problems, fmt.Errorf("the rule about %q in %s gives no reason", r.Heading+r.Command, r.File))
 		}
 	}
 	return plan, errors.Join(problems...)
@@ -120,11 +113,5 @@ func Plan(all []Command, rules []Rule) ([]Planned, error) {
 
 // Of returns the commands of a plan that are run in a place.
 func Of(plan []Planned, place Place) []Planned {
-	var found []Planned
-	for _, p := range plan {
-		if p.Place == place {
-			found = append(found, p)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(plan), func(p Planned) bool { return p.Place != place })
 }

@@ -32,25 +32,24 @@ type Player struct {
 // commands. It goes on after an error, and returns all of them.
 func (p *Player) Play(commands []Planned, steps []Step) error {
 	var problems []error
-	next := func(c Planned, isNext func(Step) bool, printed string) {
-		for len(steps) > 0 && isNext(steps[0]) {
-			if err := steps[0].Do(printed); err != nil {
-				problems = append(problems, fmt.Errorf("%s: what belongs to %s: %w", c.At(), c.Short(), err))
-			}
+	note := func(c Planned, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %s: %w", c.At(), c.Short(), err))
+		}
+	}
+	next := func(c Planned, beginning func(Step) string, printed string) {
+		for len(steps) > 0 && beginning(steps[0]) != "" && strings.HasPrefix(c.Short(), beginning(steps[0])) {
+			note(c, steps[0].Do(printed))
 			steps = steps[1:]
 		}
 	}
 	for _, c := range commands {
-		next(c, func(s Step) bool { return s.Before != "" && strings.HasPrefix(c.Short(), s.Before) }, "")
+		next(c, func(s Step) string { return s.Before }, "")
 		printed, err := p.run(c)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %s: %w", c.At(), c.Short(), err))
-		}
-		next(c, func(s Step) bool { return s.After != "" && strings.HasPrefix(c.Short(), s.After) }, printed)
-		if c.Serves {
-			if err := p.Server.End(); err != nil {
-				problems = append(problems, fmt.Errorf("%s: %s: %w", c.At(), c.Short(), err))
-			}
+		note(c, err)
+		next(c, func(s Step) string { return s.After }, printed)
+		if c.Rule.Serves {
+			note(c, p.Server.End())
 		}
 	}
 	if len(steps) > 0 {
@@ -63,7 +62,7 @@ func (p *Player) Play(commands []Planned, steps []Step) error {
 // background until the steps after it are done.
 func (p *Player) run(c Planned) (printed string, err error) {
 	text := c.Text
-	if c.Serves {
+	if c.Rule.Serves {
 		text = "{\n" + text + "\n} &"
 	}
 	began := time.Now()
@@ -72,16 +71,16 @@ func (p *Player) run(c Planned) (printed string, err error) {
 	if err != nil {
 		return printed, fmt.Errorf("%w\n%s", err, printed)
 	}
-	if exit != c.Exit {
-		return printed, fmt.Errorf("its exit code is %d, and %d is expected:\n%s", exit, c.Exit, printed)
+	if exit != c.Rule.Exit {
+		return printed, fmt.Errorf("its exit code is %d, and %d is expected:\n%s", exit, c.Rule.Exit, printed)
 	}
-	if c.Serves || strings.HasSuffix(c.Short(), "&") {
+	if c.Rule.Serves || strings.HasSuffix(c.Short(), "&") {
 		return printed, p.Server.Ready()
 	}
 	switch {
-	case c.Varies != "":
+	case c.Rule.Varies != "":
 		return printed, nil
-	case c.Among != "":
+	case c.Rule.Among != "":
 		return printed, CompareLines(c.Output, printed)
 	default:
 		return printed, Compare(c.Output, printed)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,28 +47,24 @@ var shells = []string{"sh", "shell", "bash", "console"}
 // Read returns the commands of all Markdown files of the project, by file and line.
 func Read(root string) ([]Command, error) {
 	var found []Command
-	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+	for _, folder := range []string{"*.md", "docs/*.md"} {
+		paths, err := fs.Glob(os.DirFS(root), folder)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if entry.IsDir() {
-			if path == "bin" || path == "dist" || entry.Name() == "testdata" || path != "." && strings.HasPrefix(path, ".") {
-				return fs.SkipDir
+		for _, path := range paths {
+			text, err := os.ReadFile(filepath.Join(root, path))
+			if err != nil {
+				return nil, fmt.Errorf("read the documentation: %w", err)
 			}
-			return nil
+			commands, err := parse(path, string(text))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, commands...)
 		}
-		if filepath.Ext(path) != ".md" {
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
-			return fmt.Errorf("read the documentation: %w", err)
-		}
-		commands, err := parse(path, string(text))
-		found = append(found, commands...)
-		return err
-	})
-	return found, err
+	}
+	return found, nil
 }
 
 // block is a fenced block of a page.
@@ -77,35 +74,29 @@ type block struct {
 	lines             []string
 }
 
+var (
+	fenced  = regexp.MustCompile("(?ms)^([ \t]*)```(.*?)\n(.*?)^[ \t]*```[ \t]*$")
+	heading = regexp.MustCompile("(?m)^#+ *(.*?) *$")
+)
+
 // blocks returns the fenced blocks of a page, without the indentation of the fence.
 func blocks(file, text string) ([]block, error) {
-	const fence = "```"
-	var (
-		found           []block
-		heading, margin string
-		open            *block
-		number, opened  int
-	)
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSuffix(line, "\n")
-		bare := strings.TrimSpace(line)
-		switch {
-		case open == nil && strings.HasPrefix(bare, fence):
-			margin, _, _ = strings.Cut(line, fence)
-			open = &block{language: strings.TrimSpace(strings.TrimPrefix(bare, fence)), heading: heading, first: number + 1}
-			opened = number
-		case open != nil && bare == fence:
-			found = append(found, *open)
-			open = nil
-		case open != nil:
-			open.lines = append(open.lines, strings.TrimPrefix(line, margin))
-		case strings.HasPrefix(line, "#"):
-			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
+	var found []block
+	var last string
+	end := 0
+	for _, at := range fenced.FindAllStringSubmatchIndex(text, -1) {
+		for _, line := range heading.FindAllStringSubmatch(text[end:at[0]], -1) {
+			last = line[1]
 		}
+		end = at[1]
+		b := block{language: strings.TrimSpace(text[at[4]:at[5]]), heading: last, first: 1 + strings.Count(text[:at[6]], "\n")}
+		for line := range strings.Lines(text[at[6]:at[7]]) {
+			b.lines = append(b.lines, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), text[at[2]:at[3]]))
+		}
+		found = append(found, b)
 	}
-	if open != nil {
-		return nil, fmt.Errorf("%s:%d: the block has no end", file, opened)
+	if strings.Contains(text[end:], "```") {
+		return nil, fmt.Errorf("%s: the last block has no end", file)
 	}
 	return found, nil
 }
@@ -118,17 +109,16 @@ func parse(file, text string) ([]Command, error) {
 	}
 	var found []Command
 	for _, b := range all {
-		if !slices.Contains(shells, b.language) {
-			if b.language == "" && len(b.lines) > 0 && isKnown(b.lines[0]) {
-				return nil, fmt.Errorf("%s:%d: a block that begins with a command says so: write ```sh or ```console", file, b.first-1)
+		if b.language == "" && len(b.lines) > 0 && isKnown(b.lines[0]) {
+			return nil, fmt.Errorf("%s:%d: a block that begins with a command says so: write ```sh or ```console", file, b.first-1)
+		}
+		if slices.Contains(shells, b.language) {
+			commands, err := b.commands(file)
+			if err != nil {
+				return nil, err
 			}
-			continue
+			found = append(found, commands...)
 		}
-		commands, err := b.commands(file)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, commands...)
 	}
 	return found, nil
 }
@@ -139,107 +129,55 @@ const prompt = "$ "
 // commands returns the commands of a block.
 func (b block) commands(file string) ([]Command, error) {
 	var found []Command
-	var unfinished *Command
-	finish := func(line string) {
-		unfinished.Text += line
-		if isComplete(unfinished.Text) {
-			found = append(found, *unfinished)
-			unfinished = nil
-			return
-		}
-		unfinished.Text += "\n"
-	}
+	isOpen := false // the last one asks for more
 	for i, line := range b.lines {
 		text, isPrompt := strings.CutPrefix(line, prompt)
 		bare := strings.TrimSpace(text)
+		var last *Command
+		if len(found) > 0 {
+			last = &found[len(found)-1]
+		}
 		switch {
-		case unfinished != nil:
-			finish(line)
-		case b.language == "console" && !isPrompt && len(found) > 0:
-			last := &found[len(found)-1]
-			last.Output = append(last.Output, line)
-		case b.language == "console" && !isPrompt:
+		case isOpen:
+			last.Text += "\n" + line
+			isOpen = !isComplete(last.Text)
+		case b.language == "console" && !isPrompt && last == nil:
 			return nil, fmt.Errorf("%s:%d: output before the first command; write $ before a command", file, b.first+i)
+		case b.language == "console" && !isPrompt:
+			last.Output = append(last.Output, line)
 		case bare == "" || strings.HasPrefix(bare, "#"):
 		default:
-			unfinished = &Command{File: file, Line: b.first + i, Heading: b.heading}
-			finish(text)
+			found = append(found, Command{File: file, Line: b.first + i, Heading: b.heading, Text: text})
+			isOpen = !isComplete(text)
 		}
-	}
-	if unfinished != nil {
-		return nil, fmt.Errorf("%s: the command has no end", unfinished.At())
 	}
 	for i := range found {
 		for n := len(found[i].Output); n > 0 && strings.TrimSpace(found[i].Output[n-1]) == ""; n-- {
 			found[i].Output = found[i].Output[:n-1]
 		}
 	}
+	if isOpen {
+		return nil, fmt.Errorf("%s: the command has no end", found[len(found)-1].At())
+	}
 	return found, nil
 }
 
-var (
-	heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?`)
-	loop    = regexp.MustCompile(`(^|[;\n]\s*)(do|done)\b`)
-)
-
-// isComplete tells whether a shell would not ask for another line.
+// isComplete tells whether a shell would not ask for another line. It warns of a document that
+// does not end.
 func isComplete(text string) bool {
-	if strings.HasSuffix(text, "\\") {
-		return false
-	}
-	if begin := heredoc.FindStringSubmatch(text); begin != nil {
-		return strings.HasSuffix(text, "\n"+begin[1])
-	}
-	depth := 0
-	for _, word := range loop.FindAllStringSubmatch(text, -1) {
-		if word[2] == "do" {
-			depth++
-		} else {
-			depth--
-		}
-	}
-	return depth == 0 && !isQuoted(text)
+	told, err := exec.Command("bash", "-n", "-c", text+"\n").CombinedOutput()
+	return err == nil && len(told) == 0 && !strings.HasSuffix(text, "\\")
 }
 
-// isQuoted tells whether a text ends between quotes.
-func isQuoted(text string) bool {
-	var quote rune
-	escaped := false
-	for _, r := range comment.ReplaceAllString(text, " ") {
-		switch {
-		case escaped:
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped = true
-		case quote == r:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote = r
-		}
-	}
-	return quote != 0
-}
+// named finds the blocks of a page that begin with a comment which is the name of a file.
+var named = regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) ([^ \n]+\\.[^ \n]+)\n(.*?)```\n")
 
-// Files returns the contents of the fenced blocks of a page that begin with a comment which
-// is the name of a file, by that name.
+// Files returns the contents of the blocks of a page that are files, by their names.
 func Files(page string) (map[string]string, error) {
 	text, err := os.ReadFile(page)
-	if err != nil {
-		return nil, fmt.Errorf("read the documentation: %w", err)
+	files := map[string]string{}
+	for _, block := range named.FindAllStringSubmatch(string(text), -1) {
+		files[block[1]] = block[2]
 	}
-	all, err := blocks(page, string(text))
-	if err != nil {
-		return nil, err
-	}
-	named := map[string]string{}
-	for _, b := range all {
-		if len(b.lines) < 2 || !slices.Contains([]string{"go", "yaml"}, b.language) {
-			continue
-		}
-		sign, name, _ := strings.Cut(b.lines[0], " ")
-		if (sign == "//" || sign == "#") && strings.Contains(name, ".") && !strings.Contains(name, " ") {
-			named[name] = strings.Join(b.lines[1:], "\n") + "\n"
-		}
-	}
-	return named, nil
+	return files, err
 }

@@ -14,9 +14,6 @@ const (
 // rotation is why no test runs the procedures of docs/tls.md.
 const rotation = "they need cert-manager, and Pods that really run; TestRotation replaces the same files in that order"
 
-// livePage is why a command of a page is run where the page's kubectl is.
-const livePage = "the commands beside it need the cluster"
-
 // Rules are those for the documentation of this project.
 var Rules = []Rule{
 	{File: "README.md", Command: "make test", Place: Nowhere, Reason: isOwnTest},
@@ -24,29 +21,16 @@ var Rules = []Rule{
 	{File: "README.md", Command: "make push", Place: Nowhere, Reason: needsRegistry},
 	{File: "README.md", Command: "operetta render deploy/samples/modelbox.yaml --children-only | kubectl diff", Exit: 1},
 
-	{File: "docs/authors.md", Command: "go run ./cmd/operetta new", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "cd ../operators", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "go mod edit", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "go mod tidy", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "make generate golden", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "make test demo", Place: Live, Reason: livePage},
 	{File: "docs/authors.md", Command: "kubectl apply -k 'https://", Place: Nowhere, Reason: needsRelease},
 	{File: "docs/authors.md", Command: "make image && docker push", Place: Nowhere, Reason: needsRegistry},
 	{File: "docs/authors.md", Command: "go run . serve", Place: Nowhere, Reason: "it takes the ports 8080 and 9090 of the machine; `./acme serve` below is the same"},
-	{File: "docs/authors.md", Command: "mkdir operators", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "go mod init", Place: Live, Reason: livePage},
 	{File: "docs/authors.md", Command: "go get", Place: Nowhere, Reason: needsRelease},
-	{File: "docs/authors.md", Command: "go build", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "./acme simulate", Times: 2, Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "./acme explore", Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "go test .", Times: 2, Place: Live, Reason: livePage},
-	{File: "docs/authors.md", Command: "./acme serve", Place: Live, Reason: livePage, Serves: true},
+	{File: "docs/authors.md", Command: "./acme serve", Serves: true},
 
 	{File: "docs/build.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/cli.md", Command: "make explore", Place: Nowhere, Reason: needsTime},
 
-	{File: "docs/install.md", Command: "make dist", Times: 2, Place: Live, Reason: livePage},
 	{File: "docs/install.md", Command: "helm upgrade", Place: Elsewhere, Reason: "TestHelmChart"},
 	{File: "docs/install.md", Command: "make image-oci", Place: Nowhere, Reason: needsCommit},
 	{File: "docs/install.md", Command: "make push", Times: 2, Place: Nowhere, Reason: needsRegistry},
@@ -69,9 +53,6 @@ var Rules = []Rule{
 	{File: "docs/cli.md", Heading: "Record on a cluster", Place: Nowhere, Reason: needsPods + "; TestRecordingsCanBeRead has an API server take the ephemeral container"},
 	{File: "docs/cli.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
 
-	{File: "docs/upgrade.md", Command: "file=$(mktemp)", Place: Live, Reason: livePage},
-	{File: "docs/upgrade.md", Command: `rm "$file"`, Place: Live, Reason: livePage},
-
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
@@ -83,9 +64,6 @@ var Rules = []Rule{
 
 	{File: "docs/operations.md", Command: "kubectl get operetta --all-namespaces --output=jsonpath='{.items[*].metadata.finalizers}' | grep", Exit: 1},
 
-	{File: "docs/tls.md", Heading: "Install", Command: "mkdir -p my-operetta", Place: Live, Reason: livePage},
-	{File: "docs/tls.md", Heading: "Install", Command: "cat > my-operetta", Place: Live, Reason: livePage},
-	{File: "docs/tls.md", Heading: "Install", Command: "TOKEN=", Place: Live, Reason: livePage},
 	{File: "docs/tls.md", Heading: "Rotation", Place: Nowhere, Reason: rotation},
 	{File: "docs/tls.md", Heading: "A token", Place: Nowhere, Reason: rotation},
 	{File: "docs/tls.md", Heading: "cert-manager's CA", Place: Nowhere, Reason: rotation},

@@ -3,15 +3,16 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/operetta-dev/operetta/e2e/cluster"
 )
 
 // Server is what the commands of a page start as a server. It listens at addresses of its
@@ -25,18 +26,12 @@ type Server struct {
 
 // NewServer returns one with addresses at which nothing listens.
 func NewServer(folder string) (*Server, error) {
-	s := &Server{Folder: folder}
-	for _, address := range []*string{&s.Hooks, &s.Health} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
-		}
-		*address = listener.Addr().String()
-		if err := listener.Close(); err != nil {
-			return nil, fmt.Errorf("release the free port: %w", err)
-		}
+	hooks, err := cluster.FreeAddress()
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	health, err := cluster.FreeAddress()
+	return &Server{Folder: folder, Hooks: hooks, Health: health}, err
 }
 
 // wrapper stands for a program: it serves at the server's addresses, and explores for a
@@ -74,18 +69,18 @@ func (s *Server) Wrap(program string, others ...string) error {
 
 // Ready waits until the server answers.
 func (s *Server) Ready() error {
-	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		var response *http.Response
-		if response, err = http.Get("http://" + s.Health + "/readyz"); err == nil {
-			_ = response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return nil
-			}
-			err = errors.New(response.Status)
+	isReady := cluster.Healthy("http://" + s.Health + "/readyz")
+	return within(time.Minute, func() error { return isReady(context.Background()) })
+}
+
+// within waits until a check returns nil, for some time.
+func within(timeout time.Duration, check func() error) (err error) {
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if err = check(); err == nil {
+			return nil
 		}
 	}
-	return fmt.Errorf("the server is not ready: %w", err)
+	return fmt.Errorf("after %s: %w", timeout, err)
 }
 
 // End ends the server, if there is one and it runs, by its process id, and waits for its end.
@@ -98,21 +93,17 @@ func (s *Server) End() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("read the server's process id: %w", err)
-	}
 	var pid int
-	if _, err := fmt.Sscan(string(text), &pid); err != nil {
-		return fmt.Errorf("read the server's process id: %w", err)
+	if _, scanErr := fmt.Sscan(string(text), &pid); err != nil || scanErr != nil {
+		return fmt.Errorf("read the server's process id: %w", errors.Join(err, scanErr))
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("end the server: %w", err)
 	}
-	// The shell, whose child it is, takes note of its end.
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
-			return os.Remove(path)
+	return within(time.Minute, func() error {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) { // the shell, whose child it is, takes note of its end
+			return errors.New("the server does not end")
 		}
-	}
-	return errors.New("the server does not end")
+		return os.Remove(path)
+	})
 }

@@ -65,32 +65,26 @@ func (p *program) warn(d document, prefix string, unknown []string) {
 	}
 }
 
-// warnOf warns of the unknown fields of a custom resource.
-func (p *program) warnOf(d document, c metacontroller.Controller) error {
-	var content map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.json, &content); err != nil || len(c.CRD) == 0 {
-		return err
+// definitionOf returns the CRD of an operator, or nil, and the content of a document.
+func definitionOf(d document, c metacontroller.Controller) (definition *crd.Schema, content map[string]any, err error) {
+	if len(c.CRD) == 0 {
+		return nil, nil, nil
 	}
-	definition, err := crd.Compiled(c.CRD, c.Parent.Version())
-	if err == nil {
-		p.warn(d, "", definition.Complete(content))
+	if definition, err = crd.Compiled(c.CRD, c.Parent.Version()); err != nil {
+		return nil, nil, err
 	}
-	return err
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.json, &content); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.source, err)
+	}
+	return definition, content, nil
 }
 
 // admit returns a document in which the custom resource is as the API server
 // would have stored it. A custom resource that is being deleted is not refused.
 func (p *program) admit(d document, c metacontroller.Controller, hook metacontroller.HookName, validate bool) (document, error) {
-	if len(c.CRD) == 0 {
-		return d, nil
-	}
-	definition, err := crd.Compiled(c.CRD, c.Parent.Version())
-	if err != nil {
+	definition, request, err := definitionOf(d, c)
+	if err != nil || definition == nil {
 		return d, err
-	}
-	var request map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.json, &request); err != nil {
-		return d, fmt.Errorf("%s: %w", d.source, err)
 	}
 	content, prefix := request, ""
 	if parent, ok := request["parent"].(map[string]any); ok {
@@ -111,13 +105,4 @@ func (p *program) admit(d document, c metacontroller.Controller, hook metacontro
 	}
 	d.json, err = json.Marshal(request)
 	return d, err
-}
-
-// withoutCRDs returns operators without validation.
-func withoutCRDs(controllers []metacontroller.Controller) []metacontroller.Controller {
-	list := slices.Clone(controllers)
-	for i := range list {
-		list[i].CRD = nil
-	}
-	return list
 }

@@ -44,7 +44,7 @@ Of the output's marks, > is what a person did, + ~ and - are children that come,
 change and go, * is how far they are, ? the conditions of the custom resource,
 and ! trouble.
 
-There is room for 10,000 objects and 128 MiB of text; a file may have 64 MiB.
+There is room for 10,000 objects; a file may have 64 MiB.
 
 ` + validateHelp + `
 An edit that a rule of the CustomResourceDefinition refuses is refused here, too.
@@ -86,7 +86,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	}
 	controllers := p.Controllers()
 	if !flags.validate {
-		controllers = withoutCRDs(controllers)
+		controllers = cli.WithoutDefinitions(controllers)
 	}
 	call := p.hooks(controllers)
 	if flags.overHTTP {
@@ -153,8 +153,12 @@ func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *
 // apply applies a document, and warns of fields that the API server would drop.
 func (p *program) apply(world *simulate.World, d document, validate bool) error {
 	if controller, err := p.controllerFor(d); err == nil && validate {
-		if err := p.warnOf(d, controller); err != nil {
-			return fmt.Errorf("%s: %w", d.source, err)
+		definition, content, err := definitionOf(d, controller)
+		if err != nil {
+			return err
+		}
+		if definition != nil {
+			p.warn(d, "", definition.Complete(content))
 		}
 	}
 	if err := world.Apply(d.json); err != nil {

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/operetta-dev/operetta/internal/forwardtest"
 )
 
 // How a Pod ends: the kubelet sends SIGTERM at the time at which the Pod begins to be
@@ -29,7 +27,7 @@ const (
 func TestRollingRestartLosesNoRequest(t *testing.T) {
 	flag := fmt.Sprint("--drain-delay=", drainDelay)
 	replicas := []*process{start(t, flag), start(t, flag)}
-	in := forwardtest.New(t, replicas[0].hooks, replicas[1].hooks)
+	in := newService(t, replicas[0].hooks, replicas[1].hooks)
 	url := "http://" + in.Addr().String() + "/podset/sync"
 
 	var stopped atomic.Bool
@@ -58,13 +56,13 @@ func TestRollingRestartLosesNoRequest(t *testing.T) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	for i, old := range replicas {
-		other, before := replicas[1-i].hooks, in.Connections(old.hooks)
+		other, before := replicas[1-i].hooks, in.connections(old.hooks)
 		require.NoError(t, old.Process.Signal(syscall.SIGTERM))
 		time.Sleep(endpointsLag)
-		require.Greater(t, in.Connections(old.hooks), before, "connections come after SIGTERM")
-		in.Set(other)
+		require.Greater(t, in.connections(old.hooks), before, "connections come after SIGTERM")
+		in.set(other)
 		replicas[i] = start(t, flag)
-		in.Set(other, replicas[i].hooks)
+		in.set(other, replicas[i].hooks)
 		select {
 		case err := <-old.ended:
 			old.ended <- err
@@ -72,7 +70,7 @@ func TestRollingRestartLosesNoRequest(t *testing.T) {
 		case <-time.After(drainDelay + 5*time.Second):
 			require.Fail(t, "the drain does not end")
 		}
-		require.Eventually(t, func() bool { return in.Connections(replicas[i].hooks) > 0 }, 5*time.Second, 10*time.Millisecond, "its successor is asked")
+		require.Eventually(t, func() bool { return in.connections(replicas[i].hooks) > 0 }, 5*time.Second, 10*time.Millisecond, "its successor is asked")
 	}
 	stopped.Store(true)
 	group.Wait()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -15,16 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// admission is the context of a kind's rules when an object is stored.
 type admission struct {
 	server *Server
 	ref    Ref
-	typed  metav1.Object // the object, as a Go type
+	isNew  bool
 }
 
-// admit returns an object as the server stores it: unknown fields are dropped,
-// quantities are canonical, defaults are filled in. Errors are those of the API
-// server.
 func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.definition != nil {
 		return s.admitCustom(k, object, old)
@@ -33,37 +30,20 @@ func (s *Server) admit(k Kind, object, old Object) (Object, error) {
 	if k.admit == nil || len(problems) > 0 {
 		return object, invalid(RefOf(object), problems)
 	}
-	a := &admission{server: s, ref: RefOf(object)}
-	admitted, err := k.admit(a, object, old)
-	s.admitted, s.typed = admitted, a.typed
-	return admitted, err
-}
-
-// typedOld returns the version that an admission replaces, which is not to be modified.
-func typedOld[T any](a *admission, old Object) (*T, error) {
-	if held := a.server.objects[a.ref]; held != nil && held.object == old {
-		if typed, known := held.typed.(*T); known {
-			return typed, nil
-		}
-	}
-	typed := new(T)
-	return typed, Decode(old, typed)
+	return k.admit(&admission{s, RefOf(object), old == nil}, object, old)
 }
 
 // ofType returns the admission of objects of a Go type. The rules fill in
-// defaults and return errors; they may be nil. old is nil for a new object.
+// defaults and return errors; they may be nil. A new object has an empty old one.
 func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
 	return func(a *admission, object, old Object) (Object, error) {
-		now := new(T)
-		a.typed, _ = any(now).(metav1.Object)
+		now, before := new(T), new(T)
 		if err := Decode(object, now); err != nil {
 			return nil, apierrors.NewBadRequest(a.ref.Kind + " in version " + object.GroupVersionKind().Version +
 				" cannot be handled as a " + a.ref.Kind + ": " + err.Error())
 		}
-		var before *T
 		if old != nil {
-			var err error
-			if before, err = typedOld[T](a, old); err != nil {
+			if err := Decode(old, before); err != nil {
 				return nil, err
 			}
 		}
@@ -82,8 +62,6 @@ func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) fun
 	}
 }
 
-// admitCustom is admit for a custom resource: unknown fields, defaults and
-// rules are those of its definition.
 func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
 	definition, err := k.definition()
 	if err != nil {
@@ -127,7 +105,6 @@ func invalid(ref Ref, problems field.ErrorList) error {
 	return apierrors.NewInvalid(ref.groupKind(), ref.Name, problems)
 }
 
-// checkMetadata applies the API server's checks of metadata.
 func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	path := field.NewPath("metadata")
 	if old != nil {
@@ -140,24 +117,25 @@ func checkMetadata(k Kind, object, old Object) field.ErrorList {
 	return apivalidation.ValidateObjectMetaAccessor(object, !k.IsCluster, isName, path)
 }
 
-// checkSelector checks that a workload selects the Pods of its template, and
-// that the selector has not changed.
-func checkSelector(now, old *metav1.LabelSelector, podLabels map[string]string) field.ErrorList {
-	path := field.NewPath("spec")
+// admitTemplate fills in the defaults of a workload's template, and checks that the workload
+// selects its Pods, by the selector that it has always had.
+func admitTemplate(template *corev1.PodTemplateSpec, now, old *metav1.LabelSelector, policies ...corev1.RestartPolicy) field.ErrorList {
+	defaultPodSpec(&template.Spec)
+	problems := checkPodSpec(&template.Spec, templateSpec, policies...)
+	path := specPath.Child("selector")
 	if now == nil || len(now.MatchLabels)+len(now.MatchExpressions) == 0 {
-		return field.ErrorList{field.Required(path.Child("selector"), "")}
+		return append(problems, field.Required(path, ""))
 	}
 	selector, err := metav1.LabelSelectorAsSelector(now)
 	if err != nil {
-		return field.ErrorList{field.Invalid(path.Child("selector"), now, "invalid label selector")}
+		return append(problems, field.Invalid(path, now, "invalid label selector"))
 	}
-	var problems field.ErrorList
-	if !selector.Matches(labels.Set(podLabels)) {
-		problems = append(problems, field.Invalid(path.Child("template", "metadata", "labels"), podLabels,
+	if !selector.Matches(labels.Set(template.Labels)) {
+		problems = append(problems, field.Invalid(specPath.Child("template", "metadata", "labels"), template.Labels,
 			"`selector` does not match template `labels`"))
 	}
 	if old != nil {
-		problems = append(problems, apivalidation.ValidateImmutableField(now, old, path.Child("selector"))...)
+		problems = append(problems, apivalidation.ValidateImmutableField(now, old, path)...)
 	}
 	return problems
 }

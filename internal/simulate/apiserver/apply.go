@@ -14,16 +14,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// applier is the field manager of server-side apply.
 const applier = "metacontroller"
 
-// unowned are the fields that nobody owns.
 var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"),
 	fieldpath.MakePathOrDie("metadata", "name"), fieldpath.MakePathOrDie("metadata", "namespace"))
 
-// Apply is a forced server-side apply by the only applier. Fields that were
-// applied before and are no longer are removed, unless somebody else has
-// written them since.
+// Apply is a forced server-side apply by the only applier. Fields that were applied before and are
+// no longer are removed, unless somebody else has written them since.
 func (s *Server) Apply(desired *Configuration) (Object, error) {
 	if err := desired.read(); err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -83,7 +80,6 @@ func (c *Configuration) read() error {
 	return nil
 }
 
-// merge returns the object with a configuration applied to it.
 func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 	live, err := s.value()
 	if err != nil {
@@ -103,7 +99,6 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// noteApplied records the applied fields.
 func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	ref := RefOf(object)
 	s.objects[ref].applied, s.objects[ref].config = desired.fields, desired
@@ -117,29 +112,21 @@ func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	return s.Get(ref)
 }
 
-// value returns the object with its type.
 func (s *stored) value() (*typed.TypedValue, error) {
+	var err error
 	if s.mergeable == nil {
-		value, err := typedOf(s.object)
-		if err != nil {
-			return nil, err
-		}
-		s.mergeable = value
+		s.mergeable, err = typedOf(s.object)
 	}
-	return s.mergeable, nil
+	return s.mergeable, err
 }
 
-// stillApplied returns the applied fields that the applier still owns after a write.
 func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 	if s.applied == nil || by == ByHook || SameBut(s.object, object, "metadata", "status") && s.sameMetadata(object) {
 		return s.applied // the status is nobody's here
 	}
 	before, err := s.value()
-	if err != nil {
-		return s.applied
-	}
-	after, err := typedOf(object)
-	if err != nil {
+	after, failed := typedOf(object)
+	if err != nil || failed != nil {
 		return s.applied
 	}
 	changes, err := before.Compare(after)
@@ -165,8 +152,7 @@ func (s *stored) sameMetadata(object Object) bool {
 // what the items of their lists are told apart.
 var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
-// typedOf returns an object with its type. The lists of a custom resource have no
-// keys here.
+// typedOf returns an object with its type. The lists of a custom resource have no keys here.
 func typedOf(object Object) (*typed.TypedValue, error) {
 	types := managedfields.NewDeducedTypeConverter()
 	if scheme.Scheme.Recognizes(object.GroupVersionKind()) {

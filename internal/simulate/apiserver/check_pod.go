@@ -33,20 +33,12 @@ func checkPodSpec(spec *corev1.PodSpec, path *field.Path, policies ...corev1.Res
 		problems = append(problems, checkResources(c, containers)...)
 	})
 	problems = append(problems, checkMounts(spec, path)...)
-	if len(policies) == 0 {
+	if len(policies) == 0 || slices.Contains(policies, spec.RestartPolicy) {
 		return problems
 	}
-	allowed := make([]string, len(policies))
-	for i, policy := range policies {
-		if spec.RestartPolicy == policy {
-			return problems
-		}
-		allowed[i] = string(policy)
-	}
-	return append(problems, field.NotSupported(path.Child("restartPolicy"), spec.RestartPolicy, allowed))
+	return append(problems, field.NotSupported(path.Child("restartPolicy"), spec.RestartPolicy, policies))
 }
 
-// checkResources checks that no request is over its limit.
 func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
@@ -59,7 +51,6 @@ func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkMounts checks that each volume has one source, and that each mounted one exists.
 func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	volumes := map[string]bool{}
@@ -82,7 +73,6 @@ func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkPodUpdate refuses changes of immutable fields of a Pod: nearly all.
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	if !hasTolerations(pod.Spec.Tolerations, old.Spec.Tolerations) {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "tolerations"), "existing toleration can not be modified except its tolerationSeconds")}
@@ -123,7 +113,6 @@ func hasTolerations(all, these []corev1.Toleration) bool {
 	return true
 }
 
-// countSet returns how many fields of a struct of pointers are set.
 func countSet(pointers reflect.Value) (set int) {
 	for _, pointer := range pointers.Fields() {
 		if !pointer.IsNil() {
@@ -131,4 +120,39 @@ func countSet(pointers reflect.Value) (set int) {
 		}
 	}
 	return set
+}
+
+// AddEphemeralContainer adds an ephemeral container to a Pod. Errors have kubectl's text.
+func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.EphemeralContainer) error {
+	object, err := s.Live(pod)
+	if err != nil {
+		return fmt.Errorf("Error from server (NotFound): %w", err) //nolint:staticcheck // kubectl's words
+	}
+	target := Typed[corev1.Pod](s, pod)
+	if problem := refuseEphemeral(target, &container); problem != "" {
+		return fmt.Errorf("The Pod %q is invalid: spec.ephemeralContainers%s", pod.Name, problem) //nolint:staticcheck // kubectl's words
+	}
+	defaultContainer((*corev1.Container)(&container.EphemeralContainerCommon))
+	changed := object.DeepCopy()
+	spec := changed.Object["spec"].(map[string]any)
+	list, _ := spec["ephemeralContainers"].([]any)
+	spec["ephemeralContainers"] = append(list, Encode(&container).Object)
+	changed.SetGeneration(object.GetGeneration() + 1)
+	s.Replace(by, changed)
+	return nil
+}
+
+func refuseEphemeral(pod *corev1.Pod, c *corev1.EphemeralContainer) string {
+	names := map[string]bool{}
+	eachContainer(&pod.Spec, func(other *corev1.Container) { names[other.Name] = true })
+	index := len(pod.Spec.EphemeralContainers)
+	switch {
+	case slices.ContainsFunc(pod.Spec.EphemeralContainers, func(other corev1.EphemeralContainer) bool { return other.Name == c.Name }):
+		return fmt.Sprintf(": Forbidden: existing ephemeral containers %q may not be changed", c.Name)
+	case names[c.Name]:
+		return fmt.Sprintf("[%d].name: Duplicate value: %q", index, c.Name)
+	case c.TargetContainerName != "" && !names[c.TargetContainerName]:
+		return fmt.Sprintf("[%d].targetContainerName: Not found: %q", index, c.TargetContainerName)
+	}
+	return ""
 }

@@ -5,18 +5,19 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func admitConfigMap(_ *admission, config, old *corev1.ConfigMap) field.ErrorList {
-	if old == nil || old.Immutable == nil || !*old.Immutable {
+	if old.Immutable == nil || !*old.Immutable {
 		return nil
 	}
 	return append(apivalidation.ValidateImmutableField(config.Data, old.Data, field.NewPath("data")),
 		apivalidation.ValidateImmutableField(config.BinaryData, old.BinaryData, field.NewPath("binaryData"))...)
 }
 
-func admitSecret(_ *admission, secret, old *corev1.Secret) field.ErrorList {
+func admitSecret(a *admission, secret, old *corev1.Secret) field.ErrorList {
 	set(&secret.Type, corev1.SecretTypeOpaque)
 	for key, value := range secret.StringData {
 		if secret.Data == nil {
@@ -25,7 +26,7 @@ func admitSecret(_ *admission, secret, old *corev1.Secret) field.ErrorList {
 		secret.Data[key] = []byte(value)
 	}
 	secret.StringData = nil
-	if old == nil {
+	if a.isNew {
 		return nil
 	}
 	problems := apivalidation.ValidateImmutableField(secret.Type, old.Type, field.NewPath("type"))
@@ -35,12 +36,9 @@ func admitSecret(_ *admission, secret, old *corev1.Secret) field.ErrorList {
 	return problems
 }
 
-func admitNamespace(_ *admission, namespace, old *corev1.Namespace) field.ErrorList {
-	if namespace.Labels == nil {
-		namespace.Labels = map[string]string{}
-	}
-	namespace.Labels[corev1.LabelMetadataName] = namespace.Name
-	if old == nil {
+func admitNamespace(a *admission, namespace, _ *corev1.Namespace) field.ErrorList {
+	metav1.SetMetaDataLabel(&namespace.ObjectMeta, corev1.LabelMetadataName, namespace.Name)
+	if a.isNew {
 		namespace.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
 		namespace.Status.Phase = corev1.NamespaceActive
 	}
@@ -60,7 +58,7 @@ func defaultClaim(claim *corev1.PersistentVolumeClaim) {
 }
 
 // admitRoleBinding is for ClusterRoleBindings, too, which have the same fields.
-func admitRoleBinding(_ *admission, binding, old *rbacv1.RoleBinding) field.ErrorList {
+func admitRoleBinding(a *admission, binding, old *rbacv1.RoleBinding) field.ErrorList {
 	for i := range binding.Subjects {
 		subject := &binding.Subjects[i]
 		if subject.Kind == rbacv1.UserKind || subject.Kind == rbacv1.GroupKind {
@@ -68,7 +66,7 @@ func admitRoleBinding(_ *admission, binding, old *rbacv1.RoleBinding) field.Erro
 		}
 	}
 	set(&binding.RoleRef.APIGroup, rbacv1.GroupName)
-	if old == nil || binding.RoleRef == old.RoleRef {
+	if a.isNew || binding.RoleRef == old.RoleRef {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), binding.RoleRef, "cannot change roleRef")}
@@ -104,7 +102,6 @@ func defaultVolume(source *corev1.VolumeSource) {
 	}
 }
 
-// defaultDisk fills in volumes that only some clusters can mount.
 func defaultDisk(source *corev1.VolumeSource) {
 	switch {
 	case source.ISCSI != nil:

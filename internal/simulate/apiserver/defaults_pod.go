@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// defaultPodSpec sets the defaults of Pods and templates.
 func defaultPodSpec(spec *corev1.PodSpec) {
 	set(&spec.DNSPolicy, corev1.DNSClusterFirst)
 	set(&spec.RestartPolicy, corev1.RestartPolicyAlways)
@@ -45,7 +44,7 @@ func admitPod(a *admission, pod, old *corev1.Pod) field.ErrorList {
 		})
 	}
 	admitTolerations(&pod.Spec)
-	if old != nil {
+	if !a.isNew {
 		return checkPodUpdate(pod, old)
 	}
 	point(&pod.Spec.Priority, 0)
@@ -57,7 +56,6 @@ func admitPod(a *admission, pod, old *corev1.Pod) field.ErrorList {
 	return checkPodSpec(&pod.Spec, field.NewPath("spec"))
 }
 
-// defaultRequests copies limits to missing requests.
 func defaultRequests(spec *corev1.PodSpec) {
 	eachContainer(spec, func(c *corev1.Container) {
 		if c.Resources.Limits != nil && c.Resources.Requests == nil {
@@ -71,8 +69,7 @@ func defaultRequests(spec *corev1.PodSpec) {
 	})
 }
 
-// admitTolerations lets a Pod stay for five minutes on a node that is not
-// ready.
+// admitTolerations lets a Pod stay for five minutes on a node that is not ready.
 func admitTolerations(spec *corev1.PodSpec) {
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		tolerated := false
@@ -88,7 +85,6 @@ func admitTolerations(spec *corev1.PodSpec) {
 	}
 }
 
-// tokenMountPath is where a Pod finds the token of its ServiceAccount.
 const tokenMountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // mountToken adds the volume with the ServiceAccount's token. The end of its
@@ -144,7 +140,6 @@ func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 	}
 }
 
-// set sets a default if the field is zero.
 func set[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
@@ -152,14 +147,12 @@ func set[T comparable](field *T, value T) {
 	}
 }
 
-// point sets the default of an optional field.
 func point[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value
 	}
 }
 
-// eachContainer visits containers and init containers.
 func eachContainer(spec *corev1.PodSpec, visit func(*corev1.Container)) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {

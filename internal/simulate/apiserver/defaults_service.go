@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The range of node ports. The server allocates from the upper part; users may
-// choose any.
+// The range of node ports. The server allocates from the upper part; users may choose any.
 const (
 	firstNodePort = 30086
 	lastNodePort  = 32767
@@ -19,10 +18,8 @@ const (
 )
 
 func admitService(a *admission, service, old *corev1.Service) field.ErrorList {
-	if old != nil {
+	if !a.isNew {
 		inherit(service, old)
-	} else {
-		service.Status = corev1.ServiceStatus{}
 	}
 	spec := &service.Spec
 	defaultServiceSpec(spec)
@@ -33,10 +30,8 @@ func admitService(a *admission, service, old *corev1.Service) field.ErrorList {
 		return nil
 	}
 	a.allocateAddress(spec)
-	if old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
-		if !slices.Equal(spec.ClusterIPs, old.Spec.ClusterIPs) {
-			return field.ErrorList{field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, "may not change once set")}
-		}
+	if !a.isNew && old.Spec.Type != corev1.ServiceTypeExternalName && !slices.Equal(spec.ClusterIPs, old.Spec.ClusterIPs) {
+		return field.ErrorList{field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, "may not change once set")}
 	}
 	return a.allocateNodePorts(spec)
 }
@@ -94,14 +89,6 @@ func mayHaveNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-// addsNoNodePort reports whether all node ports are old ones.
-func addsNoNodePort(spec, was *corev1.ServiceSpec) bool {
-	before := portsOf(was)
-	return !slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
-}
-
-// inherit copies allocated values to an update that does not set them, and
-// drops those that its new type does not have.
 func inherit(service, old *corev1.Service) {
 	spec, was := &service.Spec, &old.Spec
 	set(&spec.Type, corev1.ServiceTypeClusterIP)
@@ -117,7 +104,9 @@ func inherit(service, old *corev1.Service) {
 	if hasNodePorts(spec) && hasNodePorts(was) {
 		inheritNodePorts(spec, was)
 	}
-	if mayHaveNodePorts(was) && !mayHaveNodePorts(spec) && addsNoNodePort(spec, was) {
+	before := portsOf(was)
+	addsPort := slices.ContainsFunc(portsOf(spec), func(port int32) bool { return port != 0 && !slices.Contains(before, port) })
+	if mayHaveNodePorts(was) && !mayHaveNodePorts(spec) && !addsPort {
 		for i := range spec.Ports {
 			spec.Ports[i].NodePort = 0
 		}
@@ -133,7 +122,6 @@ func inherit(service, old *corev1.Service) {
 	}
 }
 
-// inheritNodePorts copies node ports by the names of the ports.
 func inheritNodePorts(spec, was *corev1.ServiceSpec) {
 	byName := map[string]int32{}
 	for _, port := range was.Ports {
@@ -156,8 +144,7 @@ func portsOf(spec *corev1.ServiceSpec) []int32 {
 	return ports
 }
 
-// allocateAddress gives the Service a cluster IP. A real server takes a random
-// one.
+// allocateAddress gives the Service a cluster IP. A real server takes a random one.
 func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
 	if spec.ClusterIP == "" && len(spec.ClusterIPs) > 0 {
 		spec.ClusterIP = spec.ClusterIPs[0]
@@ -206,7 +193,6 @@ func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList 
 	return nil
 }
 
-// heldNodePorts returns the node ports of other Services.
 func (a *admission) heldNodePorts() map[int32]bool {
 	held := map[int32]bool{}
 	for _, object := range a.server.List("v1", "Service") {
@@ -234,30 +220,30 @@ func checkService(service *corev1.Service) field.ErrorList {
 		problems = append(problems, field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIP,
 			"may not be set to 'None' for "+string(spec.Type)+" services"))
 	}
-	names, numbers, nodePorts := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	seen := map[string]bool{}
+	once := func(what, value string, duplicate *field.Error) {
+		if seen[what+value] {
+			problems = append(problems, duplicate)
+		}
+		seen[what+value] = true
+	}
 	for i, port := range spec.Ports {
 		path := ports.Index(i)
-		if len(spec.Ports) > 1 && port.Name == "" {
+		if port.Name != "" {
+			once("name ", port.Name, field.Duplicate(path.Child("name"), port.Name))
+		} else if len(spec.Ports) > 1 {
 			problems = append(problems, field.Required(path.Child("name"), ""))
 		}
-		if port.Name != "" && names[port.Name] {
-			problems = append(problems, field.Duplicate(path.Child("name"), port.Name))
-		}
-		names[port.Name] = true
 		number := fmt.Sprintf("%d/%s", port.Port, port.Protocol)
-		if numbers[number] {
-			problems = append(problems, field.Duplicate(path, number))
-		}
-		numbers[number] = true
+		once("port ", number, field.Duplicate(path, number))
 		for _, message := range validation.IsValidPortNum(int(port.Port)) {
 			problems = append(problems, field.Invalid(path.Child("port"), port.Port, message))
 		}
-		nodePort := fmt.Sprintf("%d/%s", port.NodePort, port.Protocol)
-		if port.NodePort != 0 && nodePorts[nodePort] {
-			problems = append(problems, field.Duplicate(path.Child("nodePort"), port.NodePort))
+		if port.NodePort == 0 {
+			continue
 		}
-		nodePorts[nodePort] = true
-		if port.NodePort != 0 && !isExternal(spec) {
+		once("node port ", fmt.Sprintf("%d/%s", port.NodePort, port.Protocol), field.Duplicate(path.Child("nodePort"), port.NodePort))
+		if !isExternal(spec) {
 			problems = append(problems, field.Forbidden(path.Child("nodePort"),
 				"may not be used when `type` is '"+string(spec.Type)+"'"))
 		}

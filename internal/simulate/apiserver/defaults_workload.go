@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -33,8 +33,7 @@ func admitDeployment(_ *admission, d, old *appsv1.Deployment) field.ErrorList {
 		point(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
 		point(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
 	}
-	defaultPodSpec(&spec.Template.Spec)
-	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyAlways)
+	problems := admitTemplate(&spec.Template, spec.Selector, old.Spec.Selector, corev1.RestartPolicyAlways)
 	if spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && spec.Strategy.RollingUpdate != nil {
 		problems = append(problems, field.Forbidden(specPath.Child("strategy", "rollingUpdate"),
 			"may not be specified when strategy `type` is 'Recreate'"))
@@ -43,11 +42,7 @@ func admitDeployment(_ *admission, d, old *appsv1.Deployment) field.ErrorList {
 		problems = append(problems, field.Invalid(specPath.Child("progressDeadlineSeconds"),
 			*spec.ProgressDeadlineSeconds, "must be greater than minReadySeconds"))
 	}
-	if old == nil {
-		d.Status = appsv1.DeploymentStatus{}
-		return append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
-	}
-	return append(problems, checkSelector(spec.Selector, old.Spec.Selector, spec.Template.Labels)...)
+	return problems
 }
 
 func admitReplicaSet(_ *admission, rs, _ *appsv1.ReplicaSet) field.ErrorList {
@@ -56,7 +51,7 @@ func admitReplicaSet(_ *admission, rs, _ *appsv1.ReplicaSet) field.ErrorList {
 	return nil
 }
 
-func admitStatefulSet(_ *admission, stateful, old *appsv1.StatefulSet) field.ErrorList {
+func admitStatefulSet(a *admission, stateful, old *appsv1.StatefulSet) field.ErrorList {
 	spec := &stateful.Spec
 	set(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
 	if spec.UpdateStrategy.Type == "" {
@@ -71,21 +66,19 @@ func admitStatefulSet(_ *admission, stateful, old *appsv1.StatefulSet) field.Err
 	set(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
 	point(&spec.Replicas, 1)
 	point(&spec.RevisionHistoryLimit, 10)
-	defaultPodSpec(&spec.Template.Spec)
 	for i := range spec.VolumeClaimTemplates {
 		defaultClaim(&spec.VolumeClaimTemplates[i])
 		set(&spec.VolumeClaimTemplates[i].APIVersion, "v1")
 		set(&spec.VolumeClaimTemplates[i].Kind, "PersistentVolumeClaim")
 	}
-	problems := checkSelector(spec.Selector, nil, spec.Template.Labels)
 	// The volumes of the claim templates exist only in the Pods.
-	withClaims := spec.Template.Spec.DeepCopy()
+	volumes := spec.Template.Spec.Volumes
 	for i := range spec.VolumeClaimTemplates {
-		withClaims.Volumes = append(withClaims.Volumes, corev1.Volume{Name: spec.VolumeClaimTemplates[i].Name})
+		spec.Template.Spec.Volumes = append(spec.Template.Spec.Volumes, corev1.Volume{Name: spec.VolumeClaimTemplates[i].Name})
 	}
-	problems = append(problems, checkPodSpec(withClaims, templateSpec, corev1.RestartPolicyAlways)...)
-	if old == nil {
-		stateful.Status = appsv1.StatefulSetStatus{}
+	problems := admitTemplate(&spec.Template, spec.Selector, nil, corev1.RestartPolicyAlways)
+	spec.Template.Spec.Volumes = volumes
+	if a.isNew {
 		return problems
 	}
 	return append(problems, checkStatefulSetUpdate(spec, &old.Spec)...)
@@ -121,27 +114,16 @@ func admitDaemonSet(_ *admission, d, old *appsv1.DaemonSet) field.ErrorList {
 		point(&unread.MaxSurge, intstr.FromInt32(0))
 	}
 	point(&spec.RevisionHistoryLimit, 10)
-	defaultPodSpec(&spec.Template.Spec)
-	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyAlways)
-	templates := 1
-	if old == nil {
-		d.Status = appsv1.DaemonSetStatus{}
-		problems = append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
-	} else {
-		templates, _ = strconv.Atoi(old.Annotations[appsv1.DeprecatedTemplateGeneration])
-		if !equality.Semantic.DeepEqual(spec.Template, old.Spec.Template) {
-			templates++
-		}
-		problems = append(problems, checkSelector(spec.Selector, old.Spec.Selector, spec.Template.Labels)...)
+	problems := admitTemplate(&spec.Template, spec.Selector, old.Spec.Selector, corev1.RestartPolicyAlways)
+	templates, _ := strconv.Atoi(old.Annotations[appsv1.DeprecatedTemplateGeneration])
+	if !equality.Semantic.DeepEqual(spec.Template, old.Spec.Template) {
+		templates++
 	}
-	if d.Annotations == nil {
-		d.Annotations = map[string]string{}
-	}
-	d.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.Itoa(templates)
+	metav1.SetMetaDataAnnotation(&d.ObjectMeta, appsv1.DeprecatedTemplateGeneration, strconv.Itoa(templates))
 	return problems
 }
 
-func admitJob(_ *admission, job, old *batchv1.Job) field.ErrorList {
+func admitJob(a *admission, job, old *batchv1.Job) field.ErrorList {
 	spec := &job.Spec
 	if spec.Completions == nil && spec.Parallelism == nil {
 		point(&spec.Completions, 1)
@@ -163,45 +145,35 @@ func admitJob(_ *admission, job, old *batchv1.Job) field.ErrorList {
 		}
 	}
 	point(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
-	defaultPodSpec(&spec.Template.Spec)
-	problems := checkPodSpec(&spec.Template.Spec, templateSpec, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)
-	if old != nil {
-		return append(problems, checkJobUpdate(spec, &old.Spec)...)
+	if a.isNew && !*spec.ManualSelector {
+		generateSelector(job)
 	}
-	if !*spec.ManualSelector {
-		generateSelector(spec, job.Name, job.UID)
+	problems := admitTemplate(&spec.Template, spec.Selector, nil, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)
+	if !a.isNew {
+		return append(problems, checkJobUpdate(spec, &old.Spec)...)
 	}
 	if len(job.Labels) == 0 {
 		job.Labels = maps.Clone(spec.Template.Labels)
 	}
-	job.Status = batchv1.JobStatus{}
-	return append(problems, checkSelector(spec.Selector, nil, spec.Template.Labels)...)
+	return problems
 }
 
-// generateSelector makes the Job select its own Pods and no others.
-func generateSelector(spec *batchv1.JobSpec, name string, uid types.UID) {
-	if spec.Template.Labels == nil {
-		spec.Template.Labels = map[string]string{}
+func generateSelector(job *batchv1.Job) {
+	spec := &job.Spec
+	uid := string(job.UID)
+	own := map[string]string{
+		"job-name": job.Name, batchv1.JobNameLabel: job.Name, "controller-uid": uid, batchv1.ControllerUidLabel: uid,
 	}
-	for _, label := range []string{"job-name", batchv1.JobNameLabel} {
-		if spec.Template.Labels[label] == "" {
-			spec.Template.Labels[label] = name
-		}
-	}
-	for _, label := range []string{"controller-uid", batchv1.ControllerUidLabel} {
-		if spec.Template.Labels[label] == "" {
-			spec.Template.Labels[label] = string(uid)
-		}
-	}
-	if spec.Selector == nil {
-		spec.Selector = &metav1.LabelSelector{}
-	}
-	if spec.Selector.MatchLabels == nil {
-		spec.Selector.MatchLabels = map[string]string{}
-	}
-	if spec.Selector.MatchLabels[batchv1.ControllerUidLabel] == "" {
-		spec.Selector.MatchLabels[batchv1.ControllerUidLabel] = string(uid)
-	}
+	spec.Template.Labels = withDefaults(spec.Template.Labels, own)
+	point(&spec.Selector, metav1.LabelSelector{})
+	spec.Selector.MatchLabels = withDefaults(spec.Selector.MatchLabels, map[string]string{batchv1.ControllerUidLabel: uid})
+}
+
+// withDefaults returns labels with those that are missing or empty.
+func withDefaults(written, missing map[string]string) map[string]string {
+	all := labels.Merge(missing, written)
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	return labels.Merge(missing, all)
 }
 
 func checkJobUpdate(spec, old *batchv1.JobSpec) field.ErrorList {

@@ -68,7 +68,6 @@ func Owners(object Object) []any {
 	return owners
 }
 
-// controllerIn returns the owner that is an object's controller, or nil.
 func controllerIn(object Object) map[string]any {
 	for _, owner := range Owners(object) {
 		if fields, _ := owner.(map[string]any); fields["controller"] == true {
@@ -78,7 +77,6 @@ func controllerIn(object Object) map[string]any {
 	return nil
 }
 
-// uidOf returns the UID in an owner reference.
 func uidOf(owner any) types.UID {
 	fields, _ := owner.(map[string]any)
 	uid, _ := fields["uid"].(string)

@@ -67,15 +67,15 @@ func NewCatalogue(controllers []metacontroller.Controller) *Catalogue {
 		byResource: map[schema.GroupVersionResource]Kind{},
 	}
 	for _, k := range builtin {
-		c.add(k)
+		c.learn(k)
 	}
 	for _, controller := range controllers {
-		c.add(custom(controller))
+		c.learn(custom(controller))
 		for _, child := range controller.Children {
-			c.add(declared(child.Resource))
+			c.learn(declared(child.Resource))
 		}
 		for _, related := range controller.Related {
-			c.add(declared(related))
+			c.learn(declared(related))
 		}
 	}
 	return c
@@ -86,7 +86,6 @@ func declared(r metacontroller.Resource) Kind {
 	return Kind{Resource: r, IsCluster: crd.IsClusterKind(r.Group(), r.Kind), generation: true}
 }
 
-// custom returns the kind of an operator's parent.
 func custom(c metacontroller.Controller) Kind {
 	k := Kind{Resource: c.Parent, IsCluster: crd.ScopeIn(c.CRD) == apiextensionsv1.ClusterScoped, generation: true}
 	if len(c.CRD) > 0 {
@@ -101,8 +100,7 @@ func custom(c metacontroller.Controller) Kind {
 	return k
 }
 
-// add adds a kind, unless it is known.
-func (c *Catalogue) add(k Kind) {
+func (c *Catalogue) learn(k Kind) {
 	gvk := schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
 	if _, known := c.byKind[gvk]; known {
 		return
@@ -111,16 +109,16 @@ func (c *Catalogue) add(k Kind) {
 	c.byResource[gvk.GroupVersion().WithResource(k.Plural)] = k
 }
 
-// of returns a kind. An unknown one is treated as a namespaced custom resource.
-func (c *Catalogue) of(apiVersion, name string) Kind {
+// Kind returns a kind. An unknown one is treated as a namespaced custom resource.
+func (c *Catalogue) Kind(apiVersion, name string) Kind {
 	if k, known := c.byKind[schema.FromAPIVersionAndKind(apiVersion, name)]; known {
 		return k
 	}
 	return Kind{Resource: metacontroller.Resource{APIVersion: apiVersion, Kind: name, Plural: strings.ToLower(name) + "s"}, generation: true}
 }
 
-// ofResource returns the kind of a plural name, and whether it is known.
-func (c *Catalogue) ofResource(apiVersion, plural string) (Kind, bool) {
+// Resource returns the kind of a plural name, and whether it is known.
+func (c *Catalogue) Resource(apiVersion, plural string) (Kind, bool) {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	k, known := c.byResource[version.WithResource(plural)]
 	return k, known && err == nil

@@ -1,10 +1,12 @@
 package apiserver
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // serverSet are the members of metadata that only the server sets.
@@ -39,7 +41,6 @@ func keep(content, old map[string]any, field string) {
 	}
 }
 
-// shallow returns a copy whose members can be replaced.
 func shallow(object Object) Object {
 	return &unstructured.Unstructured{Object: maps.Clone(object.Object)}
 }
@@ -64,8 +65,7 @@ func SameBut(a, b Object, members ...string) bool {
 	return equalMaps(without(a), without(b))
 }
 
-// isGraceful reports whether deletion waits for a kubelet: a Pod on a node that
-// has not ended.
+// isGraceful reports whether deletion waits for a kubelet: a Pod on a node that has not ended.
 func isGraceful(object Object) bool {
 	if object.GetKind() != "Pod" || object.GetAPIVersion() != "v1" {
 		return false
@@ -73,4 +73,43 @@ func isGraceful(object Object) bool {
 	node, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName")
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
 	return node != "" && phase != "Succeeded" && phase != "Failed"
+}
+
+// Patch changes an object by a merge patch (RFC 7386) in JSON. Errors are those
+// of the API server, or that the patch is no JSON object.
+func (s *Server) Patch(by Actor, ref Ref, patch []byte) error {
+	live, err := s.Live(ref)
+	if err != nil {
+		return err
+	}
+	changes, err := ParseJSON(patch)
+	if err != nil {
+		return fmt.Errorf("the patch is no JSON object: %w", err)
+	}
+	object := WithMetadata(&unstructured.Unstructured{Object: MergePatch(live.Object, changes)})
+	unstructured.RemoveNestedField(object.Object, "metadata", "resourceVersion")
+	_, err = s.Update(by, object)
+	return err
+}
+
+// MergePatch returns an object with a merge patch applied. Neither is changed, and
+// the result shares what the patch does not touch.
+func MergePatch(object, patch map[string]any) map[string]any {
+	result := maps.Clone(object)
+	if result == nil {
+		result = map[string]any{}
+	}
+	for key, value := range patch {
+		fields, isMap := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(result, key)
+		case isMap:
+			old, _ := result[key].(map[string]any)
+			result[key] = MergePatch(old, fields)
+		default:
+			result[key] = runtime.DeepCopyJSONValue(value)
+		}
+	}
+	return result
 }

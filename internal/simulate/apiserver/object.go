@@ -92,31 +92,20 @@ func Decode(object Object, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 }
 
-// Copyable is a typed object.
-type Copyable[T any] interface {
-	*T
-	runtime.Object
-}
-
-// Typed returns a copy of an object as a Go type, or nil if it does not exist.
-func Typed[T any, P Copyable[T]](s *Server, ref Ref) P {
-	held := s.objects[ref]
-	if held == nil {
+// Typed returns an object as a Go type, or nil if it does not exist.
+func Typed[T any](s *Server, ref Ref) *T {
+	object := s.Get(ref)
+	if object == nil {
 		return nil
 	}
-	typed, known := held.typed.(P)
-	if !known {
-		typed = new(T)
-		if err := Decode(held.object, typed); err != nil {
-			panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
-		}
-		held.typed = typed
+	typed := new(T)
+	if err := Decode(object, typed); err != nil {
+		panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
 	}
-	return typed.DeepCopyObject().(P)
+	return typed
 }
 
-// Encode returns the untyped form of a typed object. It panics if it is not a
-// Kubernetes type.
+// Encode returns the untyped form of a typed object. It panics if it is not a Kubernetes type.
 func Encode(typed any) Object {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {

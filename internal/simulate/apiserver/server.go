@@ -2,10 +2,9 @@ package apiserver
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Actor is who writes, as reports say it.
@@ -34,23 +33,19 @@ type Write struct {
 // JSON returns the JSON of After, which is not nil.
 func (w Write) JSON() json.RawMessage { return w.stored.JSON() }
 
-// Server is the simulated API server. The objects that it returns must not be
-// modified.
+// Server is the simulated API server. The objects that it returns must not be modified.
 type Server struct {
 	*Cache
+	*Catalogue
 
 	now       func() time.Time
-	lenient   bool // custom resources are not validated
-	kinds     *Catalogue
+	lenient   bool   // custom resources are not validated
 	quota     string // the kind that only people may create, or ""
 	addresses int
 	version   int64 // the newest resource version
 	uids      int
-	text      int   // of all objects
 	full      error // once a limit was exceeded
 	watchers  []func(Write)
-	admitted  Object // the last one, and its Go type
-	typed     metav1.Object
 }
 
 // Options are what a Server needs.
@@ -59,8 +54,7 @@ type Options struct {
 	Now func() time.Time
 	// Kinds are the kinds that it knows.
 	Kinds *Catalogue
-	// SkipValidation accepts custom resources that their
-	// CustomResourceDefinition refuses.
+	// SkipValidation accepts custom resources that their CustomResourceDefinition refuses.
 	SkipValidation bool
 }
 
@@ -68,7 +62,7 @@ type Options struct {
 func New(options Options) *Server {
 	return &Server{
 		Cache: NewCache(""), now: options.Now, lenient: options.SkipValidation,
-		kinds: options.Kinds,
+		Catalogue: options.Kinds,
 	}
 }
 
@@ -87,20 +81,10 @@ func Earliest(times ...time.Time) time.Time {
 // Version returns the newest resource version: it grows with each write.
 func (s *Server) Version() int64 { return s.version }
 
-// Kind returns a kind. An unknown one is treated as a namespaced custom
-// resource.
-func (s *Server) Kind(apiVersion, kind string) Kind { return s.kinds.of(apiVersion, kind) }
-
-// Resource returns the kind of a plural name, and whether it is known.
-func (s *Server) Resource(apiVersion, plural string) (Kind, bool) {
-	return s.kinds.ofResource(apiVersion, plural)
-}
-
 // Watch calls a function at each write from now on, after the existing watches.
 func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }
 
-// Latest returns an object as a new watch delivers it: as a write without an
-// actor.
+// Latest returns an object as a new watch delivers it: as a write without an actor.
 func (s *Server) Latest(ref Ref) Write {
 	return Write{Ref: ref, After: s.Get(ref), stored: s.objects[ref]}
 }
@@ -108,3 +92,24 @@ func (s *Server) Latest(ref Ref) Write {
 // SetQuota makes the server refuse objects of a kind, unless a person creates
 // them. An empty kind ends it.
 func (s *Server) SetQuota(kind string) { s.quota = kind }
+
+// maxObjects is how many objects there may be at once: a few bytes can ask for any number.
+const maxObjects = 10_000
+
+// Full returns the error that ends the simulation once a limit was exceeded.
+func (s *Server) Full() error { return s.full }
+
+func (s *Server) overflow(format string, args ...any) error {
+	if s.full == nil {
+		s.full = fmt.Errorf("the simulated cluster is full: "+format+": simulate something smaller", args...)
+	}
+	return s.full
+}
+
+// HasRoomFor reports whether there is room for the Pods of a workload.
+func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
+	if pods > maxObjects {
+		_ = s.overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is checked after every step
+	}
+	return s.full == nil
+}

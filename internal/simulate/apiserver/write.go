@@ -12,7 +12,7 @@ import (
 
 // Create stores a new object. Errors are those of the API server.
 func (s *Server) Create(by Actor, object Object) (Object, error) {
-	kind := s.kinds.of(object.GetAPIVersion(), object.GetKind())
+	kind := s.Kind(object.GetAPIVersion(), object.GetKind())
 	object = own(kind, object)
 	if kind.IsCluster {
 		object.SetNamespace("")
@@ -26,8 +26,8 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 	if ref.Kind == s.quota && by != ByUser {
 		return nil, apierrors.NewForbidden(kind.GroupResource(), ref.Name, errors.New("exceeded quota"))
 	}
-	if err := s.makeRoom(ref); err != nil {
-		return nil, err
+	if len(s.objects) >= maxObjects {
+		return nil, s.overflow("%s is one more than %d objects", ref, maxObjects)
 	}
 	object.SetUID(s.nextUID())
 	object.SetCreationTimestamp(metav1.NewTime(s.Now()))
@@ -55,14 +55,22 @@ func own(kind Kind, object Object) Object {
 	return WithMetadata(object)
 }
 
+// Live returns an object, or the error of the API server that there is none.
+func (s *Server) Live(ref Ref) (Object, error) {
+	if object := s.Get(ref); object != nil {
+		return object, nil
+	}
+	return nil, apierrors.NewNotFound(s.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+}
+
 // Update replaces an object except for its status and the metadata that the
 // server sets. An old resource version is a conflict.
 func (s *Server) Update(by Actor, object Object) (Object, error) {
 	ref := RefOf(object)
-	kind := s.kinds.of(ref.APIVersion, ref.Kind)
-	old := s.Get(ref)
-	if old == nil {
-		return nil, apierrors.NewNotFound(kind.GroupResource(), ref.Name)
+	kind := s.Kind(ref.APIVersion, ref.Kind)
+	old, err := s.Live(ref)
+	if err != nil {
+		return nil, err
 	}
 	if version := object.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
 		return nil, apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf(
@@ -70,52 +78,43 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 	}
 	object = own(kind, object)
 	KeepServerSet(object, old)
-	object, err := s.admit(kind, object, old)
+	object, err = s.admit(kind, object, old)
 	if err != nil {
 		return nil, err
 	}
 	if kind.generation && !SameBut(object, old, "metadata", "status") {
 		object.SetGeneration(old.GetGeneration() + 1)
-		s.admitted = nil // its Go type has the old generation
 	}
 	return s.replace(by, ref, object, old), nil
 }
 
 // UpdateStatus replaces an object's status.
 func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object, error) {
-	old := s.Get(ref)
-	if old == nil {
-		return nil, apierrors.NewNotFound(s.kinds.of(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
+	old, err := s.Live(ref)
+	if err != nil {
+		return nil, err
 	}
 	object := shallow(old)
 	object.Object["status"] = status
-	object, err := s.admitStatus(s.kinds.of(ref.APIVersion, ref.Kind), object, old)
+	object, err = s.admitStatus(s.Kind(ref.APIVersion, ref.Kind), object, old)
 	if err != nil {
 		return nil, err
 	}
 	return s.replace(by, ref, object, old), nil
 }
 
-// Report replaces the status of an object by the one in its Go type, which nobody may change
-// any more.
-func (s *Server) Report(by Actor, ref Ref, typed metav1.Object, status any) {
-	old := s.Get(ref)
-	if old == nil {
+// Report replaces the status of an object that exists.
+func (s *Server) Report(by Actor, ref Ref, status any) {
+	if s.Get(ref) == nil {
 		return
 	}
-	object, err := s.UpdateStatus(by, ref, Encode(status).Object)
-	if err != nil {
+	if _, err := s.UpdateStatus(by, ref, Encode(status).Object); err != nil {
 		panic(err) // it existed a moment ago
-	}
-	if held := s.objects[ref]; held != nil && typed.GetResourceVersion() == old.GetResourceVersion() {
-		typed.SetResourceVersion(object.GetResourceVersion())
-		held.typed = typed
 	}
 }
 
-// Replace stores a new version of an object without defaults and rules, as the
-// subresources that built-in controllers use. It returns nil if the object does
-// not exist.
+// Replace stores a new version of an object without defaults and rules, as the subresources that
+// built-in controllers use. It returns nil if the object does not exist.
 func (s *Server) Replace(by Actor, object Object) Object {
 	ref := RefOf(object)
 	old := s.Get(ref)
@@ -125,8 +124,6 @@ func (s *Server) Replace(by Actor, object Object) Object {
 	return s.replace(by, ref, object, old)
 }
 
-// replace stores a new version of an object, if it differs. An object that is
-// being deleted is removed with its last finalizer.
 func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 	if old.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && !isGraceful(object) {
 		s.Remove(by, ref)
@@ -139,8 +136,7 @@ func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
 	return s.Get(ref)
 }
 
-// cascades are the finalizers of deletions in which the owner is deleted last,
-// by kubectl's name.
+// cascades are the finalizers of deletions in which the owner is deleted last, by kubectl's name.
 var cascades = map[string]string{
 	"orphan": metav1.FinalizerOrphanDependents, "foreground": metav1.FinalizerDeleteDependents,
 }
@@ -157,16 +153,14 @@ func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 	return s.Delete(by, ref, "")
 }
 
-// Delete deletes an object. One with finalizers, and a Pod on a node, is only
-// marked.
+// Delete deletes an object. One with finalizers, and a Pod on a node, is only marked.
 func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
-	old := s.Get(ref)
-	kind := s.kinds.of(ref.APIVersion, ref.Kind)
+	old, err := s.Live(ref)
 	switch {
-	case old == nil:
-		return apierrors.NewNotFound(kind.GroupResource(), ref.Name)
+	case err != nil:
+		return err
 	case uid != "" && old.GetUID() != uid:
-		return apierrors.NewConflict(kind.GroupResource(), ref.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s)", uid, old.GetUID()))
+		return apierrors.NewConflict(s.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s)", uid, old.GetUID()))
 	case old.GetDeletionTimestamp() != nil:
 		return nil
 	case len(old.GetFinalizers()) == 0 && !isGraceful(old):
@@ -175,11 +169,10 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 	}
 	object := WithMetadata(old)
 	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now())))
-	var grace int64
+	object.SetDeletionGracePeriodSeconds(new(int64))
 	if isGraceful(old) {
-		grace = 30
+		object.SetDeletionGracePeriodSeconds(new(int64(30)))
 	}
-	object.SetDeletionGracePeriodSeconds(&grace)
 	if object.GetGeneration() > 0 {
 		object.SetGeneration(object.GetGeneration() + 1)
 	}
@@ -187,11 +180,9 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 	return nil
 }
 
-// Remove removes an object at once, as a kubelet does with a Pod that has
-// ended.
+// Remove removes an object at once, as a kubelet does with a Pod that has ended.
 func (s *Server) Remove(by Actor, ref Ref) {
 	before := s.Get(ref)
-	s.weigh(ref, nil, s.objects[ref])
 	s.remove(ref, before)
 	s.version++
 	s.notify(Write{By: by, Ref: ref, Before: before})
@@ -199,18 +190,9 @@ func (s *Server) Remove(by Actor, ref Ref) {
 
 func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	s.version++
-	var typed metav1.Object
-	if object == s.admitted {
-		typed = s.typed
-	}
 	object = WithMetadata(object)
 	object.Object["metadata"].(map[string]any)["resourceVersion"] = strconv.FormatInt(s.version, 10)
 	written := newStored(object, s.objects[ref])
-	if typed != nil {
-		typed.SetResourceVersion(object.GetResourceVersion())
-		written.typed = typed
-	}
-	s.weigh(ref, written, s.objects[ref])
 	if old != nil {
 		written.applied = s.objects[ref].stillApplied(by, object)
 		if by != ByHook {

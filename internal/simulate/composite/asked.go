@@ -14,15 +14,13 @@ import (
 type Asked struct {
 	// New is set where it is created.
 	New bool
-	// Desired is the child of the hook with what Metacontroller adds: the
-	// namespace, the label of the selector and the owner. It is the body of a
-	// server-side apply.
+	// Desired is the child of the hook with what Metacontroller adds: the namespace, the label of
+	// the selector and the owner. It is the body of a server-side apply.
 	Desired apiserver.Object
 }
 
-// Ask registers a function that is called for each child that Metacontroller
-// sends by DynamicApply, before the API server handles it. An error of the
-// function is returned as a refusal.
+// Ask registers a function that is called for each child that Metacontroller sends by DynamicApply,
+// before the API server handles it. An error of the function is returned as a refusal.
 func (m *Metacontroller) Ask(tell func(Asked) error) { m.asked = tell }
 
 // tellAsked calls that function. An adoption changes the owner only.
@@ -41,34 +39,25 @@ func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
 
 // Posted returns what Metacontroller sends to create a child by DynamicApply.
 func (a Asked) Posted() (apiserver.Object, error) {
-	child, err := a.wanted()
-	if err != nil {
-		return nil, err
-	}
-	posted := apiserver.WithMetadata(child.object)
-	apiserver.SetAnnotation(posted, metacontroller.LastAppliedAnnotation, child.lastApplied)
-	posted.SetOwnerReferences(a.Desired.GetOwnerReferences())
-	return posted, nil
+	object := a.Desired.DeepCopy()
+	object.SetOwnerReferences(nil) // it is added when a child is created
+	text, err := json.Marshal(object.Object)
+	apiserver.SetAnnotation(object, metacontroller.LastAppliedAnnotation, string(text))
+	object.SetOwnerReferences(a.Desired.GetOwnerReferences())
+	return object, err
 }
 
 // Put returns what Metacontroller sends to update a live child by DynamicApply.
 func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
-	child, err := a.wanted()
-	if err != nil {
-		return nil, err
-	}
-	return mergeChild(live, nil, child)
-}
-
-// wanted is the hook's child: the owner is added when a child is created.
-func (a Asked) wanted() (*desired, error) {
 	object := a.Desired.DeepCopy()
 	object.SetOwnerReferences(nil)
 	text, err := json.Marshal(object.Object)
-	return &desired{object: object, lastApplied: string(text), merged: object.Object}, err
+	if err != nil {
+		return nil, err
+	}
+	return mergeChild(live, nil, &desired{lastApplied: string(text), merged: object.Object})
 }
 
-// lastApplied returns the last-applied annotation of a child, decoded, or nil.
 func lastApplied(object apiserver.Object) (map[string]any, error) {
 	text := apiserver.Annotation(object, metacontroller.LastAppliedAnnotation)
 	if text == "" {

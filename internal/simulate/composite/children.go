@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -36,7 +37,6 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 				failures = append(failures, fmt.Errorf("can't delete %s: %w", ref, err))
 			}
 			delete(m.applied, ref)
-			delete(m.merged, ref)
 		}
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(wanted), apiserver.Ref.Compare) {
@@ -51,7 +51,6 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 	return errors.Join(failures...)
 }
 
-// apply creates or updates one child with the strategy of this installation.
 func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *desired) error {
 	if live != nil && live.GetDeletionTimestamp() != nil {
 		return nil // it can only be created again when it is gone
@@ -62,16 +61,12 @@ func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *
 	if live == nil {
 		return m.create(p, object, child)
 	}
-	if m.merged[child.ref] == (mergedChild{live, child}) {
-		return nil // neither is ever modified, so the result of the merge is the same
-	}
 	last := m.memory.applied[apiserver.Annotation(live, metacontroller.LastAppliedAnnotation)]
 	merged, err := mergeChild(live, last, child)
 	if err != nil {
 		return err
 	}
 	if merged == live || p.updateMethod(child.ref) != metacontroller.InPlace {
-		m.merged[child.ref] = mergedChild{live, child}
 		return nil
 	}
 	_, err = m.sendUpdate(merged)
@@ -79,12 +74,6 @@ func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *
 		return nil
 	}
 	return err
-}
-
-// mergedChild is a live child that needed no update.
-type mergedChild struct {
-	live    apiserver.Object
-	desired *desired
 }
 
 // create creates a child. If the name is taken, it silently gives up.
@@ -98,8 +87,6 @@ func (m *Metacontroller) create(p *Parent, object apiserver.Object, child *desir
 	return err
 }
 
-// mergeChild returns the update of a live child, or the live one where nothing changes. What
-// was applied last is read from it, unless it is known.
 func mergeChild(live apiserver.Object, last map[string]any, child *desired) (_ apiserver.Object, err error) {
 	if last == nil {
 		if last, err = lastApplied(live); err != nil {
@@ -114,4 +101,80 @@ func mergeChild(live apiserver.Object, last map[string]any, child *desired) (_ a
 		return live, nil
 	}
 	return merged, nil
+}
+
+// applyState is Metacontroller's memory of a child that it has applied with
+// server-side apply: it compares the child with nothing else.
+type applyState struct {
+	desired    string
+	uid        types.UID
+	generation int64
+	version    string
+}
+
+// stateOf returns the applyState of an object. The resource version only counts
+// for kinds without a generation.
+func stateOf(object apiserver.Object, desired string) applyState {
+	state := applyState{desired: desired, uid: object.GetUID(), generation: object.GetGeneration()}
+	if state.generation == 0 {
+		state.version = object.GetResourceVersion()
+	}
+	return state
+}
+
+func (m *Metacontroller) applyOnServer(p *Parent, object, live apiserver.Object, child *desired) error {
+	body, err := child.body(object)
+	if err != nil {
+		return err
+	}
+	if live != nil {
+		state := stateOf(live, child.text)
+		if m.applied[child.ref] == state {
+			return nil
+		}
+		if p.updateMethod(child.ref) != metacontroller.InPlace {
+			m.applied[child.ref] = state
+			return nil
+		}
+	}
+	patched, err := m.send(false, func() (apiserver.Object, error) { return m.server.Apply(body) })
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m.applied[child.ref] = stateOf(patched, child.text)
+	return nil
+}
+
+// Requests returns the number of writes to the API server.
+func (m *Metacontroller) Requests() int { return m.requests }
+
+func (m *Metacontroller) send(isStatus bool, do func() (apiserver.Object, error)) (written apiserver.Object, err error) {
+	m.requests++
+	if m.syncFault == nil {
+		return do()
+	}
+	err = m.syncFault.write(isStatus, func() error { written, err = do(); return err })
+	return written, err
+}
+
+func (m *Metacontroller) sendCreate(child apiserver.Object) error {
+	_, err := m.send(false, func() (apiserver.Object, error) {
+		if err := m.tellAsked(true, child); err != nil {
+			return nil, err
+		}
+		return m.server.Create(apiserver.ByHook, child)
+	})
+	return err
+}
+
+func (m *Metacontroller) sendUpdate(object apiserver.Object) (apiserver.Object, error) {
+	return m.send(false, func() (apiserver.Object, error) {
+		if err := m.tellAsked(false, object); err != nil {
+			return nil, err
+		}
+		return m.server.Update(apiserver.ByHook, object)
+	})
 }

@@ -10,13 +10,11 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// SelectorLabel is the label by which Metacontroller selects children with
-// generateSelector.
+// SelectorLabel is the label by which Metacontroller selects children with generateSelector.
 const SelectorLabel = "controller-uid"
 
-// claimChildren returns the parent's children by declared kind. A child without
-// the label is released, an orphan with it is adopted. The request contains an
-// adopted one as it was before.
+// claimChildren returns the parent's children by declared kind. A child without the label is
+// released, an orphan with it is adopted. The request contains an adopted one as it was before.
 func (m *Metacontroller) claimChildren(p *Parent, object apiserver.Object) ([]group, error) {
 	groups := make([]group, len(p.controller.Children))
 	for i, child := range p.controller.Children {
@@ -55,7 +53,6 @@ func (m *Metacontroller) claimChildren(p *Parent, object apiserver.Object) ([]gr
 	return groups, nil
 }
 
-// groupOf returns the group of an object's kind, or nil.
 func groupOf(groups []group, object apiserver.Object) *group {
 	for i := range groups {
 		if groups[i].kind.APIVersion == object.GetAPIVersion() && groups[i].kind.Kind == object.GetKind() {
@@ -86,8 +83,7 @@ func (m *Metacontroller) adopt(orphan, object apiserver.Object) error {
 	return err
 }
 
-// lookUp reads an object from the API server. Another one of the same name does
-// not count.
+// lookUp reads an object from the API server. Another one of the same name does not count.
 func (m *Metacontroller) lookUp(object apiserver.Object) (apiserver.Object, error) {
 	ref := apiserver.RefOf(object)
 	live := m.server.Get(ref)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
@@ -53,15 +52,13 @@ type Metacontroller struct {
 	// not delivered yet. Without Late both are empty.
 	watched map[string]bool
 	pending map[string][]apiserver.Write
-	// syncFault is the fault of this sync, asked is called for writes of
-	// children. Both may be nil.
+	// syncFault is the fault of this sync, asked is called for writes of children. Both may be nil.
 	syncFault *syncFault
 	asked     func(Asked) error
 
 	parents  map[apiserver.Ref]*Parent
 	byUID    map[types.UID]*Parent
 	applied  map[apiserver.Ref]applyState // the state of server-side apply
-	merged   map[apiserver.Ref]mergedChild
 	memory   *Memory
 	requests int // writes to the API server
 	answered func(Answer)
@@ -74,7 +71,7 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(Answer) {}, refused: func(Refusal) {},
 		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
-		applied: map[apiserver.Ref]applyState{}, merged: map[apiserver.Ref]mergedChild{}, memory: options.Memory,
+		applied: map[apiserver.Ref]applyState{}, memory: options.Memory,
 	}
 	if options.Late {
 		m.watchLate()
@@ -107,23 +104,20 @@ type Parent struct {
 	answer    []byte // of the last sync or finalize hook
 }
 
-// maxIdle is how many timers in a row may have no effect before further ones
-// are ignored: five minutes of [metacontroller.RelatedResync], after which a
-// teardown stops waiting. Retries after failures back off: the last that counts
-// is late enough for a hook to report a permanent failure.
+// maxIdle is how many timers in a row may have no effect before further ones are ignored: five
+// minutes of [metacontroller.RelatedResync], after which a teardown stops waiting. Retries after
+// failures back off: the last that counts is late enough for a hook to report a permanent failure.
 const (
 	maxIdle         = 11
 	maxIdleFailures = 6
 )
 
-// cacheFlushInterval is the default of Metacontroller's --cache-flush-interval,
-// after which everything in the cache is synced. With ignoreStatusChanges it
-// compares generations, labels and annotations but not UIDs (4.17.2): until
-// then it takes a custom resource that was created again while the watch was
-// interrupted for the old one.
+// cacheFlushInterval is the default of Metacontroller's --cache-flush-interval, after which
+// everything in the cache is synced. With ignoreStatusChanges it compares generations, labels and
+// annotations but not UIDs (4.17.2): until then it takes a custom resource that was created again
+// while the watch was interrupted for the old one.
 const cacheFlushInterval = 30 * time.Minute
 
-// hear updates the cache, and queues the affected parents.
 func (m *Metacontroller) hear(w apiserver.Write) {
 	if heard := m.cache.Hear(w); heard.Before != nil || heard.After != nil {
 		m.observe(heard)
@@ -141,8 +135,7 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 			p.after(m.server.Now(), cacheFlushInterval)
 		}
 	}
-	// If the owner of a child changes, only the new owner is queued, unless the
-	// old one selects it.
+	// If the owner of a child changes, only the new owner is queued, unless the old one selects it.
 	if object := cmp.Or(c.After, c.Before); apiserver.ControllerUID(object) != "" {
 		m.byUID[apiserver.ControllerUID(object)].queue()
 	} else {
@@ -157,7 +150,6 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 	}
 }
 
-// watch returns the changed parent, which may be new.
 func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 	if p := m.parents[c.Ref]; p != nil {
 		if c.After != nil { // it may be another object of that name
@@ -183,15 +175,12 @@ func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 // onlyStatus reports whether only the status and the like have changed, which
 // the CompositeControllers ignore.
 func onlyStatus(c apiserver.Write) bool {
-	return c.Before != nil && c.After != nil && c.After.GetDeletionTimestamp() == nil &&
-		c.Before.GetGeneration() == c.After.GetGeneration() &&
-		sameMetadata(c, "labels") && sameMetadata(c, "annotations")
-}
-
-func sameMetadata(c apiserver.Write, field string) bool {
-	before, _, _ := unstructured.NestedFieldNoCopy(c.Before.Object, "metadata", field)
-	after, _, _ := unstructured.NestedFieldNoCopy(c.After.Object, "metadata", field)
-	return apiserver.Equal(before, after)
+	if c.Before == nil || c.After == nil || c.After.GetDeletionTimestamp() != nil || c.Before.GetGeneration() != c.After.GetGeneration() {
+		return false
+	}
+	before, _ := c.Before.Object["metadata"].(map[string]any)
+	after, _ := c.After.Object["metadata"].(map[string]any)
+	return apiserver.Equal(before["labels"], after["labels"]) && apiserver.Equal(before["annotations"], after["annotations"])
 }
 
 // queue queues a sync; a nil parent is ignored.
@@ -214,15 +203,10 @@ func (m *Metacontroller) Parents() []*Parent {
 
 // Step syncs every parent that is queued or due, once.
 func (m *Metacontroller) Step() {
-	now := m.server.Now()
-	var batch []*Parent
-	for _, p := range m.Parents() {
-		if !p.queued && !p.due.IsZero() && !p.due.After(now) {
-			p.queued, p.byTimer = true, true
-		}
-		if p.queued {
-			batch = append(batch, p)
-		}
+	batch := m.Ready()
+	for _, p := range batch {
+		p.byTimer = p.byTimer || !p.queued
+		p.queued = true
 	}
 	for _, p := range batch {
 		if m.server.Full() == nil {
@@ -231,7 +215,6 @@ func (m *Metacontroller) Step() {
 	}
 }
 
-// sync syncs one parent, and retries after a failure.
 func (m *Metacontroller) sync(p *Parent) {
 	now, version, byTimer := m.server.Now(), m.server.Version(), p.byTimer
 	p.queued, p.byTimer = false, false
@@ -277,18 +260,9 @@ func (m *Metacontroller) NextTimer() time.Time {
 
 // IsBusy reports whether a parent is queued, or an event is not delivered.
 func (m *Metacontroller) IsBusy() bool {
-	if len(m.PendingKinds()) > 0 {
-		return true
-	}
-	for _, p := range m.parents {
-		if p.queued {
-			return true
-		}
-	}
-	return false
+	return len(m.pending) > 0 || slices.ContainsFunc(m.Parents(), func(p *Parent) bool { return p.queued })
 }
 
-// updateMethod returns how a kind of child is updated.
 func (p *Parent) updateMethod(ref apiserver.Ref) metacontroller.UpdateMethod {
 	for _, child := range p.controller.Children {
 		if child.APIVersion == ref.APIVersion && child.Kind == ref.Kind {

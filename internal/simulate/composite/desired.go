@@ -13,8 +13,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Memory is what simulations of the same operators need not compute twice. It
-// is for one goroutine.
+// Memory is what simulations of the same operators need not compute twice. It is for one goroutine.
 type Memory struct {
 	kinds     *apiserver.Catalogue
 	manifests map[string][]byte
@@ -22,7 +21,6 @@ type Memory struct {
 	applied   map[string]map[string]any // last-applied annotations, decoded
 }
 
-// mostDesired is how many children are remembered.
 const mostDesired = 20_000
 
 // NewMemory returns an empty memory.
@@ -38,7 +36,6 @@ func (m *Memory) Kinds(controllers []metacontroller.Controller) *apiserver.Catal
 	return m.kinds
 }
 
-// answered is a child as a hook has answered it for a custom resource.
 type answered struct {
 	owner apiserver.Ref
 	uid   types.UID
@@ -60,7 +57,6 @@ type desired struct {
 	text    string
 }
 
-// child returns a child of an answer, or nil for null.
 func (m *Metacontroller) child(text json.RawMessage, parent apiserver.Object) (*desired, error) {
 	owner, uid := apiserver.RefOf(parent), parent.GetUID()
 	if known := m.memory.desired[answered{owner, uid, string(text)}]; known != nil {
@@ -97,7 +93,6 @@ func (m *Metacontroller) child(text json.RawMessage, parent apiserver.Object) (*
 	return d, nil
 }
 
-// label puts the label of the generated selector on a child.
 func label(child apiserver.Object, owner types.UID) error {
 	written, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
 	if err != nil {
@@ -113,7 +108,6 @@ func label(child apiserver.Object, owner types.UID) error {
 	return nil
 }
 
-// created returns the body of the request that creates a child by DynamicApply.
 func (d *desired) created(parent apiserver.Object) apiserver.Object {
 	child := apiserver.WithMetadata(d.object)
 	apiserver.SetAnnotation(child, metacontroller.LastAppliedAnnotation, d.lastApplied)
@@ -121,7 +115,6 @@ func (d *desired) created(parent apiserver.Object) apiserver.Object {
 	return child
 }
 
-// body returns the body of a server-side apply.
 func (d *desired) body(parent apiserver.Object) (*apiserver.Configuration, error) {
 	if d.applied != nil {
 		return d.applied, nil
@@ -137,7 +130,6 @@ func (d *desired) body(parent apiserver.Object) (*apiserver.Configuration, error
 	return d.applied, nil
 }
 
-// claim makes the parent the child's controller.
 func claim(child, parent apiserver.Object) {
 	owners := child.GetOwnerReferences()
 	if !apiserver.IsOwnedBy(child, parent) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,42 +22,28 @@ type Fault struct {
 
 // The faults of a sync.
 const (
-	// crash kills Metacontroller after the n-th write, or before the first.
-	crash = "crash"
-	// refuse makes the n-th write fail in the API server.
-	refuse = "refuse"
-	// doubt loses the response of the n-th write, which was done.
-	doubt = "doubt"
-	// loseStatus makes the write of the status fail.
-	loseStatus = "lose-status"
-	// unavailable makes the hook answer 503.
-	unavailable = "503"
+	crash       = "crash"       // Metacontroller is killed after the n-th write, or before the first
+	refuse      = "refuse"      // the n-th write fails in the API server
+	doubt       = "doubt"       // the response of the n-th write, which was done, is lost
+	loseStatus  = "lose-status" // the write of the status fails
+	unavailable = "503"         // the hook's answer
 )
 
-// ParseFault parses what follows "sync KIND/NAME", as in crash@2. The error
-// lists the faults.
+// ParseFault parses what follows "sync KIND/NAME", as in crash@2. The error lists the faults.
 func ParseFault(text string) (Fault, error) {
-	what, number, hasNumber := strings.Cut(text, "@")
-	d := Fault{what: what}
-	switch what {
-	case "", loseStatus, unavailable:
-		if !hasNumber {
-			return d, nil
-		}
-	case crash, refuse, doubt:
-		n, err := strconv.Atoi(number)
-		if err == nil && n >= 0 {
-			d.n = n
-			return d, nil
-		}
+	if text == "" || text == loseStatus || text == unavailable {
+		return Fault{what: text}, nil
 	}
-	return d, fmt.Errorf("%q is not a fault of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
+	what, number, _ := strings.Cut(text, "@")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || !slices.Contains([]string{crash, refuse, doubt}, what) {
+		return Fault{}, fmt.Errorf("%q is not a fault of a sync: write crash@N, refuse@N, doubt@N, lose-status or 503", text)
+	}
+	return Fault{what, n}, nil
 }
 
-// errInjected marks the errors of faults.
 var errInjected = errors.New("made to fail")
 
-// syncFault counts the writes of a sync with a fault.
 type syncFault struct {
 	Fault
 
@@ -64,13 +51,9 @@ type syncFault struct {
 	dead   bool
 }
 
-// write performs a write, unless it is to fail.
 func (d *syncFault) write(isStatus bool, do func() error) error {
+	d.dead = d.dead || d.what == crash && d.n == 0
 	if d.dead {
-		return d.died()
-	}
-	if d.what == crash && d.n == 0 {
-		d.dead = true
 		return d.died()
 	}
 	d.writes++

@@ -22,7 +22,6 @@ import (
 // server whose clock can be set. The error is that of the transport.
 type Call func(now time.Time, path string, body []byte) (status int, answer []byte, err error)
 
-// response is the answer of a sync or finalize hook.
 type response struct {
 	Status             map[string]any    `json:"status"`
 	Children           []json.RawMessage `json:"children"`
@@ -30,19 +29,16 @@ type response struct {
 	Finalized          bool              `json:"finalized"`
 }
 
-// rules is the answer of a customize hook.
 type rules struct {
 	RelatedResources []*metacontroller.Rule `json:"relatedResources"`
 }
 
-// group are the objects of a kind in a request.
 type group struct {
 	kind    apiserver.Kind
 	objects []apiserver.Object
 }
 
-// requestBody returns the body of a request. Without groups it is that of a
-// customize hook.
+// requestBody returns the body of a request. Without groups it is that of a customize hook.
 func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
 	b.Grow(p.requested + p.requested/8)
@@ -90,8 +86,6 @@ func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
 	b.WriteByte('}')
 }
 
-// manifest returns the installed CompositeController, which is part of a
-// request.
 func (m *Metacontroller) manifest(c *metacontroller.Controller) []byte {
 	if text, made := m.memory.manifests[c.Name()]; made {
 		return text
@@ -129,11 +123,6 @@ func (m *Metacontroller) version(c *metacontroller.Controller, hook metacontroll
 	return manifests.HookVersion(*c, hook)
 }
 
-func customizes(c *metacontroller.Controller) bool {
-	return slices.Contains(c.Hooks(), metacontroller.CustomizeHook)
-}
-
-// call calls a hook and decodes its answer as strictly as Metacontroller.
 func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []byte, into any) ([]byte, error) {
 	p.Calls++
 	status, answer, err := m.options.Call(m.server.Now(), "/"+p.controller.Name()+"/"+string(hook), body)
@@ -153,7 +142,6 @@ func (m *Metacontroller) call(p *Parent, hook metacontroller.HookName, body []by
 	return answer, nil
 }
 
-// checkChildren refuses answers that crash Metacontroller.
 func checkChildren(children []*desired) error {
 	for i, child := range children {
 		if child == nil {

@@ -27,10 +27,9 @@ func mergeValue(live, last, desired any) (any, bool) {
 	}
 }
 
-// MergeObject applies the difference between the last applied and the desired
-// object to the live one, which is not modified. Fields in neither are left alone. It
-// is untyped: if a desired value is not of the live one's type, the live one loses its
-// fields as if nothing were desired.
+// MergeObject applies the difference between the last applied and the desired object to the live
+// one, which is not modified. Fields in neither are left alone. It is untyped: if a desired value
+// is not of the live one's type, the live one loses its fields as if nothing were desired.
 func MergeObject(live, last, desired map[string]any) (merged map[string]any, changed bool) {
 	merged = live
 	change := func() {
@@ -87,8 +86,7 @@ func mergeList(live, last, desired []any) (any, bool) {
 	return merged, true
 }
 
-// MergeKey returns the member by which Metacontroller matches the items of
-// lists, or "".
+// MergeKey returns the member by which Metacontroller matches the items of lists, or "".
 func MergeKey(lists ...[]any) string {
 	for _, key := range mergeKeys {
 		common, count := true, 0
@@ -110,9 +108,8 @@ func MergeKey(lists ...[]any) string {
 	return ""
 }
 
-// ItemsByKey returns the items of a list by their keys. Of two items with one
-// key the later wins, so that a Service's TCP and UDP port of the same number
-// become one.
+// ItemsByKey returns the items of a list by their keys. Of two items with one key the later wins,
+// so that a Service's TCP and UDP port of the same number become one.
 func ItemsByKey(key string, list []any) map[string]any {
 	items := make(map[string]any, len(list))
 	for _, item := range list {

@@ -12,7 +12,6 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// finalizerOf returns the finalizer of an operator's CompositeController.
 func (m *Metacontroller) finalizerOf(c *metacontroller.Controller) string {
 	return metacontroller.FinalizerPrefix + m.options.Installation.Name(*c)
 }
@@ -64,7 +63,6 @@ func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 	return failure
 }
 
-// ask calls the sync hook, or finalize for a parent that is being deleted.
 func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, related []group) (*response, []*desired, error) {
 	hook, finalizing := metacontroller.SyncHook, false
 	if p.controller.OrderedTeardown && object.GetDeletionTimestamp() != nil {
@@ -91,7 +89,6 @@ func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, relat
 	return &answer, children, nil
 }
 
-// childrenOf returns the children of an answer.
 func (m *Metacontroller) childrenOf(answer *response, parent apiserver.Object) ([]*desired, error) {
 	children := make([]*desired, len(answer.Children))
 	for i, text := range answer.Children {
@@ -146,7 +143,6 @@ func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
 		!slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
 }
 
-// writeStatus replaces the parent's status as a whole.
 func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]any) error {
 	live, err := m.lookUp(object)
 	if err != nil {
@@ -163,4 +159,54 @@ func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]
 		return m.server.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
 	})
 	return err
+}
+
+// Answer is the answer of a sync or finalize hook.
+type Answer struct {
+	// Parent is the custom resource.
+	Parent apiserver.Ref
+	// Children are the children in the answer, in order.
+	Children []apiserver.Ref
+}
+
+// Refusal is a child that could not be created or updated.
+type Refusal struct {
+	// Parent is the custom resource, Child the refused child.
+	Parent, Child apiserver.Ref
+	// Err is the API server's error.
+	Err error
+}
+
+// Watch sets functions that are called at each answer and at each refusal of a
+// child. Nil keeps the previous one.
+func (m *Metacontroller) Watch(answer func(Answer), refusal func(Refusal)) {
+	if answer != nil {
+		m.answered = answer
+	}
+	if refusal != nil {
+		m.refused = refusal
+	}
+}
+
+// Resync syncs a custom resource once more, as it is in the API server, without
+// changing counters and timers. It returns the hook's answer.
+func (m *Metacontroller) Resync(parent apiserver.Ref) ([]byte, error) {
+	p := m.parents[parent]
+	calls, due, idle := p.Calls, p.due, p.idle
+	defer func() { p.Calls, p.due, p.idle = calls, due, idle }()
+	err := m.reconcile(p, m.server.Get(parent))
+	return p.answer, err
+}
+
+// Retry makes timers count again that were ignored as idle.
+func (m *Metacontroller) Retry() {
+	for _, p := range m.parents {
+		p.idle = 0
+	}
+}
+
+// Selects reports whether the customize hook of a custom resource has selected an object.
+func (m *Metacontroller) Selects(parent apiserver.Ref, object apiserver.Object) bool {
+	p := m.parents[parent]
+	return p != nil && m.selects(p, object)
 }

@@ -16,7 +16,6 @@ import (
 // rulesKept is how long Metacontroller caches the answer of a customize hook.
 const rulesKept = 20 * time.Minute
 
-// selection are a parent's cached rules, with their cache key.
 type selection struct {
 	uid        types.UID
 	generation int64
@@ -27,7 +26,7 @@ type selection struct {
 // related returns the objects that the parent's customize hook selects. It is
 // called once for each generation of the parent.
 func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, error) {
-	if !customizes(p.controller) {
+	if !slices.Contains(p.controller.Hooks(), metacontroller.CustomizeHook) {
 		return []group{}, nil
 	}
 	now := m.server.Now()
@@ -58,7 +57,6 @@ func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, e
 	return groups, nil
 }
 
-// addMatches adds objects to the group of their kind, each once.
 func addMatches(groups []group, k apiserver.Kind, objects []apiserver.Object, match func(apiserver.Object) bool) []group {
 	i := slices.IndexFunc(groups, func(g group) bool { return g.kind.Key() == k.Key() })
 	if i < 0 {
@@ -86,7 +84,6 @@ func (m *Metacontroller) within(p *Parent) string {
 	return ""
 }
 
-// matcher returns what a rule selects, in one namespace unless that is empty.
 func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func(apiserver.Object) bool, error) {
 	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
 		return nil, fmt.Errorf("related rule cannot have both names and labelSelector/namespaceSelector specified")
@@ -104,15 +101,19 @@ func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func
 	if err != nil {
 		return nil, err
 	}
-	namespaces, err := m.namespaces(rule.NamespaceSelector)
+	namespaces, err := selectorOf(rule.NamespaceSelector)
 	if err != nil {
 		return nil, err
+	}
+	isOutside := func(namespace string) bool {
+		object := m.cache.Get(apiserver.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace})
+		return rule.NamespaceSelector != nil && (object == nil || !namespaces.Matches(labels.Set(object.GetLabels())))
 	}
 	return func(object apiserver.Object) bool {
 		namespace := object.GetNamespace()
 		switch {
 		case rule.Namespace != "" && namespace != "" && namespace != rule.Namespace,
-			namespaces != nil && !namespaces[namespace],
+			isOutside(namespace),
 			within != "" && namespace != "" && namespace != within,
 			len(rule.Names) > 0 && !slices.Contains(rule.Names, object.GetName()):
 			return false
@@ -126,25 +127,6 @@ func selectorOf(wanted *metav1.LabelSelector) (labels.Selector, error) {
 		return labels.Everything(), nil
 	}
 	return metav1.LabelSelectorAsSelector(wanted)
-}
-
-// namespaces returns the names of the namespaces that a selector selects, or
-// nil for no selector.
-func (m *Metacontroller) namespaces(wanted *metav1.LabelSelector) (map[string]bool, error) {
-	if wanted == nil {
-		return nil, nil //nolint:nilnil // no selector selects nothing by it
-	}
-	selector, err := selectorOf(wanted)
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]bool{}
-	for _, namespace := range m.cache.List("v1", "Namespace") {
-		if selector.Matches(labels.Set(namespace.GetLabels())) {
-			names[namespace.GetName()] = true
-		}
-	}
-	return names, nil
 }
 
 // selects reports whether a parent's rules select an object. It is called for

@@ -25,7 +25,6 @@ func (m *Metacontroller) watchLate() {
 	}
 }
 
-// note appends a change to the undelivered ones.
 func (m *Metacontroller) note(w apiserver.Write) {
 	if !m.watched[w.Ref.Kind] {
 		return
@@ -38,27 +37,22 @@ func (m *Metacontroller) note(w apiserver.Write) {
 
 // PendingKinds returns the kinds with undelivered changes, in order.
 func (m *Metacontroller) PendingKinds() []string {
-	var kinds []string
-	for kind, list := range m.pending {
-		if len(list) > 0 {
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.Sort(kinds)
-	return kinds
+	return slices.Sorted(maps.Keys(m.pending))
 }
 
 // Pending returns the undelivered changes of a kind, in order.
 func (m *Metacontroller) Pending(kind string) []apiserver.Write { return m.pending[kind] }
 
-// Deliver delivers the next change of a kind, and reports whether there was
-// one.
+// Deliver delivers the next change of a kind, and reports whether there was one.
 func (m *Metacontroller) Deliver(kind string) bool {
 	list := m.pending[kind]
 	if len(list) == 0 {
 		return false
 	}
 	m.pending[kind] = list[1:]
+	if len(list) == 1 {
+		delete(m.pending, kind)
+	}
 	m.hear(list[0])
 	return true
 }
@@ -111,8 +105,7 @@ func (m *Metacontroller) Restart() {
 	}
 }
 
-// Ready returns the custom resources that can be synced now, in the order of kinds
-// and names.
+// Ready returns the custom resources that can be synced now, in the order of kinds and names.
 func (m *Metacontroller) Ready() []*Parent {
 	now := m.server.Now()
 	return slices.DeleteFunc(m.Parents(), func(p *Parent) bool {

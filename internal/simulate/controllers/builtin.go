@@ -19,7 +19,7 @@ import (
 // collector. Each object advances by one visible stage per step.
 type Builtin struct {
 	server  *apiserver.Server
-	faults  Faults
+	struck  func(fault string, object apiserver.Object) bool
 	run     Program
 	steps   int
 	queue   map[apiserver.Ref]int // the first step in which an object is reconciled
@@ -36,24 +36,15 @@ type Builtin struct {
 	controllers []controller
 }
 
-// Faults are the faults of an object, or of what controls it.
-type Faults interface {
-	// Fails reports whether it never becomes ready.
-	Fails(object apiserver.Object) bool
-	// Holds reports whether a running Pod becomes neither ready nor done.
-	Holds(object apiserver.Object) bool
-	// Flaps reports whether a Pod is not ready for now.
-	Flaps(object apiserver.Object) bool
-}
-
 // Program is what a Pod that runs to completion does to the cluster. The error
 // is the termination message of a Pod that fails.
 type Program func(pod *corev1.Pod) error
 
 // Options are what the controllers need.
 type Options struct {
-	// Faults are the faults of the simulation.
-	Faults Faults
+	// Struck reports whether an object, or what controls it, has a fault: with "fail" it never
+	// becomes ready, with "hold" neither ready nor done, with "flap" it is not ready for now.
+	Struck func(fault string, object apiserver.Object) bool
 	// Program is what Pods do.
 	Program Program
 	// Late delays changes of Pods until [Builtin.HearOfPod].
@@ -63,7 +54,7 @@ type Options struct {
 // New returns the controllers of a cluster, which watch its API server from now on.
 func New(server *apiserver.Server, options Options) *Builtin {
 	b := &Builtin{
-		server: server, faults: options.Faults, run: options.Program,
+		server: server, struck: options.Struck, run: options.Program,
 		queue: map[apiserver.Ref]int{}, timers: map[apiserver.Ref]time.Time{}, lost: map[types.UID]int32{},
 		retries: map[apiserver.Ref]time.Time{}, cascades: map[apiserver.Ref]bool{},
 	}
@@ -79,15 +70,13 @@ func New(server *apiserver.Server, options Options) *Builtin {
 	return b
 }
 
-// controller reconciles the objects of a kind.
 type controller struct {
 	kind      metacontroller.Resource
 	reconcile func(apiserver.Ref)
 }
 
-// observe queues the objects that a change affects. Writes of others in this
-// step are handled in the next, so that the hook observes each once without
-// them.
+// observe queues the objects that a change affects. Writes of others in this step are handled in
+// the next, so that the hook observes each once without them.
 func (b *Builtin) observe(c apiserver.Write) {
 	if b.pods != nil {
 		b.pods.note(c)
@@ -135,16 +124,14 @@ func (b *Builtin) enqueue(ref apiserver.Ref, first int) {
 	}
 }
 
-// CheckPods makes the kubelet check all Pods again, because faults have
-// changed.
+// CheckPods makes the kubelet check all Pods again, because faults have changed.
 func (b *Builtin) CheckPods() {
 	for _, pod := range b.server.List("v1", "Pod") {
 		b.enqueue(apiserver.RefOf(pod), b.steps)
 	}
 }
 
-// BeginStep begins a step: writes of others from now on are handled in the next
-// one.
+// BeginStep begins a step: writes of others from now on are handled in the next one.
 func (b *Builtin) BeginStep() { b.steps++ }
 
 // Step lets every controller reconcile its queue.
@@ -198,42 +185,36 @@ func (b *Builtin) NextTimer() time.Time {
 	return apiserver.Earliest(slices.Collect(maps.Values(b.timers))...)
 }
 
-// at queues an object for a later time.
 func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
 	b.timers[ref] = apiserver.Earliest(b.timers[ref], due)
 }
 
 func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }
 
-// load decodes an object that is not being deleted, or returns nil.
-func load[T any, P apiserver.Copyable[T]](b *Builtin, ref apiserver.Ref) P {
+func load[T any](b *Builtin, ref apiserver.Ref) *T {
 	object := b.server.Get(ref)
 	if object == nil || object.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	return apiserver.Typed[T, P](b.server, ref)
+	return apiserver.Typed[T](b.server, ref)
 }
 
-// report writes the status of an object.
-func (b *Builtin) report(ref apiserver.Ref, typed metav1.Object, status any) {
-	b.server.Report(apiserver.ByKubernetes, ref, typed, status)
+func (b *Builtin) report(ref apiserver.Ref, status any) {
+	b.server.Report(apiserver.ByKubernetes, ref, status)
 }
 
-// create creates an object of a controller. A refused one is missing in the
-// owner's status.
+// create creates an object of a controller. A refused one is missing in the owner's status.
 func (b *Builtin) create(typed any) {
 	if b.server.Full() == nil {
 		_, _ = b.server.Create(apiserver.ByKubernetes, apiserver.Encode(typed))
 	}
 }
 
-// generated returns a name with a unique suffix.
 func (b *Builtin) generated(prefix string) string {
 	b.serial++
 	return fmt.Sprintf("%s-%s", prefix, rand.SafeEncodeString(fmt.Sprintf("%05d", b.serial)))
 }
 
-// newPod returns a Pod of a template.
 func newPod(template *corev1.PodTemplateSpec, name string, owner apiserver.Object) *corev1.Pod {
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -248,4 +229,44 @@ func newPod(template *corev1.PodTemplateSpec, name string, owner apiserver.Objec
 		pod.Labels = map[string]string{}
 	}
 	return pod
+}
+
+// Queued returns the queued objects, in the order of kinds and names.
+func (b *Builtin) Queued() []apiserver.Ref {
+	refs := slices.SortedFunc(maps.Keys(b.queue), apiserver.Ref.Compare)
+	return slices.DeleteFunc(refs, func(ref apiserver.Ref) bool { return !b.isControlled(ref) })
+}
+
+// Reconcile reconciles one object, and reports whether it was queued.
+func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
+	if _, queued := b.queue[ref]; !queued || b.server.Full() != nil {
+		return false
+	}
+	delete(b.queue, ref)
+	for _, controller := range b.controllers {
+		if ref.Is(controller.kind) {
+			controller.reconcile(ref)
+		}
+	}
+	return true
+}
+
+// Wake queues what is due now.
+func (b *Builtin) Wake() {
+	now := b.server.Now()
+	for ref, due := range b.timers {
+		if !due.After(now) {
+			delete(b.timers, ref)
+			b.enqueue(ref, b.steps)
+		}
+	}
+}
+
+// CheckAll queues all objects: what was refused before may be accepted now.
+func (b *Builtin) CheckAll() {
+	for _, object := range b.server.Objects() {
+		if ref := apiserver.RefOf(object); b.isControlled(ref) {
+			b.enqueue(ref, b.steps)
+		}
+	}
 }

@@ -14,7 +14,6 @@ import (
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// rollout is a Deployment with its ReplicaSets and Pods.
 type rollout struct {
 	*appsv1.Deployment
 
@@ -26,7 +25,6 @@ type rollout struct {
 	terminating int32 // Pods that are being deleted
 }
 
-// deployment rolls a Deployment forward by one stage.
 func (b *Builtin) deployment(ref apiserver.Ref) {
 	d := load[appsv1.Deployment](b, ref)
 	if d == nil || !b.server.HasRoomFor(ref, *d.Spec.Replicas) {
@@ -36,11 +34,9 @@ func (b *Builtin) deployment(ref apiserver.Ref) {
 	b.findReplicaSets(r)
 	b.reportDeployment(r)
 	b.scale(r)
-	b.awaitAvailable(ref, r.updated, d.Spec.MinReadySeconds)
+	b.awaitAvailable(ref, r.updated)
 }
 
-// findReplicaSets splits the Pods by current and older templates, and creates
-// the current ReplicaSet if it is missing.
 func (b *Builtin) findReplicaSets(r *rollout) {
 	hash := templateHash(&r.Spec.Template)
 	newest := 0
@@ -50,7 +46,7 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 		}
 		revision, _ := strconv.Atoi(apiserver.Annotation(object, revisionAnnotation))
 		newest = max(newest, revision)
-		pods := b.replicas(object.GetUID())
+		pods := b.replicas(object.GetUID(), r.Spec.MinReadySeconds)
 		r.terminating += count(pods, func(p replica) bool { return p.terminating })
 		if apiserver.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) == hash {
 			r.newest, r.updated = object, live(pods)
@@ -85,7 +81,6 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
 }
 
-// scale creates and deletes Pods within the limits of the strategy.
 func (b *Builtin) scale(r *rollout) {
 	if r.newest == nil {
 		return
@@ -105,44 +100,36 @@ func (b *Builtin) scale(r *rollout) {
 	for range min(want-have, want+surge-all) {
 		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
 	}
-	for _, surplus := range byDeletionOrder(r.updated)[:max(0, min(have-want, have))] {
-		b.deletePod(surplus)
-	}
-	now := b.server.Now()
-	isAvailable := func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }
+	b.deletePods(byDeletionOrder(r.updated)[:max(0, min(have-want, have))])
 	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
 	for _, p := range byDeletionOrder(r.old) {
-		if isAvailable(p) {
+		if p.available {
 			if spare <= 0 {
 				break
 			}
 			spare--
 		}
-		b.deletePod(p)
+		b.delete(p.object)
 	}
 }
 
-// template returns the template of the Deployment with the label of a ReplicaSet.
 func (r *rollout) template(hash string) *corev1.PodTemplateSpec {
 	template := r.Spec.Template.DeepCopy()
 	metav1.SetMetaDataLabel(&template.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	return template
 }
 
-// reportDeployment writes the status.
 func (b *Builtin) reportDeployment(r *rollout) {
-	old := &r.Status
-	now := b.server.Now()
 	pods := slices.Concat(r.updated, r.old)
 	status := appsv1.DeploymentStatus{
-		ObservedGeneration: r.Generation,
-		Replicas:           int32(len(pods)),
-		UpdatedReplicas:    int32(len(r.updated)),
-		ReadyReplicas:      count(pods, func(p replica) bool { return p.ready }),
-		AvailableReplicas:  count(pods, func(p replica) bool { return p.isAvailable(now, r.Spec.MinReadySeconds) }),
-		Conditions:         append([]appsv1.DeploymentCondition{}, old.Conditions...),
+		ObservedGeneration:  r.Generation,
+		Replicas:            int32(len(pods)),
+		UpdatedReplicas:     int32(len(r.updated)),
+		ReadyReplicas:       count(pods, isReady),
+		AvailableReplicas:   count(pods, isAvailable),
+		TerminatingReplicas: &r.terminating,
+		Conditions:          append([]appsv1.DeploymentCondition{}, r.Status.Conditions...),
 	}
-	status.TerminatingReplicas = &r.terminating
 	status.UnavailableReplicas = max(0, max(status.Replicas, *r.Spec.Replicas)-status.AvailableReplicas)
 
 	needed := *r.Spec.Replicas
@@ -160,7 +147,7 @@ func (b *Builtin) reportDeployment(r *rollout) {
 	b.setDeploymentCondition(&status, available, false)
 	b.setProgressing(r, &status)
 	r.Status = status
-	b.report(r.ref, r.Deployment, &r.Status)
+	b.report(r.ref, &r.Status)
 }
 
 // setProgressing sets Progressing: a rollout past its progress deadline has
@@ -200,31 +187,26 @@ func (b *Builtin) setProgressing(r *rollout, status *appsv1.DeploymentStatus) {
 	}
 }
 
-func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentConditionType) appsv1.DeploymentCondition {
-	for _, c := range list {
-		if c.Type == kind {
-			return c
-		}
+func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentConditionType) (found appsv1.DeploymentCondition) {
+	if i := slices.IndexFunc(list, func(c appsv1.DeploymentCondition) bool { return c.Type == kind }); i >= 0 {
+		found = list[i]
 	}
-	return appsv1.DeploymentCondition{}
+	return found
 }
 
-// setDeploymentCondition sets a condition. An unchanged one keeps its times,
-// unless it is touched.
+// setDeploymentCondition sets a condition. An unchanged one keeps its times, unless it is touched.
 func (b *Builtin) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
 	condition.LastUpdateTime, condition.LastTransitionTime = b.now(), b.now()
-	for i, old := range status.Conditions {
-		if old.Type != condition.Type {
-			continue
-		}
-		if old.Status == condition.Status {
-			condition.LastTransitionTime = old.LastTransitionTime
-			if old.Reason == condition.Reason && !touch {
-				return
-			}
-		}
-		status.Conditions[i] = condition
+	i := slices.IndexFunc(status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == condition.Type })
+	if i < 0 {
+		status.Conditions = append(status.Conditions, condition)
 		return
 	}
-	status.Conditions = append(status.Conditions, condition)
+	old := status.Conditions[i]
+	if old.Status == condition.Status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	if old.Status != condition.Status || old.Reason != condition.Reason || touch {
+		status.Conditions[i] = condition
+	}
 }

@@ -8,7 +8,7 @@
 // Metacontroller writes in a step is reconciled in the next one. The controllers can
 // be late: then they hear of Pods by a watch, but for what they have done themselves.
 //
-// Images, commands, probes and schedules have no effect: [Faults] decide what fails,
+// Images, commands, probes and schedules have no effect: [Options.Struck] decides what fails,
 // and a [Program] what a Pod does to the cluster when it runs to its end. There are no
 // CronJobs, autoscalers, disruption budgets and EndpointSlices, and only Deployments
 // have ReplicaSets.

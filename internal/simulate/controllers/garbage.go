@@ -10,7 +10,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// collect deletes the dependents of deleted owners.
 func (b *Builtin) collect(gone []types.UID) {
 	for _, uid := range gone {
 		for _, object := range b.server.OwnedBy(uid) {
@@ -30,10 +29,9 @@ func (b *Builtin) deleteUnowned(object apiserver.Object) {
 	_, _ = b.server.Update(apiserver.ByKubernetes, left) // removing owners is never refused
 }
 
-// isAlive reports whether an owner exists: in the object's namespace, or
-// cluster-scoped. An owner that lives in a namespace counts as alive for a
-// cluster-scoped object, which the garbage collector never deletes then
-// (namespacedOwnerOfClusterScopedObjectErr in k8s.io/kubernetes).
+// isAlive reports whether an owner exists: in the object's namespace, or cluster-scoped. An owner
+// that lives in a namespace counts as alive for a cluster-scoped object, which the garbage
+// collector never deletes then (namespacedOwnerOfClusterScopedObjectErr in k8s.io/kubernetes).
 func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) bool {
 	if object.GetNamespace() == "" && !b.server.Kind(owner.APIVersion, owner.Kind).IsCluster {
 		return true
@@ -71,7 +69,6 @@ func (b *Builtin) Collect() bool {
 	return b.finishCascades() || len(orphans) > 0
 }
 
-// isCascade reports whether a finalizer makes an owner be deleted last.
 func isCascade(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
@@ -80,7 +77,6 @@ func hasCascade(object apiserver.Object) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), isCascade)
 }
 
-// finishCascades handles the owners that are deleted last.
 func (b *Builtin) finishCascades() bool {
 	refs := slices.SortedFunc(maps.Keys(b.cascades), apiserver.Ref.Compare)
 	for _, ref := range refs {
@@ -91,8 +87,6 @@ func (b *Builtin) finishCascades() bool {
 	return len(refs) > 0
 }
 
-// finishCascade deletes or orphans the dependents of an owner, before the owner
-// is deleted. It reports whether there is more to do.
 func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	owner := b.server.Get(ref)
 	if owner == nil {

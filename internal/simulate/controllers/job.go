@@ -1,19 +1,18 @@
 package controllers
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// jobRun is a Job with its Pods.
 type jobRun struct {
 	*batchv1.Job
 
@@ -23,22 +22,19 @@ type jobRun struct {
 	restarts                  int64
 }
 
-// job starts the next Pods of a Job, or finishes it.
 func (b *Builtin) job(ref apiserver.Ref) {
 	j := load[batchv1.Job](b, ref)
 	if j == nil {
 		return
 	}
-	if finished, at := finishedJob(j); finished {
-		b.expire(j, ref, at)
+	if finished := jobCondition(j, batchv1.JobComplete, batchv1.JobFailed); finished != nil {
+		b.expire(j, ref, finished.LastTransitionTime.Time)
 		return
 	}
 	run := b.runOf(j, ref)
 	if !*j.Spec.Suspend {
 		j.Status.Conditions = slices.DeleteFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobSuspended })
-	}
-	if !*j.Spec.Suspend && j.Status.StartTime == nil {
-		j.Status.StartTime = new(b.now())
+		j.Status.StartTime = cmp.Or(j.Status.StartTime, new(b.now()))
 	}
 	switch reason, message := b.failureOf(run); {
 	case reason != "":
@@ -59,7 +55,7 @@ func (b *Builtin) job(ref apiserver.Ref) {
 
 func (b *Builtin) runOf(j *batchv1.Job, ref apiserver.Ref) *jobRun {
 	run := &jobRun{Job: j, ref: ref, failed: b.lost[j.UID]}
-	for _, r := range b.replicas(j.UID) {
+	for _, r := range b.replicas(j.UID, 0) {
 		switch {
 		case r.phase == string(corev1.PodSucceeded):
 			run.succeeded++
@@ -79,7 +75,6 @@ func (b *Builtin) runOf(j *batchv1.Job, ref apiserver.Ref) *jobRun {
 	return run
 }
 
-// wanted returns how many Pods have to succeed.
 func (run *jobRun) wanted() int32 {
 	if run.Spec.Completions == nil {
 		return 1
@@ -89,12 +84,9 @@ func (run *jobRun) wanted() int32 {
 
 func (run *jobRun) isComplete() bool { return run.succeeded >= run.wanted() }
 
-// failureOf returns why the Job has failed for good, or nothing.
 func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
-	for _, c := range run.Status.Conditions {
-		if c.Type == batchv1.JobFailureTarget {
-			return c.Reason, c.Message
-		}
+	if failing := jobCondition(run.Job, batchv1.JobFailureTarget); failing != nil {
+		return failing.Reason, failing.Message
 	}
 	limit := *run.Spec.BackoffLimit
 	crashing := run.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure &&
@@ -113,26 +105,20 @@ func (b *Builtin) failureOf(run *jobRun) (reason, message string) {
 	return batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline"
 }
 
-// failJob deletes the running Pods, and then fails the Job.
 func (b *Builtin) failJob(run *jobRun, reason, message string) {
 	b.setJobCondition(run.Job, batchv1.JobFailureTarget, reason, message)
-	for _, r := range run.active {
-		b.deletePod(r)
-	}
+	b.deletePods(run.active)
 	if len(run.active) == 0 && run.ending == 0 {
 		b.setJobCondition(run.Job, batchv1.JobFailed, reason, message)
 	}
 }
 
 func (b *Builtin) suspend(run *jobRun) {
-	for _, r := range run.active {
-		b.deletePod(r)
-	}
+	b.deletePods(run.active)
 	run.Status.StartTime = nil
 	b.setJobCondition(run.Job, batchv1.JobSuspended, "JobSuspended", "Job suspended")
 }
 
-// startPods starts Pods up to the parallelism, with backoff after failures.
 func (b *Builtin) startPods(run *jobRun) {
 	now := b.server.Now()
 	missing := min(*run.Spec.Parallelism, run.wanted()-run.succeeded) - int32(len(run.active))
@@ -157,21 +143,21 @@ func (b *Builtin) startPods(run *jobRun) {
 func (b *Builtin) reportJob(run *jobRun) {
 	status := &run.Status
 	status.Active, status.Succeeded, status.Failed = int32(len(run.active)), run.succeeded, run.failed
-	status.Ready, status.Terminating = new(count(run.active, func(r replica) bool { return r.ready })), &run.ending
+	status.Ready, status.Terminating = new(count(run.active, isReady)), &run.ending
 	status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
-	b.report(run.ref, run.Job, status)
+	b.report(run.ref, status)
 }
 
-func finishedJob(j *batchv1.Job) (bool, time.Time) {
-	for _, c := range j.Status.Conditions {
-		if c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed {
-			return true, c.LastTransitionTime.Time
+// jobCondition returns the first condition of one of these types, or nil.
+func jobCondition(j *batchv1.Job, kinds ...batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range j.Status.Conditions {
+		if slices.Contains(kinds, j.Status.Conditions[i].Type) {
+			return &j.Status.Conditions[i]
 		}
 	}
-	return false, time.Time{}
+	return nil
 }
 
-// expire deletes a finished Job after its TTL.
 func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) {
 	if j.Spec.TTLSecondsAfterFinished == nil {
 		return
@@ -184,7 +170,6 @@ func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) 
 	_ = b.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it existed a moment ago
 }
 
-// countLost counts a deleted Pod of a Job as failed if it had not finished.
 func (b *Builtin) countLost(object apiserver.Object) {
 	owner, found := apiserver.ControllerOf(object)
 	if !found || !owner.Is(metacontroller.Job) || !apiserver.RefOf(object).Is(metacontroller.Pod) || replicaOf(object).isFinished() {
@@ -199,14 +184,11 @@ func (b *Builtin) countLost(object apiserver.Object) {
 }
 
 func (b *Builtin) setJobCondition(j *batchv1.Job, kind batchv1.JobConditionType, reason, message string) {
-	for _, c := range j.Status.Conditions {
-		if c.Type == kind {
-			return
-		}
+	if jobCondition(j, kind) != nil {
+		return
 	}
-	now := b.now()
 	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
 		Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message,
-		LastProbeTime: now, LastTransitionTime: metav1.NewTime(now.Time),
+		LastProbeTime: b.now(), LastTransitionTime: b.now(),
 	})
 }

@@ -15,12 +15,10 @@ import (
 // nodeName is the only node. It has room for everything.
 const nodeName = "node-1"
 
-// crashes is the restart count of a crashing container: more than any usual
-// backoffLimit.
+// crashes is the restart count of a crashing container: more than any usual backoffLimit.
 const crashes = 10
 
-// pod advances a Pod: scheduled, running, ready or done, and removed after
-// deletion.
+// pod advances a Pod: scheduled, running, ready or done, and removed after deletion.
 func (b *Builtin) pod(ref apiserver.Ref) {
 	object := b.server.Get(ref)
 	if object == nil {
@@ -39,7 +37,7 @@ func (b *Builtin) pod(ref apiserver.Ref) {
 	}
 	b.advance(object, pod)
 	b.startEphemeral(pod)
-	b.report(ref, pod, &pod.Status)
+	b.report(ref, &pod.Status)
 }
 
 // schedule binds a Pod to the node, which does not change its generation.
@@ -54,39 +52,37 @@ func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
 }
 
 func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
-	failing := b.faults.Fails(object)
-	switch {
+	switch failing := b.struck("fail", object); {
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 	case pod.Status.Phase == corev1.PodPending:
 		b.start(pod)
-	case b.faults.Holds(object):
+	case b.struck("hold", object):
 	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
-		b.serve(pod, failing, b.faults.Flaps(object))
-	case failing && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
-		b.crash(pod)
-	case failing:
-		b.finish(pod, corev1.PodFailed, 1)
+		b.serve(pod, failing, b.struck("flap", object))
 	default:
-		b.end(pod)
+		b.end(pod, failing)
 	}
 }
 
 // end ends a Pod that runs to completion, with the result of its program.
-func (b *Builtin) end(pod *corev1.Pod) {
-	problem := b.run(pod)
-	if problem == nil {
-		b.finish(pod, corev1.PodSucceeded, 0)
-		return
+func (b *Builtin) end(pod *corev1.Pod, failing bool) {
+	message := ""
+	if !failing {
+		problem := b.run(pod)
+		if problem == nil {
+			b.finish(pod, corev1.PodSucceeded, 0)
+			return
+		}
+		message = problem.Error()
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		b.crash(pod)
 		return
 	}
 	b.finish(pod, corev1.PodFailed, 1)
-	pod.Status.ContainerStatuses[0].State.Terminated.Message = problem.Error()
+	pod.Status.ContainerStatuses[0].State.Terminated.Message = message
 }
 
-// start runs the containers. A Pod that runs to completion is ready at once.
 func (b *Builtin) start(pod *corev1.Pod) {
 	now := b.now()
 	status := &pod.Status
@@ -130,7 +126,6 @@ func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.Conta
 	}}
 }
 
-// serve makes a Pod ready that runs for ever, unless it has a fault.
 func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	if failing {
 		b.crash(pod)
@@ -147,7 +142,6 @@ func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	b.setReady(pod, !flapping)
 }
 
-// crash makes the containers crash in a loop.
 func (b *Builtin) crash(pod *corev1.Pod) {
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
@@ -164,7 +158,6 @@ func (b *Builtin) crash(pod *corev1.Pod) {
 	b.setReady(pod, false)
 }
 
-// finish ends a Pod.
 func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
 	pod.Status.Phase = phase
 	for i := range pod.Status.ContainerStatuses {
@@ -176,8 +169,14 @@ func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32)
 	if phase == corev1.PodFailed {
 		reason = "PodFailed"
 	}
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason})
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: reason})
+	b.setBoth(pod, corev1.PodCondition{Status: corev1.ConditionFalse, Reason: reason})
+}
+
+// setBoth sets the conditions of readiness.
+func (b *Builtin) setBoth(pod *corev1.Pod, condition corev1.PodCondition) {
+	for _, condition.Type = range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
+		b.setPodCondition(pod, condition)
+	}
 }
 
 // Evict fails a running Pod, as a node that is out of memory does.
@@ -191,41 +190,38 @@ func (b *Builtin) Evict(ref apiserver.Ref) {
 	pod.Status.Message = "The node was low on resource: memory. "
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
-	b.report(ref, pod, &pod.Status)
+	b.report(ref, &pod.Status)
 }
 
-// setReady sets both conditions of readiness.
 func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
-	status, reason, message := corev1.ConditionTrue, "", ""
-	if !ready {
-		names := make([]string, len(pod.Spec.Containers))
-		for i, c := range pod.Spec.Containers {
-			names[i] = c.Name
-		}
-		status, reason = corev1.ConditionFalse, "ContainersNotReady"
-		message = "containers with unready status: [" + strings.Join(names, " ") + "]"
+	if ready {
+		b.setBoth(pod, corev1.PodCondition{Status: corev1.ConditionTrue})
+		return
 	}
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: status, Reason: reason, Message: message})
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.ContainersReady, Status: status, Reason: reason, Message: message})
+	names := make([]string, len(pod.Spec.Containers))
+	for i, c := range pod.Spec.Containers {
+		names[i] = c.Name
+	}
+	b.setBoth(pod, corev1.PodCondition{
+		Status: corev1.ConditionFalse, Reason: "ContainersNotReady",
+		Message: "containers with unready status: [" + strings.Join(names, " ") + "]",
+	})
 }
 
-// setPodCondition sets a condition. If its status does not change, it keeps its
-// time.
+// setPodCondition sets a condition. If its status does not change, it keeps its time.
 func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
-	for i, old := range pod.Status.Conditions {
-		if old.Type == condition.Type {
-			if old.Status == condition.Status {
-				condition.LastTransitionTime = old.LastTransitionTime
-			}
-			pod.Status.Conditions[i] = condition
-			return
-		}
+	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == condition.Type })
+	if i < 0 {
+		pod.Status.Conditions = append(pod.Status.Conditions, condition)
+		return
 	}
-	pod.Status.Conditions = append(pod.Status.Conditions, condition)
+	if old := pod.Status.Conditions[i]; old.Status == condition.Status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	pod.Status.Conditions[i] = condition
 }
 
-// startEphemeral runs the ephemeral containers that do not run yet.
 func (b *Builtin) startEphemeral(pod *corev1.Pod) {
 	for _, c := range pod.Spec.EphemeralContainers {
 		known := slices.ContainsFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })

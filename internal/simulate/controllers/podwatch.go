@@ -36,8 +36,7 @@ func (p *podWatch) note(w apiserver.Write) {
 // HasNews reports whether there are undelivered changes of Pods.
 func (b *Builtin) HasNews() bool { return b.pods != nil && len(b.pods.pending) > 0 }
 
-// HearOfPod delivers the next change of a Pod, and reports whether there was
-// one.
+// HearOfPod delivers the next change of a Pod, and reports whether there was one.
 func (b *Builtin) HearOfPod() bool {
 	if !b.HasNews() {
 		return false
@@ -57,7 +56,6 @@ func (b *Builtin) HearOfPods() bool {
 	return done
 }
 
-// ownedPods returns the Pods of an owner, as its controller's cache has them.
 func (b *Builtin) ownedPods(owner types.UID) []apiserver.Object {
 	if b.pods != nil {
 		return b.pods.OwnedBy(owner)

@@ -18,30 +18,28 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// replica is what a controller reads of its Pod.
 type replica struct {
 	object      apiserver.Object
 	phase       string
 	ready       bool
-	since       time.Time // of the Ready condition's last transition
 	terminating bool
+	due         time.Time // when a ready one is, or was, ready for minReadySeconds
+	available   bool
 }
 
 func (r replica) name() string { return r.object.GetName() }
 
 func (r replica) isFinished() bool { return r.phase == "Succeeded" || r.phase == "Failed" }
 
-// isAvailable reports whether it has been ready for minReadySeconds.
-func (r replica) isAvailable(now time.Time, minReady int32) bool {
-	return r.ready && !now.Before(r.since.Add(time.Duration(minReady)*time.Second))
-}
-
 // replicas returns the Pods of an owner, as far as they are in the cache.
-func (b *Builtin) replicas(owner types.UID) []replica {
+func (b *Builtin) replicas(owner types.UID, minReady int32) []replica {
 	var list []replica
 	for _, object := range b.ownedPods(owner) {
 		if apiserver.RefOf(object).Is(metacontroller.Pod) && apiserver.ControllerUID(object) == owner {
-			list = append(list, replicaOf(object))
+			r := replicaOf(object)
+			r.due = r.due.Add(time.Duration(minReady) * time.Second)
+			r.available = r.ready && !b.server.Now().Before(r.due)
+			list = append(list, r)
 		}
 	}
 	return list
@@ -56,15 +54,13 @@ func replicaOf(object apiserver.Object) replica {
 		if condition, _ := c.(map[string]any); condition["type"] == string(corev1.PodReady) {
 			r.ready = condition["status"] == string(corev1.ConditionTrue) && !r.terminating
 			text, _ := condition["lastTransitionTime"].(string)
-			r.since, _ = time.Parse(time.RFC3339, text)
+			r.due, _ = time.Parse(time.RFC3339, text)
 		}
 	}
 	return r
 }
 
-// count returns the number of replicas that satisfy a condition.
-func count(list []replica, is func(replica) bool) int32 {
-	var n int32
+func count(list []replica, is func(replica) bool) (n int32) {
 	for _, r := range list {
 		if is(r) {
 			n++
@@ -73,21 +69,21 @@ func count(list []replica, is func(replica) bool) int32 {
 	return n
 }
 
+func isReady(r replica) bool { return r.ready }
+
+func isAvailable(r replica) bool { return r.available }
+
 // live returns the replicas that are neither terminating nor finished.
 func live(list []replica) []replica {
 	return slices.DeleteFunc(slices.Clone(list), func(r replica) bool { return r.terminating || r.isFinished() })
 }
 
-// byDeletionOrder sorts replicas as they are deleted: not ready before ready,
-// then the younger.
+// byDeletionOrder sorts replicas as they are deleted: not ready before ready, then the younger.
 func byDeletionOrder(list []replica) []replica {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b replica) int {
 		if a.ready != b.ready {
-			if b.ready {
-				return -1
-			}
-			return 1
+			return map[bool]int{false: -1, true: 1}[a.ready]
 		}
 		made := func(r replica) int64 { return r.object.GetCreationTimestamp().Unix() }
 		return cmp.Or(cmp.Compare(made(b), made(a)), strings.Compare(b.name(), a.name()))
@@ -95,25 +91,25 @@ func byDeletionOrder(list []replica) []replica {
 	return list
 }
 
-// awaitAvailable queues the owner for when the next ready Pod becomes
-// available.
-func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica, minReady int32) {
+// awaitAvailable queues the owner for when the next ready Pod becomes available.
+func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica) {
 	for _, r := range list {
-		if r.ready && !r.isAvailable(b.server.Now(), minReady) {
-			b.at(ref, r.since.Add(time.Duration(minReady)*time.Second))
+		if r.ready && !r.available {
+			b.at(ref, r.due)
 		}
 	}
 }
 
-// deletePod deletes a Pod.
-func (b *Builtin) deletePod(r replica) { b.delete(r.object) }
+func (b *Builtin) deletePods(list []replica) {
+	for _, r := range list {
+		b.delete(r.object)
+	}
+}
 
-// delete deletes an object that existed a moment ago.
 func (b *Builtin) delete(object apiserver.Object) {
 	_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID())
 }
 
-// templateHash returns a short hash of a template, valid in a label.
 func templateHash(template *corev1.PodTemplateSpec) string {
 	text, err := json.Marshal(template)
 	if err != nil {
@@ -124,7 +120,6 @@ func templateHash(template *corev1.PodTemplateSpec) string {
 	return rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
 }
 
-// share returns a number of Pods from a number or a percentage.
 func share(value *intstr.IntOrString, all int32, roundUp bool) int32 {
 	if value == nil {
 		return 0

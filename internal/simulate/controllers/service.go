@@ -8,24 +8,22 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 )
 
-// service gives a LoadBalancer its address, unless it has a fault.
 func (b *Builtin) service(ref apiserver.Ref) {
 	s := load[corev1.Service](b, ref)
 	if s == nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 ||
-		b.faults.Fails(b.server.Get(ref)) {
+		b.struck("fail", b.server.Get(ref)) {
 		return
 	}
 	b.serial++
 	s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{
 		{IP: fmt.Sprintf("203.0.113.%d", 1+b.serial%250), IPMode: new(corev1.LoadBalancerIPModeVIP)},
 	}
-	b.report(ref, s, &s.Status)
+	b.report(ref, &s.Status)
 }
 
-// claim binds a claim to a volume.
 func (b *Builtin) claim(ref apiserver.Ref) {
 	c := load[corev1.PersistentVolumeClaim](b, ref)
-	if c == nil || c.Status.Phase == corev1.ClaimBound || b.faults.Fails(b.server.Get(ref)) {
+	if c == nil || c.Status.Phase == corev1.ClaimBound || b.struck("fail", b.server.Get(ref)) {
 		return
 	}
 	bound := b.server.Get(ref).DeepCopy()

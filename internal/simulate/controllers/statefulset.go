@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 	}
 	revision := s.Name + "-" + templateHash(&s.Spec.Template)
 	pods := map[int]replica{}
-	for _, r := range b.replicas(s.UID) {
+	for _, r := range b.replicas(s.UID, s.Spec.MinReadySeconds) {
 		if ordinal, err := strconv.Atoi(strings.TrimPrefix(r.name(), s.Name+"-")); err == nil {
 			pods[ordinal] = r
 		}
@@ -33,10 +34,9 @@ func (b *Builtin) statefulSet(ref apiserver.Ref) {
 		b.rollStatefulSet(s, pods, revision)
 	}
 	b.setClaimOwners(s, ref)
-	b.awaitAvailable(ref, slices.Collect(maps.Values(pods)), s.Spec.MinReadySeconds)
+	b.awaitAvailable(ref, slices.Collect(maps.Values(pods)))
 }
 
-// ordinals returns the first ordinal and the one after the last.
 func ordinals(s *appsv1.StatefulSet) (first, end int) {
 	if s.Spec.Ordinals != nil {
 		first = int(s.Spec.Ordinals.Start)
@@ -56,8 +56,8 @@ func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref apiserver.Ref, pods m
 		case !found:
 			b.createOrdinal(s, ref, i, revision)
 		case r.isFinished() && !r.terminating:
-			b.deletePod(r)
-		case parallel && !r.terminating, r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds):
+			b.delete(r.object)
+		case parallel && !r.terminating, r.available:
 			continue
 		}
 		whole = false
@@ -91,7 +91,6 @@ func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordina
 	b.create(pod)
 }
 
-// scaleDown deletes surplus Pods, the last first.
 func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 	first, end := ordinals(s)
 	last := -1
@@ -105,12 +104,11 @@ func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
 		last = max(last, ordinal)
 	}
 	if last >= 0 {
-		b.deletePod(pods[last])
+		b.delete(pods[last].object)
 	}
 }
 
-// rollStatefulSet deletes the last Pod of an older revision, when all after it
-// are available.
+// rollStatefulSet deletes the last Pod of an older revision, when all after it are available.
 func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, revision string) {
 	if s.Spec.UpdateStrategy.Type != appsv1.RollingUpdateStatefulSetStrategyType {
 		return
@@ -121,9 +119,9 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 	}
 	for i := end - 1; i >= first; i-- {
 		if r := pods[i]; apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) != revision {
-			b.deletePod(r)
+			b.delete(r.object)
 			return
-		} else if !r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
+		} else if !r.available {
 			return
 		}
 	}
@@ -152,26 +150,17 @@ func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 }
 
 func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) {
+	list := slices.Collect(maps.Values(pods))
+	of := func(revision string) int32 {
+		return count(list, func(r replica) bool {
+			return apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == revision
+		})
+	}
+	current := cmp.Or(s.Status.CurrentRevision, revision)
 	status := appsv1.StatefulSetStatus{
-		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: s.Status.CurrentRevision, CollisionCount: new(int32),
-	}
-	if status.CurrentRevision == "" {
-		status.CurrentRevision = revision
-	}
-	for _, r := range pods {
-		status.Replicas++
-		if r.ready {
-			status.ReadyReplicas++
-		}
-		if r.isAvailable(b.server.Now(), s.Spec.MinReadySeconds) {
-			status.AvailableReplicas++
-		}
-		switch apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) {
-		case revision:
-			status.UpdatedReplicas++
-		case status.CurrentRevision:
-			status.CurrentReplicas++
-		}
+		ObservedGeneration: s.Generation, UpdateRevision: revision, CurrentRevision: current, CollisionCount: new(int32),
+		Replicas: int32(len(list)), ReadyReplicas: count(list, isReady), AvailableReplicas: count(list, isAvailable),
+		UpdatedReplicas: of(revision), CurrentReplicas: of(current),
 	}
 	if status.UpdatedReplicas == *s.Spec.Replicas && status.ReadyReplicas == *s.Spec.Replicas {
 		status.CurrentRevision = revision
@@ -180,5 +169,5 @@ func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, po
 		status.CurrentReplicas = status.UpdatedReplicas
 	}
 	s.Status = status
-	b.report(ref, s, &s.Status)
+	b.report(ref, &s.Status)
 }

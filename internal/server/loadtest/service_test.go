@@ -1,7 +1,4 @@
-// Package forwardtest forwards connections in tests as kube-proxy does for a Service.
-//
-// The module in e2e/ does not depend on this one. It has this file as a link.
-package forwardtest
+package loadtest
 
 import (
 	"io"
@@ -13,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Service forwards each connection to one of its endpoints in turn. The connection stays
-// there, also when the endpoint has been removed.
-type Service struct {
+// service forwards each connection to one of its endpoints in turn, as kube-proxy does. The
+// connection stays there, also when the endpoint has been removed.
+type service struct {
 	net.Listener
 
 	mu        sync.Mutex
@@ -24,13 +21,13 @@ type Service struct {
 	begun     map[string]int // connections, by endpoint
 }
 
-// New returns a Service on the loopback interface that ends with the test.
-func New(t testing.TB, endpoints ...string) *Service {
+// newService returns a service on the loopback interface that ends with the test.
+func newService(t testing.TB, endpoints ...string) *service {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := &Service{Listener: listener, begun: map[string]int{}}
-	s.Set(endpoints...)
+	s := &service{Listener: listener, begun: map[string]int{}}
+	s.set(endpoints...)
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -44,21 +41,21 @@ func New(t testing.TB, endpoints ...string) *Service {
 	return s
 }
 
-// Set replaces the endpoints.
-func (s *Service) Set(endpoints ...string) {
+// set replaces the endpoints.
+func (s *service) set(endpoints ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endpoints = slices.Clone(endpoints)
 }
 
-// Connections returns how many connections have been opened to an endpoint.
-func (s *Service) Connections(endpoint string) int {
+// connections returns how many connections have been opened to an endpoint.
+func (s *service) connections(endpoint string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.begun[endpoint]
 }
 
-func (s *Service) forward(client *net.TCPConn) {
+func (s *service) forward(client *net.TCPConn) {
 	s.mu.Lock()
 	s.next++
 	endpoint := s.endpoints[s.next%len(s.endpoints)]

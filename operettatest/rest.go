@@ -1,0 +1,164 @@
+package operettatest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/explore"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/testenv"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// strategies are Metacontroller's apply strategies.
+var strategies = []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
+
+// world returns an empty world with all operators. A rollout takes a few steps for each Pod.
+func (k kind) world(apply simulate.Strategy, hookVersion string, faults ...simulate.Fault) *simulate.World {
+	return simulate.New(simulate.Options{
+		Controllers: k.all, Call: simulate.Direct(k.all...), Apply: apply, HookVersion: hookVersion, MaxSteps: 120, Faults: faults,
+	})
+}
+
+// casesComeToRest plays on from each case until nothing changes.
+func (k kind) casesComeToRest(t *testing.T) {
+	k.each(t, k.cases, func(t *testing.T, c corpus.Case) {
+		if _, err := c.Call(); err != nil || c.Hook != metacontroller.SyncHook {
+			t.Skip("nothing comes of it")
+		}
+		for _, apply := range strategies {
+			if !testenv.Often(c.Name+string(apply), 7) {
+				continue
+			}
+			t.Run(string(apply), func(t *testing.T) {
+				t.Parallel()
+				world := k.world(apply, "v2")
+				require.NoError(t, world.Restore(wholeChildren(t, c)))
+				require.NoError(t, world.Play())
+			})
+		}
+	})
+}
+
+// wholeChildren returns the request with complete children: a case contains
+// only the relevant fields, and an API server accepts complete objects only.
+func wholeChildren(t testing.TB, c corpus.Case) []byte {
+	answer, err := c.Call()
+	require.NoError(t, err)
+	asked := byRef(childrenOf(t, answer.Body))
+	return changed(t, c, func(request object) {
+		for _, child := range observedIn(request, "children") {
+			fillIn(child, asked[corpus.Ref(child)])
+		}
+	}).Request
+}
+
+// fillIn adds missing members to an object.
+func fillIn(to, from object) {
+	for name, value := range from {
+		inner, isObject := to[name].(object)
+		if fromInner, ok := value.(object); ok && isObject {
+			fillIn(inner, fromInner)
+		} else if to[name] == nil {
+			to[name] = value
+		}
+	}
+}
+
+// eachSample tests the samples, each in a parallel subtest.
+func (k kind) eachSample(t *testing.T, test func(*testing.T, corpus.Sample)) {
+	for _, sample := range k.samples {
+		t.Run(sample.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, sample)
+		})
+	}
+}
+
+// samplesBecomeReady plays each sample until it is Ready, deletes each child once, and deletes
+// the sample, of which nothing may be left. In the inner loop all run the default way, and a
+// fifth of them each other way.
+func (k kind) samplesBecomeReady(t *testing.T) {
+	k.eachSample(t, func(t *testing.T, sample corpus.Sample) {
+		for _, apply := range strategies {
+			for _, version := range []string{"v1", "v2"} {
+				if testenv.Inner() && (apply != simulate.DynamicApply || version != "v2") && !testenv.Sampled(sample.Name+string(apply)+version, 5) {
+					continue
+				}
+				t.Run(string(apply)+"/"+version, func(t *testing.T) {
+					t.Parallel()
+					requireLife(t, sample, k.world(apply, version, vanishing(t, sample.Case)...))
+				})
+			}
+		}
+	})
+}
+
+func requireLife(t *testing.T, sample corpus.Sample, world *simulate.World) {
+	for _, text := range sample.Objects() {
+		require.NoError(t, world.Apply(text))
+	}
+	require.NoError(t, world.Play())
+	require.Empty(t, world.UnmetFaults(), "children that were asked for and never came")
+	for _, outcome := range world.Outcomes() {
+		require.Empty(t, outcome.Failure)
+		require.Equal(t, "True", outcome.Ready, "%s: %s", outcome.Reason, outcome.Message)
+	}
+	world.DeleteParents()
+	require.NoError(t, world.Play())
+	for _, left := range world.Objects() {
+		require.False(t, world.IsOfParent(left) || world.IsChild(left), "%s %s is left behind", left.GetKind(), left.GetName())
+		// The claims of a StatefulSet are meant to outlive it.
+		stays := left.GetKind() == "Namespace" || left.GetKind() == "PersistentVolumeClaim"
+		require.True(t, len(sample.Beside) > 0 || stays, "%s %s is left behind", left.GetKind(), left.GetName())
+	}
+}
+
+// vanishing returns a fault for each child of the first answer.
+func vanishing(t *testing.T, c corpus.Case) []simulate.Fault {
+	answer, err := c.Call()
+	require.NoError(t, err)
+	var faults []simulate.Fault
+	for _, child := range answer.Children {
+		faults = append(faults, simulate.Fault{What: simulate.Vanish, Kind: child.Kind, Name: child.Name})
+	}
+	return faults
+}
+
+// samplesSurviveWhatIsLate plays a few schedules of fixed seeds of each sample, with late caches,
+// lost writes, edits and faults, and checks the laws of package explore and the operator's
+// invariants. `operetta explore` plays others. In the inner loop it is one small sample.
+func (k kind) samplesSurviveWhatIsLate(t *testing.T) {
+	schedules := 2
+	switch {
+	case testenv.Thorough():
+		schedules = 4
+	case testing.Short():
+		schedules = 1
+	}
+	if testenv.Inner() {
+		k.samples = slices.DeleteFunc(slices.Clone(k.samples[:min(1, len(k.samples))]), func(sample corpus.Sample) bool {
+			return len(sample.Parent) > 1000
+		})
+	}
+	k.eachSample(t, func(t *testing.T, sample corpus.Sample) {
+		for i, apply := range strategies {
+			if testing.Short() && (len(sample.Name)+i)%2 > 0 {
+				continue // one strategy for each sample
+			}
+			t.Run(string(apply), func(t *testing.T) {
+				t.Parallel()
+				scenario := &explore.Scenario{Name: sample.Name, Controllers: k.all, Apply: apply, Objects: sample.Objects()}
+				findings, played, err := scenario.Find(t.Context(), explore.Search{First: 1, Schedules: schedules})
+				require.NoError(t, err)
+				for _, finding := range findings {
+					t.Errorf("seed %d of `explore`: %s", finding.Seed, finding.Text())
+				}
+				require.True(t, len(findings) > 0 || played == schedules)
+			})
+		}
+	})
+}
