@@ -118,7 +118,9 @@ func (c *ContainerStatus) waits() string {
 
 // hasFailed reports whether the container failed. One whose child process was killed for its
 // memory may exit with 0.
-func hasFailed(t *corev1.ContainerStateTerminated) bool { return t.ExitCode != 0 || t.Reason == "OOMKilled" }
+func hasFailed(t *corev1.ContainerStateTerminated) bool {
+	return t.ExitCode != 0 || t.Reason == "OOMKilled"
+}
 
 // endOf says how a container ended. The message is quoted where it is the kubelet's: after the
 // program has run, it is the program's.
