@@ -165,7 +165,7 @@ func unfinished(children []simulate.Object) []string {
 		observed, _, _ := unstructured.NestedInt64(child.Object, "status", "observedGeneration")
 		there, wanted := replicasOf(child)
 		switch {
-		case !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, child.GetKind()):
+		case !slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"}, child.GetKind()):
 		case observed != child.GetGeneration():
 			list = append(list, name+" has a spec that its controller has not seen")
 		case isBehind(progress):
