@@ -16,6 +16,13 @@ func PreserveReplicas(workload metacontroller.Object, observed metacontroller.Sn
 	return SetReplicas(workload, *replicas)
 }
 
+// KeepScaled is [metacontroller.Keep] for a workload of a kind that is updated in place, with
+// another number of replicas and nothing else: what a rollout leaves behind is scaled to 0, and
+// keeps the template that it had, whatever the spec says by now.
+func KeepScaled(observed metacontroller.Snapshot, replicas int32) metacontroller.Object {
+	return metacontroller.KeepWith(observed, int64(replicas), "spec", "replicas")
+}
+
 // SetReplicas sets the number of replicas of a Deployment or a StatefulSet that its hash must not
 // contain, so the workload is stamped here. The error is that of [metacontroller.Stamp].
 func SetReplicas(workload metacontroller.Object, replicas int32) error {

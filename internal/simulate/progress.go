@@ -18,6 +18,8 @@ func Progress(object Object) string {
 	switch ref := RefOf(object); {
 	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.StatefulSet):
 		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "updatedReplicas")
+	case ref.Is(metacontroller.ReplicaSet):
+		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "replicas")
 	case ref.Is(metacontroller.DaemonSet):
 		want := number(object, "status", "desiredNumberScheduled")
 		return progressOf(object, want, "numberReady", "numberAvailable", "updatedNumberScheduled")

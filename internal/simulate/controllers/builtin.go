@@ -61,7 +61,7 @@ func New(server *apiserver.Server, options Options) *Builtin {
 	b.controllers = []controller{
 		{metacontroller.Pod, b.pod}, {metacontroller.PersistentVolumeClaim, b.claim}, {metacontroller.Service, b.service},
 		{metacontroller.StatefulSet, b.statefulSet}, {metacontroller.DaemonSet, b.daemonSet},
-		{metacontroller.Deployment, b.deployment}, {metacontroller.Job, b.job},
+		{metacontroller.Deployment, b.deployment}, {metacontroller.ReplicaSet, b.replicaSet}, {metacontroller.Job, b.job},
 	}
 	if options.Late {
 		b.pods = &podWatch{Cache: apiserver.NewCache("")}
@@ -86,7 +86,9 @@ func (b *Builtin) observe(c apiserver.Write) {
 		if c.By != apiserver.ByKubernetes {
 			first++
 		}
-		b.enqueue(c.Ref, first)
+		if !isOfDeployment(c.After) {
+			b.enqueue(c.Ref, first)
+		}
 		if c.After.GetDeletionTimestamp() != nil && hasCascade(c.After) {
 			b.cascades[c.Ref] = true
 		}
@@ -111,7 +113,7 @@ func (b *Builtin) enqueueOwners(objects ...apiserver.Object) {
 // root returns the Deployment of a ReplicaSet, and every other owner unchanged.
 func (b *Builtin) root(owner apiserver.Ref) apiserver.Ref {
 	if owner.Is(metacontroller.ReplicaSet) {
-		if deployment, found := apiserver.ControllerOf(b.server.Get(owner)); found {
+		if deployment, _ := apiserver.ControllerOf(b.server.Get(owner)); deployment.Is(metacontroller.Deployment) {
 			return deployment
 		}
 	}
@@ -169,10 +171,7 @@ func (b *Builtin) isControlled(ref apiserver.Ref) bool {
 // Waits reports whether an object waits for a controller that is not simulated: nothing ever
 // writes its status. A kind without generation has no status to wait for.
 func (b *Builtin) Waits(object apiserver.Object) bool {
-	ref := apiserver.RefOf(object)
-	owner, _ := apiserver.ControllerOf(object)
-	isOfDeployment := ref.Is(metacontroller.ReplicaSet) && owner.Is(metacontroller.Deployment)
-	return object.GetGeneration() > 0 && !isOfDeployment && !b.isControlled(ref)
+	return object.GetGeneration() > 0 && !b.isControlled(apiserver.RefOf(object))
 }
 
 // IsBusy reports whether the queue for the next step has objects.
