@@ -22,10 +22,10 @@ type conversion struct {
 
 // convert returns what is made of an object.
 func convert(m manifest, services []manifest) []*conversion {
-	switch kind := m.content["kind"]; {
-	case kind == "Task" || kind == "ClusterTask":
+	switch m.content["kind"] {
+	case "Task", "ClusterTask":
 		return []*conversion{task(m)}
-	case kind == "Deployment":
+	case "Deployment":
 		return []*conversion{deployment(m, selecting(m, services)), workload(m)}
 	default:
 		return []*conversion{workload(m)}
