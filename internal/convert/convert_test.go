@@ -91,6 +91,7 @@ spec:
   startupProbe: {httpGet: {path: /health, port: 8000}}
   readinessProbe: {httpGet: {path: /health, port: http}}
   sidecars: [{name: proxy, image: envoy, ports: [{name: admin, containerPort: 9901, hostPort: 9901}]}]
+  defaultProbes: false
   serviceType: LoadBalancer
   ports: [{name: http, port: 80, targetPort: 8000}]
   service: {annotations: {a: b}, loadBalancerClass: c}
@@ -112,7 +113,7 @@ spec: {template: {spec: {containers: [{name: a, image: a, ports: [{name: http, c
 apiVersion: model.github.com/v1
 kind: ModelBox
 metadata: {name: a}
-spec: {image: a, serviceType: None, ports: [{name: http, port: 80}], livenessProbe: {tcpSocket: {port: http}}}
+spec: {image: a, defaultProbes: false, serviceType: None, ports: [{name: http, port: 80}], livenessProbe: {tcpSocket: {port: http}}}
 `, resources[0])
 }
 

@@ -42,6 +42,9 @@ func deployment(m manifest, services []manifest) *conversion {
 		drop(box, "containerName")
 	}
 	c.services(box, containers[main], services)
+	if box["ports"] != nil && (box["livenessProbe"] == nil || box["readinessProbe"] == nil) {
+		box["defaultProbes"] = false // the Deployment has none
+	}
 	c.loses("", c.from)
 	return c
 }
