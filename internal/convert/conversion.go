@@ -15,9 +15,9 @@ type fields = map[string]any
 // conversion makes a custom resource of an object, whose members are taken away as they find
 // their place.
 type conversion struct {
-	source        string
-	from, object  fields
-	lost, refused []string
+	source       string
+	from, object fields
+	told         []string // what is "lost: " and "refused: "
 }
 
 // convert returns what is made of an object.
@@ -58,7 +58,7 @@ func (c *conversion) loses(path string, rest any) {
 			c.loses(strings.TrimPrefix(path+"."+name, "."), inner[name])
 		}
 	default:
-		c.lost = append(c.lost, path)
+		c.told = append(c.told, "lost: "+path)
 	}
 }
 

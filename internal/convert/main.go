@@ -78,11 +78,8 @@ func (c *conversion) print(out io.Writer, text []byte) error {
 		return err
 	}
 	fmt.Fprintf(out, "---\n# from: %s\n", c.source)
-	for _, path := range c.lost {
-		fmt.Fprintf(out, "# lost: %s\n", path)
-	}
-	for _, refusal := range c.refused {
-		fmt.Fprintf(out, "# refused: %s\n", refusal)
+	for _, text := range c.told {
+		fmt.Fprintf(out, "# %s\n", text)
 	}
 	_, err = out.Write(content)
 	return err

@@ -30,10 +30,10 @@ func (c *conversion) admit(ctx context.Context) error {
 	}
 	unknown, errs := schema.Admit(ctx, runtime.DeepCopyJSON(c.object), nil)
 	for _, path := range unknown {
-		c.lost = append(c.lost, path+notYet)
+		c.told = append(c.told, "lost: "+path+notYet)
 	}
 	for _, err := range errs {
-		c.refused = append(c.refused, crd.Brief(field.ErrorList{err}))
+		c.told = append(c.told, "refused: "+crd.Brief(field.ErrorList{err}))
 	}
 	return nil
 }
@@ -56,21 +56,18 @@ func (r report) add(c *conversion) {
 	}
 	t := r[kind]
 	t.read++
-	if len(c.lost)+len(c.refused) == 0 {
+	if len(c.told) == 0 {
 		t.whole++
 	}
-	if len(c.refused) > 0 {
+	classes := map[string]bool{}
+	for _, text := range c.told {
+		classes[number.ReplaceAllString(text, "[]")] = true
+	}
+	if slices.ContainsFunc(c.told, func(text string) bool { return strings.HasPrefix(text, "refused") }) {
 		t.refused++
 	}
-	told := map[string]bool{}
-	for _, path := range c.lost {
-		told["lost: "+number.ReplaceAllString(path, "[]")] = true
-	}
-	for _, text := range c.refused {
-		told["refused: "+number.ReplaceAllString(text, "[]")] = true
-	}
-	for text := range told {
-		t.told[text] = append(t.told[text], c.source)
+	for class := range classes {
+		t.told[class] = append(t.told[class], c.source)
 	}
 }
 

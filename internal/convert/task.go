@@ -35,7 +35,9 @@ func task(m manifest) *conversion {
 		replaced, _ := p.replace(step).(fields)
 		add(build, "steps", c.step(i, replaced, mounts))
 	}
-	c.lost = append(c.lost, p.unknown...)
+	for _, name := range p.unknown {
+		c.loses(name, name)
+	}
 	drop(spec, "description displayName params workspaces inputs outputs resources steps stepTemplate")
 	c.loses("", c.from)
 	return c

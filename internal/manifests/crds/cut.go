@@ -91,7 +91,7 @@ func (c *cutter) isOurs(t reflect.Type) bool {
 // printed by kubectl have it, as null.
 func dated(schema map[string]any) {
 	metadata := member(member(member(schema, "properties"), "metadata"), "properties")
-	if metadata["labels"] != nil && metadata["annotations"] != nil {
+	if metadata["finalizers"] != nil && metadata["annotations"] != nil { // of metav1, not of somebody else
 		metadata["creationTimestamp"] = map[string]any{"type": "string", "format": "date-time"}
 	}
 	below(schema, dated)

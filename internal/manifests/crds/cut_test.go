@@ -188,8 +188,8 @@ properties:
   metadata: {type: string}
   template:
     properties:
-      metadata: {properties: {labels: {type: object}, annotations: {type: object}}}
-      claims: {items: {properties: {metadata: {properties: {labels: {type: object}, annotations: {type: object}}}}}}
+      metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}
+      claims: {items: {properties: {metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}}}}
 `), &schema))
 	dated(schema)
 	got, err := yaml.Marshal(schema)
@@ -199,7 +199,7 @@ properties:
   metadata: {type: string}
   template:
     properties:
-      metadata: {properties: {labels: {type: object}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}
-      claims: {items: {properties: {metadata: {properties: {labels: {type: object}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}}}}
+      metadata: {properties: {finalizers: {type: array}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}
+      claims: {items: {properties: {metadata: {properties: {finalizers: {type: array}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}}}}
 `, string(got))
 }
