@@ -44,7 +44,7 @@ func bound(schema map[string]any, name string) {
 	}
 	if pattern, has := schema["pattern"].(string); isText(schema) && has {
 		schema["pattern"] = strings.ReplaceAll(pattern, "[^", "[^"+lineEnd)
-	} else if isText(schema) && schema["enum"] == nil && schema["format"] == nil {
+	} else if isText(schema) && schema["enum"] == nil {
 		schema["pattern"] = "^[^" + lineEnd + "]*$"
 	}
 	for _, keyword := range []string{"items", "additionalProperties"} {

@@ -35,7 +35,7 @@ properties:
   labels: {type: object, maxProperties: 100, additionalProperties: {type: string, maxLength: 1024, pattern: '^[^\x85]*$'}}
   phase: {type: string, enum: [a]}
   path: {type: string, maxLength: 4096, pattern: '^/[^\x85:]*$'}
-  time: {type: string, format: date-time, maxLength: 1024}
+  time: {type: string, format: date-time, maxLength: 1024, pattern: '^[^\x85]*$'}
 `, string(got))
 }
 
