@@ -130,6 +130,11 @@ apiVersion: apps.jicki.cn/v1alpha1
 kind: PodSet
 metadata: {name: a}
 spec: {size: 3, partition: 1, template: {metadata: {creationTimestamp: null}, spec: {` + containers + `}}}`,
+		"{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {strategy: {type: Recreate}, template: {spec: {" + containers + "}}}}": `
+apiVersion: apps.jicki.cn/v1alpha1
+kind: PodSet
+metadata: {name: a}
+spec: {size: 1, maxUnavailable: 100%, template: {spec: {` + containers + `}}}`,
 		"{apiVersion: batch/v1, kind: Job, metadata: {generateName: a-}, spec: {backoffLimit: 4, completions: 1, template: {spec: {restartPolicy: Never, " + containers + "}}}}": `
 apiVersion: myjob.github.com/v1beta1
 kind: MyJob

@@ -25,7 +25,11 @@ func workload(m manifest) *conversion {
 	drop(spec, "selector")
 	for _, strategy := range []fields{at(spec, "strategy"), at(spec, "updateStrategy")} {
 		move(set, at(strategy, "rollingUpdate"), "maxSurge maxUnavailable partition")
-		if strategy["type"] == "RollingUpdate" { // which is all that a PodSet does
+		switch strategy["type"] {
+		case "Recreate":
+			set["maxUnavailable"] = "100%"
+			drop(strategy, "type")
+		case "RollingUpdate":
 			drop(strategy, "type")
 		}
 	}
