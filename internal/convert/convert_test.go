@@ -42,6 +42,7 @@ spec:
     spec:
       restartPolicy: Always
       terminationGracePeriodSeconds: 60
+      dnsPolicy: ClusterFirst
       securityContext: {fsGroup: 1}
       ephemeralContainers: []
       containers:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"path"
 	"slices"
 )
@@ -18,6 +19,20 @@ const (
 	ofService = `type:serviceType publishNotReadyAddresses externalTrafficPolicy internalTrafficPolicy loadBalancerClass loadBalancerIP
 		loadBalancerSourceRanges sessionAffinity sessionAffinityConfig ipFamilies ipFamilyPolicy allocateLoadBalancerNodePorts externalIPs`
 )
+
+// defaults are values that the API server fills in. Dumped manifests have them.
+var defaults = fields{
+	"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+	"hostNetwork": false, "hostPID": false, "hostIPC": false, "shareProcessNamespace": false, "stdin": false, "stdinOnce": false, "tty": false,
+	"automountServiceAccountToken": true, "enableServiceLinks": true, "revisionHistoryLimit": int64(10), "paused": false,
+	"sessionAffinity": "None", "internalTrafficPolicy": "Cluster", "externalTrafficPolicy": "Cluster", "ipFamilyPolicy": "SingleStack",
+}
+
+// withoutDefaults removes them.
+func withoutDefaults(object fields) fields {
+	maps.DeleteFunc(object, func(name string, value any) bool { return defaults[name] == value })
+	return object
+}
 
 // deployment makes a ModelBox.
 func deployment(m manifest, services []manifest) *conversion {
@@ -41,7 +56,7 @@ func deployment(m manifest, services []manifest) *conversion {
 	if box["containerName"] == at(c.object, "metadata")["name"] {
 		drop(box, "containerName")
 	}
-	c.services(box, containers[main], services)
+	c.services(withoutDefaults(box), containers[main], services)
 	if box["ports"] != nil && (box["livenessProbe"] == nil || box["readinessProbe"] == nil) {
 		box["defaultProbes"] = false // the Deployment has none
 	}

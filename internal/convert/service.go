@@ -62,7 +62,7 @@ func (c *conversion) service(m manifest, listed []fields) fields {
 	drop(metadata, "namespace")
 	drop(spec, "selector ports")
 	c.loses("service", from)
-	return one
+	return withoutDefaults(one)
 }
 
 // target returns the container port that a port of a Service leads to, or nil.
