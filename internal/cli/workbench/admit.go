@@ -46,16 +46,33 @@ func (d document) refused(err error) error {
 	}
 	details := status.ErrStatus.Details
 	lines := cli.LinesError{fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)}
-	for _, cause := range details.Causes {
+	for _, cause := range withoutRestOfFractions(details.Causes) {
+		if strings.HasSuffix(cause.Message, isFraction) {
+			cause.Message = `a CRD takes no number with a fraction for a quantity: quote it, as in cpu: "0.5"`
+		}
 		lines = append(lines, fmt.Sprintf("* %s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
-	}
-	if slices.ContainsFunc(details.Causes, func(cause metav1.StatusCause) bool { return strings.HasSuffix(cause.Message, isFraction) }) {
-		lines = append(lines, `A CRD takes no number with a fraction for a quantity: quote it, as in cpu: "0.5"`)
 	}
 	if lines = slices.Compact(lines); len(lines) == 2 {
 		return cli.LinesError{lines[0] + strings.TrimPrefix(lines[1], "*")}
 	}
 	return lines
+}
+
+// withoutRestOfFractions says what to write for a quantity like 0.5, instead of the API server's
+// five lines about it.
+func withoutRestOfFractions(causes []metav1.StatusCause) []metav1.StatusCause {
+	fractions := map[string]bool{}
+	for _, cause := range causes {
+		if strings.HasSuffix(cause.Message, isFraction) {
+			fractions[cause.Field] = true
+		}
+	}
+	isTold := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(causes), func(cause metav1.StatusCause) bool {
+		isRest := len(fractions) > 0 && cause.Field == "<nil>" || isTold[cause.Field]
+		isTold[cause.Field] = fractions[cause.Field]
+		return isRest
+	})
 }
 
 // mostWarnings is how many unknown fields of a document are named.
