@@ -1,6 +1,7 @@
 package metacontroller
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,8 +23,8 @@ type Invariants struct {
 // same spec.
 type History struct {
 	// Kind is the kind of the children, or that of the custom resource itself,
-	// which then may end Ready where a new one would end Stalled, or the other
-	// way round.
+	// which then may end Ready or Stalled where a new one would end otherwise:
+	// it has done its work before it was suspended, for instance.
 	Kind string
 	// Names allows children to have other names; More and Fewer allow children
 	// that a new custom resource would not have, and the lack of some that it
@@ -34,8 +35,15 @@ type History struct {
 	Again bool
 	// Fields are paths that are not compared, such as spec.replicas.
 	Fields []string
+	// If limits the difference to some custom resources; nil means all.
+	If func(parent *unstructured.Unstructured) bool
 	// Reason says why the difference is right.
 	Reason string
+}
+
+// HistoryOf returns the History that applies to a custom resource.
+func (i Invariants) HistoryOf(parent *unstructured.Unstructured) []History {
+	return slices.DeleteFunc(slices.Clone(i.History), func(h History) bool { return h.If != nil && !h.If(parent) })
 }
 
 // Write is a change of an object in an exploration. The objects are not to be modified.

@@ -53,6 +53,8 @@ type ContainerStatus struct {
 	Name         string                `json:"name"`
 	RestartCount int32                 `json:"restartCount"`
 	State        corev1.ContainerState `json:"state"`
+	// LastState is how the container ended before it was started again.
+	LastState corev1.ContainerState `json:"lastState"`
 }
 
 // IsDone reports whether the Pod has finished.
@@ -75,21 +77,24 @@ func (s *PodStatus) Containers() []ContainerStatus {
 
 // Failed returns the first container that ended with an exit code other than 0, or nil. Init
 // containers come last: if one fails, only sidecars end besides it. The named sidecars come after
-// all others: they are stopped when the Pod is done, and hardly ever exit with 0.
+// all others: they are stopped when the Pod is done, and hardly ever exit with 0. Last comes one
+// that was killed for its memory although its main process ended with 0.
 func (s *PodStatus) Failed(sidecars ...string) *ContainerStatus {
-	var sidecar *ContainerStatus
+	var sidecar, killed *ContainerStatus
 	containers := slices.Concat(s.ContainerStatuses, s.InitStatuses)
 	for i := range containers {
-		terminated := containers[i].State.Terminated
+		container, ended := &containers[i], containers[i].State.Terminated
 		switch {
-		case terminated == nil || terminated.ExitCode == 0:
-		case !slices.Contains(sidecars, containers[i].Name):
-			return &containers[i]
-		case sidecar == nil:
-			sidecar = &containers[i]
+		case ended == nil || !hasFailed(ended):
+		case ended.ExitCode == 0:
+			killed = cmp.Or(killed, container)
+		case !slices.Contains(sidecars, container.Name):
+			return container
+		default:
+			sidecar = cmp.Or(sidecar, container)
 		}
 	}
-	return sidecar
+	return cmp.Or(sidecar, killed)
 }
 
 // Finished returns when the last container ended, or the zero time if no
@@ -104,19 +109,21 @@ func (s *PodStatus) Finished() metav1.Time {
 	return last
 }
 
-// Activity says in a few words why the Pod is not done or ready: why it is not
-// scheduled, what a container waits for, or its phase. The text is the same for
-// the same state and does not grow with time.
-func (s *PodStatus) Activity() string {
-	for _, condition := range s.Conditions {
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason != "" {
-			return "it is not scheduled: " + condition.Reason
+// Disruption returns the reason of the condition DisruptionTarget while it is True, "" otherwise:
+// the Pod is drained, preempted or evicted, which is no failure of its program, and may still end
+// well in its grace period.
+func (s *PodStatus) Disruption() string {
+	if c := s.condition(corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+		return cmp.Or(c.Reason, string(corev1.DisruptionTarget))
+	}
+	return ""
+}
+
+func (s *PodStatus) condition(conditionType corev1.PodConditionType) *PodCondition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == conditionType {
+			return &s.Conditions[i]
 		}
 	}
-	for _, container := range s.Containers() {
-		if waiting := container.State.Waiting; waiting != nil && waiting.Reason != "" {
-			return container.Name + " is waiting: " + waiting.Reason
-		}
-	}
-	return "its phase is " + string(cmp.Or(s.Phase, corev1.PodPending))
+	return nil
 }

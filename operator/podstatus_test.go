@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,12 +22,65 @@ func TestActivity(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":               "its phase is Pending",
 		"{phase: Running}": "its phase is Running",
-		"{phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: 0/3 nodes}]}": "it is not scheduled: Unschedulable",
-		"{phase: Pending, initContainerStatuses: [{name: clone, state: {waiting: {reason: ErrImagePull}}}]}":               "clone is waiting: ErrImagePull",
-		"{phase: Running, containerStatuses: [{name: a, state: {}}, {name: b, state: {waiting: {reason: Crash}}}]}":        "b is waiting: Crash",
+		"{phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: '0/3 nodes are available: 3 Insufficient nvidia.com/gpu.'}]}":     "it is not scheduled: Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
+		"{phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: SchedulingGated}]}":                                                                       "it is not scheduled: SchedulingGated",
+		"{phase: Running, conditions: [{type: Ready, status: 'False', message: 'containers with unready status: [a]'}], containerStatuses: [{name: a, state: {running: {}}}]}": "its phase is Running: containers with unready status: [a]",
+		"{phase: Unknown, reason: NodeLost, message: Node n1 is unresponsive}":                                                                                                 "its phase is Unknown: NodeLost: Node n1 is unresponsive",
+
+		// Containers that wait.
+		"{phase: Pending, initContainerStatuses: [{name: clone, state: {waiting: {reason: ErrImagePull, message: 'x/y:1: not found'}}}]}":                                                              "clone is waiting: ErrImagePull: x/y:1: not found",
+		"{phase: Running, containerStatuses: [{name: a, state: {}}, {name: b, state: {waiting: {reason: Crash}}}]}":                                                                                    "b is waiting: Crash",
+		"{containerStatuses: [{name: a, state: {waiting: {reason: ContainerCreating}}}, {name: b, state: {waiting: {reason: CreateContainerConfigError, message: 'secret \"s\" not found'}}}]}":        `b is waiting: CreateContainerConfigError: secret "s" not found`,
+		"{containerStatuses: [{name: a, state: {waiting: {reason: ContainerCreating}}}, {name: b, state: {running: {}}}]}":                                                                             "a is waiting: ContainerCreating",
+		"{containerStatuses: [{name: a, state: {waiting: {reason: A}}}, {name: b, state: {waiting: {reason: B, message: B}}}]}":                                                                        "a is waiting: A; b is waiting: B",
+		"{containerStatuses: [{name: a, state: {waiting: {reason: CrashLoopBackOff, message: back-off 10s}}}]}":                                                                                        "a is waiting: CrashLoopBackOff",
+		"{containerStatuses: [{name: a, state: {waiting: {reason: CrashLoopBackOff, message: back-off 10s}}, lastState: {terminated: {exitCode: 2, reason: Error, message: secret of the program}}}]}": "a is waiting: CrashLoopBackOff, after it ended: Error, exit code 2",
+		"{containerStatuses: [{name: a, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 128, reason: StartError, message: exec format error}}}]}":                     "a is waiting: CrashLoopBackOff, after it ended: StartError, exit code 128: exec format error",
+
+		// Init containers.
+		"{phase: Pending, initContainerStatuses: [{name: prep, state: {terminated: {exitCode: 0, reason: OOMKilled}}}], containerStatuses: [{name: main, state: {waiting: {reason: PodInitializing}}}]}":                                                                "prep has ended: OOMKilled, exit code 0",
+		"{phase: Pending, initContainerStatuses: [{name: proxy, state: {running: {}}}, {name: wait, state: {running: {}}}, {name: last, state: {waiting: {reason: PodInitializing}}}], containerStatuses: [{name: main, state: {waiting: {reason: PodInitializing}}}]}": "init container wait is running",
+		"{phase: Running, initContainerStatuses: [{name: proxy, state: {running: {}}}], containerStatuses: [{name: main, state: {running: {}}}]}":                                                                                                                       "its phase is Running",
+
+		// Containers that have ended while others go on.
+		"{phase: Running, containerStatuses: [{name: main, state: {terminated: {exitCode: 0, reason: Completed}}}, {name: istio-proxy, state: {running: {}}}]}": "main has completed; istio-proxy is still running",
+		"{phase: Running, containerStatuses: [{name: main, state: {terminated: {exitCode: 1}}}, {name: other, state: {waiting: {reason: ErrImagePull}}}]}":      "main has ended: Error, exit code 1; other is waiting: ErrImagePull",
 	} {
-		require.Equal(t, want, status(t, text).Activity())
+		require.Equal(t, want, status(t, text).Activity(), text)
 	}
+	long := status(t, "{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: "+strings.Repeat("x", 10_000)+"}]}")
+	require.Less(t, len(long.Activity()), 300)
+}
+
+func TestIsStuck(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{}": false,
+		"{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}":                                         true,
+		"{containerStatuses: [{name: a, state: {waiting: {reason: ContainerCreating}}}]}":                                      false,
+		"{initContainerStatuses: [{name: a, state: {running: {}}}]}":                                                           false,
+		"{containerStatuses: [{name: a, state: {waiting: {reason: ImagePullBackOff}}}]}":                                       true,
+		"{containerStatuses: [{name: a, state: {terminated: {exitCode: 0}}}, {name: b, state: {running: {}}}]}":                true,
+		"{phase: Running, containerStatuses: [{name: a, state: {running: {}}}], conditions: [{type: Ready, status: 'False'}]}": false,
+	} {
+		require.Equal(t, want, status(t, text).IsStuck(), text)
+	}
+}
+
+func TestFailure(t *testing.T) {
+	for text, want := range map[string]string{
+		"{}": "",
+		"{reason: Evicted, message: 'The node was low on resource: memory.'}": "Evicted: The node was low on resource: memory.",
+		"{message: 'Pod was rejected'}":                                       "Pod was rejected",
+		"{containerStatuses: [{name: a, state: {terminated: {exitCode: 3, message: of the program}}}], conditions: [{type: DisruptionTarget, status: 'True', reason: PreemptionByScheduler, message: preempting}]}": "PreemptionByScheduler: preempting; a has ended: Error, exit code 3",
+	} {
+		require.Equal(t, want, status(t, text).Failure(), text)
+	}
+}
+
+func TestDisruption(t *testing.T) {
+	require.Equal(t, "PreemptionByScheduler", status(t, "{conditions: [{type: DisruptionTarget, status: 'True', reason: PreemptionByScheduler}]}").Disruption())
+	require.Empty(t, status(t, "{conditions: [{type: DisruptionTarget, status: 'False', reason: PreemptionByScheduler}]}").Disruption())
+	require.Empty(t, status(t, "{}").Disruption())
 }
 
 func TestHowAPodEnded(t *testing.T) {

@@ -94,9 +94,9 @@ var damages = map[string]func(o object){
 // of a finalize request. It must be answered without an error, and no child may
 // be deleted earlier.
 func (kind) damagedStopsNoTeardown(t *testing.T, c corpus.Case, answer metacontroller.Answer) {
-	// A StatefulSet that only stays for the update of its retention policy is
-	// deleted at once if the spec cannot ask for that.
-	isTold := strings.Contains(string(answer.Body), `"whenDeleted":"Delete"`)
+	// A StatefulSet that only stays for the update of its retention policy, as a
+	// condition says, is deleted at once if that cannot be read.
+	isTold := strings.Contains(string(answer.Body), `"VolumesDeleted"`)
 	for name, damage := range damages {
 		check := func(what string, at func(request object) object) {
 			next, err := changed(t, c, func(request object) { damage(at(request)) }).Call()

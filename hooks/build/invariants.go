@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,23 +29,37 @@ func invariants() metacontroller.Invariants {
 // is Allow, and none again that has ended. Jobs whose names end in the same
 // hash are the same build. Exceptions are what the hook cannot know: a Job that
 // somebody else deletes, or that is replaced, before Metacontroller's cache has
-// the status with its result; a Pod that is not in the cache; and a Job that is
-// not in the cache and in no status, or for 30 s, which may never have been created.
+// the status with its result; a Pod that is not in the cache for 5 s, or whose Job
+// the hook did not see for so long; a Job that is not in the cache for 30 s, which may never have been
+// created; and the Job of a Build's first spec with its Pods, until the cache has
+// a status that names it.
 func watch() func(metacontroller.Write) string {
-	k := keeper{allows: map[string]bool{}, done: map[string]bool{}, ours: map[string]bool{}}
+	k := keeper{allows: map[string]bool{}, done: map[string]bool{}, ours: map[string]bool{}, made: map[types.UID]*made{}}
 	return k.watch
 }
 
-// keeper knows of the Builds, by UID, whether they have ever had the policy Allow, and of
-// their Jobs, by owner and name, which are done and which the hook has deleted.
+// keeper knows of the Builds, by UID, whether they have ever had the policy Allow; of
+// their Jobs, by owner and name, which are done and which the hook has deleted; and those
+// that were made, by UID.
 type keeper struct {
 	allows, done, ours map[string]bool
+	made               map[types.UID]*made
+}
+
+// made is a Job. It is told if it is not of a first spec, or once a status in the cache
+// names it, and seen once one has its UID.
+type made struct {
+	build          types.UID
+	name           string
+	at             time.Time
+	isTold, isSeen bool
 }
 
 func (k keeper) watch(w metacontroller.Write) string {
 	if w.Is("Build") && w.After != nil {
 		policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
 		k.allows[string(w.After.GetUID())] = k.allows[string(w.After.GetUID())] || policy == string(Allow)
+		k.note(cached(w, w.After.GetAPIVersion(), w.After))
 	}
 	if !w.Is("Job") || len(w.Object().GetOwnerReferences()) == 0 || w.Object().GetOwnerReferences()[0].Kind != "Build" {
 		return ""
@@ -66,19 +81,33 @@ func (k keeper) watch(w metacontroller.Write) string {
 		return fmt.Sprintf("%s is built again after it was done", job.GetName())
 	}
 	k.done[key] = k.done[key] || isOver(job)
-	if w.Before != nil || k.allows[string(owner.UID)] || !lives(w, owner.UID) {
+	if w.Before != nil {
 		return ""
 	}
-	return beside(w, build, owner)
+	k.made[job.GetUID()] = &made{owner.UID, job.GetName(), w.Now, build != nil && build.GetGeneration() > 1, false}
+	k.note(build)
+	if k.allows[string(owner.UID)] || !lives(w, owner.UID) {
+		return ""
+	}
+	return k.beside(w, owner)
+}
+
+// note records which Jobs a Build's status in Metacontroller's cache tells of.
+func (k keeper) note(build *unstructured.Unstructured) {
+	for uid, job := range k.made {
+		job.isTold = job.isTold || build != nil && build.GetUID() == job.build && tells(build, "active", "name", job.name)
+		job.isSeen = job.isSeen || tells(build, "active", "uid", string(uid))
+	}
 }
 
 // beside returns an error text if a Job is created beside another one of its Build, or a
 // Pod of such.
-func beside(w metacontroller.Write, build *unstructured.Unstructured, owner metav1.OwnerReference) string {
+func (k keeper) beside(w metacontroller.Write, owner metav1.OwnerReference) string {
 	name := w.After.GetName()
 	for _, pod := range w.List("v1", "Pod") {
 		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-		if cached(w, "v1", pod) != nil && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
+		isKnown := cached(w, "v1", pod) != nil || k.mustKnow(w, pod, owner.UID)
+		if isKnown && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
 			return fmt.Sprintf("%s is begun while %s runs", name, pod.GetName())
 		}
 	}
@@ -87,17 +116,21 @@ func beside(w metacontroller.Write, build *unstructured.Unstructured, owner meta
 		if len(owners) == 0 || owners[0].UID != owner.UID || other.GetName() == name || isOver(other) {
 			continue
 		}
-		asked := ""
-		if build != nil {
-			asked, _, _ = unstructured.NestedString(build.Object, "status", "asked", "jobName")
-		}
-		isTold := asked == other.GetName() || tells(build, "active", "name", other.GetName())
 		isLate := w.Now.Sub(other.GetCreationTimestamp().Time) >= operator.ChildGrace
-		if cached(w, "batch/v1", other) != nil || isTold && !isLate {
+		if cached(w, "batch/v1", other) != nil || k.made[other.GetUID()].isTold && !isLate {
 			return fmt.Sprintf("%s is begun beside %s", name, other.GetName())
 		}
 	}
 	return ""
+}
+
+// mustKnow reports whether a Build has to wait for a Pod that is not in the cache.
+func (k keeper) mustKnow(w metacontroller.Write, pod *unstructured.Unstructured, build types.UID) bool {
+	isNew := func(at time.Time) bool { return w.Now.Sub(at) < settleTime }
+	return isNew(pod.GetCreationTimestamp().Time) && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		job := k.made[owner.UID]
+		return job != nil && job.build == build && job.isTold && (job.isSeen || isNew(job.at))
+	})
 }
 
 // cached returns an object as Metacontroller's cache has it, or nil if it has none or that of

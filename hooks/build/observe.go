@@ -199,11 +199,6 @@ func (o observed) podOf(job *observedJob) *observedPod {
 	return &o.pods[i]
 }
 
-// hasRunningPod reports whether a Pod of that hash has not ended.
-func (o observed) hasRunningPod(hash string) bool {
-	return slices.ContainsFunc(o.pods, func(pod observedPod) bool { return pod.hash == hash && !pod.Status.IsDone() })
-}
-
 // failure says why a Job failed: the step and its exit code, if a Pod shows
 // them. A container that ran when the deadline passed was killed by a signal,
 // which explains nothing.

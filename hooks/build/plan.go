@@ -28,9 +28,10 @@ type plan struct {
 	waits string
 	// blocked says what has to be deleted by hand, before the wanted Job can be created.
 	blocked string
-	// asked and active go into the status.
-	asked  *Asked
+	// active goes into the status.
 	active []ActiveJob
+	// isTold is set where the status that the hook was sent names the wanted Job.
+	isTold bool
 	// missing are Jobs that may have been created and are not observed.
 	missing []string
 	// resyncAfter is when to check again, or zero.
@@ -41,49 +42,24 @@ type plan struct {
 func decide(s state) plan {
 	p := plan{}
 	p.keepJobs(s)
-	active, settles, gone := s.active()
-	p.active = active
-	p.resyncWithin(settles)
-	late, wait := s.withdrawn()
-	p.asked = late
-	p.resyncWithin(wait)
+	p.remember(s)
 	job := s.observed.job(s.hash)
 	switch {
 	case job != nil && job.Terminating && (job.isRunning() || job.isFormer):
 		p.waits = "the Job that was deleted, " + job.Name + ", has to go first"
-		return p
 	case job != nil && job.isFormer:
 		p.blocked = "Job/" + job.Name + " is older than the Build, and so not its own: delete that Job, or write another runId"
-		return p
 	case job != nil || s.known.of(s.hash) != nil:
-		return p
-	}
-	p.waits, wait = s.obstacle()
-	p.resyncWithin(wait)
-	switch {
-	case p.waits != "":
-	case late != nil && policy(s.build) != Allow:
-		p.waits, p.missing = "Job/"+late.JobName+" was asked for and is not observed yet", []string{"Job/" + late.JobName}
-	case settles > 0:
-		p.waits = "waiting 5s after Job/" + gone + " is gone: a Pod of it may not be observed yet"
-	}
-	p.begin(s)
-	return p
-}
-
-// begin creates the wanted Job unless it has to wait.
-func (p *plan) begin(s state) {
-	name := jobName(s.build, s.hash)
-	if p.waits == "" {
-		asked, isMade, again := s.ask()
-		p.asked, p.make = asked, isMade
+		p.waits = ""
+	default:
+		obstacle, again := s.obstacle()
+		p.waits = cmp.Or(obstacle, p.waits)
 		p.resyncWithin(again)
-		if !isMade {
-			p.missing = []string{"Job/" + name}
+		if p.waits == "" && len(p.missing) == 0 {
+			p.begin(s)
 		}
-	} else if old := s.build.Status.Asked; old != nil && old.JobName == name {
-		p.asked = &Asked{name, old.State, s.since(old.Since)}
 	}
+	return p
 }
 
 // resyncWithin makes the hook be called again after this time at the latest, if

@@ -2,6 +2,7 @@ package build
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -30,8 +31,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
 		Revision: s.build.Spec.Source.Git.Revision,
-		Asked:    p.asked,
-		Active:   p.active,
+		Active:   slices.SortedFunc(slices.Values(p.active), func(a, b ActiveJob) int { return strings.Compare(a.Name, b.Name) }),
 		History:  s.known,
 	}
 	v := operator.Summary{State: operator.Progressing, Reason: reasonPending, Message: "the build has not begun"}

@@ -44,12 +44,8 @@ type Status struct {
 	// Duration is the time from startTime to completionTime, as in 1m30s.
 	// +optional
 	Duration string `json:"duration,omitempty"`
-	// Asked is a Job that has been asked for, or is about to be, and has not been
-	// observed since.
-	// +optional
-	Asked *Asked `json:"asked,omitempty"`
-	// Active are the Jobs that run. One that is gone stays here for five seconds,
-	// and for as long as a Pod of it runs.
+	// Active are the Jobs that run or may do so: also those that are about to be
+	// made, and for a few seconds those that are gone.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -62,39 +58,15 @@ type Status struct {
 	History []Result `json:"history,omitempty"`
 }
 
-// Asked is a Job that may exist without having been observed.
-type Asked struct {
-	// JobName is its name.
-	// +optional
-	JobName string `json:"jobName,omitempty"`
-	// State is Announced, Made or Withdrawn.
-	State AskedState `json:"state"`
-	// Since is when it came to that.
-	Since metav1.Time `json:"since"`
-}
-
-// AskedState is how far a Job is that has not been observed.
-type AskedState string
-
-// The states.
-const (
-	// Announced is a Job that will be asked for as soon as the status that says so
-	// is stored.
-	Announced AskedState = "Announced"
-	// Made is a Job that has been asked for.
-	Made AskedState = "Made"
-	// Withdrawn is a Job that is not wanted any more and may yet appear.
-	Withdrawn AskedState = "Withdrawn"
-)
-
-// ActiveJob is a Job that runs.
+// ActiveJob is a Job that may run.
 type ActiveJob struct {
 	// Name is its name.
 	Name string `json:"name"`
-	// UID is its UID.
+	// UID is its UID, once it has been observed.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
-	// GoneSince is since when it has not been observed any more.
+	// GoneSince is since when it was asked for, or has been gone, without being
+	// observed. It is empty before it is asked for.
 	// +optional
 	GoneSince *metav1.Time `json:"goneSince,omitempty"`
 }

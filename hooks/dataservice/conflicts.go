@@ -69,12 +69,22 @@ func keepPolicy(workload metacontroller.Object, observed *observedWorkload) {
 	}
 }
 
-// rival returns the workload of another kind that a component which must never run
-// twice has to wait for: the Service would select both.
-func (o observed) rival(u *unit) string {
+// podOwner is the kind of object that owns the Pods of a workload.
+var podOwner = map[WorkloadKind]string{Deployment: "ReplicaSet", StatefulSet: "StatefulSet", DaemonSet: "DaemonSet"}
+
+// rival returns what a component that must never run twice has to wait for: a workload
+// of another kind, or a Pod of that. The Service would select both.
+func (o observed) rival(u *unit, workload *observedWorkload) string {
 	for _, other := range o.workloads {
 		if u.isSingle && other.Name == u.name && other.Kind != string(u.kind) {
 			return other.Ref()
+		}
+	}
+	for i := range o.pods {
+		pod := &o.pods[i]
+		owner := pod.Metadata.owner()
+		if u.isSingle && workload == nil && pod.Metadata.Labels.App == u.name && owner != "" && owner != podOwner[u.kind] {
+			return pod.Ref()
 		}
 	}
 	return ""

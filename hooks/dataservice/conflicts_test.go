@@ -24,9 +24,9 @@ func TestOneDatabaseBehindTheService(t *testing.T) {
 			for range 60 {
 				s.world.Step()
 				var databases []string
-				for _, kind := range kinds {
-					if s.world.Get(kind+"/mysql-dataservice") != nil {
-						databases = append(databases, kind)
+				for _, o := range s.world.Objects("Pod") {
+					if o.GetLabels()["app"] == "mysql-dataservice" {
+						databases = append(databases, o.GetName())
 					}
 				}
 				require.LessOrEqual(t, len(databases), 1, "%v", databases)

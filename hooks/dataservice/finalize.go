@@ -74,7 +74,7 @@ func newTeardown(ds *DataService, request metacontroller.Observed) *teardown {
 	}
 	for _, pod := range metacontroller.ListReadable[leftPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind) {
 		component := pod.Metadata.Labels.Component
-		if !pod.Metadata.isOwned() || !d.knows(component) || !hasChild[component] && !d.waitsForPod(pod, request.Now) {
+		if pod.Metadata.owner() == "" || !d.knows(component) || !hasChild[component] && !d.waitsForPod(pod, request.Now) {
 			continue
 		}
 		d.pods = append(d.pods, pod)
@@ -83,7 +83,7 @@ func newTeardown(ds *DataService, request metacontroller.Observed) *teardown {
 			d.resyncAfter = metacontroller.RelatedResync
 		}
 	}
-	d.updateRetention()
+	d.updateRetention(request.Now)
 	return d
 }
 
@@ -126,13 +126,6 @@ func (d *teardown) children() []metacontroller.Object {
 	return stay
 }
 
-// isLetGo reports whether Metacontroller's finalizer has been removed, and others hold the DataService.
-// Metacontroller removes it, too, when everything has gone.
-func (d *teardown) isLetGo() bool {
-	finalizers := d.product.ds.Finalizers
-	return len(finalizers) > 0 && !slices.ContainsFunc(finalizers, func(name string) bool { return strings.HasPrefix(name, metacontroller.FinalizerPrefix) })
-}
-
 // deletionOrder compares components in the order of their deletion.
 func (d *teardown) deletionOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(d.stage(b), d.stage(a)), strings.Compare(a, b))
@@ -165,9 +158,6 @@ func (d *teardown) status() Status {
 	message := "all components are deleted"
 	if len(first) > 0 {
 		message = "waiting for deletion of " + operator.Listed(first, ", ")
-	}
-	if len(first) > 0 && d.isLetGo() {
-		message = "Metacontroller's finalizer has been removed, so it deletes nothing: what is left goes in no order when the other finalizers are gone, and its volumes stay"
 	}
 	for _, conditionType := range []string{operator.ConditionReady, conditionMiddlewareReady, conditionServicesReady} {
 		d.conditions.Set(conditionType, metav1.ConditionFalse, string(PhaseDeleting), message)

@@ -26,21 +26,19 @@ func invariants() metacontroller.Invariants {
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// keeper checks the order of the components, and that no volume is lost.
+// keeper checks the order of the components, that there is one database behind
+// a Service, and that no volume is lost.
 type keeper struct {
 	rows    []component
 	ready   map[string]bool // components that have ever been ready, by owner
 	started map[string]bool // those of which there was ever a workload
-	mayGo   bool            // whether a DataService has asked for the deletion of its volumes with it
+	mayGo   bool            // whether a workload went that the DataService in the cache let take its volumes along
 }
 
 func (k *keeper) watch(w metacontroller.Write) string {
 	switch w.Object().GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return k.workload(w)
-	case "DataService":
-		// One that thinks better of it during its deletion may be late.
-		k.mayGo = k.mayGo || w.After != nil && w.After.GetDeletionTimestamp() != nil && deletesVolumes(w.After)
 	case "PersistentVolumeClaim":
 		parents := w.List("d3os-product.com.d3os/v1", "DataService")
 		isLeft := len(parents) == 0 && len(w.Object().GetOwnerReferences()) > 0
@@ -63,6 +61,9 @@ func (k *keeper) workload(w metacontroller.Write) string {
 	}
 	parent := parentOf(w, owner)
 	broken := ""
+	if w.Before == nil && name == "mysql" && w.By == "the hook" {
+		broken = secondDatabase(w)
+	}
 	switch {
 	case w.Before == nil && !k.started[owner+name] && parent != nil:
 		if heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
@@ -76,6 +77,8 @@ func (k *keeper) workload(w metacontroller.Write) string {
 		k.started[owner+name] = true
 	case w.By == "the hook" && w.IsDeletion() && parent != nil && parent.GetDeletionTimestamp() != nil:
 		broken = k.tooEarly(w, name, owner)
+		heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName())
+		k.mayGo = k.mayGo || heard != nil && deletesVolumes(heard)
 	}
 	available, _, _ := unstructured.NestedInt64(object.Object, "status", "readyReplicas")
 	number, _, _ := unstructured.NestedInt64(object.Object, "status", "numberReady")
@@ -86,21 +89,45 @@ func (k *keeper) workload(w metacontroller.Write) string {
 }
 
 // tooEarly returns an error text if a component is deleted before one that
-// depends on it and is in Metacontroller's cache. A teardown does not wait for
-// objects that are not in the cache yet, nor for long for a workload whose
+// depends on it and is a child of the DataService in Metacontroller's cache. A teardown
+// does not wait for objects that are not yet, nor for long for a workload whose
 // Metacontroller label was removed.
 func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
 	for _, kind := range workloadKinds {
 		for _, other := range w.List("apps/v1", kind) {
 			key := other.GetLabels()[componentLabel]
 			i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == key })
-			isHeard := w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName()) != nil && other.GetLabels()["controller-uid"] == owner
-			if i >= 0 && isHeard && ownerOf(other) == owner && slices.Contains(k.rows[i].after, name) {
+			heard := w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName())
+			isSent := heard != nil && heard.GetLabels()["controller-uid"] == owner && ownerOf(heard) == owner
+			if i >= 0 && isSent && ownerOf(other) == owner && slices.Contains(k.rows[i].after, name) {
 				return fmt.Sprintf("%s goes before %s", name, key)
 			}
 		}
 	}
 	return ""
+}
+
+// secondDatabase returns an error text if a database is created beside a running Pod of
+// one of another kind, which the Service would select, too. One that is not in the cache
+// yet cannot be waited for.
+func secondDatabase(w metacontroller.Write) string {
+	for _, pod := range w.List("v1", "Pod") {
+		owners := pod.GetOwnerReferences()
+		isOther := len(owners) > 0 && owners[0].Kind != podOwner[WorkloadKind(w.After.GetKind())]
+		isHeard := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil
+		if isOther && isHeard && isRunningDatabase(pod) && pod.GetLabels()[productLabel]+pod.GetLabels()[appLabel] == w.After.GetLabels()[productLabel]+w.After.GetLabels()[appLabel] {
+			return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), pod.GetName())
+		}
+	}
+	return ""
+}
+
+func isRunningDatabase(pod *unstructured.Unstructured) bool {
+	if pod.GetDeletionTimestamp() != nil || pod.GetLabels()[componentLabel] != "mysql" {
+		return false
+	}
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	return phase == "Running"
 }
 
 // isWanted reports whether a component is to run in the cluster.

@@ -74,10 +74,15 @@ type podMeta struct {
 	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
 }
 
-// isOwned reports whether the Pod belongs to a workload of the product. A Pod
-// that was orphaned, or only has the same label, is somebody else's.
-func (m *podMeta) isOwned() bool {
-	return slices.ContainsFunc(m.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Controller != nil && *owner.Controller })
+// owner returns the kind of object that controls the Pod, or "". A Pod that was orphaned,
+// or only has the same label, is somebody else's.
+func (m *podMeta) owner() string {
+	for _, owner := range m.OwnerReferences {
+		if owner.Controller != nil && *owner.Controller {
+			return owner.Kind
+		}
+	}
+	return ""
 }
 
 // observed is what exists of a product.

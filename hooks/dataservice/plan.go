@@ -62,7 +62,7 @@ func (p *plan) ask(part *part, request metacontroller.Observed) error {
 	if err := keepReplicas(part.unit, workload, part.workload); err != nil {
 		return err
 	}
-	rival := p.observed.rival(part.unit)
+	rival := p.observed.rival(part.unit, part.workload)
 	if rival == "" || part.workload != nil {
 		all = append(all, workload)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// pod returns the Pod that runs the job.
-func pod(job *MyJob) *corev1.Pod {
+// pod returns the Pod of an attempt.
+func pod(job *MyJob, attempt int32) *corev1.Pod {
 	podLabels := operator.App{Name: job.Name, Instance: job.Name, Component: "job", PartOf: "myjob"}.Labels()
 	maps.Copy(podLabels, job.Spec.Template.Labels)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: job.Name, Namespace: job.Namespace, Labels: podLabels, Annotations: maps.Clone(job.Spec.Template.Annotations),
+			Name: podName(job, attempt), Namespace: job.Namespace, Labels: podLabels, Annotations: maps.Clone(job.Spec.Template.Annotations),
 		},
 		Spec: *job.Spec.Template.Spec.DeepCopy(),
 	}

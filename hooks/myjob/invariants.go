@@ -3,6 +3,7 @@ package myjob
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -13,53 +14,78 @@ import (
 func invariants() metacontroller.Invariants {
 	return metacontroller.Invariants{
 		History: []metacontroller.History{
-			{Kind: "MyJob", Reason: "it ends as its one Pod has"},
-			{Kind: "Pod", Fewer: true, More: true, Reason: "the Pod of a MyJob that has ended is not made again, and goes when its time to live is over"},
+			{Kind: "MyJob", Reason: "it ends as its last Pod has"},
+			{Kind: "Pod", Fewer: true, More: true, Names: true, Reason: "the Pods of a MyJob that has ended are not made again, and go when its time to live is over"},
 		},
-		Watch: watch,
+		Watch: func() func(metacontroller.Write) string {
+			return (&keeper{made: map[types.UID]types.UID{}, ran: map[string]bool{}, deleted: map[string]bool{}}).watch
+		},
 	}
 }
 
-// watch holds MyJobs to running once. A second Pod may only follow one that somebody else deleted
-// before Metacontroller had heard of the status that names it: until then nothing tells that there
-// ever was one. Nor does a Pod count that was made for another MyJob of the same name, which
-// server-side apply takes over while it goes.
-func watch() func(metacontroller.Write) string {
-	made := map[types.UID]types.UID{} // MyJobs by the Pod that was made for them
-	ran := map[types.UID]bool{}       // MyJobs whose Pod began to run
-	ours := map[types.UID]bool{}      // whose Pod the hook has deleted
-	return func(w metacontroller.Write) string {
-		if w.Is("MyJob") && w.After != nil {
-			return revised(w)
-		}
-		if !w.Is("Pod") {
-			return ""
-		}
-		for _, owner := range w.Object().GetOwnerReferences() {
-			if owner.Kind != "MyJob" {
-				continue
-			}
-			job := w.Cached(owner.APIVersion, owner.Kind, w.Object().GetNamespace(), owner.Name)
-			known := job != nil && job.GetUID() == owner.UID && namesPod(job)
-			if w.Before == nil && ran[owner.UID] && (ours[owner.UID] || known) {
-				return fmt.Sprintf("%s runs a second Pod", owner.Name)
-			}
-			phase, _, _ := unstructured.NestedString(w.Object().Object, "status", "phase")
-			if w.Before == nil {
-				made[w.After.GetUID()] = owner.UID
-			}
-			began := phase != "" && phase != "Pending" && made[w.Object().GetUID()] == owner.UID
-			ran[owner.UID] = ran[owner.UID] || began
-			ours[owner.UID] = ours[owner.UID] || w.By == "the hook" && w.IsDeletion()
-		}
+// keeper holds MyJobs to running each attempt once. A second Pod may only follow one that somebody
+// else deleted before Metacontroller had heard of the status that names it: until then nothing
+// tells that there ever was one. Nor does a Pod count that was made for another MyJob of the same
+// name, which server-side apply takes over while it goes.
+type keeper struct {
+	made    map[types.UID]types.UID // MyJobs by the Pod that was made for them
+	ran     map[string]bool         // attempts whose Pod began to run
+	deleted map[string]bool         // whose Pod the hook has deleted
+}
+
+func (k *keeper) watch(w metacontroller.Write) string {
+	switch {
+	case w.Is("MyJob") && w.After != nil:
+		return revised(w)
+	case !w.Is("Pod"):
 		return ""
 	}
+	for _, owner := range w.Object().GetOwnerReferences() {
+		if owner.Kind != "MyJob" {
+			continue
+		}
+		attempt := string(owner.UID) + "/" + w.Object().GetName()
+		if w.Before == nil {
+			if broken := k.created(w, owner, attempt); broken != "" {
+				return broken
+			}
+		}
+		began := phaseOf(w.Object()) != "" && phaseOf(w.Object()) != "Pending" && k.made[w.Object().GetUID()] == owner.UID
+		k.ran[attempt] = k.ran[attempt] || began
+		k.deleted[attempt] = k.deleted[attempt] || w.By == "the hook" && w.IsDeletion()
+	}
+	return ""
 }
 
-// namesPod reports whether a MyJob's status names its Pod.
-func namesPod(job *unstructured.Unstructured) bool {
-	name, _, _ := unstructured.NestedString(job.Object, "status", "podName")
-	return name != ""
+// created checks a new Pod of an attempt.
+func (k *keeper) created(w metacontroller.Write, owner metav1.OwnerReference, attempt string) string {
+	k.made[w.After.GetUID()] = owner.UID
+	job := w.Cached(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
+	isKnown := job != nil && job.GetUID() == owner.UID
+	if name, _, _ := unstructured.NestedString(mapOf(job), "status", "podName"); k.ran[attempt] && (k.deleted[attempt] || isKnown && name == w.After.GetName()) {
+		return fmt.Sprintf("%s runs a second Pod", owner.Name)
+	}
+	for _, other := range w.List("v1", "Pod") {
+		heard := w.Cached("v1", "Pod", other.GetNamespace(), other.GetName())
+		isOther := other.GetName() != w.After.GetName() && k.made[other.GetUID()] == owner.UID
+		isSent := heard != nil && heard.GetLabels()["controller-uid"] == string(owner.UID)
+		if isOther && isSent && phaseOf(heard) != "Failed" {
+			return fmt.Sprintf("%s runs %s after %s, which has not failed", owner.Name, w.After.GetName(), other.GetName())
+		}
+	}
+	return ""
+}
+
+func mapOf(object *unstructured.Unstructured) map[string]any {
+	if object == nil {
+		return nil
+	}
+	return object.Object
+}
+
+func phaseOf(pod *unstructured.Unstructured) string {
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	return phase
 }
 
 // revised tells of a result that is not what it was, although Metacontroller had

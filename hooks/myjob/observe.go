@@ -2,21 +2,28 @@ package myjob
 
 import (
 	"cmp"
+	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
 // observed is what the hook reads of the children, and of the status, which remembers
-// the Pod.
+// the attempts.
 type observed struct {
-	pod     *observedPod  // nil where there is none
-	hasSeen bool          // there was one before
-	absence time.Duration // how long one that was there has been missing
+	pod      *observedPod   // of this attempt, nil where there is none
+	earlier  []*observedPod // of earlier attempts, kept for their logs
+	hasSeen  bool           // there was one of this attempt before
+	absence  time.Duration  // how long one that was there has been missing
+	attempt  int32          // the number of this attempt, from 1
+	suspends bool           // the status tells that its Pod is deleted to suspend the MyJob
 }
 
 // observedPod is the part of a Pod that the hook reads.
@@ -30,13 +37,37 @@ type observedPod struct {
 	Status operator.PodStatus `json:"status"`
 }
 
+// podName returns the name of the Pod of an attempt.
+func podName(job *MyJob, attempt int32) string {
+	if attempt <= 1 {
+		return job.Name
+	}
+	return job.Name + "-attempt-" + strconv.Itoa(int(attempt))
+}
+
 func observe(job *MyJob, request metacontroller.Observed) (observed, error) {
-	o := observed{hasSeen: job.Status.PodName != "" || job.Status.Phase == PhaseRunning}
-	var err error
-	if o.pod, err = metacontroller.Get[observedPod](
-		request.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind, job.Name); err != nil {
+	o := observed{attempt: max(1, job.Status.Attempt), suspends: meta.IsStatusConditionTrue(job.Status.Conditions, conditionSuspended)}
+	name := podName(job, o.attempt)
+	o.hasSeen = job.Status.PodName == name || job.Status.Phase == PhaseRunning
+	pods, err := metacontroller.List[observedPod](request.Children, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
+	if err != nil {
 		return o, err
 	}
+	earlier := map[string]bool{}
+	for attempt := range o.attempt {
+		earlier[podName(job, attempt)] = o.attempt > 1
+	}
+	for i := range pods {
+		switch {
+		case pods[i].Name == name:
+			o.pod = &pods[i]
+		case earlier[pods[i].Name]:
+			o.earlier = append(o.earlier, &pods[i])
+		}
+	}
+	slices.SortFunc(o.earlier, func(a, b *observedPod) int {
+		return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
 	// A time that is missing, or yet to come, counts as now.
 	if since, isMissing := operator.MissingSince(job.Status.Conditions); isMissing && !since.IsZero() {
 		o.absence = max(0, request.Now.Sub(since))
@@ -44,9 +75,10 @@ func observe(job *MyJob, request metacontroller.Observed) (observed, error) {
 	return o, nil
 }
 
-// startTime returns when a node took the Pod on, or nil.
+// startTime returns when a node took the first Pod on, or nil. After it was suspended, the MyJob
+// starts anew.
 func (o observed) startTime(job *MyJob) *metav1.Time {
-	if o.pod == nil {
+	if o.pod == nil || o.attempt > 1 && job.Status.StartTime != nil {
 		return job.Status.StartTime
 	}
 	return cmp.Or(o.pod.Status.StartTime, job.Status.StartTime)
@@ -63,8 +95,10 @@ func (p *observedPod) isOlder(job *MyJob) bool {
 	return operator.IsOlder(created, job.CreationTimestamp, !p.Status.IsDone())
 }
 
-// isDone reports whether the Pod has finished, or is being deleted.
-func (p *observedPod) isDone() bool { return p.Status.IsDone() || p.Terminating }
+// terminatingReason is why a Pod is being deleted: the disruption, or that somebody has done it.
+func (p *observedPod) terminatingReason() string {
+	return cmp.Or(p.Status.Disruption(), reasonPodDeleted)
+}
 
 // ending returns how a Pod that is done has ended, and when: now, where it tells no time.
 func (p *observedPod) ending(now time.Time) (Status, time.Time) {
@@ -72,16 +106,16 @@ func (p *observedPod) ending(now time.Time) (Status, time.Time) {
 	if last := p.Status.Finished(); !last.IsZero() {
 		end = last.Time
 	}
-	switch {
-	case p.Status.Phase == corev1.PodSucceeded:
+	if p.Status.Phase == corev1.PodSucceeded {
 		return Status{Result: ResultSucceeded, Reason: "Completed", ExitCode: new(int32(0))}, end
-	case p.Status.Phase != corev1.PodFailed: // it is being deleted while it runs
-		return Status{Result: ResultFailed, Reason: "PodDeleted"}, now
 	}
-	status := Status{Result: ResultFailed, Reason: cmp.Or(p.Status.Reason, "Error")}
+	const longest = 500
+	status := Status{Result: ResultFailed, Message: printable.Line(p.Status.Failure(p.Spec.Sidecars()...), longest)}
+	reason := "Error"
 	if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil {
-		status.Reason = cmp.Or(p.Status.Reason, failed.State.Terminated.Reason, "Error")
+		reason = cmp.Or(failed.State.Terminated.Reason, reason)
 		status.ExitCode = &failed.State.Terminated.ExitCode
 	}
+	status.Reason = cmp.Or(p.Status.Reason, p.Status.Disruption(), reason)
 	return status, end
 }

@@ -3,6 +3,7 @@ package myjob
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -13,19 +14,24 @@ import (
 type stage int
 
 const (
-	starting stage = iota // its Pod has never been seen, and is asked for
-	blocked               // another Pod has its name
-	running               // its Pod is not done
-	missing               // its Pod has been seen, and is not observed
+	starting    stage = iota // the Pod of this attempt has never been seen, and is asked for
+	suspended                // nor is it asked for, while the MyJob is suspended
+	pausing                  // nor yet, for an attempt has failed
+	blocked                  // another Pod has its name
+	running                  // its Pod is not done
+	terminating              // its Pod is being deleted, and may still end well
+	missing                  // its Pod has been seen, and is not observed
 	ended
 )
 
-// plan says how far the MyJob is, and what becomes of the Pod.
+// plan says how far the MyJob is, and what becomes of the Pods.
 type plan struct {
-	stage stage
-	kept  []metacontroller.Object // the observed Pod, where it stays
+	stage   stage
+	attempt int32                   // the number of the attempt, from 1
+	failed  int32                   // attempts that have failed
+	kept    []metacontroller.Object // the observed Pods that stay
 	// outcome is what the status says once it has ended. Without a result nothing tells
-	// how.
+	// how. It also tells how the last attempt has failed, if there is another.
 	outcome Status
 	again   time.Duration // after what time there is something else to do, zero for not at all
 }
@@ -36,31 +42,91 @@ func decide(job *MyJob, observed observed, now time.Time) plan {
 	switch {
 	case job.Status.isShown():
 		return conclude(job, observed, job.Status, now)
-	case pod == nil && job.Status.Phase == PhaseCompleted:
+	case pod == nil && job.Status.Phase == PhaseCompleted && !job.Status.isTerminating():
 		outcome := job.Status
 		outcome.Reason = reasonUnknown
 		return conclude(job, observed, outcome, now)
 	case pod == nil && !observed.hasSeen:
-		return plan{stage: starting}
+		return begin(job, observed, now)
+	case pod == nil && observed.suspends:
+		return next(job, observed, 0, Status{})
+	case pod == nil && job.Status.isTerminating():
+		return fail(job, observed, Status{Result: ResultFailed, Reason: job.Status.Reason}, now, now)
 	case pod == nil && observed.absence < operator.ChildGrace:
-		return plan{stage: missing, again: operator.ChildGrace - observed.absence}
+		return observed.plan(job, missing, operator.ChildGrace-observed.absence)
 	case pod == nil:
-		return conclude(job, observed, observed.outcome(job, Status{Result: ResultFailed, Reason: "PodLost"}, now), now)
+		return fail(job, observed, Status{Result: ResultFailed, Reason: reasonPodLost}, now, now)
 	case !observed.hasSeen && pod.isOlder(job):
-		return plan{stage: blocked, kept: observed.keep()}
-	case pod.isDone():
-		ended, end := pod.ending(now)
-		return conclude(job, observed, observed.outcome(job, ended, end), now)
+		return observed.plan(job, blocked, 0)
+	case pod.Status.Phase == corev1.PodFailed && observed.suspends && pod.Terminating:
+		return observed.plan(job, terminating, 0)
+	case pod.Status.IsDone():
+		outcome, end := pod.ending(now)
+		return fail(job, observed, outcome, end, now)
+	case pod.Terminating:
+		return observed.plan(job, terminating, 0)
 	}
-	return plan{stage: running, kept: observed.keep()}
+	p := observed.plan(job, running, 0)
+	if job.Spec.isSuspended() && observed.suspends { // a request has shown why the Pod goes
+		p.kept = p.kept[:len(observed.earlier)]
+	}
+	return p
 }
 
-// conclude keeps the Pod of a MyJob that has ended while its time to live lasts, and
+// plan returns the plan of a stage in which all Pods stay.
+func (o observed) plan(job *MyJob, stage stage, again time.Duration) plan {
+	return plan{stage: stage, attempt: o.attempt, failed: job.Status.Failed, kept: o.keep(), again: again}
+}
+
+// begin asks for the Pod, unless the MyJob is suspended or has to pause after a failure: as long
+// as a Job does, ten seconds, twice as long each time, and at most six minutes.
+func begin(job *MyJob, observed observed, now time.Time) plan {
+	const first, longest = 10 * time.Second, 6 * time.Minute
+	if job.Spec.isSuspended() {
+		return observed.plan(job, suspended, 0)
+	}
+	if failed := job.Status.Failed; failed > 0 && len(observed.earlier) > 0 {
+		end := observed.earlier[len(observed.earlier)-1].Status.Finished()
+		pause := min(longest, first<<min(failed-1, 10))
+		if left := end.Add(pause).Sub(now); left > 0 && left <= longest && !end.IsZero() {
+			return observed.plan(job, pausing, left)
+		}
+	}
+	return observed.plan(job, starting, 0)
+}
+
+// fail ends the MyJob as its Pod has ended, or begins another attempt if the Pod has failed and
+// there is one left. A Pod past its deadline is not tried again.
+func fail(job *MyJob, observed observed, ended Status, end, now time.Time) plan {
+	limit := int32(0)
+	if job.Spec.BackoffLimit != nil {
+		limit = *job.Spec.BackoffLimit
+	}
+	if ended.Result == ResultFailed && job.Status.Failed < limit && ended.Reason != "DeadlineExceeded" {
+		return next(job, observed, 1, ended)
+	}
+	return conclude(job, observed, observed.outcome(job, ended, end), now)
+}
+
+// next begins another attempt in the status. Its Pod is asked for once a request shows that.
+func next(job *MyJob, observed observed, failed int32, ended Status) plan {
+	p := observed.plan(job, pausing, time.Second)
+	if job.Spec.isSuspended() {
+		p.stage = suspended
+	}
+	p.attempt++
+	p.failed += failed
+	p.outcome = ended
+	return p
+}
+
+// conclude keeps the Pods of a MyJob that has ended while its time to live lasts, and
 // until a request has shown the outcome: the Pod is deleted before the status is
 // written, and nothing but the Pod would tell it again.
 func conclude(job *MyJob, observed observed, outcome Status, now time.Time) plan {
-	p := plan{stage: ended, outcome: outcome, kept: observed.keep()}
-	if observed.pod == nil || job.Spec.TTLSecondsAfterFinished == nil || outcome.CompletionTime == nil {
+	p := observed.plan(job, ended, 0)
+	p.outcome = outcome
+	if len(p.kept) == 0 || job.Spec.TTLSecondsAfterFinished == nil || outcome.CompletionTime == nil {
 		return p
 	}
 	ttl := time.Duration(*job.Spec.TTLSecondsAfterFinished) * time.Second
@@ -73,22 +139,37 @@ func conclude(job *MyJob, observed observed, outcome Status, now time.Time) plan
 	return p
 }
 
-// keep returns the observed Pod, if there is one, as a child that stays.
+// keep returns the observed Pods as children that stay, that of this attempt last.
 func (o observed) keep() []metacontroller.Object {
-	if o.pod == nil {
-		return nil
+	var kept []metacontroller.Object
+	for _, pod := range o.earlier {
+		kept = append(kept, metacontroller.Keep(pod.Snapshot))
 	}
-	return []metacontroller.Object{metacontroller.Keep(o.pod.Snapshot)}
+	if o.pod != nil {
+		kept = append(kept, metacontroller.Keep(o.pod.Snapshot))
+	}
+	return kept
 }
+
+func (s *Spec) isSuspended() bool { return s.Suspend != nil && *s.Suspend }
 
 // isShown reports whether the status tells how the MyJob has ended. One that
 // another operator wrote may only tell that it has.
 func (s *Status) isShown() bool { return s.Phase == PhaseCompleted && s.Result != "" }
 
+// isTerminating reports whether the status tells that the Pod is being deleted, and why.
+func (s *Status) isTerminating() bool {
+	return s.Result == "" && s.Reason != "" && s.Reason != reasonUnknown
+}
+
 // outcome completes what the status says, once and for all, of how the Pod has ended.
 func (o observed) outcome(job *MyJob, ended Status, end time.Time) Status {
 	at := metav1.NewTime(end.UTC().Truncate(time.Second))
-	ended.Phase, ended.PodName, ended.StartTime, ended.CompletionTime = PhaseCompleted, job.Name, o.startTime(job), &at
+	ended.Phase, ended.StartTime, ended.CompletionTime = PhaseCompleted, o.startTime(job), &at
+	ended.PodName, ended.Attempt, ended.Failed = podName(job, o.attempt), job.Status.Attempt, job.Status.Failed
+	if ended.Result == ResultFailed && job.Spec.BackoffLimit != nil {
+		ended.Failed++
+	}
 	if started := ended.StartTime; started != nil {
 		ended.Duration = max(0, at.Sub(started.Time)).Round(time.Second).String()
 	}

@@ -1,6 +1,7 @@
 package myjob
 
 import (
+	"cmp"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -9,9 +10,20 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// reasonUnknown is that of a MyJob that has ended, as its status tells without telling how, and
-// whose Pod is gone: another operator wrote that status. It never runs again all the same.
-const reasonUnknown = "ResultUnknown"
+// conditionSuspended is True while the MyJob is suspended, as a Job has it. It also remembers that
+// the Pod is deleted for that.
+const conditionSuspended = "Suspended"
+
+// Reasons, beside those of package operator and what the Pod says.
+const (
+	reasonPodDeleted = "PodDeleted"
+	reasonPodLost    = "PodLost"
+	reasonSuspended  = "Suspended"
+	reasonRetrying   = "Retrying"
+	// reasonUnknown is that of a MyJob that has ended, as its status tells without telling how, and
+	// whose Pod is gone: another operator wrote that status. It never runs again all the same.
+	reasonUnknown = "ResultUnknown"
+)
 
 // state is all that the status follows from.
 type state struct {
@@ -22,26 +34,28 @@ type state struct {
 
 // report tells how far the MyJob is.
 func (s state) report(r *operator.Report) Status {
-	pod := "Pod/" + s.job.Name
+	pod := "Pod/" + podName(s.job, s.observed.attempt)
 	observed := func(status metav1.ConditionStatus, reason, message string) {
 		r.Set(operator.ConditionChildrenObserved, status, reason, message)
 	}
 	own := operator.Summary{State: operator.Progressing, Reason: "Running"}
-	status := Status{Phase: PhaseRunning, PodName: s.job.Name, StartTime: s.observed.startTime(s.job)}
+	status := s.status(PhaseRunning)
 	switch s.plan.stage {
 	case starting: // the report on the children tells
-		status = Status{Phase: PhasePending}
+		status = s.status(PhasePending)
+	case suspended, pausing:
+		status = s.status(PhasePending)
+		own = s.waits()
+		observed(metav1.ConditionTrue, "NothingMissing", "no Pod is asked for at the moment")
 	case blocked: // although the other Pod has become a child, the hook may not delete it, nor tell its end
-		status = Status{Phase: PhasePending}
-		own = operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked,
-			Message: pod + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"}
-		if s.observed.pod.Terminating {
-			own = operator.Summary{State: operator.Progressing, Reason: operator.ReasonCreating,
-				Message: pod + " may be older than the MyJob and is being deleted: the MyJob's own is made when it is gone"}
-		}
+		status = s.status(PhasePending)
+		own = s.blockedBy(pod)
 		observed(metav1.ConditionFalse, "Absent", "asked for: "+pod)
 	case running:
-		own.Message = "the Pod has not finished: " + s.observed.pod.Status.Activity()
+		own = s.runs()
+		observed(metav1.ConditionTrue, "AllObserved", "the Pod exists")
+	case terminating:
+		status, own = s.terminating(status)
 		observed(metav1.ConditionTrue, "AllObserved", "the Pod exists")
 	case missing:
 		own.Message = "the Pod is running, though not observed at the moment"
@@ -53,8 +67,78 @@ func (s state) report(r *operator.Report) Status {
 			r.Set(conditionType, metav1.ConditionTrue, status.Reason, own.Message)
 		}
 	}
+	isSuspending := s.plan.stage == terminating && s.observed.suspends // whether or not it shall be resumed
+	if s.plan.stage != ended && (s.job.Spec.isSuspended() || isSuspending) {
+		r.Set(conditionSuspended, metav1.ConditionTrue, reasonSuspended, "spec.suspend is true")
+	}
 	r.SetSummary(r.With(own))
 	return status
+}
+
+// status returns the status of a phase in which the MyJob has not ended.
+func (s state) status(phase Phase) Status {
+	status := Status{Phase: phase, Failed: s.plan.failed, StartTime: s.observed.startTime(s.job)}
+	if s.plan.attempt > 1 {
+		status.Attempt, status.Message = s.plan.attempt, cmp.Or(s.plan.outcome.Message, s.job.Status.Message)
+	}
+	if phase == PhaseRunning {
+		status.PodName = podName(s.job, s.plan.attempt)
+	}
+	isResumed := s.plan.attempt > s.observed.attempt && s.plan.failed == s.job.Status.Failed
+	if s.plan.stage == suspended || isResumed || phase == PhasePending && s.plan.attempt == 1 {
+		status.StartTime = nil
+	}
+	return status
+}
+
+// runs says what the Pod does.
+func (s state) runs() operator.Summary {
+	if s.job.Spec.isSuspended() {
+		return s.suspending()
+	}
+	j := operator.Summary{State: operator.Progressing, Reason: "Running", Message: "the Pod has not finished: " + s.observed.pod.Status.Activity()}
+	if s.observed.pod.Status.IsStuck() {
+		j.State = operator.Degraded
+	}
+	return j
+}
+
+func (s state) suspending() operator.Summary {
+	return operator.Summary{State: operator.Progressing, Reason: reasonSuspended, Message: "the Pod is being deleted, because the MyJob is suspended"}
+}
+
+// waits says why no Pod is asked for.
+func (s state) waits() operator.Summary {
+	j := operator.Summary{State: operator.Progressing, Reason: reasonSuspended, Message: "the MyJob is suspended: set spec.suspend to false to run it"}
+	if s.plan.stage == pausing {
+		j.Reason, j.Message = reasonRetrying, fmt.Sprintf("%s follows after a pause", "Pod/"+podName(s.job, s.plan.attempt))
+		if last := cmp.Or(s.plan.outcome.Message, s.plan.outcome.Reason, s.job.Status.Message); s.plan.failed > 0 && last != "" {
+			j.Message = fmt.Sprintf("attempt %d has failed: %s; %s", s.plan.attempt-1, last, j.Message)
+		}
+	}
+	return j
+}
+
+func (s state) blockedBy(pod string) operator.Summary {
+	if s.observed.pod.Terminating {
+		return operator.Summary{State: operator.Progressing, Reason: operator.ReasonCreating,
+			Message: pod + " may be older than the MyJob and is being deleted: the MyJob's own is made when it is gone"}
+	}
+	return operator.Summary{State: operator.Failed, Reason: operator.ReasonChildBlocked,
+		Message: pod + " is older than the MyJob, and so not its own: delete that Pod, or write another name for the MyJob"}
+}
+
+// terminating tells of a Pod that is being deleted. Without an attempt that is left the MyJob is
+// completed, though how it ends is decided by the Pod.
+func (s state) terminating(status Status) (Status, operator.Summary) {
+	if s.observed.suspends {
+		return status, s.suspending()
+	}
+	status.Reason = s.observed.pod.terminatingReason()
+	if limit := s.job.Spec.BackoffLimit; limit == nil || s.plan.failed >= *limit {
+		status.Phase = PhaseCompleted
+	}
+	return status, operator.Summary{State: operator.Progressing, Reason: status.Reason, Message: "the Pod is being deleted, and may still end well"}
 }
 
 // IsProgressOf reports whether both say that the Pod is there and has not ended. Since when it
@@ -69,11 +153,11 @@ func (s *Status) judge() operator.Summary {
 		const message = "the status says that it has completed and not how, and the Pod is gone: create a new MyJob to run it again"
 		return operator.Summary{State: operator.Failed, Reason: s.Reason, Message: message}
 	}
-	j := operator.Summary{State: operator.Failed, Reason: s.Reason, Message: "the Pod has failed: " + s.Reason}
 	if s.Result == ResultSucceeded {
-		j = operator.Summary{State: operator.Done, Reason: "Succeeded", Message: "the Pod has succeeded"}
+		return operator.Summary{State: operator.Done, Reason: "Succeeded", Message: "the Pod has succeeded"}
 	}
-	if s.ExitCode != nil && *s.ExitCode != 0 {
+	j := operator.Summary{State: operator.Failed, Reason: s.Reason, Message: "the Pod has failed: " + cmp.Or(s.Message, s.Reason)}
+	if s.Message == "" && s.ExitCode != nil && *s.ExitCode != 0 {
 		j.Message += fmt.Sprintf(", exit code %d", *s.ExitCode)
 	}
 	return j

@@ -7,8 +7,8 @@ import (
 
 type result = metacontroller.Result[Status]
 
-// sync asks for the Pod until it has been seen, and keeps it until its end has been
-// told and its time to live is over.
+// sync asks for the Pod of an attempt until it has been seen, and keeps it until the end of the
+// MyJob has been told and its time to live is over.
 func sync(job *MyJob, request metacontroller.Observed) (result, error) {
 	observed, err := observe(job, request)
 	if err != nil {
@@ -17,7 +17,7 @@ func sync(job *MyJob, request metacontroller.Observed) (result, error) {
 	plan := decide(job, observed, request.Now)
 	var wanted []metacontroller.Object
 	if plan.stage == starting {
-		wanted = []metacontroller.Object{pod(job)}
+		wanted = []metacontroller.Object{pod(job, plan.attempt)}
 	}
 	differs, err := request.Compare(wanted)
 	if err != nil {

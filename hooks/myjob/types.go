@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// MyJob runs one Pod to completion, once.
+// MyJob runs one Pod to completion, once or until one succeeds.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=myjobs,singular=myjob,scope=Namespaced,shortName=mj,categories=operetta
@@ -60,6 +60,18 @@ type Spec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// BackoffLimit is how often a Pod that fails is followed by another, which
+	// has a name of its own, after a pause of ten seconds that doubles each time
+	// up to six minutes. The failed Pods are kept for their logs. It is 0 where
+	// it is left out: the Pod runs once.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
+	// Suspend holds the MyJob back: no Pod is created, and a running one is
+	// deleted. When it is false again, a new Pod begins anew.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
 }
 
 // Phase is how far a MyJob is.
@@ -100,9 +112,20 @@ type Status struct {
 	Result Result `json:"result,omitempty"`
 	// Reason tells in one word why it ended: Completed, Error, OOMKilled,
 	// DeadlineExceeded, Evicted, PodDeleted, PodLost, ResultUnknown (another
-	// operator wrote that it is completed, and not how) or what the Pod says.
+	// operator wrote that it is completed, and not how) or what the Pod says. A
+	// disruption tells its own, which is no failure of the program, such as
+	// PreemptionByScheduler, EvictionByEvictionAPI or DeletionByTaintManager.
 	// +optional
 	Reason string `json:"reason,omitempty"`
+	// Message is how the last Pod that failed has ended, in the kubelet's words.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// Attempt is the number of the attempt, from the second on.
+	// +optional
+	Attempt int32 `json:"attempt,omitempty"`
+	// Failed is how many attempts have failed, where backoffLimit is set.
+	// +optional
+	Failed int32 `json:"failed,omitempty"`
 	// ExitCode is that of the first container that failed, or 0. A sidecar's counts
 	// only where no other container failed.
 	// +optional

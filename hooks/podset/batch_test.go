@@ -80,8 +80,8 @@ func TestRefusedPodsCostLittle(t *testing.T) {
 	require.Len(t, s.pods(nil), there)
 	sums := perMinute(*batches, began, 10)
 	require.LessOrEqual(t, sums[0], 2*there+20, sums)
-	for _, sum := range sums[1:] {
-		require.LessOrEqual(t, sum, 6, sums)
+	for _, sum := range sums[1:] { // two new ones at a time, and two that are blocked
+		require.LessOrEqual(t, sum, 8, sums)
 	}
 	s.requireReady("False", "ChildBlocked")
 	require.Contains(t, s.world.Condition("PodSet/web", "Ready").Message, fmt.Sprintf("%d more Pods are asked for as these appear", size-there-2))
@@ -98,20 +98,19 @@ func TestRefusedPodsCostLittle(t *testing.T) {
 	s.play()
 	s.requireReady("True", "Ready")
 	require.Equal(t, size, s.most)
-	require.Equal(t, podNames(numbers(0, size)), s.pods(nil))
+	require.Len(t, s.pods(nil), size)
 }
 
 // TestNamesOfOthersStopNoPod has somebody else's Pods under the lowest names, more
 // than a first batch has.
 func TestNamesOfOthersStopNoPod(t *testing.T) {
-	s, batches := tellBatches(t, operettatest.Options{})
+	s := tell(t, operettatest.Options{})
 	for n := range 20 {
 		s.world.Apply(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d"},"spec":{"containers":[{"name":"a","image":"a"}]}}`, n))
 	}
 	s.edit("{size: 60}")
-	require.Len(t, s.pods(nil), 60, "40 of its own")
-	s.requireReady("False", "ChildBlocked")
+	require.Len(t, s.pods(nil), 20+60, "others under the next names")
+	s.requireReady("True", "Ready")
 	s.edit("{size: 80}")
-	require.Len(t, s.pods(nil), 80)
-	require.Equal(t, 2, (*batches)[len(*batches)-1].fresh)
+	require.Len(t, s.pods(nil), 20+80)
 }

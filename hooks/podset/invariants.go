@@ -19,21 +19,36 @@ func invariants() metacontroller.Invariants {
 		History: []metacontroller.History{{
 			Kind: "Pod", Names: true, Fields: []string{"metadata", "spec.hostname"},
 			Reason: "a Pod that replaces another has another number",
+		}, {
+			Kind: "Pod", More: true, Fewer: true, If: keepsOlder,
+			Reason: "Pods stay of an older template, of which a new PodSet has none",
+		}, {
+			Kind: "PodSet", If: keepsOlder, Reason: "it is Paused while Pods of an older template wait",
 		}},
 		Watch: watch,
 	}
 }
 
-// watch checks that a PodSet never has more live Pods than the largest size that was asked for.
+// keepsOlder reports whether Pods of an older template may stay.
+func keepsOlder(set *unstructured.Unstructured) bool {
+	partition, _, _ := unstructured.NestedInt64(set.Object, "spec", "partition")
+	paused, _, _ := unstructured.NestedBool(set.Object, "spec", "paused")
+	return partition > 0 || paused
+}
+
+// watch checks that a PodSet never has more live Pods than the largest size that was asked for,
+// with what a change of the template may add.
 // Pods that Metacontroller has been told to delete do not count: the API server may have refused
 // it. One more is allowed for each Pod that is in neither Metacontroller's cache nor the status in
 // the request: that status was lost, or is stale.
 func watch() func(metacontroller.Write) string {
-	largest := map[types.UID]int64{}
+	largest := map[types.UID]int{}
 	return func(w metacontroller.Write) string {
 		if w.Is("PodSet") && w.After != nil {
-			size, _, _ := unstructured.NestedInt64(w.After.Object, "spec", "size")
-			largest[w.After.GetUID()] = max(largest[w.After.GetUID()], size)
+			var set PodSet
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(w.After.Object, &set); err == nil && set.Spec.Size != nil {
+				largest[w.After.GetUID()] = max(largest[w.After.GetUID()], int(*set.Spec.Size)+rollOf(&set).maxSurge)
+			}
 		}
 		if !w.Is("Pod") || w.Before != nil || w.By != "the hook" {
 			return ""
@@ -53,7 +68,7 @@ func watch() func(metacontroller.Write) string {
 					most++
 				}
 			}
-			if int64(live) > most {
+			if live > most {
 				return fmt.Sprintf("%s has %d live Pods, and was never to have more than %d", owner.Name, live, most)
 			}
 		}

@@ -55,11 +55,18 @@ func TestALateCacheMakesNoPodTwice(t *testing.T) {
 	require.Equal(t, 5, both.kept, "the cache has caught up, and one goes")
 }
 
-// TestNumbersThatCannotBeHadAreForgotten is a name that someone else has taken.
-func TestNumbersThatCannotBeHadAreForgotten(t *testing.T) {
+// TestNumbersThatCannotBeHadHoldUpNothing is a name that someone else has taken: the next is asked
+// for, and that one again, to be told when it is free.
+func TestNumbersThatCannotBeHadHoldUpNothing(t *testing.T) {
 	first := ask(t, `{"size":2}`, both(podsOf(0), terminatingPodsOf(1)))
 	require.Equal(t, []string{"web-2"}, first.fresh)
 	old := strings.ReplaceAll(first.status(t), "2026-01-02T03:04:05Z", "2026-01-02T03:03:35Z")
 	later := askWithStatus(t, `{"size":2}`, old, podsOf(0))
-	require.Equal(t, []string{"web-1"}, later.fresh)
+	require.Equal(t, []string{"web-1", "web-2"}, later.fresh)
+	require.Equal(t, []int32{1, 2}, later.Status.Pending)
+
+	seen := askWithStatus(t, `{"size":2}`, later.status(t), podsOf(0, 1))
+	require.Empty(t, seen.fresh)
+	late := askWithStatus(t, `{"size":2}`, seen.status(t), podsOf(0, 1, 2))
+	require.Equal(t, 2, late.kept, "one that appears late is one too many")
 }

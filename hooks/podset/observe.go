@@ -36,6 +36,8 @@ type observedPod struct {
 	number    int // as in its name; -1 where its name is of another form
 	cost      int32
 	ready     bool
+	available bool      // it has been ready for minReadySeconds
+	listed    bool      // in podsToDelete
 	changed   time.Time // when it became ready or not, or was created
 	current   bool      // it is of the newest template
 	neighbors int       // how many Pods share its node when it is picked, itself included
@@ -46,8 +48,9 @@ type observedPod struct {
 const mostSkew = time.Minute
 
 // read computes fields from the decoded ones.
-func (p *observedPod) read(prefix, templateHash string, now time.Time) {
-	p.number = numberOf(p.Name, prefix)
+func (p *observedPod) read(set *PodSet, templateHash string, now time.Time) {
+	p.number = numberOf(p.Name, prefix(set))
+	p.listed = slices.Contains(set.Spec.PodsToDelete, p.Name)
 	p.current = p.Metadata.Labels.TemplateHash == templateHash
 	p.changed = p.Metadata.CreationTimestamp.Time
 	if cost, err := strconv.ParseInt(p.Metadata.Annotations.DeletionCost, 10, 32); err == nil {
@@ -61,6 +64,15 @@ func (p *observedPod) read(prefix, templateHash string, now time.Time) {
 			}
 		}
 	}
+	p.available = p.ready && p.availableIn(set, now) <= 0
+}
+
+// availableIn returns how much longer a ready Pod has to be ready to count as available.
+func (p *observedPod) availableIn(set *PodSet, now time.Time) time.Duration {
+	if set.Spec.MinReadySeconds == 0 {
+		return 0
+	}
+	return p.changed.Add(time.Duration(set.Spec.MinReadySeconds) * time.Second).Sub(now)
 }
 
 // numberOf returns n of <prefix>n, or -1.
@@ -95,7 +107,7 @@ func (p *observedPod) phaseRank() int {
 
 // sortByDeletionOrder sorts the Pods that are deleted first to the front, in the order of a
 // ReplicaSet (ActivePodsWithRanks), but that an older template comes before age, and that a Pod
-// that is picked no longer counts as a neighbor. It does not change when a picked Pod is gone.
+// that is picked no longer counts as a neighbor, and that those of podsToDelete come first. It does not change when a picked Pod is gone.
 func sortByDeletionOrder(pods []*observedPod) {
 	onNode := map[string]int{}
 	for _, pod := range pods {
@@ -112,6 +124,7 @@ func sortByDeletionOrder(pods []*observedPod) {
 
 func byDeletionOrder(a, b *observedPod) int {
 	return cmp.Or(
+		falseFirst(!a.listed, !b.listed),
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(a.phaseRank(), b.phaseRank()),
 		falseFirst(a.ready, b.ready),
@@ -166,7 +179,7 @@ func observe(set *PodSet, request metacontroller.Observed, templateHash string) 
 	o := observed{numbers: make(map[int]bool, len(pods))}
 	for i := range pods {
 		pod := &pods[i]
-		pod.read(prefix(set), templateHash, request.Now)
+		pod.read(set, templateHash, request.Now)
 		o.numbers[pod.number] = !pod.Terminating
 		switch {
 		case pod.Terminating:
@@ -180,15 +193,21 @@ func observe(set *PodSet, request metacontroller.Observed, templateHash string) 
 	return o, nil
 }
 
-// readiness counts the Pods that are ready and those of the newest template.
-func (o observed) readiness() (ready, current int) {
+// counts are the numbers of live Pods that are ready, available and of the newest template.
+type counts struct{ ready, available, current int }
+
+func (o observed) count() counts {
+	var c counts
 	for _, pod := range o.live {
 		if pod.ready {
-			ready++
+			c.ready++
+		}
+		if pod.available {
+			c.available++
 		}
 		if pod.current {
-			current++
+			c.current++
 		}
 	}
-	return ready, current
+	return c
 }

@@ -2,12 +2,9 @@ package podset
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
-
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -39,14 +36,14 @@ type freshPod struct {
 
 // decide makes the plan, with at most so many Pods.
 func decide(set *PodSet, observed observed, most int, now time.Time) plan {
-	size := int(*set.Spec.Size)
+	size, r := int(*set.Spec.Size), rollOf(set)
 	p := plan{stay: slices.Clone(observed.live)}
-	p.dropExcess(size)
+	p.dropExcess(size + r.surge(p.stay, size))
 	if size <= most { // or what goes would not be replaced
-		p.dropOutdated(size - maxUnavailable(set))
+		p.dropOutdated(r, size-r.maxUnavailable)
 	}
 	slices.SortFunc(p.stay, byNumber)
-	missing := max(0, min(size, most)-len(p.stay))
+	missing := max(0, min(size+r.surge(p.stay, size), most)-len(p.stay))
 	replacements := p.replaceFailed(observed.failed, missing, now)
 	p.makeFresh(set, observed, replacements, missing-len(p.failed)+len(replacements), now)
 	return p
@@ -58,29 +55,40 @@ func decide(set *PodSet, observed observed, most int, now time.Time) plan {
 //
 // First come the numbers that were asked for and are not observed yet, then the lowest free ones.
 // A lower number may have become free while those Pods are not in the cache, and under another
-// they would be created twice. After [operator.ChildGrace] they will not appear.
+// they would be created twice. After [operator.ChildGrace] they hold up nothing: the next numbers
+// are asked for, and the first of them again, which tells when they can be created. One that
+// appears then is one too many, and goes.
 func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod, missing int, now time.Time) {
-	asked, appeared := map[int]bool{}, 0
+	asked, appeared := []int{}, 0 // those that are not observed
 	for _, n := range set.Status.Pending {
-		isAlive, isTaken := observed.numbers[int(n)]
-		if isAlive {
+		switch isAlive, isTaken := observed.numbers[int(n)]; {
+		case isAlive:
 			appeared++
+		case !isTaken:
+			asked = append(asked, int(n))
 		}
-		asked[int(n)] = !isTaken
 	}
-	p.stuck = appeared == 0 && len(asked) > 0
+	slices.Sort(asked)
+	p.stuck = appeared == 0 && len(set.Status.Pending) > 0
 	p.batch = min(max(operator.FirstBurst, 2*appeared), operator.MaxBurst)
 	if p.stuck {
 		p.batch = operator.StuckBurst
 	}
-	var numbers []int
-	if since, isMissing := operator.MissingSince(set.Status.Conditions); isMissing && now.Sub(since) < operator.ChildGrace {
-		maps.DeleteFunc(asked, func(_ int, isFree bool) bool { return !isFree })
-		numbers = slices.Sorted(maps.Keys(asked))
+	count := min(missing, operator.MaxBurst)
+	numbers, blocked := asked, []int(nil)
+	if since, isMissing := operator.MissingSince(set.Status.Conditions); !isMissing || now.Sub(since) >= operator.ChildGrace {
+		numbers, blocked = nil, asked
+		if !isMissing || len(blocked) >= operator.MaxBurst {
+			blocked = nil // begin again with the lowest
+		}
 	}
-	again, count := numbers, min(missing, operator.MaxBurst)
+	again, skipped := numbers, slices.Clone(blocked)
+	for _, name := range set.Spec.PodsToDelete {
+		skipped = append(skipped, numberOf(name, prefix(set)))
+	}
 	for n := 0; len(numbers) < count; n++ {
-		if _, isTaken := observed.numbers[n]; !isTaken && !slices.Contains(again, n) {
+		_, isTaken := observed.numbers[n]
+		if !isTaken && !slices.Contains(again, n) && !slices.Contains(skipped, n) {
 			numbers = append(numbers, n)
 		}
 	}
@@ -89,15 +97,23 @@ func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod
 	if p.stuck && p.batch < count { // the first names may be taken by other Pods
 		chosen[len(chosen)-1] = numbers[count-1]
 	}
-	p.fresh, p.remaining = make([]freshPod, len(chosen)), missing-len(chosen)
-	copy(p.fresh, replacements)
+	p.remaining = missing - len(chosen)
 	slices.Sort(chosen)
+	for _, n := range numbers { // the others are not asked for any more, but may appear
+		if slices.Contains(again, n) || slices.Contains(chosen, n) {
+			p.pending = append(p.pending, n)
+		}
+	}
+	if count > 0 && len(blocked) > 0 {
+		p.pending = append(p.pending, blocked...)
+		chosen = append(chosen, blocked[:min(operator.StuckBurst, len(blocked))]...)
+	}
+	slices.Sort(p.pending)
+	p.fresh = make([]freshPod, len(chosen))
+	copy(p.fresh, replacements)
 	for i, number := range chosen {
 		p.fresh[i].number = number
-		asked[number] = true
 	}
-	p.pending = slices.DeleteFunc(numbers, func(n int) bool { return !asked[n] })
-	slices.Sort(p.pending)
 }
 
 // dropExcess deletes Pods while there are too many.
@@ -107,22 +123,29 @@ func (p *plan) dropExcess(size int) {
 	p.stay = p.stay[p.excess:]
 }
 
-// dropOutdated deletes Pods of an older template: all that are not ready, and
-// ready ones while at least least ready Pods remain, in deletion order.
-func (p *plan) dropOutdated(least int) {
-	ready := 0
+// dropOutdated deletes Pods that are to be replaced: all that are not available, and available
+// ones while at least least available Pods remain, in deletion order.
+func (p *plan) dropOutdated(r roll, least int) {
+	available, outdated := 0, 0
 	for _, pod := range p.stay {
-		if pod.ready {
-			ready++
+		if pod.available {
+			available++
+		}
+		if !pod.current {
+			outdated++
 		}
 	}
-	budget := max(0, ready-least)
+	budget := max(0, available-least)
 	p.stay = slices.DeleteFunc(p.stay, func(pod *observedPod) bool {
-		if pod.current || pod.ready && budget == 0 {
+		isOutdated := !pod.current && !r.paused && outdated > r.partition
+		if !isOutdated && !pod.listed || pod.available && budget == 0 {
 			return false
 		}
-		if pod.ready {
+		if pod.available {
 			budget--
+		}
+		if !pod.current {
+			outdated--
 		}
 		p.rolled++
 		return true
@@ -180,18 +203,6 @@ func (p *observedPod) due() time.Time {
 	default:
 		return p.changed.Add(min(firstPause<<(failures-2), longestWait))
 	}
-}
-
-// maxUnavailable returns how many Pods an update may remove at a time.
-func maxUnavailable(set *PodSet) int {
-	if set.Spec.MaxUnavailable == nil {
-		return 1
-	}
-	count, err := intstr.GetScaledValueFromIntOrPercent(set.Spec.MaxUnavailable, int(*set.Spec.Size), false)
-	if err != nil {
-		return 1 // the schema allows nothing else
-	}
-	return max(1, count)
 }
 
 // isIdle reports whether there is nothing to do but wait.

@@ -35,7 +35,7 @@ func declare(policy Policy) metacontroller.Controller {
 		Parent:     metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
 		CRD:        deploy.CRD("podset"),
 		Children:   []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedPod]()}},
-		Reasons:    []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge},
+		Reasons:    []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge, reasonPaused},
 		Invariants: invariants(),
 		Sync:       metacontroller.Sync(policy.sync),
 	}

@@ -16,15 +16,21 @@ const (
 	reasonReplacing    = "Replacing"
 	reasonPodsNotReady = "PodsNotReady"
 	reasonTooLarge     = "TooLarge"
+	reasonPaused       = "Paused"
 )
 
 // nextBurst is how long to wait at most before more Pods are created. Each Pod
 // that appears also causes a sync.
 const nextBurst = 5 * time.Second
 
-// progressDeadline is how long Pods may be missing or not ready without progress, as for a
-// Deployment. It also applies after all were ready: a lost status would forget that.
-const progressDeadline = 10 * time.Minute
+// progressDeadline is how long Pods may be missing or not ready without progress, by default as
+// for a Deployment. It also applies after all were ready: a lost status would forget that.
+func progressDeadline(set *PodSet) time.Duration {
+	if set.Spec.ProgressDeadlineSeconds == nil {
+		return 10 * time.Minute
+	}
+	return time.Duration(*set.Spec.ProgressDeadlineSeconds) * time.Second
+}
 
 // state is the input of the status.
 type state struct {
@@ -38,13 +44,14 @@ type state struct {
 // report returns the status, and when to check again.
 func (s state) report(r *operator.Report) (Status, time.Duration) {
 	set, observed, plan := s.set, s.observed, s.plan
-	ready, current := observed.readiness()
+	n := observed.count()
 	status := Status{
-		Ready:           fmt.Sprintf("%d/%d", ready, *set.Spec.Size),
-		Replicas:        int32(len(observed.live)),
-		ReadyReplicas:   int32(ready),
-		UpdatedReplicas: int32(current),
-		Selector:        selectorLabel + "=" + set.Name,
+		Ready:             fmt.Sprintf("%d/%d", n.ready, *set.Spec.Size),
+		Replicas:          int32(len(observed.live)),
+		ReadyReplicas:     int32(n.ready),
+		AvailableReplicas: int32(n.available),
+		UpdatedReplicas:   int32(n.current),
+		Selector:          selectorLabel + "=" + set.Name,
 	}
 	for _, pod := range observed.live {
 		status.Nodes = append(status.Nodes, pod.Name)
@@ -53,7 +60,7 @@ func (s state) report(r *operator.Report) (Status, time.Duration) {
 		status.Pending = append(status.Pending, int32(number))
 	}
 	own, left := judge(s)
-	resync := operator.Soonest(left, plan.retry.Sub(s.now))
+	resync := operator.Soonest(left, plan.retry.Sub(s.now), s.nextAvailable())
 	if plan.remaining > 0 {
 		r.Summary.Message = withLater(r.Summary, own.Message, plan.remaining)
 		if !plan.stuck {
@@ -70,7 +77,7 @@ func (s state) report(r *operator.Report) (Status, time.Duration) {
 // IsProgressOf reports whether a status differs from an older one only in what later syncs
 // do not read.
 func (s Status) IsProgressOf(old Status) bool {
-	s.Status, s.Ready, s.ReadyReplicas = old.Status, old.Ready, old.ReadyReplicas
+	s.Status, s.Ready, s.ReadyReplicas, s.AvailableReplicas = old.Status, old.Ready, old.ReadyReplicas, old.AvailableReplicas
 	return equality.Semantic.DeepEqual(s, old)
 }
 
@@ -86,11 +93,24 @@ func withLater(children operator.Summary, activity string, later int) string {
 	return children.Message
 }
 
+// nextAvailable returns when the next Pod will have been ready for long enough, or zero.
+func (s state) nextAvailable() time.Duration {
+	var next time.Duration
+	for _, pod := range s.observed.live {
+		if pod.ready && !pod.available {
+			next = operator.Soonest(next, pod.availableIn(s.set, s.now))
+		}
+	}
+	return next
+}
+
 // activity says what is being done, or why the Pods are not ready.
 func activity(s state) operator.Summary {
 	observed, plan, size := s.observed, s.plan, int(*s.set.Spec.Size)
-	ready, current := observed.readiness()
-	outdated, state, reason, message := len(observed.live)-current, operator.Progressing, reasonScaling, ""
+	n, toReplace := observed.count(), rollOf(s.set).toReplace(observed.live)
+	outdated := len(observed.live) - n.current
+	isPaused := s.set.Spec.Paused && outdated > 0
+	state, reason, message := operator.Progressing, reasonScaling, ""
 	switch {
 	case plan.excess > 0:
 		message = fmt.Sprintf("%d Pods exist, %d wanted", len(observed.live), size)
@@ -98,18 +118,27 @@ func activity(s state) operator.Summary {
 		state, reason = operator.Failed, reasonTooLarge
 		message = fmt.Sprintf("spec.size is %d, and of so large a template a PodSet has at most %d Pods: "+
 			"make the template smaller, for instance by moving its content to a ConfigMap, or write a smaller size", size, s.most)
-	case outdated > 0:
-		reason, message = operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", current, size, observed.waitsFor())
+	case toReplace > 0 && outdated == 0:
+		reason, message = reasonReplacing, fmt.Sprintf("%d Pods of spec.podsToDelete are being replaced%s", toReplace, s.waitsFor())
+	case toReplace > 0:
+		reason, message = operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", n.current, size, s.waitsFor())
 	case len(plan.failed) > 0:
 		reason, message = reasonReplacing, plan.replacing()
 	case plan.remaining > 0:
 		message = fmt.Sprintf("%d of %d Pods exist, creating %d at a time", len(observed.live), size, plan.batch)
 	case len(observed.live) < size:
 		message = fmt.Sprintf("%d of %d Pods exist", len(observed.live), size)
-	case ready < size:
-		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", ready, size, observed.waitsFor())
+	case n.ready < size:
+		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", n.ready, size, s.waitsFor())
+	case n.available < size:
+		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods have been ready for %d seconds", n.available, size, s.set.Spec.MinReadySeconds)
+	case isPaused:
+		reason, message = reasonPaused, fmt.Sprintf("%d of %d Pods are of the newest template; set spec.paused to false to go on", n.current, size)
 	default:
-		state, reason, message = operator.Done, reasonReady, fmt.Sprintf("%d of %d Pods are ready", ready, size)
+		state, reason, message = operator.Done, reasonReady, fmt.Sprintf("%d of %d Pods are ready", n.ready, size)
+		if outdated > 0 {
+			message += fmt.Sprintf("; %d stay of an older template, as spec.partition says", outdated)
+		}
 	}
 	return operator.Summary{State: state, Reason: reason, Message: message}
 }
@@ -126,11 +155,14 @@ func (p plan) replacing() string {
 	return first + " failed and is being replaced"
 }
 
-// waitsFor names the first Pod that is not ready.
-func (o observed) waitsFor() string {
-	for _, pod := range o.live {
-		if !pod.ready {
+// waitsFor names the first Pod that is not ready, or not available.
+func (s state) waitsFor() string {
+	for _, pod := range s.observed.live {
+		switch {
+		case !pod.ready:
 			return "; " + pod.Name + " is not ready: " + pod.Status.Activity()
+		case !pod.available:
+			return fmt.Sprintf("; %s has not been ready for %d seconds", pod.Name, s.set.Spec.MinReadySeconds)
 		}
 	}
 	return ""
@@ -152,12 +184,13 @@ func (o observed) lastChange() time.Time {
 func judge(s state) (summary operator.Summary, left time.Duration) {
 	summary = activity(s)
 	change := s.observed.lastChange()
-	if summary.State != operator.Progressing || !s.plan.isIdle() || change.IsZero() {
+	if summary.State != operator.Progressing || summary.Reason == reasonPaused || !s.plan.isIdle() || change.IsZero() {
 		return summary, 0
 	}
-	left = change.Add(progressDeadline).Sub(s.now)
+	deadline := progressDeadline(s.set)
+	left = change.Add(deadline).Sub(s.now)
 	if left <= 0 && (summary.Reason == operator.ReasonRollingOut || summary.Reason == reasonPodsNotReady) {
-		message := "no Pod has become ready for ten minutes: " + summary.Message
+		message := fmt.Sprintf("no Pod has become ready for %d seconds: %s", int(deadline.Seconds()), summary.Message)
 		return operator.Summary{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: message}, 0
 	}
 	return summary, left

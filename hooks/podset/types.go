@@ -35,6 +35,9 @@ type PodSet struct {
 }
 
 // Spec is the desired state of a PodSet.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || self.maxUnavailable != 0 && self.maxUnavailable != '0%' || has(self.maxSurge) && self.maxSurge != 0 && self.maxSurge != '0%'",fieldPath=".maxUnavailable",message="with neither maxUnavailable nor maxSurge no Pod could be updated: write at least 1 for one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.minReadySeconds) || !has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > self.minReadySeconds",fieldPath=".progressDeadlineSeconds",message="progressDeadlineSeconds must be longer than minReadySeconds, or no change could end in time"
 type Spec struct {
 	// Size is the number of Pods, from 0 to 5000. It is what kubectl scale and
 	// autoscalers set. When it becomes smaller, those Pods go that a ReplicaSet
@@ -62,20 +65,55 @@ type Spec struct {
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
 	// MaxUnavailable is how many Pods a change of the template may take away at
 	// a time, as a number or as a share of size ("25%"), which is rounded down,
-	// but to no less than 1.
+	// but to no less than 1 where maxSurge is 0.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=10
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 5000 : self.matches('^([1-9][0-9]?|100)%$')",message="use a number of Pods from 1 to 5000, or a percentage from 1% to 100%"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 5000 : self.matches('^([0-9]|[1-9][0-9]|100)%$')",message="use a number of Pods from 0 to 5000, or a percentage from 0% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+	// MaxSurge is how many Pods a change of the template may add at a time, as a
+	// number or as a share of size ("25%"), which is rounded up. With it,
+	// maxUnavailable may be 0.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 5000 : self.matches('^([0-9]|[1-9][0-9]|100)%$')",message="use a number of Pods from 0 to 5000, or a percentage from 0% to 100%"
+	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
+	// MinReadySeconds is how long a Pod must have been ready to count as
+	// available. Only such Pods let a change of the template go on.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MinReadySeconds int32 `json:"minReadySeconds,omitempty"`
+	// Paused holds back a change of the template. size still works.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+	// Partition is how many Pods stay of an older template, as a CloneSet has
+	// it: to try a change on the others first.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Partition int32 `json:"partition,omitempty"`
+	// ProgressDeadlineSeconds is after what time without a Pod that becomes ready
+	// the PodSet is Stalled. It must be longer than minReadySeconds.
+	// +optional
+	// +kubebuilder:default=600
+	// +kubebuilder:validation:Minimum=1
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+	// PodsToDelete are names of Pods that go before others when size becomes
+	// smaller, and else are replaced, maxUnavailable at a time. Their numbers are
+	// not used again while they stand here.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=500
+	// +kubebuilder:validation:items:MaxLength=63
+	PodsToDelete []string `json:"podsToDelete,omitempty"`
 }
 
 // Status is the observed state of a PodSet. Pods that are being deleted or
 // have failed are not counted.
 //
 // Conditions are Ready, Progressing, ChildrenObserved and, while Pods are
-// not ready and none has become so for ten minutes, or size is too large for
+// not ready and none has become so for progressDeadlineSeconds, or size is too large for
 // the template, Stalled.
 type Status struct {
 	operator.Status `json:",inline"`
@@ -93,6 +131,10 @@ type Status struct {
 	// ReadyReplicas is the number of Pods that are ready.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
+	// AvailableReplicas is the number of Pods that have been ready for
+	// minReadySeconds.
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
 	// UpdatedReplicas is the number of Pods of the newest template.
 	// +optional
 	UpdatedReplicas int32 `json:"updatedReplicas"`
@@ -100,8 +142,8 @@ type Status struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 	// Pending are the numbers of the Pods that have been asked for and have not
-	// been observed yet. They are asked for again until they are, under the same
-	// names.
+	// been observed yet. For 30 seconds they are asked for again, under the same
+	// names; then the next free numbers are.
 	// +optional
 	// +listType=atomic
 	Pending []int32 `json:"pending,omitempty"`

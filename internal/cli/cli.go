@@ -116,6 +116,11 @@ func declarations(root *cobra.Command, controllers []metacontroller.Controller, 
 	if command, _, err := root.Find(args); err != nil || command.Annotations[WithoutCRDs] == "" {
 		return controllers
 	}
+	return WithoutDefinitions(controllers)
+}
+
+// WithoutDefinitions returns operators that know no CRD.
+func WithoutDefinitions(controllers []metacontroller.Controller) []metacontroller.Controller {
 	controllers = slices.Clone(controllers)
 	for i := range controllers {
 		controllers[i].CRD = nil

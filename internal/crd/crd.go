@@ -33,6 +33,8 @@ type Schema struct {
 	status   func() (*Schema, error)
 	replicas []string // the path of the scale subresource's number of replicas, if there is one
 	known    known
+
+	remembering func() *Schema
 }
 
 // compiled caches compiled versions by the first byte of their definition,
@@ -168,7 +170,9 @@ func compile(schema *apiextensions.JSONSchemaProps) (*Schema, error) {
 		return nil, err
 	}
 	rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
-	return &Schema{structural: structural, validator: validator, rules: rules, known: known{reads: readsOld(schema)}}, nil
+	s := &Schema{structural: structural, validator: validator, rules: rules, known: known{reads: readsOld(schema)}}
+	s.remembering = sync.OnceValue(s.copyThatRemembers)
+	return s, nil
 }
 
 // Default fills in the defaults of the schema, in place.

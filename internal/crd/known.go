@@ -3,7 +3,6 @@ package crd
 import (
 	"hash/maphash"
 	"maps"
-	"sync"
 	"time"
 
 	"k8s.io/utils/lru"
@@ -12,20 +11,22 @@ import (
 // knownValid is how many valid objects a [Schema] remembers.
 const knownValid = 8192
 
-// Remembering returns a copy of the schema that remembers which objects it has found valid: a
-// simulation asks about the same few again and again. A server, which asks once for each
-// generation, has no use for that.
-func (s *Schema) Remembering() *Schema {
+// Remembering returns a copy of the schema that remembers which objects it has found valid, the same
+// one each time: simulations ask about the same few again and again. A server, which asks once for
+// each generation, has no use for that.
+func (s *Schema) Remembering() *Schema { return s.remembering() }
+
+func (s *Schema) copyThatRemembers() *Schema {
 	remembering := *s
 	remembering.known.valid = lru.New(knownValid)
 	if s.status != nil {
-		remembering.status = sync.OnceValues(func() (*Schema, error) {
+		remembering.status = func() (*Schema, error) {
 			only, err := s.status()
 			if err != nil {
 				return nil, err
 			}
 			return only.Remembering(), nil
-		})
+		}
 	}
 	return &remembering
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,28 +17,29 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// Admits reports whether the CRD admits a custom resource as a new one.
-func (s *Scenario) Admits(object map[string]any) bool {
-	controller := s.controllerOf(&unstructured.Unstructured{Object: object})
-	if controller == nil {
-		return false
+// schemaOf returns the schema of a custom resource, or nil where its kind has none or no operator.
+func (s *Scenario) schemaOf(object simulate.Object) (*crd.Schema, error) {
+	controller := s.controllerOf(object)
+	if controller == nil || len(controller.CRD) == 0 {
+		return nil, nil //nolint:nilnil // nothing is known of it
 	}
-	schema, err := crd.Compiled(controller.CRD, controller.Parent.Version()) // once
-	complete := runtime.DeepCopyJSON(object)
-	if err != nil || len(schema.Prune(complete)) > 0 {
-		return false
+	schema, err := crd.Compiled(controller.CRD, controller.Parent.Version())
+	if err != nil {
+		return nil, err
 	}
-	schema.Default(complete)
-	return len(schema.Validate(context.Background(), complete)) == 0
+	return schema.Remembering(), nil
 }
 
-// edits are the edits of a scenario, grouped by the field of the spec that they
-// change, because one field may have a thousand times as many fields below it
-// as another.
-type edits struct {
-	fields []string
-	of     map[string][]Edit
-	good   *lru.Cache // of patches to bool, once one was played
+// Admits reports whether the CRD admits a custom resource as a new one.
+func (s *Scenario) Admits(object map[string]any) bool {
+	schema, err := s.schemaOf(&unstructured.Unstructured{Object: object})
+	if err != nil || schema == nil {
+		return false
+	}
+	complete := runtime.DeepCopyJSON(object)
+	unknown := schema.Prune(complete)
+	schema.Default(complete)
+	return len(unknown) == 0 && len(schema.Validate(context.Background(), complete)) == 0
 }
 
 // stored returns the custom resource of the scenario without the fields that the API server
@@ -47,19 +49,23 @@ func (s *Scenario) stored(ctx context.Context) (simulate.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	controller := s.controllerOf(parent)
-	if len(controller.CRD) == 0 {
-		return parent, nil
-	}
-	schema, err := crd.Compiled(controller.CRD, controller.Parent.Version())
-	if err != nil {
-		return nil, err
+	schema, err := s.schemaOf(parent)
+	if err != nil || schema == nil {
+		return parent, err
 	}
 	schema.Prune(parent.Object)
 	if _, errs := schema.Admit(context.WithoutCancel(ctx), runtime.DeepCopyJSON(parent.Object), nil); len(errs) > 0 {
 		return nil, fmt.Errorf("%s is refused: %w", cmp.Or(s.Name, "the custom resource"), errs.ToAggregate())
 	}
 	return parent, nil
+}
+
+// edits are the edits of a scenario, grouped by the field of the spec that they
+// change, because one field may have a thousand times as many fields below it
+// as another.
+type edits struct {
+	fields []string
+	of     map[string][]Edit
 }
 
 // prepare groups the edits.
@@ -71,20 +77,17 @@ func (s *Scenario) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.edits = &edits{of: map[string][]Edit{}, good: lru.New(10 * mostFresh)}
+	s.fresh, s.edits = lru.New(mostFresh), &edits{of: map[string][]Edit{}}
 	for _, edit := range list {
 		field, _, _ := strings.Cut(strings.TrimPrefix(edit.Path, "spec."), ".")
-		if s.edits.of[field] == nil {
-			s.edits.fields = append(s.edits.fields, field)
-		}
 		s.edits.of[field] = append(s.edits.of[field], edit)
 	}
-	slices.Sort(s.edits.fields)
+	s.edits.fields = slices.Sorted(maps.Keys(s.edits.of))
 	return nil
 }
 
-// pickEdit returns an edit that is admitted and, without faults, played without
-// any refusal. A refused edit is found without random schedules.
+// pickEdit returns an edit that is admitted and, without faults, comes to rest without any refusal.
+// A refused edit is found without random schedules.
 func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
 	for range 20 {
 		if len(s.edits.fields) == 0 {
@@ -92,21 +95,11 @@ func (s *Scenario) pickEdit(random *rand.Rand) (Edit, bool) {
 		}
 		list := s.edits.of[s.edits.fields[random.IntN(len(s.edits.fields))]]
 		edit := list[random.IntN(len(list))]
-		if s.isGood(edit) {
+		if s.isUsable(edit.Object()) {
 			return edit, true
 		}
 	}
 	return Edit{}, false
-}
-
-func (s *Scenario) isGood(edit Edit) bool {
-	key := encode(edit.Patch())
-	if good, known := s.edits.good.Get(key); known {
-		return good.(bool)
-	}
-	good := s.isUsable(edit.Object())
-	s.edits.good.Add(key, good)
-	return good
 }
 
 // isUsable reports whether a custom resource is admitted and, without faults,

@@ -49,23 +49,19 @@ func literal(h metacontroller.History) string {
 
 // differences returns how children differ from those of a fresh world, except
 // for what may depend on the history.
-func (r *rest) differences(fresh *rest, history []metacontroller.History) []unlike {
-	var list []unlike
-	matched := map[string]string{}
+func (r *rest) differences(fresh *rest, history []metacontroller.History) (list []unlike) {
+	matched := map[string]bool{}
 	for _, name := range sortedKeys(r.children, fresh.children) {
 		is, wanted, kind := r.children[name], fresh.children[name], kindOf(name)
 		h := historyOf(history, kind)
-		if h.Names {
-			if is != nil {
-				if other := findEqual(is, fresh, h, matched); other != "" {
-					matched[other] = name
-				} else if !h.More {
-					list = append(list, unlike{name + " is none that a new one would have" + fields(is, fresh, h), metacontroller.History{Kind: kind, More: true}})
-				}
-			}
-			continue
-		}
 		switch {
+		case h.Names && is == nil: // below
+		case h.Names:
+			other := findEqual(is, fresh, h, matched)
+			matched[other] = true
+			if other == "" && !h.More {
+				list = append(list, unlike{name + " is none that a new one would have" + fields(is, fresh, h), metacontroller.History{Kind: kind, More: true}})
+			}
 		case is == nil && !h.Fewer:
 			list = append(list, unlike{name + " is missing", metacontroller.History{Kind: kind, Fewer: true}})
 		case wanted == nil && !h.More:
@@ -77,7 +73,7 @@ func (r *rest) differences(fresh *rest, history []metacontroller.History) []unli
 		}
 	}
 	for _, name := range sortedKeys(fresh.children) {
-		if h := historyOf(history, kindOf(name)); h.Names && !h.Fewer && matched[name] == "" {
+		if h := historyOf(history, kindOf(name)); h.Names && !h.Fewer && !matched[name] {
 			list = append(list, unlike{"one like " + name + " is missing", metacontroller.History{Kind: kindOf(name), Fewer: true}})
 		}
 	}
@@ -99,9 +95,9 @@ func (r *rest) isBeyond(fresh *rest, history []metacontroller.History, kind stri
 
 // findEqual returns the name of an equal child of a fresh world that is not
 // matched yet, or "".
-func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched map[string]string) string {
+func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched map[string]bool) string {
 	for _, name := range sortedKeys(fresh.children) {
-		if matched[name] == "" && fresh.children[name]["kind"] == is["kind"] && len(difference(is, fresh.children[name], h)) == 0 {
+		if !matched[name] && fresh.children[name]["kind"] == is["kind"] && len(difference(is, fresh.children[name], h)) == 0 {
 			return name
 		}
 	}
@@ -163,7 +159,8 @@ func unfinished(children []simulate.Object) []string {
 		name := simulate.RefOf(child).String()
 		progress := simulate.Progress(child)
 		observed, _, _ := unstructured.NestedInt64(child.Object, "status", "observedGeneration")
-		there, wanted := replicasOf(child)
+		there, _, _ := unstructured.NestedInt64(child.Object, "status", "replicas")
+		wanted, _, _ := unstructured.NestedInt64(child.Object, "spec", "replicas")
 		switch {
 		case !slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"}, child.GetKind()):
 		case observed != child.GetGeneration():
@@ -175,17 +172,6 @@ func unfinished(children []simulate.Object) []string {
 		}
 	}
 	return list
-}
-
-// replicasOf returns how many Pods a workload has, old ones included but not
-// terminating ones, and how many it should have.
-func replicasOf(workload simulate.Object) (there, wanted int64) {
-	if simulate.RefOf(workload).Is(metacontroller.DaemonSet) {
-		return 0, 0 // it has one on each node
-	}
-	there, _, _ = unstructured.NestedInt64(workload.Object, "status", "replicas")
-	wanted, _, _ = unstructured.NestedInt64(workload.Object, "spec", "replicas")
-	return there, wanted
 }
 
 // isBehind reads a progress such as "1/2 ready, 1 updated".

@@ -13,33 +13,19 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-// Edit is a change of a custom resource. There are thousands of a kind, so that it is made
-// when it is wanted.
+// Edit is a change of the spec of a custom resource.
 type Edit struct {
 	// Path is the field, as in spec.ports[0].name.
 	Path string
 
-	base  map[string]any // which is not changed
-	field []step         // nil for a value that is the whole custom resource
-	value any
-}
-
-// Object returns the custom resource after the edit.
-func (e Edit) Object() map[string]any {
-	if e.field == nil {
-		return runtime.DeepCopyJSON(e.value.(map[string]any))
-	}
-	object := runtime.DeepCopyJSON(e.base)
-	put(object, e.field, e.value)
-	return object
+	base, spec map[string]any // the custom resource, and the merge patch of its spec
 }
 
 // Patch returns the edit as a merge patch.
-func (e Edit) Patch() map[string]any {
-	before, _ := e.base["spec"].(map[string]any)
-	after, _ := e.Object()["spec"].(map[string]any)
-	return map[string]any{"spec": patchOf(before, after)}
-}
+func (e Edit) Patch() map[string]any { return map[string]any{"spec": e.spec} }
+
+// Object returns the custom resource after the edit.
+func (e Edit) Object() map[string]any { return simulate.MergePatch(e.base, e.Patch()) }
 
 // Edits returns changes of every field of the scenario's custom resource, one field at a
 // time, in a fixed order, and its other versions. The fields are those of the schema, whether
@@ -51,18 +37,28 @@ func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
 		return nil, err
 	}
 	var edits []Edit
+	before, _ := parent.Object["spec"].(map[string]any)
+	add := func(path string, after map[string]any) {
+		if patch := patchOf(before, after); len(patch) > 0 {
+			edits = append(edits, Edit{path, parent.Object, patch})
+		}
+	}
 	if controller := s.controllerOf(parent); len(controller.CRD) > 0 {
 		written, err := crd.Written(controller.CRD, controller.Parent.Version())
 		if err != nil {
 			return nil, err
 		}
-		root, _, err := unstructured.NestedMap(written, "properties", "spec")
+		schema, _, err := unstructured.NestedMap(written, "properties", "spec")
 		if err != nil {
 			return nil, err
 		}
-		eachField([]step{newStep("spec", root)}, func(path []step) {
+		object := before
+		if object == nil {
+			object = withRequired(schema)
+		}
+		eachEdit(schema, object, "spec", func(path string, after map[string]any) {
 			if ctx.Err() == nil {
-				edits = append(edits, editsOf(parent.Object, path)...)
+				add(path, after)
 			}
 		})
 	}
@@ -71,55 +67,59 @@ func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
 		if err != nil {
 			return nil, err
 		}
-		edits = append(edits, Edit{Path: fmt.Sprintf("version %d", i+2), base: parent.Object, value: version.Object})
+		after, _ := version.Object["spec"].(map[string]any)
+		add(fmt.Sprintf("version %d", i+2), after)
 	}
 	return edits, nil
 }
 
-// step is a part of a path: the name of a field, or "" for the first item of a
-// list, and its schema.
-type step struct {
-	name   string
-	schema map[string]any
-	// required is an object with what the schema requires.
-	required map[string]any
-}
-
-func newStep(name string, schema map[string]any) step {
-	return step{name, schema, withRequired(schema)}
-}
-
-// eachField calls visit with a field, and then with its members.
-func eachField(path []step, visit func(path []step)) {
-	schema := path[len(path)-1].schema
-	if len(path) > 1 {
-		visit(path)
-	}
+// eachEdit visits an object with each value of each of its fields, and of the fields below.
+func eachEdit(schema, object map[string]any, path string, visit func(path string, object map[string]any)) {
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if inner, ok := properties[name].(map[string]any); ok {
-			eachField(append(slices.Clone(path), newStep(name, inner)), visit)
+		field, ok := properties[name].(map[string]any)
+		if !ok {
+			continue
 		}
-	}
-	if items, ok := schema["items"].(map[string]any); ok && items["type"] == "object" {
-		eachField(append(slices.Clone(path), newStep("", items)), visit)
+		path := path + "." + name
+		set := func(path string, value any) {
+			changed := maps.Clone(object)
+			changed[name] = value
+			visit(path, changed)
+		}
+		for _, value := range valuesOf(field, 0) {
+			if !asksForTooMany(name, value) {
+				set(path, value)
+			}
+		}
+		if without := maps.Clone(object); without[name] != nil {
+			delete(without, name)
+			visit(path, without)
+		}
+		inner, _ := object[name].(map[string]any)
+		if inner == nil {
+			inner = withRequired(field)
+		}
+		eachEdit(field, inner, path, func(path string, inner map[string]any) { set(path, inner) })
+		eachEditOfFirst(field, object[name], path, set)
 	}
 }
 
-// editsOf returns edits of the values of a field.
-func editsOf(base map[string]any, path []step) []Edit {
-	last := path[len(path)-1]
-	if last.name == "" {
-		return nil // it was tried as a list of one
+// eachEditOfFirst visits a list with the edits of its first item.
+func eachEditOfFirst(schema map[string]any, value any, path string, set func(path string, value any)) {
+	items, _ := schema["items"].(map[string]any)
+	if items == nil || items["type"] != "object" {
+		return
 	}
-	var edits []Edit
-	for _, value := range append(valuesOf(last.schema, 0), remove{}) {
-		edit := Edit{Path: pathText(path), base: base, field: path, value: value}
-		if object := runtime.DeepCopyJSON(base); !asksForTooMany(last.name, value) && put(object, path, value) && !simulate.Equal(object, base) {
-			edits = append(edits, edit)
-		}
+	list, _ := value.([]any)
+	if len(list) == 0 {
+		list = []any{withRequired(items)}
 	}
-	return edits
+	if first, ok := list[0].(map[string]any); ok {
+		eachEdit(items, first, path+"[0]", func(path string, item map[string]any) {
+			set(path, slices.Concat([]any{item}, list[1:]))
+		})
+	}
 }
 
 // podCounts are the fields with numbers of Pods. A world of thousands shows
@@ -131,4 +131,27 @@ const mostPods = 20
 func asksForTooMany(field string, value any) bool {
 	count, isNumber := value.(int64)
 	return isNumber && count > mostPods && slices.Contains(podCounts, field)
+}
+
+// patchOf returns the merge patch that makes one object the other.
+func patchOf(from, to map[string]any) map[string]any {
+	patch := map[string]any{}
+	for key := range from {
+		if _, stays := to[key]; !stays {
+			patch[key] = nil
+		}
+	}
+	for key, value := range to {
+		old, oldIsMap := from[key].(map[string]any)
+		now, nowIsMap := value.(map[string]any)
+		switch {
+		case oldIsMap && nowIsMap:
+			if inner := patchOf(old, now); len(inner) > 0 {
+				patch[key] = inner
+			}
+		case !simulate.Equal(from[key], value):
+			patch[key] = runtime.DeepCopyJSONValue(value)
+		}
+	}
+	return patch
 }

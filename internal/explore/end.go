@@ -37,21 +37,23 @@ func (r *Run) settle() {
 // checkEnd compares the result with that of a new custom resource.
 func (r *Run) checkEnd(outcome simulate.Outcome) {
 	name := simulate.RefOf(outcome.Parent).String()
-	if told := r.checkRefused(outcome); told {
+	if r.checkRefused(outcome) {
 		return
 	}
 	if outcome.Failure != "" {
 		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
 		return
 	}
-	history := r.scenario.controllerOf(outcome.Parent).Invariants.History
+	history := r.scenario.controllerOf(outcome.Parent).Invariants.HistoryOf(outcome.Parent)
 	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
 	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
 		return
 	}
 	if is.ready != fresh.ready || is.stalled != fresh.stalled {
-		mayDiffer := mayEnd(history, outcome.Parent.GetKind()) && is.hasEnded() && fresh.hasEnded()
-		if mayDiffer && fresh.stalled == "True" {
+		mayDiffer := slices.ContainsFunc(history, func(h metacontroller.History) bool {
+			return h.Kind == outcome.Parent.GetKind() && (h.If != nil || is.hasEnded())
+		})
+		if mayDiffer && fresh.ready != "True" {
 			return // one that has completed does not need what a new one waits for
 		}
 		if !mayDiffer {

@@ -171,7 +171,7 @@ func (r *Run) checkReady() {
 			simulate.Condition(parent, operator.ConditionReady).Status != "True" {
 			continue
 		}
-		history := r.scenario.controllerOf(parent).Invariants.History
+		history := r.scenario.controllerOf(parent).Invariants.HistoryOf(parent)
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
 			r.violated(lawReady, simulate.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}

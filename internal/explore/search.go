@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/utils/lru"
-
 	"github.com/operetta-dev/operetta/internal/report"
 )
 
@@ -48,7 +46,6 @@ func (s *Scenario) Find(ctx context.Context, search Search) (findings []Finding,
 	if err := s.prepare(ctx); err != nil {
 		return nil, 0, err
 	}
-	s.fresh = cmp.Or(s.fresh, lru.New(mostFresh))
 	if search.Edits {
 		if findings, count = s.findByEdits(ctx); len(findings) > 0 {
 			return findings, count, nil

@@ -5,40 +5,39 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// upsets are what people and nodes do, each with how often of 24 times.
+var upsets = []struct {
+	share int
+	do    func(*chance) bool
+}{
+	{8, (*chance).edit},
+	{1, (*chance).revert},
+	{2, (*chance).deleteParent},
+	{3, func(c *chance) bool { return c.doTo(c.pick(c.isNear), "delete", "") }},
+	{1, (*chance).editChild},
+	{2, (*chance).failPod},
+	{1, (*chance).quota},
+	{2, (*chance).takeName},
+	{2, (*chance).releaseName},
+	{2, func(c *chance) bool { return c.do(simulate.Action{Do: "mend"}) }},
+}
+
 // disturb performs an action of people or nodes.
 func (c *chance) disturb() {
 	for range 4 { // until one is possible
-		var done bool
-		switch roll := c.IntN(24); {
-		case roll < 8:
-			done = c.edit()
-		case roll < 9:
-			done = c.revert()
-		case roll < 11:
-			done = c.deleteParent()
-		case roll < 14:
-			done = c.deleteChild()
-		case roll < 15:
-			done = c.editChild()
-		case roll < 17:
-			done = c.failPod()
-		case roll < 18:
-			done = c.quota()
-		case roll < 20:
-			done = c.takeName()
-		case roll < 22:
-			done = c.releaseName()
-		default:
-			done = c.do(simulate.Action{Do: "mend"})
-		}
-		if done {
-			return
+		roll := c.IntN(24)
+		for _, upset := range upsets {
+			if roll -= upset.share; roll < 0 {
+				if upset.do(c) {
+					return
+				}
+				break
+			}
 		}
 	}
 }
@@ -75,18 +74,19 @@ func (c *chance) edit() bool {
 	if !c.run.scenario.Admits(asWritten(&unstructured.Unstructured{Object: content})) {
 		return false
 	}
-	c.remember(parent)
+	return c.change(parent, patch)
+}
+
+// change edits the custom resource, whose spec may come back later.
+func (c *chance) change(parent simulate.Object, patch map[string]any) bool {
+	if spec, ok := parent.Object["spec"].(map[string]any); ok {
+		c.before = append(c.before, spec)
+	}
 	return c.do(editOf(parent, patch))
 }
 
 func editOf(parent simulate.Object, patch map[string]any) simulate.Action {
 	return simulate.Action{Do: "edit", Target: simulate.RefOf(parent).String(), Detail: encode(patch)}
-}
-
-func (c *chance) remember(parent simulate.Object) {
-	if spec, ok := parent.Object["spec"].(map[string]any); ok {
-		c.before = append(c.before, spec)
-	}
 }
 
 // revert restores an earlier spec of the custom resource.
@@ -100,8 +100,7 @@ func (c *chance) revert() bool {
 	if len(patch) == 0 {
 		return false
 	}
-	c.remember(parent)
-	return c.do(editOf(parent, map[string]any{"spec": patch}))
+	return c.change(parent, map[string]any{"spec": patch})
 }
 
 // deleteParent deletes the custom resource, and mostly creates it again.
@@ -129,11 +128,6 @@ func (c *chance) create() bool {
 		}
 	}
 	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
-}
-
-// deleteChild deletes a child or a Pod by hand.
-func (c *chance) deleteChild() bool {
-	return c.doTo(c.pick(c.isNear), "delete", "")
 }
 
 // isNear reports whether an object is a child, or a Pod of one.
@@ -175,27 +169,4 @@ func (c *chance) failPod() bool {
 func (c *chance) quota() bool {
 	object := c.pick(c.isNear)
 	return object != nil && c.do(simulate.Action{Do: "quota", Target: object.GetKind()})
-}
-
-// patchOf returns the merge patch that makes one object the other.
-func patchOf(from, to map[string]any) map[string]any {
-	patch := map[string]any{}
-	for key := range from {
-		if _, stays := to[key]; !stays {
-			patch[key] = nil
-		}
-	}
-	for key, value := range to {
-		old, oldIsMap := from[key].(map[string]any)
-		now, nowIsMap := value.(map[string]any)
-		switch {
-		case oldIsMap && nowIsMap:
-			if inner := patchOf(old, now); len(inner) > 0 {
-				patch[key] = inner
-			}
-		case !simulate.Equal(from[key], value):
-			patch[key] = runtime.DeepCopyJSONValue(value)
-		}
-	}
-	return patch
 }

@@ -8,9 +8,6 @@ import (
 	"sync"
 )
 
-// remove stands for a missing field.
-type remove struct{}
-
 // texts are tried for string fields.
 var texts = []any{
 	"alpha", "beta-2", "nginx:1.28", "/data", "100m", "1Gi", "2", "50%", "https://example.com/a.git", "http://example.com",
@@ -117,6 +114,16 @@ func objects(schema map[string]any, depth int) []any {
 		list = append(list, object)
 	}
 	return list
+}
+
+// withRequired returns an object with what its schema requires.
+func withRequired(schema map[string]any) map[string]any {
+	if schema["type"] == "object" {
+		if list := objects(schema, 0); len(list) > 0 {
+			return list[0].(map[string]any)
+		}
+	}
+	return map[string]any{}
 }
 
 // patterned are texts that patterns ask for.

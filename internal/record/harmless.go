@@ -109,6 +109,7 @@ func isWord(text string) bool { return wordForm.MatchString(text) }
 
 // keeps reports whether a string is harmless where it stands. Every other one is replaced.
 func (p place) keeps(text string) bool {
+	enum, _ := p.schema["enum"].([]any)
 	switch {
 	case slices.Contains([]string{"", "True", "False", "true", "false"}, text), isTime(text):
 		return true
@@ -118,7 +119,7 @@ func (p place) keeps(text string) bool {
 		return false
 	case p.schema["x-kubernetes-int-or-string"] == true && amountForm.MatchString(text):
 		return true
-	case isOneOf(p.schema["enum"], text):
+	case slices.Contains(enum, any(text)):
 		return true
 	case p.isField("image", "Image"):
 		return imageForm.MatchString(text)
@@ -133,11 +134,6 @@ func (p place) keeps(text string) bool {
 // isField reports whether a place's field has one of these endings.
 func (p place) isField(endings ...string) bool {
 	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(p.field, ending) })
-}
-
-func isOneOf(enum any, text string) bool {
-	words, _ := enum.([]any)
-	return slices.Contains(words, any(text))
 }
 
 // isTime reports whether a string is a time or a duration.

@@ -143,15 +143,10 @@ func (r *Recorder) run() {
 		r.mutex.Lock()
 		r.waiting -= e.size()
 		r.mutex.Unlock()
-		r.rest(restFactor * time.Since(start))
-	}
-}
-
-// rest sleeps, unless the Recorder is being closed.
-func (r *Recorder) rest(wait time.Duration) {
-	select {
-	case <-time.After(wait):
-	case <-r.closing:
+		select {
+		case <-time.After(restFactor * time.Since(start)):
+		case <-r.closing:
+		}
 	}
 }
 
@@ -164,13 +159,13 @@ func (r *Recorder) handle(e Exchange) {
 			r.drop(dropPanic)
 		}
 	}()
-	if err := r.write(e); err != nil {
-		why, ok := errors.AsType[reason](err)
-		if !ok {
-			r.drop(dropFailed, "error", err)
-			return
-		}
+	err := r.write(e)
+	why, isReason := errors.AsType[reason](err)
+	switch {
+	case isReason:
 		r.drop(why)
+	case err != nil:
+		r.drop(dropFailed, "error", err)
 	}
 }
 

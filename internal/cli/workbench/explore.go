@@ -18,11 +18,11 @@ import (
 
 // exploreFlags are the flags of explore.
 type exploreFlags struct {
-	apply, kind, schedule string
-	seed, replay          uint64
-	schedules             int
-	time                  time.Duration
-	edits                 bool
+	apply, schedule string
+	seed, replay    uint64
+	schedules       int
+	time            time.Duration
+	edits           bool
 }
 
 func newExploreCommand(p *program) *cobra.Command {
@@ -56,7 +56,6 @@ the seed that plays it again. The exit code is 1 when anything is found.`,
 	set.IntVar(&flags.schedules, "schedules", 200, "schedules for each custom resource and strategy; 0 for as many as --time allows")
 	set.DurationVar(&flags.time, "time", 0, "time after which no schedule is begun; 0 for no limit")
 	set.StringVar(&flags.apply, "apply", "both", "apply strategy: dynamic-apply, server-side-apply or both")
-	set.StringVar(&flags.kind, "kind", "", "explore custom resources of this kind only")
 	set.BoolVar(&flags.edits, "edits", false, "first play every edit of one field that the CRD admits, without any trouble")
 	set.Uint64Var(&flags.replay, "replay", 0, "play the schedule of this seed only")
 	set.StringVar(&flags.schedule, "schedule", "", "play the schedule in this file, as explore has printed it, and nothing else")
@@ -69,7 +68,7 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 	if err != nil {
 		return err
 	}
-	scenarios, err := p.scenarios(paths, flags.kind)
+	scenarios, err := p.scenarios(paths)
 	if err != nil {
 		return err
 	}
@@ -154,12 +153,13 @@ func (p *program) playSchedule(scenario *explore.Scenario, path string, told map
 		return 0, fmt.Errorf("--schedule: %s: %w", path, err)
 	}
 	out := printable.NewWriter(p.Out)
+	fmt.Fprintf(out, "= %s, %s", scenario.Name, scenario.Apply)
 	run := scenario.Play(schedule)
 	if run.Broken == nil {
-		fmt.Fprintf(out, "= %s, %s: nothing is broken\n", scenario.Name, scenario.Apply)
+		fmt.Fprintln(out, ": nothing is broken")
 		return 0, nil
 	}
-	fmt.Fprintf(out, "= %s, %s\n", scenario.Name, scenario.Apply)
+	fmt.Fprintln(out)
 	tell(out, explore.Finding{Schedule: schedule, Run: run, Violation: *run.Broken}, scenario.Apply, told)
 	return 1, nil
 }
@@ -180,8 +180,8 @@ func (f *exploreFlags) strategies() ([]simulate.Strategy, error) {
 	return nil, cli.Usagef("--apply %q is not supported: use dynamic-apply, server-side-apply or both", f.apply)
 }
 
-// scenarios returns one scenario for each custom resource of a kind, or of all.
-func (p *program) scenarios(paths []string, kind string) ([]*explore.Scenario, error) {
+// scenarios returns one scenario for each custom resource.
+func (p *program) scenarios(paths []string) ([]*explore.Scenario, error) {
 	rounds, err := p.rounds(paths)
 	if err != nil {
 		return nil, err
@@ -195,20 +195,17 @@ func (p *program) scenarios(paths []string, kind string) ([]*explore.Scenario, e
 			if err != nil {
 				return nil, err
 			}
-			controller, err := p.controllerFor(d)
+			_, err = p.controllerFor(d)
 			switch {
 			case err != nil:
 				company = append(company, d.json)
 			case byID[id] != nil:
 				byID[id].Versions = append(byID[id].Versions, d.json)
-			case kind == "" || controller.Parent.Kind == kind:
+			default:
 				byID[id] = &explore.Scenario{Name: d.source, Controllers: p.Controllers(), Objects: [][]byte{d.json}}
 				scenarios = append(scenarios, byID[id])
 			}
 		}
-	}
-	if len(scenarios) == 0 {
-		return nil, cli.Usagef("--kind %s: the files have no custom resource of that kind", kind)
 	}
 	for _, scenario := range scenarios {
 		scenario.Objects = append(scenario.Objects, company...)

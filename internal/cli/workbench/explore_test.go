@@ -80,7 +80,6 @@ func TestExploreTellsMistakes(t *testing.T) {
 		{nil, "explore takes at least one file"},
 		{[]string{explored + "myjob.yaml", "--apply", "both-of-them"}, `--apply "both-of-them" is not supported: use dynamic-apply, server-side-apply or both`},
 		{[]string{explored + "myjob.yaml", "--schedules", "0"}, "--schedules 0 has no end: write --time too"},
-		{[]string{explored + "myjob.yaml", "--kind", "Nothing"}, "--kind Nothing: the files have no custom resource of that kind"},
 	} {
 		code, _, err := operetta(t, "", append([]string{"explore"}, c.args...)...)
 		require.Equal(t, cli.ExitUsage, code)

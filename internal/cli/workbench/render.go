@@ -112,15 +112,9 @@ func (p *program) printChildren(answer metacontroller.Answer) error {
 		if metadata["namespace"] == nil && answer.Parent.Namespace != "" {
 			metadata["namespace"] = answer.Parent.Namespace
 		}
-		text, err := json.Marshal(child)
-		if err == nil {
-			text, err = documents.ToYAML(text)
-		}
-		if err != nil {
+		fmt.Fprintln(p.Out, "---")
+		if err := printData(p.Out, "yaml", child); err != nil {
 			return fmt.Errorf("printing the children: %w", err)
-		}
-		if _, err := fmt.Fprintf(p.Out, "---\n%s", text); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func printData(w io.Writer, output string, value any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w, strings.TrimRight(string(text), "\n"))
+	_, err = fmt.Fprintln(w, strings.TrimSuffix(string(text), "\n"))
 	return err
 }
 

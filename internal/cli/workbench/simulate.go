@@ -86,7 +86,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	}
 	controllers := p.Controllers()
 	if !flags.validate {
-		controllers = withoutCRDs(controllers)
+		controllers = cli.WithoutDefinitions(controllers)
 	}
 	call := p.hooks(controllers)
 	if flags.overHTTP {
@@ -153,8 +153,12 @@ func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *
 // apply applies a document, and warns of fields that the API server would drop.
 func (p *program) apply(world *simulate.World, d document, validate bool) error {
 	if controller, err := p.controllerFor(d); err == nil && validate {
-		if err := p.warnOf(d, controller); err != nil {
-			return fmt.Errorf("%s: %w", d.source, err)
+		definition, content, err := definitionOf(d, controller)
+		if err != nil {
+			return err
+		}
+		if definition != nil {
+			p.warn(d, "", definition.Complete(content))
 		}
 	}
 	if err := world.Apply(d.json); err != nil {

@@ -1,0 +1,143 @@
+package operator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/printable"
+)
+
+// maxSentence is the longest sentence, in bytes, that is quoted of the scheduler or a kubelet.
+const maxSentence = 200
+
+// Activity says why the Pod is not done or ready, in the words of the scheduler and the kubelet: why
+// it is not scheduled, what each container waits for or how it ended while others go on, or else
+// the phase. The text is the same for the same state and does not grow with time. It contains
+// nothing that a program in a container writes.
+func (s *PodStatus) Activity() string {
+	if c := s.condition(corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && c.Reason != "" {
+		return "it is not scheduled: " + quoted(c.Reason, c.Message)
+	}
+	if facts, _ := s.facts(); len(facts) > 0 {
+		return Listed(facts, "; ")
+	}
+	phase := "its phase is " + string(cmp.Or(s.Phase, corev1.PodPending))
+	switch ready := s.condition(corev1.PodReady); {
+	case s.Reason != "":
+		return phase + ": " + quoted(s.Reason, s.Message)
+	case s.Phase == corev1.PodRunning && ready != nil && ready.Status != corev1.ConditionTrue && ready.Message != "":
+		return phase + ": " + printable.Line(ready.Message, maxSentence)
+	}
+	return phase
+}
+
+// IsStuck reports whether the Pod may need a person: it cannot be scheduled, a container cannot
+// start or has ended while others go on, or the node is lost. [PodStatus.Activity] says which.
+func (s *PodStatus) IsStuck() bool {
+	scheduled := s.condition(corev1.PodScheduled)
+	isUnschedulable := scheduled != nil && scheduled.Status == corev1.ConditionFalse && scheduled.Reason != ""
+	facts, isRoutine := s.facts()
+	return isUnschedulable || s.Reason != "" || len(facts) > 0 && !isRoutine
+}
+
+// facts are what matters of the containers, the init containers first, and whether that is only
+// what comes first in every Pod.
+func (s *PodStatus) facts() (facts []string, isRoutine bool) {
+	var starting, preparing, runs []string
+	hasEnded := false // of the containers that should run at the same time
+	for i, c := range s.Containers() {
+		isInit := i < len(s.InitStatuses)
+		switch waiting, ended := c.State.Waiting, c.State.Terminated; {
+		case waiting != nil && isStarting(waiting.Reason):
+			starting = append(starting, c.Name+" is waiting: "+waiting.Reason)
+		case waiting != nil && waiting.Reason != "":
+			facts = append(facts, c.Name+" is waiting: "+c.waits())
+		case ended != nil && hasFailed(ended):
+			facts = append(facts, c.Name+" has ended: "+endOf(ended))
+			hasEnded = hasEnded || !isInit
+		case ended != nil && !isInit:
+			facts = append(facts, c.Name+" has completed")
+			hasEnded = true
+		case c.State.Running != nil && isInit:
+			preparing = []string{"init container " + c.Name + " is running"} // those before it are sidecars
+		case c.State.Running != nil:
+			runs = append(runs, c.Name+" is still running")
+		}
+	}
+	switch {
+	case hasEnded:
+		return append(facts, runs...), false
+	case len(facts) > 0:
+		return facts, false
+	case len(runs) == 0 && len(preparing) > 0:
+		return preparing, true
+	}
+	return starting[:min(1, len(starting))], true
+}
+
+// Failure says how a Pod that is done has failed, in the words of the kubelet and of what disrupted
+// it, and with the container that [PodStatus.Failed] returns. It contains nothing that a program
+// in a container writes.
+func (s *PodStatus) Failure(sidecars ...string) string {
+	var facts []string
+	if s.Reason != "" {
+		facts = append(facts, quoted(s.Reason, s.Message))
+	} else if s.Message != "" {
+		facts = append(facts, printable.Line(s.Message, maxSentence))
+	}
+	if s.Disruption() != "" {
+		facts = append(facts, quoted(s.Disruption(), s.condition(corev1.DisruptionTarget).Message))
+	}
+	if c := s.Failed(sidecars...); c != nil {
+		facts = append(facts, c.Name+" has ended: "+endOf(c.State.Terminated))
+	}
+	return Listed(facts, "; ")
+}
+
+// isStarting reports whether a container waits for what always comes first.
+func isStarting(reason string) bool {
+	return slices.Contains([]string{"", "PodInitializing", "ContainerCreating"}, reason)
+}
+
+// waits says what the container waits for. The kubelet's sentence about a back-off tells the time
+// that it takes, which grows, and not the cause.
+func (c *ContainerStatus) waits() string {
+	waiting, before := c.State.Waiting, c.LastState.Terminated
+	switch {
+	case waiting.Reason == "CrashLoopBackOff" && before != nil:
+		return waiting.Reason + ", after it ended: " + endOf(before)
+	case waiting.Reason == "CrashLoopBackOff":
+		return waiting.Reason
+	}
+	return quoted(waiting.Reason, waiting.Message)
+}
+
+// hasFailed reports whether the container failed. One whose child process was killed for its
+// memory may exit with 0.
+func hasFailed(t *corev1.ContainerStateTerminated) bool {
+	return t.ExitCode != 0 || t.Reason == "OOMKilled"
+}
+
+// endOf says how a container ended. The message is quoted where it is the kubelet's: after the
+// program has run, it is the program's.
+func endOf(t *corev1.ContainerStateTerminated) string {
+	reason := cmp.Or(t.Reason, "Error")
+	text := fmt.Sprintf("%s, exit code %d", reason, t.ExitCode)
+	if slices.Contains([]string{"StartError", "ContainerCannotRun", "ContainerStatusUnknown"}, reason) {
+		text = quoted(text, t.Message)
+	}
+	return text
+}
+
+// quoted adds a sentence, cut, to a reason.
+func quoted(reason, sentence string) string {
+	sentence = printable.Line(strings.TrimSpace(sentence), maxSentence)
+	if sentence == "" || sentence == reason {
+		return reason
+	}
+	return reason + ": " + sentence
+}
