@@ -47,8 +47,8 @@ type Custom struct {
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 }
 
-// file returns the content of the file, or "" if there is no need of one.
-func (c *Custom) file() (string, error) {
+// customContainer returns the content of the file, or "" if there is no need of one.
+func (c *Custom) customContainer() (string, error) {
 	content, err := json.Marshal(c)
 	if err != nil {
 		return "", fmt.Errorf("encoding the container for kubectl debug: %w", err)

@@ -65,7 +65,7 @@ func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
 
 // job returns the Job that adds the container to a Pod.
 func (p Policy) job(tool *PodBuggerTool, pod *observedPod, name string) (*batchv1.Job, error) {
-	custom, err := tool.Spec.Custom.file()
+	custom, err := tool.Spec.customContainer()
 	if err != nil {
 		return nil, err
 	}
