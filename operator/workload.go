@@ -8,7 +8,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Workload is the part of a Deployment, StatefulSet or DaemonSet that shows the
+// Workload is the part of a Deployment, ReplicaSet, StatefulSet or DaemonSet that shows the
 // progress of its rollout. A hook that needs other fields of this large object
 // decodes a struct of its own and calls [RolloutOf].
 type Workload struct {
@@ -105,7 +105,10 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 	if replicas != nil {
 		r.Wanted = *replicas
 	}
-	if kind == "DaemonSet" {
+	switch kind {
+	case "ReplicaSet": // a new template is for new Pods
+		r.Updated = s.Replicas
+	case "DaemonSet":
 		r.Wanted, r.Existing, r.Ready, r.Available, r.Updated =
 			s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberReady, s.NumberAvailable, s.UpdatedNumberScheduled
 	}
