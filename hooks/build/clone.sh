@@ -55,3 +55,12 @@ else
 fi
 git log -1 --format='building %H %s'
 [ -d "./$SUB_PATH" ] || fail "there is no folder $SUB_PATH in $REVISION"
+
+# Scripts that name their interpreter are files, which the steps run as they are.
+scripts="${SCRIPTS_PATH:-/operetta/scripts}" i=0
+for name in ${CLONE_SCRIPTS:-}; do
+  mkdir -p "$scripts"
+  eval "printf '%s' \"\$CLONE_SCRIPT_$i\"" >"$scripts/$name"
+  chmod 755 "$scripts/$name"
+  i=$((i + 1))
+done

@@ -71,12 +71,12 @@ func newClonePod(t *testing.T) clonePod {
 }
 
 // clone runs the script, and returns what it prints.
-func (p clonePod) clone(repository, revision, subPath string) (string, error) {
+func (p clonePod) clone(repository, revision, subPath string, env ...string) (string, error) {
 	command := exec.Command("/bin/sh", "-c", cloneScript)
-	command.Env = []string{
+	command.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "REPOSITORY=" + repository, "REVISION=" + revision, "SUB_PATH=" + subPath, "WORKSPACE=" + p.workspace,
 		"CREDENTIALS=" + p.credentials, "HOME=" + p.home, "TERMINATION_LOG=" + p.terminationLog, "GIT_ALLOW_PROTOCOL=file:http", "GIT_CONFIG_SYSTEM=/dev/null",
-	}
+	}, env...)
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
@@ -181,4 +181,24 @@ func TestCloneShowsItsCredentialsToOneHost(t *testing.T) {
 	_, err = pod.clone(moved.URL+"/code.git", "main", "")
 	require.Error(t, err)
 	require.False(t, asked, "the password was shown to another host")
+}
+
+func TestCloneWritesScriptsAsTheyAre(t *testing.T) {
+	path, _ := repository(t)
+	pod, folder := newClonePod(t), filepath.Join(t.TempDir(), "scripts")
+	first, second := "#!/bin/sh\nprintf '%s|' \"$0\" \"$@\" '$HOME `id` \\n' \"it's\"\n\n", "#!/usr/bin/env cat\n$(exit 1); 100%\n"
+	for range 2 { // a container may be started again
+		output, err := pod.clone("file://"+path, "main", "", "SCRIPTS_PATH="+folder, "CLONE_SCRIPTS=test package", "CLONE_SCRIPT_0="+first, "CLONE_SCRIPT_1="+second)
+		require.NoError(t, err, output)
+	}
+	script := filepath.Join(folder, "test")
+	output, err := exec.Command(script, "a b", "$c").Output()
+	require.NoError(t, err)
+	require.Equal(t, script+"|a b|$c|$HOME `id` \\n|it's|", string(output))
+	output, err = exec.Command(filepath.Join(folder, "package")).Output()
+	require.NoError(t, err)
+	require.Equal(t, second, string(output))
+	info, err := os.Stat(script)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
 }

@@ -43,7 +43,11 @@ func remember(build *Build, observed observed, wanted string) history {
 		}
 		message := ""
 		if job.result == PhaseFailed {
-			message = printable.Line(observed.failure(job), maxText)
+			spec := &build.Spec
+			if job.hash != wanted {
+				spec = nil
+			}
+			message = printable.Line(observed.failure(job, spec), maxText)
 		}
 		old := known.of(job.hash)
 		switch {
@@ -130,8 +134,8 @@ func failureText(reason string) string {
 
 // describeFailure names a step and its exit code. Of messages that containers
 // leave behind, only that of the clone is shown: what a user's program writes
-// may be a secret.
-func describeFailure(step *operator.ContainerStatus) string {
+// may be a secret. The spec is nil where the build is of another one.
+func describeFailure(step *operator.ContainerStatus, spec *Spec) string {
 	ended := step.State.Terminated
 	text := fmt.Sprintf("step %s failed with exit code %d", step.Name, ended.ExitCode)
 	if step.Name == cloneStep && ended.Message != "" {
@@ -141,5 +145,16 @@ func describeFailure(step *operator.ContainerStatus) string {
 	if ended.Reason != "" && ended.Reason != "Error" {
 		text += " (" + ended.Reason + ")"
 	}
+	if spec != nil && isTooLong(spec, step.Name, ended.FinishedAt.Sub(ended.StartedAt.Time)) {
+		text += ": it took longer than its timeoutSeconds"
+	}
 	return text
+}
+
+// isTooLong reports whether a container ran for longer than its step may.
+func isTooLong(spec *Spec, container string, took time.Duration) bool {
+	return slices.ContainsFunc(spec.Steps, func(step Step) bool {
+		limit := step.TimeoutSeconds
+		return limit != nil && containerName(spec, step.Name) == container && took >= time.Duration(*limit)*time.Second
+	})
 }

@@ -201,14 +201,14 @@ func (o observed) podOf(job *observedJob) *observedPod {
 
 // failure says why a Job failed: the step and its exit code, if a Pod shows
 // them. A container that ran when the deadline passed was killed by a signal,
-// which explains nothing.
-func (o observed) failure(job *observedJob) string {
+// which explains nothing. The spec is nil where the Job is of another one.
+func (o observed) failure(job *observedJob, spec *Spec) string {
 	for i := range o.pods {
 		pod := &o.pods[i]
 		switch failed := pod.Status.Failed(); {
 		case pod.job != job.UID || job.reason == batchv1.JobReasonDeadlineExceeded:
 		case failed != nil:
-			return describeFailure(failed)
+			return describeFailure(failed, spec)
 		case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "":
 			return "its Pod failed: " + pod.Status.Reason
 		}

@@ -1,0 +1,83 @@
+package build
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/operetta-dev/operetta/operator"
+)
+
+const (
+	// cloneStep is the container that clones.
+	cloneStep = "clone"
+	// nobodyUser is in the image's passwd file: OpenSSH refuses to run as any
+	// other user.
+	nobodyUser = 65534
+)
+
+//go:embed clone.sh
+var cloneScript string
+
+// clone returns the container that fetches the code, the only one with the
+// credentials.
+func (p Policy) clone(build *Build) corev1.Container {
+	git := &build.Spec.Source.Git
+	return corev1.Container{
+		Name:    cloneStep,
+		Image:   cmp.Or(git.Image, p.CloneImage),
+		Command: []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
+		Env: append([]corev1.EnvVar{
+			{Name: "REPOSITORY", Value: operator.Literal(git.URL)},
+			{Name: "REVISION", Value: operator.Literal(git.Revision)},
+			{Name: "SUB_PATH", Value: operator.Literal(git.SubPath)},
+			{Name: "WORKSPACE", Value: workspacePath},
+			{Name: "CREDENTIALS", Value: credentialsPath},
+			{Name: "HOME", Value: "/tmp"},
+		}, scripts(&build.Spec)...),
+		WorkingDir:   "/tmp",
+		VolumeMounts: cloneMounts(&build.Spec),
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+			},
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+		},
+		SecurityContext: operator.Restricted(nobodyUser),
+	}
+}
+
+func cloneMounts(spec *Spec) []corev1.VolumeMount {
+	mounts := []corev1.VolumeMount{
+		{Name: ownVolume(spec, workspaceVolume), MountPath: workspacePath},
+		{Name: ownVolume(spec, cloneTmpVolume), MountPath: "/tmp"},
+	}
+	if needsTools(spec) {
+		mounts = append(mounts, corev1.VolumeMount{Name: ownVolume(spec, toolsVolume), MountPath: toolsPath})
+	}
+	if spec.Source.Git.SecretRef != nil {
+		mounts = append(mounts, corev1.VolumeMount{Name: ownVolume(spec, credentialsVolume), MountPath: credentialsPath, ReadOnly: true})
+	}
+	return mounts
+}
+
+// scripts are the variables by which the scripts that name their interpreter reach the
+// container that writes them to files. Their text is never read as shell.
+func scripts(spec *Spec) []corev1.EnvVar {
+	var names []string
+	var env []corev1.EnvVar
+	for _, step := range steps(spec) {
+		if step.namesInterpreter() {
+			env = append(env, corev1.EnvVar{Name: fmt.Sprint("CLONE_SCRIPT_", len(names)), Value: operator.Literal(step.Script)})
+			names = append(names, step.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return append(env, corev1.EnvVar{Name: "CLONE_SCRIPTS", Value: strings.Join(names, " ")})
+}
