@@ -41,7 +41,7 @@ func (p Policy) job(build *Build, hash string) *batchv1.Job {
 	jobLabels := operator.App{Name: build.Name, Instance: build.Name, Component: "build", PartOf: "build"}.Labels()
 	jobLabels[buildLabel] = build.Name
 	jobLabels[hashLabel] = hash
-	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.Revision}
+	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.revision()}
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: jobName(build, hash), Namespace: build.Namespace, Labels: jobLabels, Annotations: annotations,

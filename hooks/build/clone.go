@@ -4,6 +4,8 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,17 +30,10 @@ var cloneScript string
 func (p Policy) clone(build *Build) corev1.Container {
 	git := &build.Spec.Source.Git
 	return corev1.Container{
-		Name:    cloneStep,
-		Image:   cmp.Or(git.Image, p.CloneImage),
-		Command: []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
-		Env: append([]corev1.EnvVar{
-			{Name: "REPOSITORY", Value: operator.Literal(git.URL)},
-			{Name: "REVISION", Value: operator.Literal(git.Revision)},
-			{Name: "SUB_PATH", Value: operator.Literal(git.SubPath)},
-			{Name: "WORKSPACE", Value: workspacePath},
-			{Name: "CREDENTIALS", Value: credentialsPath},
-			{Name: "HOME", Value: "/tmp"},
-		}, scripts(&build.Spec)...),
+		Name:         cloneStep,
+		Image:        cmp.Or(git.Image, p.CloneImage),
+		Command:      []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
+		Env:          slices.Concat(git.Env, git.variables(), scripts(&build.Spec)),
 		WorkingDir:   "/tmp",
 		VolumeMounts: cloneMounts(&build.Spec),
 		Resources: corev1.ResourceRequirements{
@@ -49,6 +44,42 @@ func (p Policy) clone(build *Build) corev1.Container {
 		},
 		SecurityContext: operator.Restricted(nobodyUser),
 	}
+}
+
+// variables are those by which the container is told what to clone. What is at its default
+// is left out.
+func (g *Git) variables() []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: "REPOSITORY", Value: operator.Literal(g.URL)},
+		{Name: "REVISION", Value: operator.Literal(g.revision())},
+		{Name: "SUB_PATH", Value: operator.Literal(g.SubPath)},
+		{Name: "WORKSPACE", Value: workspacePath},
+		{Name: "CREDENTIALS", Value: credentialsPath},
+		{Name: "HOME", Value: "/tmp"},
+	}
+	if depth := g.otherDepth(); depth != nil {
+		env = append(env, corev1.EnvVar{Name: "CLONE_DEPTH", Value: strconv.Itoa(int(*depth))})
+	}
+	for _, option := range []struct {
+		name  string
+		isSet bool
+	}{{"CLONE_TAGS", g.Tags}, {"CLONE_SUBMODULES", g.Submodules}, {"CLONE_LFS", g.LFS}} {
+		if option.isSet {
+			env = append(env, corev1.EnvVar{Name: option.name, Value: "true"})
+		}
+	}
+	return env
+}
+
+// revision returns what is built; HEAD is the default branch.
+func (g *Git) revision() string { return cmp.Or(g.Revision, "HEAD") }
+
+// otherDepth returns the depth if it is not the default.
+func (g *Git) otherDepth() *int32 {
+	if g.Depth != nil && *g.Depth == 1 {
+		return nil
+	}
+	return g.Depth
 }
 
 func cloneMounts(spec *Spec) []corev1.VolumeMount {

@@ -29,16 +29,21 @@ func hashOf(build *Build) (string, error) {
 		WorkingDir   string                 `json:"workingDir,omitempty"`
 		Continues    bool                   `json:"continues,omitempty"`
 	}
+	git := &spec.Source.Git
 	hashed := struct {
-		URL      string          `json:"url"`
-		Revision string          `json:"revision"`
-		SubPath  string          `json:"subPath,omitempty"`
-		Steps    []work          `json:"steps"`
-		Volumes  []corev1.Volume `json:"volumes,omitempty"`
-		RunID    string          `json:"runId,omitempty"`
+		URL        string          `json:"url"`
+		Revision   string          `json:"revision"`
+		SubPath    string          `json:"subPath,omitempty"`
+		Steps      []work          `json:"steps"`
+		Volumes    []corev1.Volume `json:"volumes,omitempty"`
+		RunID      string          `json:"runId,omitempty"`
+		Depth      *int32          `json:"depth,omitempty"`
+		Tags       bool            `json:"tags,omitempty"`
+		Submodules bool            `json:"submodules,omitempty"`
+		LFS        bool            `json:"lfs,omitempty"`
 	}{
-		URL: spec.Source.Git.URL, Revision: spec.Source.Git.Revision, SubPath: spec.Source.Git.SubPath,
-		Volumes: spec.Volumes, RunID: spec.RunID,
+		URL: git.URL, Revision: git.revision(), SubPath: git.SubPath, Volumes: spec.Volumes, RunID: spec.RunID,
+		Depth: git.otherDepth(), Tags: git.Tags, Submodules: git.Submodules, LFS: git.LFS,
 	}
 	for _, step := range steps(spec) {
 		hashed.Steps = append(hashed.Steps, work{

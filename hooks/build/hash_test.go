@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -45,6 +46,13 @@ func TestHashIsOfWhatIsBuilt(t *testing.T) {
 		"onError as it is":          {func(s *Spec) { s.Steps[1].OnError = StopAndFail }, false},
 		"timeoutSeconds of a step":  {func(s *Spec) { s.Steps[0].TimeoutSeconds = new(int64(1)) }, false},
 		"imagePullPolicy of a step": {func(s *Spec) { s.Steps[0].ImagePullPolicy = "Never" }, false},
+		"the default branch":        {func(s *Spec) { s.Source.Git.Revision = "" }, true},
+		"depth":                     {func(s *Spec) { s.Source.Git.Depth = new(int32(0)) }, true},
+		"depth as it is":            {func(s *Spec) { s.Source.Git.Depth = new(int32(1)) }, false},
+		"tags":                      {func(s *Spec) { s.Source.Git.Tags = true }, true},
+		"submodules":                {func(s *Spec) { s.Source.Git.Submodules = true }, true},
+		"lfs":                       {func(s *Spec) { s.Source.Git.LFS = true }, true},
+		"env of the clone":          {func(s *Spec) { s.Source.Git.Env = []corev1.EnvVar{{Name: "A"}} }, false},
 	} {
 		build := base()
 		test.edit(&build.Spec)

@@ -58,7 +58,7 @@ func remember(build *Build, observed observed, wanted string) history {
 		}
 	}
 	if result := known.of(wanted); result != nil {
-		result.Revision = build.Spec.Source.Git.Revision
+		result.Revision = build.Spec.Source.Git.revision()
 	}
 	slices.SortStableFunc(known, func(a, b Result) int {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))

@@ -30,7 +30,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
-		Revision: s.build.Spec.Source.Git.Revision,
+		Revision: s.build.Spec.Source.Git.revision(),
 		Active:   slices.SortedFunc(slices.Values(p.active), func(a, b ActiveJob) int { return strings.Compare(a.Name, b.Name) }),
 		History:  s.known,
 	}

@@ -33,7 +33,7 @@ type Build struct {
 }
 
 // Spec is the desired state of a Build. What is built follows from source.git
-// without its secretRef, from what runs (image, command, args, script, workingDir,
+// without its secretRef, env and image, from what runs (image, command, args, script, workingDir,
 // env, envFrom, volumeMounts, steps with onError), from volumes and from runId: another value of
 // any of these is another build. The rest applies from the next build on.
 //
