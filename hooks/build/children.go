@@ -17,7 +17,7 @@ const (
 	cloneTmpVolume    = "clone-tmp"
 	credentialsVolume = "git-credentials"
 	credentialsPath   = "/credentials"
-	// toolsVolume has the scripts that name their interpreter.
+	// toolsVolume has the scripts that name their interpreter, and results.
 	toolsVolume = "operetta"
 	toolsPath   = "/operetta"
 	scriptsPath = toolsPath + "/scripts"
@@ -53,7 +53,7 @@ func (p Policy) job(build *Build, hash string) *batchv1.Job {
 			// at once.
 			PodReplacementPolicy: new(batchv1.Failed),
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(jobLabels), Annotations: annotations},
+				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(jobLabels), Annotations: podAnnotations(build)},
 				Spec:       p.podSpec(build),
 			},
 		},
@@ -67,13 +67,26 @@ func backoffLimit(build *Build) int32 {
 	return *build.Spec.BackoffLimit
 }
 
+// podAnnotations are those of the Pod. kubectl logs shows the last step, although that is an
+// init container where there are results.
+func podAnnotations(build *Build) map[string]string {
+	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.revision()}
+	if all := steps(&build.Spec); len(build.Spec.Results) > 0 {
+		annotations["kubectl.kubernetes.io/default-container"] = containerName(&build.Spec, all[len(all)-1].Name)
+	}
+	return annotations
+}
+
 // podSpec returns the Pod: its init containers run one after the other, and its
-// one container is the last step.
+// one container is the last step, or what hands on the results.
 func (p Policy) podSpec(build *Build) corev1.PodSpec {
 	spec := &build.Spec
 	containers := []corev1.Container{p.clone(build)}
 	for _, step := range steps(spec) {
 		containers = append(containers, container(build, step))
+	}
+	if len(spec.Results) > 0 {
+		containers = append(containers, p.results(spec))
 	}
 	last := len(containers) - 1
 	pod := corev1.PodSpec{

@@ -33,7 +33,7 @@ func (p Policy) clone(build *Build) corev1.Container {
 		Name:         cloneStep,
 		Image:        cmp.Or(git.Image, p.CloneImage),
 		Command:      []string{"/bin/sh", "-c", operator.Literal(cloneScript)},
-		Env:          slices.Concat(git.Env, git.variables(), scripts(&build.Spec)),
+		Env:          slices.Concat(git.Env, git.variables(), prepared(&build.Spec)),
 		WorkingDir:   "/tmp",
 		VolumeMounts: cloneMounts(&build.Spec),
 		Resources: corev1.ResourceRequirements{
@@ -96,9 +96,10 @@ func cloneMounts(spec *Spec) []corev1.VolumeMount {
 	return mounts
 }
 
-// scripts are the variables by which the scripts that name their interpreter reach the
-// container that writes them to files. Their text is never read as shell.
-func scripts(spec *Spec) []corev1.EnvVar {
+// prepared are the variables by which the container is told what the steps shall find
+// ready: scripts that name their interpreter, whose text is never read as shell, and a
+// folder for results.
+func prepared(spec *Spec) []corev1.EnvVar {
 	var names []string
 	var env []corev1.EnvVar
 	for _, step := range steps(spec) {
@@ -107,8 +108,11 @@ func scripts(spec *Spec) []corev1.EnvVar {
 			names = append(names, step.Name)
 		}
 	}
-	if len(names) == 0 {
-		return nil
+	if len(names) > 0 {
+		env = append(env, corev1.EnvVar{Name: "CLONE_SCRIPTS", Value: strings.Join(names, " ")})
 	}
-	return append(env, corev1.EnvVar{Name: "CLONE_SCRIPTS", Value: strings.Join(names, " ")})
+	if len(spec.Results) > 0 {
+		env = append(env, corev1.EnvVar{Name: "CLONE_RESULTS", Value: resultsPath})
+	}
+	return env
 }

@@ -93,6 +93,12 @@ func TestCloneFetchesEveryKindOfRevision(t *testing.T) {
 		require.NoError(t, err, output)
 		require.Equal(t, commits[commit], git(t, pod.workspace, "rev-parse", "HEAD"), revision)
 		require.Contains(t, output, "building "+commits[commit]+" "+commit)
+		message, err := os.ReadFile(pod.terminationLog)
+		require.NoError(t, err)
+		require.Equal(t, commits[commit]+"\n", string(message))
+		head, err := os.ReadFile(filepath.Join(pod.workspace, ".git", "HEAD"))
+		require.NoError(t, err)
+		require.Equal(t, commits[commit]+"\n", string(head), "where the steps find it")
 	}
 }
 
@@ -264,9 +270,12 @@ func TestCloneWritesScriptsAsTheyAre(t *testing.T) {
 	pod, folder := newClonePod(t), filepath.Join(t.TempDir(), "scripts")
 	first, second := "#!/bin/sh\nprintf '%s|' \"$0\" \"$@\" '$HOME `id` \\n' \"it's\"\n\n", "#!/usr/bin/env cat\n$(exit 1); 100%\n"
 	for range 2 { // a container may be started again
-		output, err := pod.clone("file://"+path, "main", "", "SCRIPTS_PATH="+folder, "CLONE_SCRIPTS=test package", "CLONE_SCRIPT_0="+first, "CLONE_SCRIPT_1="+second)
+		output, err := pod.clone("file://"+path, "main", "", "SCRIPTS_PATH="+folder, "CLONE_SCRIPTS=test package", "CLONE_SCRIPT_0="+first, "CLONE_SCRIPT_1="+second, "CLONE_RESULTS="+folder+"/results")
 		require.NoError(t, err, output)
 	}
+	results, err := os.Stat(filepath.Join(folder, "results"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o777), results.Mode().Perm())
 	script := filepath.Join(folder, "test")
 	output, err := exec.Command(script, "a b", "$c").Output()
 	require.NoError(t, err)

@@ -41,9 +41,10 @@ func hashOf(build *Build) (string, error) {
 		Tags       bool            `json:"tags,omitempty"`
 		Submodules bool            `json:"submodules,omitempty"`
 		LFS        bool            `json:"lfs,omitempty"`
+		Results    []string        `json:"results,omitempty"`
 	}{
 		URL: git.URL, Revision: git.revision(), SubPath: git.SubPath, Volumes: spec.Volumes, RunID: spec.RunID,
-		Depth: git.otherDepth(), Tags: git.Tags, Submodules: git.Submodules, LFS: git.LFS,
+		Depth: git.otherDepth(), Tags: git.Tags, Submodules: git.Submodules, LFS: git.LFS, Results: resultNames(spec),
 	}
 	for _, step := range steps(spec) {
 		hashed.Steps = append(hashed.Steps, work{

@@ -52,6 +52,7 @@ func TestHashIsOfWhatIsBuilt(t *testing.T) {
 		"tags":                      {func(s *Spec) { s.Source.Git.Tags = true }, true},
 		"submodules":                {func(s *Spec) { s.Source.Git.Submodules = true }, true},
 		"lfs":                       {func(s *Spec) { s.Source.Git.LFS = true }, true},
+		"name of a result":          {func(s *Spec) { s.Results = []DeclaredResult{{Name: "a"}} }, true},
 		"env of the clone":          {func(s *Spec) { s.Source.Git.Env = []corev1.EnvVar{{Name: "A"}} }, false},
 	} {
 		build := base()

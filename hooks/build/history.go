@@ -32,8 +32,8 @@ func (h history) of(hash string) *Result {
 }
 
 // remember adds the results of the Jobs that have ended to those in the status.
-// A result is written once; only a message that names the step may be added
-// later, because Pods and Jobs come from separate caches.
+// A result is written once; only what the Pod tells may be added later, because
+// Pods and Jobs come from separate caches.
 func remember(build *Build, observed observed, wanted string) history {
 	known := history(slices.Clone(build.Status.History))
 	for i := range observed.jobs {
@@ -56,6 +56,7 @@ func remember(build *Build, observed observed, wanted string) history {
 		case old.Result == PhaseFailed && (old.Message == "" || old.Message == failureText(job.reason)):
 			old.Message = message
 		}
+		known.of(job.hash).complete(observed.podOf(job), &build.Spec)
 	}
 	if result := known.of(wanted); result != nil {
 		result.Revision = build.Spec.Source.Git.revision()
@@ -109,6 +110,17 @@ func resultOf(job *observedJob, message string) Result {
 	}
 	result.Duration = duration(&result)
 	return result
+}
+
+// complete adds what the Pod tells and was not known.
+func (r *Result) complete(pod *observedPod, spec *Spec) {
+	if pod == nil {
+		return
+	}
+	r.Commit = cmp.Or(r.Commit, pod.commit())
+	if len(r.Results) == 0 && r.Result == PhaseSucceeded {
+		r.Results = pod.results(spec)
+	}
 }
 
 // duration returns how long a build took, or "" if that is not known.

@@ -92,7 +92,7 @@ func (p *plan) keepJobs(s state) {
 	told := history(s.build.Status.History)
 	for i, job := range finished {
 		// A Job beyond the size of the history is not waited for.
-		isUntold := told.of(job.hash) == nil && s.known.of(job.hash) != nil
+		isUntold := s.known.of(job.hash) != nil && (told.of(job.hash) == nil || s.mayTellMore(job))
 		isBeyond := i >= historyLimit(s.build)
 		if isBeyond && isUntold {
 			p.resyncWithin(commitDelay)
@@ -101,6 +101,13 @@ func (p *plan) keepJobs(s state) {
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 		}
 	}
+}
+
+// mayTellMore reports whether the Pod of a Job that has just ended may yet be observed, with
+// the step that failed, the commit and results.
+func (s state) mayTellMore(job *observedJob) bool {
+	pod := s.observed.podOf(job)
+	return (pod == nil || !pod.Status.IsDone()) && s.now.Sub(job.endedAt.Time) < settleTime
 }
 
 func policy(build *Build) ConcurrencyPolicy { return cmp.Or(build.Spec.ConcurrencyPolicy, Replace) }

@@ -44,6 +44,9 @@ func (s state) report(p plan, r *operator.Report) Status {
 		v.Reason, v.Message = reasonWaiting, p.blocked
 	case job != nil && !job.isFormer:
 		status.StartTime = job.Status.StartTime
+		if pod := s.observed.podOf(job); pod != nil {
+			status.Commit = pod.commit()
+		}
 		status.Phase, v.Reason, v.Message = s.progress(p, job)
 	case p.waits != "":
 		v.Reason, v.Message = reasonWaiting, p.waits
@@ -71,7 +74,7 @@ func (s Status) IsProgressOf(old Status) bool {
 
 // copyResult copies the result of the build.
 func (s *Status) copyResult(ended *Result) {
-	s.Phase = ended.Result
+	s.Phase, s.Commit, s.Results = ended.Result, ended.Commit, ended.Results
 	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
 }
 

@@ -31,14 +31,16 @@ func steps(spec *Spec) []Step {
 func containerName(spec *Spec, step string) string {
 	name := step
 	isTaken := func(other Step) bool { return other.Name == name }
-	for name == cloneStep || name != step && slices.ContainsFunc(spec.Steps, isTaken) {
+	for name == cloneStep || name == resultsContainer && len(spec.Results) > 0 || name != step && slices.ContainsFunc(spec.Steps, isTaken) {
 		name = "step-" + name
 	}
 	return name
 }
 
 // needsTools reports whether the Pod has a volume for what the steps find ready.
-func needsTools(spec *Spec) bool { return slices.ContainsFunc(steps(spec), Step.namesInterpreter) }
+func needsTools(spec *Spec) bool {
+	return len(spec.Results) > 0 || slices.ContainsFunc(steps(spec), Step.namesInterpreter)
+}
 
 // namesInterpreter reports whether the script is run by what its first line says.
 func (s Step) namesInterpreter() bool { return strings.HasPrefix(s.Script, "#!") }
@@ -57,7 +59,7 @@ func container(build *Build, step Step) corev1.Container {
 		Name:            containerName(spec, step.Name),
 		Image:           step.Image,
 		ImagePullPolicy: step.ImagePullPolicy,
-		Env:             append(trustWorkspace(step.Env), step.Env...),
+		Env:             slices.Concat(trustWorkspace(step.Env), resultsFolder(spec, step.Env), step.Env),
 		EnvFrom:         step.EnvFrom,
 		WorkingDir:      workingDir(build, step),
 		VolumeMounts:    append(mounts, step.VolumeMounts...),

@@ -34,7 +34,7 @@ type Build struct {
 
 // Spec is the desired state of a Build. What is built follows from source.git
 // without its secretRef, env and image, from what runs (image, command, args, script, workingDir,
-// env, envFrom, volumeMounts, steps with onError), from volumes and from runId: another value of
+// env, envFrom, volumeMounts, steps with onError), from volumes, from the names of results and from runId: another value of
 // any of these is another build. The rest applies from the next build on.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="set exactly one of image (a build of one step) and steps"
@@ -62,6 +62,14 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
+	// Results are small texts that the steps write for the status, as the digest
+	// of an image: each the file of its name in the folder that RESULTS_DIR names.
+	// Who may read the Build can read them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	Results []DeclaredResult `json:"results,omitempty"`
 	// RunID runs the same revision again when it is changed. Any text will do.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253

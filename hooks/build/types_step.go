@@ -70,7 +70,8 @@ type Work struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) && !(has(self.onError) && self.onError == 'continue') || has(self.command) || has(self.script)",message="a step with timeoutSeconds or onError needs command or script, because what the image runs by itself is not known: write it as command"
 type Step struct {
 	// Name is the name of the container. That of a step named clone is step-clone,
-	// because clone is the container that fetches the code.
+	// because clone is the container that fetches the code, and so it is with
+	// results, if there are some.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a step's name must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
@@ -99,3 +100,16 @@ const (
 	StopAndFail OnError = "stopAndFail"
 	Continue    OnError = "continue"
 )
+
+// DeclaredResult is a small text that a step writes.
+type DeclaredResult struct {
+	// Name is the name of the file in the folder /operetta/results, whose path is
+	// in the variable RESULTS_DIR of the steps.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][-A-Za-z0-9_.]*$')",message="the name of a result must consist of letters, digits, hyphens, underscores and dots, and begin with a letter or digit"
+	Name string `json:"name"`
+	// Description is for people.
+	// +optional
+	Description string `json:"description,omitempty"`
+}
