@@ -31,14 +31,20 @@ func (h history) of(hash string) *Result {
 	return &h[i]
 }
 
-// remember adds the results of the Jobs that have ended to those in the status.
+// isCanceled reports whether a build was canceled.
+func (h history) isCanceled(hash string) bool {
+	result := h.of(hash)
+	return result != nil && result.Result == PhaseCanceled
+}
+
+// remember adds the results of the Jobs that have ended, or are canceled, to those in the status.
 // A result is written once; only what the Pod tells may be added later, because
 // Pods and Jobs come from separate caches.
 func remember(build *Build, observed observed, wanted string) history {
 	known := history(slices.Clone(build.Status.History))
 	for i := range observed.jobs {
 		job := &observed.jobs[i]
-		if job.isRunning() || job.isFormer {
+		if job.isFormer || job.isRunning() && !job.isCanceled {
 			continue
 		}
 		message := ""
@@ -53,6 +59,9 @@ func remember(build *Build, observed observed, wanted string) history {
 		switch {
 		case old == nil:
 			known = append(known, resultOf(job, message))
+		case job.isRunning():
+		case old.Result == PhaseCanceled: // it ended before it was deleted
+			*old = resultOf(job, message)
 		case old.Result == PhaseFailed && (old.Message == "" || old.Message == failureText(job.reason)):
 			old.Message = message
 		}
@@ -103,7 +112,7 @@ func resultOf(job *observedJob, message string) Result {
 	result := Result{
 		Hash:           job.hash,
 		Revision:       job.revision(),
-		Result:         job.result,
+		Result:         cmp.Or(job.result, PhaseCanceled),
 		Message:        message,
 		StartTime:      job.Status.StartTime,
 		CompletionTime: job.endedAt,

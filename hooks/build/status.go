@@ -23,6 +23,8 @@ const (
 	reasonRunning      = "Running"
 	reasonPending      = "Pending"
 	reasonWaiting      = "Waiting"
+	reasonCanceled     = "Canceled"
+	reasonSuspended    = "Suspended"
 )
 
 // report returns the status of the newest build.
@@ -48,6 +50,8 @@ func (s state) report(p plan, r *operator.Report) Status {
 			status.Commit = pod.commit()
 		}
 		status.Phase, v.Reason, v.Message = s.progress(p, job)
+	case isSuspended(s.build):
+		v.Reason, v.Message = reasonSuspended, "the Build is suspended: set spec.suspend to false to run it"
 	case p.waits != "":
 		v.Reason, v.Message = reasonWaiting, p.waits
 	}
@@ -83,7 +87,11 @@ func (s *Status) copyResult(ended *Result) {
 // does not matter, because two may run at once.
 func (s state) verdictOf(ended *Result) operator.Summary {
 	v := operator.Summary{State: operator.Done, Reason: reasonSucceeded, Message: "revision " + ended.Revision + " was built"}
-	if ended.Result == PhaseFailed {
+	switch ended.Result {
+	case PhaseCanceled:
+		text := "the build of revision " + ended.Revision + " was canceled: to run it, set suspend to false and change runId"
+		return operator.Summary{State: operator.Failed, Reason: reasonCanceled, Message: text}
+	case PhaseFailed:
 		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed: " + ended.Message}
 	}
 	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }

@@ -83,6 +83,12 @@ type Spec struct {
 	// +kubebuilder:default=Replace
 	// +kubebuilder:validation:Enum=Replace;Forbid;Allow
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
+	// Suspend cancels the build that runs: its Job is deleted, and history tells
+	// that it was canceled. Nothing begins while suspend is true. When it is false
+	// again, a build that was held back begins; one that was canceled does not, but
+	// with another runId.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
 	// HistoryLimit is how many finished Jobs are kept for their logs.
 	// +optional
 	// +kubebuilder:default=3

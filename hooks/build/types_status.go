@@ -16,6 +16,7 @@ const (
 	PhaseRunning   Phase = "Running"
 	PhaseSucceeded Phase = "Succeeded"
 	PhaseFailed    Phase = "Failed"
+	PhaseCanceled  Phase = "Canceled"
 )
 
 // Status is the observed state of a Build.
@@ -26,7 +27,8 @@ const (
 type Status struct {
 	operator.Status `json:",inline"`
 
-	// Phase is Pending, Running, Succeeded or Failed: that of the newest build.
+	// Phase is Pending, Running, Succeeded, Failed or Canceled: that of the newest
+	// build.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 	// JobName is the name of its Job, which may yet have to be made.
@@ -91,7 +93,7 @@ type Result struct {
 	// Commit is the commit that the revision was.
 	// +optional
 	Commit string `json:"commit,omitempty"`
-	// Result is Succeeded or Failed.
+	// Result is Succeeded, Failed or Canceled.
 	Result Phase `json:"result"`
 	// Message tells why it failed: the step and its exit code, where they could
 	// be seen.
