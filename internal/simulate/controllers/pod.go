@@ -132,7 +132,7 @@ func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 		b.crash(pod)
 		return
 	}
-	for i := range pod.Status.ContainerStatuses {
+	for i := range min(len(pod.Status.ContainerStatuses), len(pod.Spec.Containers)) { // a request may leave some out
 		s := &pod.Status.ContainerStatuses[i]
 		s.Ready = !flapping && canBeReady(pod.Spec.Containers[i])
 		if s.State.Running == nil {
