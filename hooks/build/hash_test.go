@@ -21,13 +21,38 @@ func specOf(t *testing.T, name string) Spec {
 	return request.Parent.Spec
 }
 
+// formerSpec has each field of a former release that is part of what is built.
+const formerSpec = `
+source: {git: {url: "git@git.example.com:shop.git", revision: release/1.0, subPath: backend, secretRef: {name: deploy-key}}}
+steps:
+- name: test
+  image: golang:1.26
+  script: echo "$$ $(hostname) $HOME"
+  env: [{name: CGO_ENABLED, value: "0"}]
+  envFrom: [{configMapRef: {name: settings}}]
+  resources: {requests: {cpu: "1"}}
+  volumeMounts: [{name: cache, mountPath: /cache}]
+- name: package
+  image: registry.example.com/packager:1
+  args: [--push]
+  env: [{name: GIT_CONFIG_COUNT, value: "0"}]
+volumes: [{name: cache, persistentVolumeClaim: {claimName: cache}}]
+runId: again
+`
+
 // TestHashesOfFormerReleasesStay names builds that former releases have run, which a new field
 // must not run again.
 func TestHashesOfFormerReleasesStay(t *testing.T) {
-	for name, want := range map[string]string{"first-build-is-asked-for": "ef5bb58d26", "every-field-reaches-the-job": "c6cb1771aa"} {
-		hash, err := hashOf(&Build{Spec: specOf(t, name)})
-		require.NoError(t, err)
-		require.Equal(t, want, hash, name)
+	var former Spec
+	require.NoError(t, yaml.UnmarshalStrict([]byte(formerSpec), &former))
+	defaulted := former
+	defaulted.Source.Git.Depth = new(int32(1)) // as the API server has it
+	for want, specs := range map[string][]Spec{"c6cb1771aa": {former, defaulted}, "ef5bb58d26": {specOf(t, "first-build-is-asked-for")}} {
+		for _, spec := range specs {
+			hash, err := hashOf(&Build{Spec: spec})
+			require.NoError(t, err)
+			require.Equal(t, want, hash)
+		}
 	}
 }
 
