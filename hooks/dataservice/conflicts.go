@@ -2,6 +2,7 @@ package dataservice
 
 import (
 	"fmt"
+	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,21 @@ const maxObjectBytes = metacontroller.MaxAppliedBytes - 10<<10
 // in JSON, and the rest of a child at most 8 KiB.
 const smallBytes = 32 << 10
 
+// refusal is why a component cannot be applied. The zero value says that it can.
+type refusal struct{ reason, message string }
+
+// refuse returns why the objects of a component cannot be applied.
+func refuse(u *unit, all []metacontroller.Object) (refusal, error) {
+	if message := u.unknownPort(); message != "" {
+		return refusal{reasonUnknownPort, message}, nil
+	}
+	message, err := tooLarge(u, all)
+	if message == "" {
+		return refusal{}, err
+	}
+	return refusal{reasonTooLarge, message}, err
+}
+
 // tooLarge says which field of the spec makes an object of a component too
 // large, or returns "".
 func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
@@ -28,7 +44,8 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	for name, value := range u.said.Env {
 		written += len(name) + len(value)
 	}
-	if written <= smallBytes {
+	said := reflect.ValueOf(u.said.Pod)
+	if written <= smallBytes && said.IsZero() {
 		return "", nil
 	}
 	for _, object := range all {
@@ -42,6 +59,8 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 		field := "env"
 		if _, isConfigMap := object.(*corev1.ConfigMap); isConfigMap {
 			field = "config"
+		} else if !said.IsZero() {
+			field = "env, envVars, args, podAnnotations or volumes"
 		}
 		return fmt.Sprintf("%s would have %d bytes of at most %d: make spec.%s.%s smaller", refOf(object), size, maxObjectBytes, u.key, field), nil
 	}

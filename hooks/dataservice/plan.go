@@ -24,7 +24,7 @@ type part struct {
 	workload *observedWorkload // nil where it is not observed
 	differs  metacontroller.Difference
 	waitsFor []string // the names of the components that its creation waits for
-	refused  string   // why it cannot be applied
+	refused  refusal  // why it cannot be applied
 	rival    string   // what has to go first, see observed.rival
 	isReady  bool
 	old      []string // children of an older spec that are kept for it
@@ -69,7 +69,7 @@ func (p *plan) ask(part *part, request metacontroller.Observed) error {
 	if part.differs, err = request.Compare(all); err != nil {
 		return err
 	}
-	if part.refused, err = tooLarge(part.unit, all); err != nil || part.refused != "" {
+	if part.refused, err = refuse(part.unit, all); err != nil || part.refused.reason != "" {
 		return err
 	}
 	part.rival = rival

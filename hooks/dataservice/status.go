@@ -20,6 +20,8 @@ const (
 	reasonStarting = "Starting"
 	reasonNotReady = "ComponentsNotReady"
 	reasonTooLarge = "TooLarge"
+	// reasonUnknownPort means that a probe names a port that the component has not.
+	reasonUnknownPort = "UnknownPort"
 )
 
 // report returns the status of all components.
@@ -77,8 +79,8 @@ func (p *plan) message(part *part) string {
 		return ""
 	}
 	switch {
-	case part.refused != "":
-		return part.refused
+	case part.refused.reason != "":
+		return part.refused.message
 	case part.isHeld():
 		return "waits for " + strings.Join(part.waitsFor, ", ")
 	case part.rival != "":
@@ -119,8 +121,8 @@ func (p *plan) message(part *part) string {
 // A rollout that has failed for good comes first.
 func (p *plan) judge() operator.Summary {
 	for _, part := range p.parts {
-		if part.refused != "" {
-			return operator.Summary{State: operator.Failed, Reason: reasonTooLarge, Message: part.refused}
+		if part.refused.reason != "" {
+			return operator.Summary{State: operator.Failed, Reason: part.refused.reason, Message: part.refused.message}
 		}
 		if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
 			continue
