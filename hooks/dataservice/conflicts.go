@@ -3,6 +3,7 @@ package dataservice
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,11 +24,14 @@ const smallBytes = 32 << 10
 type refusal struct{ reason, message string }
 
 // refuse returns why the objects of a component cannot be applied.
-func refuse(u *unit, all []metacontroller.Object) (refusal, error) {
-	if message := u.unknownPort(); message != "" {
+func (p *part) refuse(workload metacontroller.Object, all []metacontroller.Object) (refusal, error) {
+	if message := p.immutable(workload); message != "" {
+		return refusal{reasonImmutable, message}, nil
+	}
+	if message := p.unknownPort(); message != "" {
 		return refusal{reasonUnknownPort, message}, nil
 	}
-	message, err := tooLarge(u, all)
+	message, err := tooLarge(p.unit, all)
 	if message == "" {
 		return refusal{}, err
 	}
@@ -86,6 +90,25 @@ func keepPolicy(workload metacontroller.Object, observed *observedWorkload) {
 	if set, isSet := workload.(*appsv1.StatefulSet); isSet && observed != nil && observed.Spec.PodManagementPolicy != "" {
 		set.Spec.PodManagementPolicy = observed.Spec.PodManagementPolicy
 	}
+}
+
+// immutable says that an observed StatefulSet cannot become the desired one, or returns "". The CRD
+// refuses such a change, but not by way of another kind while the old StatefulSet is still there.
+func (p *part) immutable(workload metacontroller.Object) string {
+	set, isSet := workload.(*appsv1.StatefulSet)
+	observed := p.workload
+	if !isSet || !observed.isMade() || !slices.Contains(p.differs.NotUpdated, observed.Ref()) {
+		return ""
+	}
+	claims := set.Spec.VolumeClaimTemplates
+	isSame := observed.Spec.ServiceName == set.Spec.ServiceName && len(observed.Spec.Claims) == len(claims)
+	for i := 0; isSame && i < len(claims); i++ {
+		isSame = observed.Spec.Claims[i].isOf(&claims[i])
+	}
+	if isSame {
+		return ""
+	}
+	return observed.Ref() + " has other storage, which cannot be changed: restore storage, by way of kind ThirdParty where that is refused, or delete the StatefulSet, whose volumes stay"
 }
 
 // podOwner is the kind of object that owns the Pods of a workload.
