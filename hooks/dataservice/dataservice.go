@@ -4,8 +4,9 @@
 //
 // The product is a table (see table.go); the rest of the package knows no
 // component by name. A component is created when all those that it comes after
-// are ready. Its gate holds back creation only: what has been started is never
-// taken away because a gate closed again, and what is missing of it comes back.
+// are ready, and updated when those are updated and ready. A gate holds back creation and
+// updates only: what has been started is never taken away because a gate closed again, and
+// what is missing of it comes back. Components that are taken out go in the reverse order.
 // What an older spec asked for as another kind, or here instead of elsewhere, is kept
 // until what took its place is ready, and all that depends on it too.
 //

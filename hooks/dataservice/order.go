@@ -5,12 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
-// inOrder returns the objects of a component that exists. While another that starts before it is
-// being updated, what is observed of it is kept instead of being updated. What is missing comes
-// back, but for a workload: its Pods would read files that are older than its template.
+// inOrder returns the objects of a component that may exist. While another that starts before it is
+// being updated, what is observed of it is kept, and only what is missing is created. Without its
+// workload all of it is as the spec says: new Pods must not read files that are older than them.
 func (p *plan) inOrder(part *part, all []metacontroller.Object) []metacontroller.Object {
 	differs := part.differs
 	later := slices.DeleteFunc(slices.Clone(differs.NotUpdated), func(ref string) bool { return slices.Contains(differs.OtherSelector, ref) })
@@ -92,7 +96,7 @@ func (p *plan) removeInOrder() (stays map[string]bool) {
 	for i := range p.observed.pods {
 		pod := &p.observed.pods[i]
 		key := pod.Metadata.Labels.Component
-		if _, isKnown := p.stages[key]; isKnown && p.part(key) == nil && left[key] == "" && pod.Metadata.owner() != "" {
+		if _, isKnown := p.stages[key]; isKnown && p.part(key) == nil && left[key] == "" && p.waitsForPod(pod) {
 			left[key], p.resyncAfter = pod.Ref(), metacontroller.RelatedResync
 		}
 	}
@@ -111,4 +115,14 @@ func (p *plan) removeInOrder() (stays map[string]bool) {
 		p.removed = append(p.removed, told)
 	}
 	return stays
+}
+
+// waitsForPod reports whether a removal waits for a Pod of a component without children: until it is
+// gone, but for one that nobody deletes not for good. Since when is told by Ready, which is False meanwhile.
+func (p *plan) waitsForPod(pod *observedPod) bool {
+	if pod.Terminating || pod.Metadata.owner() == "" {
+		return pod.Terminating
+	}
+	ready := meta.FindStatusCondition(p.ds.Status.Conditions, operator.ConditionReady)
+	return ready == nil || ready.Status == metav1.ConditionTrue || p.request.Now.Sub(ready.LastTransitionTime.Time) < unownedPodTime
 }
