@@ -89,6 +89,7 @@ func TestNewModule(t *testing.T) {
 		require.Contains(t, p.run("bin/program", "simulate", sample), outcome)
 		require.Equal(t, 2, strings.Count(p.run("bin/program", "explore", sample, "--schedules", "10"), "schedules: 10, found: 0"))
 	}
+	p.makesOptionalChild(t)
 
 	// A CRD in which something is wrong is not written, and that in the program does not keep
 	// generate from writing another.
@@ -103,6 +104,36 @@ func TestNewModule(t *testing.T) {
 	require.Contains(t, string(output), "WebApp: child Deployment lives in a namespace and the parent does not")
 	require.NoError(t, os.WriteFile(types, text, 0o600))
 	p.run("bin/program", append([]string{"generate", "--check"}, installation...)...)
+}
+
+// makesOptionalChild adds a child that some specs want, and has it go and come.
+func (p newProject) makesOptionalChild(t *testing.T) {
+	change := func(path, old, with string) (undo func()) {
+		path = filepath.Join(p.dir, path)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), old)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, with, 1)), 0o600))
+		return func() { require.NoError(t, os.WriteFile(path, text, 0o600)) }
+	}
+	declared := change("hooks/webapp/webapp.go", "{Resource: metacontroller.Deployment,", "{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace}, {Resource: metacontroller.Deployment,")
+	asked := change("hooks/webapp/children.go", "	return []metacontroller.Object{deployment(parent), service(parent)}", `	all := []metacontroller.Object{deployment(parent), service(parent)}
+	if wantedReplicas(parent) > 1 {
+		all = append(all, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: parent.Name}})
+	}
+	return all`)
+	p.build(".")
+	text, err := os.ReadFile(filepath.Join(p.dir, "deploy/samples/webapp.yaml"))
+	require.NoError(t, err)
+	fewer := filepath.Join(t.TempDir(), "fewer.yaml")
+	require.NoError(t, os.WriteFile(fewer, bytes.Replace(text, []byte("replicas: 2"), []byte("replicas: 1"), 1), 0o600))
+	require.Contains(t, p.run("bin/program", "simulate", "deploy/samples/webapp.yaml", fewer), "- ConfigMap/hello")
+	schedule := filepath.Join(t.TempDir(), "schedule.txt")
+	require.NoError(t, os.WriteFile(schedule, []byte("calm 60\nedit WebApp/hello {\"spec\":{\"replicas\":1}}\ncalm 60\n"), 0o600))
+	p.run("bin/program", "explore", "deploy/samples/webapp.yaml", "--schedule", schedule)
+	declared()
+	asked()
+	p.build(".")
 }
 
 // TestNewKindHere adds a kind to a copy of this repository, where every kind owes more
@@ -136,7 +167,7 @@ func (p newProject) boundInQuota(t *testing.T, plural string) {
 
 // copyRepository copies what is needed to build and test the operators.
 func copyRepository(to string) error {
-	for _, name := range []string{"cmd", "deploy", "docs", "e2e", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "testdata"} {
+	for _, name := range []string{"cmd", "deploy", "docs", "e2e", "examples", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "testdata"} {
 		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(name)); err != nil {
 			return err
 		}

@@ -15,6 +15,9 @@ const toolbox = `{selector: {matchLabels: {app: shop}}, image: "busybox:1"}`
 
 func TestPodsComeLaterAndAreReplaced(t *testing.T) {
 	stories(t, operettatest.Options{}, func(s story) {
+		s.Apply(`{apiVersion: v1, kind: Pod, metadata: {name: going, labels: {app: shop}, finalizers: [example.com/hold]}, spec: {containers: [{name: main, image: "nginx:1"}]}}`)
+		s.rests()
+		s.Delete("Pod/going") // it stays until its finalizer is removed, and gets no container
 		s.tool("toolbox", toolbox)
 		s.pod("stranger", "{app: other}")
 		s.rests()
