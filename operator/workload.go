@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -40,6 +41,10 @@ type WorkloadStatus struct {
 	NumberReady            int32 `json:"numberReady"`
 	UpdatedNumberScheduled int32 `json:"updatedNumberScheduled"`
 	NumberAvailable        int32 `json:"numberAvailable"`
+
+	// Of StatefulSets. They are the same once a rollout has completed.
+	CurrentRevision string `json:"currentRevision"`
+	UpdateRevision  string `json:"updateRevision"`
 
 	Conditions []WorkloadCondition `json:"conditions"`
 }
@@ -127,6 +132,20 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 		}
 	}
 	return r
+}
+
+// HasCompleted reports whether the rollout of the newest template was complete at some time, with
+// all Pods ready, though some may have failed since. Of a DaemonSet nothing tells that.
+func (s *WorkloadStatus) HasCompleted(r Rollout) bool {
+	if !r.IsObserved() || r.Updated < r.Wanted {
+		return false
+	}
+	if r.Kind == "StatefulSet" {
+		return s.UpdateRevision != "" && s.CurrentRevision == s.UpdateRevision
+	}
+	return slices.ContainsFunc(s.Conditions, func(c WorkloadCondition) bool {
+		return c.Type == "Progressing" && c.Reason == "NewReplicaSetAvailable"
+	})
 }
 
 // IsObserved reports whether the numbers are about the newest generation.

@@ -37,6 +37,28 @@ func TestRolloutIsJudged(t *testing.T) {
 	}
 }
 
+// TestCompletedRolloutStaysSo where Pods fail afterwards.
+func TestCompletedRolloutStaysSo(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, object string
+		want         bool
+	}{
+		"failed since":   {"Deployment", `{"status":{"replicas":1,"updatedReplicas":1,"conditions":[{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`, true},
+		"under way":      {"Deployment", `{"status":{"replicas":1,"updatedReplicas":1,"conditions":[{"type":"Progressing","status":"True","reason":"ReplicaSetUpdated"}]}}`, false},
+		"not observed":   {"Deployment", `{"metadata":{"generation":2},"status":{"observedGeneration":1,"updatedReplicas":1,"conditions":[{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`, false},
+		"a set":          {"StatefulSet", `{"status":{"replicas":1,"updatedReplicas":1,"currentRevision":"a","updateRevision":"a"}}`, true},
+		"a set's update": {"StatefulSet", `{"status":{"replicas":1,"updatedReplicas":1,"currentRevision":"a","updateRevision":"b"}}`, false},
+		"of a DaemonSet": {"DaemonSet", `{"status":{"desiredNumberScheduled":1,"updatedNumberScheduled":1}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w Workload
+			require.NoError(t, json.Unmarshal([]byte(test.object), &w))
+			w.Kind = test.kind
+			require.Equal(t, test.want, w.Status.HasCompleted(w.Rollout()))
+		})
+	}
+}
+
 func TestListed(t *testing.T) {
 	require.Equal(t, "", Listed(nil, ", "))
 	require.Equal(t, "a, b, c", Listed([]string{"a", "b", "c"}, ", "))
