@@ -23,18 +23,12 @@ const minReadySeconds = 3
 const selectorLabel = "modelbox"
 
 // children returns the Deployment and, if there is one, the Service.
-func (p Policy) children(box *ModelBox, observed observed) ([]metacontroller.Object, error) {
-	deployment := p.deployment(box)
-	if observed := observed.deployment; box.Spec.Replicas == nil && observed != nil {
-		if err := operator.PreserveReplicas(deployment, observed.Snapshot, observed.Spec.Replicas); err != nil {
-			return nil, err
-		}
-	}
-	wanted := []metacontroller.Object{deployment}
+func (p Policy) children(box *ModelBox) []metacontroller.Object {
+	wanted := []metacontroller.Object{p.deployment(box)}
 	if service := service(box); service != nil {
 		wanted = append(wanted, service)
 	}
-	return wanted, nil
+	return wanted
 }
 
 // withoutBlockedService leaves the Service out while only one of it and the observed one is headless,

@@ -21,12 +21,12 @@ type conversion struct {
 }
 
 // convert returns what is made of an object.
-func convert(m manifest, services []manifest) []*conversion {
+func convert(m manifest, all found) []*conversion {
 	switch m.content["kind"] {
 	case "Task", "ClusterTask":
 		return []*conversion{task(m)}
 	case "Deployment":
-		return []*conversion{deployment(m, selecting(m, services)), workload(m)}
+		return []*conversion{deployment(m, all), workload(m)}
 	default:
 		return []*conversion{workload(m)}
 	}

@@ -103,6 +103,19 @@ spec:
 	require.Contains(t, report, "     1 lost: service.spec.healthCheckNodePort (a.yaml, Deployment llm)")
 }
 
+// TestAServiceOfSeveralDeploymentsIsLost: that of a ModelBox has its own Pods only.
+func TestAServiceOfSeveralDeploymentsIsLost(t *testing.T) {
+	deployment := func(name string) string {
+		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + name + "}, spec: {template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}\n---\n"
+	}
+	const service = "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: a}, ports: [{port: 80}]}}\n---\n"
+	_, lost, _ := converted(t, deployment("v1")+service+service+deployment("v2"))
+	const shared = "a Service with the Pods of several Deployments"
+	require.Equal(t, []string{shared, shared}, lost)
+	_, lost, _ = converted(t, deployment("v1")+service)
+	require.Empty(t, lost)
+}
+
 func TestPortsWithoutAServiceAreListed(t *testing.T) {
 	resources, _, _ := converted(t, `
 apiVersion: apps/v1

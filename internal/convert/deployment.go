@@ -12,7 +12,7 @@ const (
 	ofPod = `securityContext:podSecurityContext serviceAccount:serviceAccountName serviceAccountName initContainers volumes imagePullSecrets
 		nodeSelector tolerations affinity terminationGracePeriodSeconds priorityClassName topologySpreadConstraints runtimeClassName
 		enableServiceLinks resourceClaims automountServiceAccountToken hostNetwork hostPID hostIPC dnsPolicy dnsConfig hostAliases hostname
-		subdomain schedulerName shareProcessNamespace nodeName preemptionPolicy readinessGates`
+		subdomain schedulerName shareProcessNamespace nodeName preemptionPolicy readinessGates overhead setHostnameAsFQDN`
 	ofContainer = `name:containerName env:envs image command args envFrom volumeMounts resources livenessProbe readinessProbe startupProbe
 		securityContext lifecycle imagePullPolicy terminationMessagePath terminationMessagePolicy workingDir stdin stdinOnce tty volumeDevices
 		resizePolicy`
@@ -35,7 +35,8 @@ func withoutDefaults(object fields) fields {
 }
 
 // deployment makes a ModelBox.
-func deployment(m manifest, services []manifest) *conversion {
+func deployment(m manifest, all found) *conversion {
+	services := selecting(m, all.services)
 	c := begin(m, "model.github.com/v1", "ModelBox")
 	box, spec, pod := at(c.object, "spec"), at(c.from, "spec"), at(c.from, "spec.template.spec")
 	move(box, spec, "replicas minReadySeconds progressDeadlineSeconds revisionHistoryLimit paused")
@@ -60,36 +61,51 @@ func deployment(m manifest, services []manifest) *conversion {
 	if box["ports"] != nil && (box["livenessProbe"] == nil || box["readinessProbe"] == nil) {
 		box["defaultProbes"] = false // the Deployment has none
 	}
+	for _, service := range services {
+		if isShared(service, m, all.manifests) {
+			c.loses("a Service with the Pods of several Deployments", service.name())
+		}
+	}
 	c.loses("", c.from)
 	return c
 }
 
 // selecting returns the Services that select a Deployment's Pods: those of its file, else those
 // of its folder. The one with its name is the first.
-func selecting(m manifest, services []manifest) []manifest {
-	metadata, labels := at(m.content, "metadata"), at(m.content, "spec.template.metadata.labels")
-	var inFile, inFolder []manifest
-	for _, service := range services {
-		other, selector := at(service.content, "metadata"), at(service.content, "spec.selector")
-		isOurs := len(selector) > 0 && path.Dir(service.file) == path.Dir(m.file) && namespace(other) == namespace(metadata)
-		for key, value := range selector {
-			isOurs = isOurs && labels[key] == value
+func selecting(m manifest, services []manifest) (chosen []manifest) {
+	for _, isNear := range []bool{true, false} {
+		for _, service := range services {
+			isTwice := slices.ContainsFunc(chosen, func(other manifest) bool { return other.name() == service.name() })
+			if !isTwice && selects(service, m) && (service.file == m.file || !isNear) {
+				chosen = append(chosen, service)
+			}
 		}
-		switch {
-		case isOurs && service.file == m.file:
-			inFile = append(inFile, service)
-		case isOurs:
-			inFolder = append(inFolder, service)
+		if len(chosen) > 0 {
+			break
 		}
 	}
-	if len(inFile) == 0 {
-		inFile = inFolder
+	if i := slices.IndexFunc(chosen, func(service manifest) bool { return service.name() == m.name() }); i > 0 {
+		chosen[0], chosen[i] = chosen[i], chosen[0]
 	}
-	isNamed := func(service manifest) bool { return at(service.content, "metadata")["name"] == metadata["name"] }
-	if i := slices.IndexFunc(inFile, isNamed); i > 0 {
-		inFile[0], inFile[i] = inFile[i], inFile[0]
+	return chosen
+}
+
+func selects(service, m manifest) bool {
+	labels, selector := at(m.content, "spec.template.metadata.labels"), at(service.content, "spec.selector")
+	for key, value := range selector {
+		if labels[key] != value {
+			return false
+		}
 	}
-	return inFile
+	return len(selector) > 0 && path.Dir(service.file) == path.Dir(m.file) &&
+		namespace(at(service.content, "metadata")) == namespace(at(m.content, "metadata"))
+}
+
+// isShared reports whether a Service has Pods of another Deployment of the same file, too.
+func isShared(service, m manifest, manifests []manifest) bool {
+	return slices.ContainsFunc(manifests, func(other manifest) bool {
+		return other.content["kind"] == "Deployment" && other.file == m.file && other.name() != m.name() && selects(service, other)
+	})
 }
 
 func namespace(metadata fields) any {

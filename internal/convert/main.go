@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	report, seen := report{}, map[string]bool{}
 	for _, m := range found.manifests {
-		for _, c := range convert(m, found.services) {
+		for _, c := range convert(m, found) {
 			text, err := json.Marshal(c.object)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.source, err)

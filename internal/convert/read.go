@@ -19,6 +19,8 @@ type manifest struct {
 	content fields
 }
 
+func (m manifest) name() any { return at(m.content, "metadata")["name"] }
+
 // found is what a folder has.
 type found struct {
 	manifests, services       []manifest

@@ -15,7 +15,7 @@ func (c *conversion) services(box, container fields, services []manifest) {
 	for i, service := range services {
 		one := c.service(service, listed)
 		if i > 0 {
-			one["name"] = at(service.content, "metadata")["name"]
+			one["name"] = service.name()
 			add(box, "services", one)
 			continue
 		}

@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,6 +173,12 @@ func TestWhatNothingActsOnIsSaid(t *testing.T) {
 			return answer(ready, web, deployment("d", "x:1", 1), configMap("c", "1"))
 		}
 		w := y.world(t)
+		for range 3 {
+			w.Step()
+		}
+		if !ready {
+			require.Contains(t, strings.Join(story(w), "\n"), says, "at once")
+		}
 		require.NoError(t, w.Play())
 		require.NoError(t, w.Play())
 		var said []string

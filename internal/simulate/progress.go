@@ -32,6 +32,10 @@ func Progress(object Object) string {
 			fields, _ := ingress[0].(map[string]any)
 			return fmt.Sprintf("load balancer at %v", fields["ip"])
 		}
+	case ref.Is(metacontroller.HorizontalPodAutoscaler):
+		return fmt.Sprintf("%d of %d replicas", number(object, "status", "currentReplicas"), number(object, "status", "desiredReplicas"))
+	case ref.Is(metacontroller.PodDisruptionBudget):
+		return fmt.Sprintf("%d disruptions allowed", number(object, "status", "disruptionsAllowed"))
 	case ref.Is(metacontroller.PersistentVolumeClaim):
 		phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
 		return phase
