@@ -73,7 +73,7 @@ func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod
 	case now.Sub(since) >= operator.ChildGrace:
 		again, blocked = nil, asked
 	}
-	if len(blocked) >= missing+3*operator.StuckBurst {
+	if len(blocked) >= missing+3*operator.StuckBurst && !observed.hasAbove(blocked[len(blocked)-1]) {
 		count = 0 // it is not the names
 	}
 	numbers := observed.freeNumbers(set, again, blocked, count)
@@ -111,6 +111,11 @@ func (o observed) asked(set *PodSet) (numbers []int, appeared int) {
 	}
 	slices.Sort(numbers)
 	return numbers, appeared
+}
+
+// hasAbove reports whether there is a live Pod of a higher number.
+func (o observed) hasAbove(number int) bool {
+	return slices.ContainsFunc(o.live, func(pod *observedPod) bool { return pod.number > number })
 }
 
 // freeNumbers returns so many numbers: some, and then the lowest that are free and not blocked.
