@@ -48,6 +48,9 @@ func (s state) report(p plan, r *operator.Report) Status {
 		status.StartTime = job.Status.StartTime
 		if pod := s.observed.podOf(job); pod != nil {
 			status.Commit = pod.commit()
+			if pod.Status.IsStuck() {
+				v.State = operator.Degraded // which is written at once
+			}
 		}
 		status.Phase, v.Reason, v.Message = s.progress(p, job)
 	case isSuspended(s.build):
@@ -55,7 +58,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	case p.waits != "":
 		v.Reason, v.Message = reasonWaiting, p.waits
 	}
-	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown}
+	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown, operator.Degraded: metav1.ConditionUnknown}
 	r.Set(conditionSucceeded, succeeded[v.State], v.Reason, v.Message)
 	summary := r.With(v)
 	switch { // what is in the way, which the children do not tell
