@@ -90,11 +90,11 @@ func (s *Status) copyResult(ended *Result) {
 // does not matter, because two may run at once.
 func (s state) verdictOf(ended *Result) operator.Summary {
 	v := operator.Summary{State: operator.Done, Reason: reasonSucceeded, Message: "revision " + ended.Revision + " was built"}
-	switch ended.Result {
-	case PhaseCanceled:
+	if ended.Result == PhaseCanceled {
 		text := "the build of revision " + ended.Revision + " was canceled: to run it, set suspend to false and change runId"
 		return operator.Summary{State: operator.Failed, Reason: reasonCanceled, Message: text}
-	case PhaseFailed:
+	}
+	if ended.Result == PhaseFailed {
 		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed: " + ended.Message}
 	}
 	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }
