@@ -1,20 +1,22 @@
 // Package modelbox runs model servers.
 //
-// A ModelBox has two children, both of its own name: a Deployment always, and a Service where it
-// has ports and its serviceType is not None. The Pods are selected by the label modelbox, whose
-// value is that name.
+// A ModelBox has a Deployment of its own name, a Service where it has ports and its serviceType is
+// not None, and further Services where it names some. The Pods are selected by the label modelbox,
+// whose value is that name.
 //
-// Ready is True when the Deployment and the Service carry what the newest spec asks for, and the
+// Ready is True when the Deployment and the Services carry what the newest spec asks for, and the
 // Deployment's controller has observed its newest generation and reports all its replicas updated
 // and available. A rollout past its progress deadline is Degraded and Stalled, with the
-// Deployment's own message.
+// Deployment's own message. While it waits, the message says what one of its Pods waits for.
 //
-// Both children are updated in place, field by field: what this package does not set is left to its
+// The children are updated in place, field by field: what this package does not set is left to its
 // owner. Teardown needs no order, garbage collection does it.
 package modelbox
 
 import (
 	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/deploy"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -34,18 +36,23 @@ func declare(policy Policy) metacontroller.Controller {
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[operator.Workload]()},
 			{Resource: metacontroller.Service, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedService](), SharedName: true},
 		},
+		Related:    []metacontroller.Resource{metacontroller.Pod},
 		Invariants: invariants(),
 		Sync:       metacontroller.Sync(policy.sync),
 		Customize:  metacontroller.Customize(customize),
 	}
 }
 
-// customize selects the object with the name of the Service, if there is one, because another
-// controller may own it. A Deployment needs no such check: its selector is immutable and names the
+// customize selects the objects with the names of the Services, because another controller may own
+// them, and the Pods. A Deployment needs no such check: its selector is immutable and names the
 // ModelBox, so the API server refuses to change another's.
 func customize(box *ModelBox) ([]metacontroller.Rule, error) {
-	if wantedServiceType(box) == ServiceNone {
-		return nil, nil
+	var names []string
+	for _, service := range wantedServices(box) {
+		names = append(names, service.Name)
 	}
-	return metacontroller.ByName(metacontroller.Service, box.Namespace, box.Name), nil
+	return append(metacontroller.ByName(metacontroller.Service, box.Namespace, names...), metacontroller.Rule{
+		APIVersion: metacontroller.Pod.APIVersion, Resource: metacontroller.Pod.Plural, Namespace: box.Namespace,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: selector(box)},
+	}), nil
 }

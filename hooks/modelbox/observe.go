@@ -1,26 +1,43 @@
 package modelbox
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// observed is what the hook reads of the children. A child that does not exist
-// is nil.
+// observed is what the hook reads of the children. A Deployment that does not
+// exist is nil.
 type observed struct {
 	deployment *operator.Workload
-	service    *observedService
+	services   []observedService
+}
+
+// service returns the Service of a name, or nil.
+func (o observed) service(name string) *observedService {
+	i := slices.IndexFunc(o.services, func(s observedService) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &o.services[i]
 }
 
 // observedService is the part of a Service that the hook reads.
 type observedService struct {
+	metacontroller.Snapshot `json:"-"`
+
 	Spec struct {
 		Type      ServiceType `json:"type"`
 		ClusterIP string      `json:"clusterIP"`
 		Ports     []NodePort  `json:"ports"`
 	} `json:"spec"`
+	Status struct {
+		LoadBalancer LoadBalancer `json:"loadBalancer"`
+	} `json:"status"`
 }
 
 // isHeadless reports whether the Service has no address of its own.
@@ -33,7 +50,49 @@ func observe(box *ModelBox, request metacontroller.Observed) (observed, error) {
 		request.Children, metacontroller.Deployment.APIVersion, metacontroller.Deployment.Kind, box.Name); err != nil {
 		return o, err
 	}
-	o.service, err = metacontroller.Get[observedService](
-		request.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind, box.Name)
+	o.services, err = metacontroller.List[observedService](request.Children, metacontroller.Service.APIVersion, metacontroller.Service.Kind)
 	return o, err
+}
+
+// observedPod is the part of a Pod that the hook reads.
+type observedPod struct {
+	metacontroller.Snapshot `json:"-"`
+
+	Metadata struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		Labels            struct {
+			Hash string `json:"pod-template-hash"`
+		} `json:"labels"`
+		OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
+	} `json:"metadata"`
+	Status operator.PodStatus `json:"status"`
+}
+
+// isOf reports whether the Pod is one of the Deployment's. Others may have its label, too.
+func (p *observedPod) isOf(deployment string) bool {
+	return slices.ContainsFunc(p.Metadata.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Controller != nil && *o.Controller && o.Kind == metacontroller.ReplicaSet.Kind && o.Name == deployment+"-"+p.Metadata.Labels.Hash
+	})
+}
+
+// waitingPod returns a Pod for which the rollout waits, or nil: one that is stuck before others,
+// then the newest.
+func waitingPod(box *ModelBox, request metacontroller.Observed) (*observedPod, error) {
+	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
+	if err != nil {
+		return nil, err
+	}
+	pods = slices.DeleteFunc(pods, func(p observedPod) bool {
+		return p.Terminating || p.Status.IsReady() || p.Status.IsDone() || !p.isOf(box.Name)
+	})
+	if len(pods) == 0 {
+		return nil, nil
+	}
+	first := slices.MinFunc(pods, func(a, b observedPod) int {
+		if isStuck := a.Status.IsStuck(); isStuck != b.Status.IsStuck() {
+			return map[bool]int{true: -1, false: 1}[isStuck]
+		}
+		return b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time)
+	})
+	return &first, nil
 }

@@ -3,12 +3,9 @@ package modelbox
 import (
 	"cmp"
 	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -37,20 +34,47 @@ func (p Policy) podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			Affinity:                 box.Spec.Affinity,
 		},
 	}
-	completeVolumes(template.Spec.Volumes)
+	box.Spec.PodFields.set(&template.Spec)
+	operator.CompleteVolumes(template.Spec.Volumes)
 	operator.RoundUp(&template.Spec)
 	operator.DropEmpty(&template.Spec)
 	return template
 }
 
-// mainContainer returns the container that runs the image, named as the
-// ModelBox.
+// set sets its fields in a Pod's spec.
+func (f *PodFields) set(pod *corev1.PodSpec) {
+	pod.TerminationGracePeriodSeconds = f.TerminationGracePeriodSeconds
+	pod.PriorityClassName = f.PriorityClassName
+	pod.PreemptionPolicy = f.PreemptionPolicy
+	pod.TopologySpreadConstraints = f.TopologySpreadConstraints
+	pod.SchedulerName = f.SchedulerName
+	pod.NodeName = f.NodeName
+	pod.RuntimeClassName = f.RuntimeClassName
+	pod.Overhead = f.Overhead
+	pod.ResourceClaims = f.ResourceClaims
+	pod.ReadinessGates = f.ReadinessGates
+	pod.AutomountServiceAccountToken = f.AutomountServiceAccountToken
+	pod.EnableServiceLinks = f.EnableServiceLinks
+	pod.ShareProcessNamespace = f.ShareProcessNamespace
+	pod.HostNetwork = f.HostNetwork
+	pod.HostPID = f.HostPID
+	pod.HostIPC = f.HostIPC
+	pod.DNSPolicy = f.DNSPolicy
+	pod.DNSConfig = f.DNSConfig
+	pod.HostAliases = f.HostAliases
+	pod.Hostname = f.Hostname
+	pod.Subdomain = f.Subdomain
+	pod.SetHostnameAsFQDN = f.SetHostnameAsFQDN
+}
+
+// mainContainer returns the container that runs the image.
 func (p Policy) mainContainer(box *ModelBox) corev1.Container {
 	container := corev1.Container{
-		Name:            box.Name,
+		Name:            cmp.Or(box.Spec.ContainerName, box.Name),
 		Image:           box.Spec.Image,
 		Command:         box.Spec.Command,
 		Args:            box.Spec.Args,
+		WorkingDir:      box.Spec.WorkingDir,
 		Env:             box.Spec.Envs,
 		EnvFrom:         box.Spec.EnvFrom,
 		Resources:       p.resources(&box.Spec),
@@ -60,134 +84,18 @@ func (p Policy) mainContainer(box *ModelBox) corev1.Container {
 		LivenessProbe:   box.Spec.LivenessProbe,
 		ReadinessProbe:  box.Spec.ReadinessProbe,
 		StartupProbe:    box.Spec.StartupProbe,
+
+		ImagePullPolicy:          box.Spec.ImagePullPolicy,
+		Lifecycle:                box.Spec.Lifecycle,
+		TerminationMessagePath:   box.Spec.TerminationMessagePath,
+		TerminationMessagePolicy: box.Spec.TerminationMessagePolicy,
+		Stdin:                    box.Spec.Stdin,
+		StdinOnce:                box.Spec.StdinOnce,
+		TTY:                      box.Spec.TTY,
+		VolumeDevices:            box.Spec.VolumeDevices,
+		ResizePolicy:             box.Spec.ResizePolicy,
 	}
+	namePorts(box, &container)
 	p.DefaultProbes.add(box, &container)
 	return container
-}
-
-// add adds TCP probes that the user did not write: readiness and liveness, and with either a
-// startup probe, so that a model that loads for minutes is not killed.
-func (p DefaultProbes) add(box *ModelBox, container *corev1.Container) {
-	port, found := firstTCPPort(box)
-	off := box.Spec.DefaultProbes != nil && !*box.Spec.DefaultProbes
-	if off || !found || container.LivenessProbe != nil && container.ReadinessProbe != nil {
-		return
-	}
-	probe := func(times ProbeTimes) *corev1.Probe {
-		return &corev1.Probe{
-			ProbeHandler:     corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
-			PeriodSeconds:    times.PeriodSeconds,
-			FailureThreshold: times.FailureThreshold,
-		}
-	}
-	container.ReadinessProbe = cmp.Or(container.ReadinessProbe, probe(p.Readiness))
-	container.LivenessProbe = cmp.Or(container.LivenessProbe, probe(p.Liveness))
-	container.StartupProbe = cmp.Or(container.StartupProbe, probe(p.Startup))
-}
-
-// firstTCPPort returns the number of the container port behind the first TCP
-// port.
-func firstTCPPort(box *ModelBox) (int32, bool) {
-	for _, port := range box.Spec.Ports {
-		if port.protocol() == corev1.ProtocolTCP {
-			number, _ := port.containerPort(box)
-			return number, true
-		}
-	}
-	return 0, false
-}
-
-// containerPorts returns the ports of the main container: each number once,
-// with a name if a Service's port refers to it, and without those of sidecars.
-func containerPorts(box *ModelBox) []corev1.ContainerPort {
-	var ports []corev1.ContainerPort
-	for _, port := range box.Spec.Ports {
-		number, isSidecars := port.containerPort(box)
-		if isSidecars {
-			continue
-		}
-		name := port.targetPort().StrVal
-		listed := slices.IndexFunc(ports, func(p corev1.ContainerPort) bool { return p.ContainerPort == number })
-		if listed >= 0 {
-			ports[listed].Name = cmp.Or(ports[listed].Name, name)
-			continue
-		}
-		ports = append(ports, corev1.ContainerPort{Name: name, ContainerPort: number, Protocol: port.protocol()})
-	}
-	return ports
-}
-
-// protocol returns the protocol with its default filled in.
-func (p *Port) protocol() corev1.Protocol { return cmp.Or(p.Protocol, corev1.ProtocolTCP) }
-
-// targetPort returns the target port with its default filled in.
-func (p *Port) targetPort() intstr.IntOrString {
-	if p.TargetPort == nil {
-		return intstr.FromInt32(p.Port)
-	}
-	return *p.TargetPort
-}
-
-// containerPort returns the number of the container port, and whether it is a sidecar's. A name
-// that no sidecar gives to a port is the main container's, for the first of the ports with it.
-func (p *Port) containerPort(box *ModelBox) (number int32, isSidecars bool) {
-	target := p.targetPort()
-	if target.Type == intstr.Int {
-		return target.IntVal, false
-	}
-	ends := func(c corev1.Container) bool { // its ports receive no traffic
-		return c.RestartPolicy == nil || *c.RestartPolicy != corev1.ContainerRestartPolicyAlways
-	}
-	for _, container := range slices.Concat(box.Spec.Sidecars, slices.DeleteFunc(slices.Clone(box.Spec.InitContainers), ends)) {
-		for _, port := range container.Ports {
-			if port.Name == target.StrVal {
-				return port.ContainerPort, true
-			}
-		}
-	}
-	first := slices.IndexFunc(box.Spec.Ports, func(other Port) bool { return other.targetPort() == target })
-	return box.Spec.Ports[first].Port, false
-}
-
-// completeVolumes sets the API server's defaults where Metacontroller would not leave them alone,
-// in place: in a list of items without names, and in a volume without a source, to which the
-// emptyDir would stick when it gets one.
-func completeVolumes(volumes []corev1.Volume) {
-	for i := range volumes {
-		if volumes[i].VolumeSource == (corev1.VolumeSource{}) {
-			volumes[i].EmptyDir = &corev1.EmptyDirVolumeSource{}
-		}
-		if volumes[i].Projected == nil {
-			continue
-		}
-		for j := range volumes[i].Projected.Sources {
-			completeSource(&volumes[i].Projected.Sources[j])
-		}
-	}
-}
-
-// The API server's defaults in projected sources, in seconds.
-const (
-	tokenExpiration          = int64(3600)
-	certificateMaxExpiration = int32(86400)
-)
-
-func completeSource(source *corev1.VolumeProjection) {
-	if token := source.ServiceAccountToken; token != nil && token.ExpirationSeconds == nil {
-		token.ExpirationSeconds = new(tokenExpiration)
-	}
-	if certificate := source.PodCertificate; certificate != nil && certificate.MaxExpirationSeconds == nil {
-		certificate.MaxExpirationSeconds = new(certificateMaxExpiration)
-	}
-	if source.DownwardAPI == nil {
-		return
-	}
-	for _, file := range source.DownwardAPI.Items {
-		if file.FieldRef != nil {
-			file.FieldRef.APIVersion = cmp.Or(file.FieldRef.APIVersion, "v1")
-		}
-		if amount := file.ResourceFieldRef; amount != nil && amount.Divisor.IsZero() {
-			amount.Divisor = *resource.NewQuantity(0, resource.DecimalSI) // which means 1
-		}
-	}
 }

@@ -20,7 +20,7 @@ func TestAnAdoptedDeploymentIsNotUpdated(t *testing.T) {
 	const request = `{"parent":{"apiVersion":"model.github.com/v1","kind":"ModelBox","metadata":{"name":"b","namespace":"n","uid":"u","generation":1},"spec":{"image":"nginx:2","serviceType":"None"}},
 		"children":{"Deployment.apps/v1":{"b":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b","namespace":"n","uid":"d"},
 			"spec":{"selector":SELECTOR,"template":{"metadata":{"labels":{"modelbox":"b"}},"spec":{"containers":[{"name":"b","image":"nginx:1"}]}}}}},"Service.v1":{}},
-		"related":{"Service.v1":{}},"finalizing":false}`
+		"related":{"Service.v1":{},"Pod.v1":{}},"finalizing":false}`
 	kept := func(selector string) bool {
 		answer, err := modelbox.Controller().Call(metacontroller.SyncHook, time.Unix(0, 0), []byte(strings.Replace(request, "SELECTOR", selector, 1)))
 		require.NoError(t, err)
@@ -33,7 +33,7 @@ func TestAnAdoptedDeploymentIsNotUpdated(t *testing.T) {
 	require.True(t, kept(`{"matchLabels":{"modelbox":"b"},"matchExpressions":[{"key":"x","operator":"NotIn","values":["`+strings.Repeat("v", 60)+`"]}]}`))
 
 	before, _, _ := strings.Cut(request, `"children":`)
-	created := ask(t, before+`"children":{"Deployment.apps/v1":{},"Service.v1":{}},"related":{"Service.v1":{}},"finalizing":false}`)
+	created := ask(t, before+`"children":{"Deployment.apps/v1":{},"Service.v1":{}},"related":{"Service.v1":{},"Pod.v1":{}},"finalizing":false}`)
 	_, hash, _ := strings.Cut(created, `"operetta.dev/hash":"`)
 	hash, _, _ = strings.Cut(hash, `"`)
 	forged := strings.Replace(request, `"uid":"d"`, `"uid":"d","annotations":{"operetta.dev/hash":"`+hash+`"}`, 1)

@@ -3,19 +3,39 @@ package modelbox
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// summary returns how far the Deployment is. The progress deadline of a template that is
-// being replaced does not count.
-func summary(observed observed, differs metacontroller.Difference) operator.Summary {
-	rollout := observed.deployment.Rollout()
-	if d := observed.deployment; d != nil && slices.Contains(differs.Outdated, d.Ref()) {
+// summary returns how far the Deployment is, and what one of its Pods waits for. What is said of a
+// template that is being replaced, such as its progress deadline, does not count.
+func summary(box *ModelBox, request metacontroller.Observed, observed observed, differs metacontroller.Difference) (operator.Summary, error) {
+	d, rollout := observed.deployment, observed.deployment.Rollout()
+	isOld := d == nil || slices.Contains(differs.Outdated, d.Ref()) || !rollout.IsObserved()
+	if isOld {
 		rollout.Deadline = ""
 	}
-	return rollout.Summary()
+	rollout.IsPaused = rollout.IsPaused && !box.Spec.Paused
+	summary := rollout.Summary()
+	switch {
+	case isOld, summary.State == operator.Done, summary.Reason == operator.ReasonPaused, summary.Reason == operator.ReasonReplicaFailure:
+		return summary, nil
+	case box.Spec.Paused && summary.Reason == operator.ReasonRollingOut:
+		summary.Reason = operator.ReasonPaused
+		summary.Message += "; set spec.paused to false to go on"
+		return summary, nil
+	}
+	pod, err := waitingPod(box, request)
+	if err != nil || pod == nil {
+		return summary, err
+	}
+	summary.Message = strings.TrimSuffix(summary.Message, ".") + "; " + pod.Name + ": " + pod.Status.Activity()
+	if summary.State == operator.Progressing && pod.Status.IsStuck() {
+		summary.State = operator.Degraded
+	}
+	return summary, nil
 }
 
 // progress copies the numbers and addresses that are observed.
@@ -28,15 +48,19 @@ func progress(box *ModelBox, observed observed) Status {
 		status.AvailableReplicas = d.Status.AvailableReplicas
 		status.Ready = fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, d.Rollout().Wanted)
 	}
-	if observed.service == nil {
+	service := observed.service(serviceName(box))
+	if service == nil {
 		return status
 	}
-	status.ServiceType = observed.service.Spec.Type
-	status.ClusterIP = observed.service.Spec.ClusterIP
-	if observed.service.isHeadless() {
+	status.ServiceType = service.Spec.Type
+	status.ClusterIP = service.Spec.ClusterIP
+	if service.isHeadless() {
 		status.ServiceType = ServiceHeadless
 	}
-	for _, port := range observed.service.Spec.Ports {
+	if len(service.Status.LoadBalancer.Ingress) > 0 {
+		status.LoadBalancer = &service.Status.LoadBalancer
+	}
+	for _, port := range service.Spec.Ports {
 		if port.NodePort != 0 {
 			status.NodePorts = append(status.NodePorts, port)
 		}

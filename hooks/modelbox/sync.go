@@ -7,7 +7,7 @@ import (
 
 type result = metacontroller.Result[Status]
 
-// sync asks for the Deployment and the Service, and reports on the observed
+// sync asks for the Deployment and the Services, and reports on the observed
 // ones.
 func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, error) {
 	observed, err := observe(box, request)
@@ -19,7 +19,11 @@ func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, er
 	if err != nil {
 		return result{}, err
 	}
+	summary, err := summary(box, request, observed, differs)
+	if err != nil {
+		return result{}, err
+	}
 	report := operator.NewReport(box, box.Status.Status, request, differs)
-	report.SetSummary(report.With(summary(observed, differs)), operator.ConditionProgressing, operator.ConditionDegraded)
-	return operator.Answer(report, box.Status, progress(box, observed), withoutBlockedService(wanted, observed.service)), nil
+	report.SetSummary(report.With(summary), operator.ConditionProgressing, operator.ConditionDegraded)
+	return operator.Answer(report, box.Status, progress(box, observed), withoutBlockedServices(wanted, observed)), nil
 }

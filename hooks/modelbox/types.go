@@ -22,8 +22,9 @@ import (
 // +kubebuilder:printcolumn:name="Service type",type=string,JSONPath=`.status.serviceType`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || self.spec.sidecars.all(c, c.name != self.metadata.name)",message="spec.sidecars: a sidecar cannot have the name of the ModelBox, which the main container has: rename the sidecar"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || self.spec.initContainers.all(c, c.name != self.metadata.name)",message="spec.initContainers: an init container cannot have the name of the ModelBox, which the main container has: rename the init container"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || self.spec.sidecars.all(c, c.name != (has(self.spec.containerName) ? self.spec.containerName : self.metadata.name))",message="spec.sidecars: a sidecar cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the sidecar, or write another containerName"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || self.spec.initContainers.all(c, c.name != (has(self.spec.containerName) ? self.spec.containerName : self.metadata.name))",message="spec.initContainers: an init container cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the init container, or write another containerName"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.services) || self.spec.services.all(s, s.name != (has(self.spec.service) && has(self.spec.service.name) ? self.spec.service.name : self.metadata.name))",message="spec.services: a Service cannot have the name of the one that ports and serviceType describe, which is service.name or else that of the ModelBox: rename one of them"
 type ModelBox struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -41,7 +42,7 @@ type ModelBox struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resourceClass) || self.resourceClass == 'custom'",message="resources need resourceClass custom: set resourceClass to custom, or remove resources"
 // +kubebuilder:validation:XValidation:rule="!has(self.resourceClass) || self.resourceClass != 'custom' || has(self.resources)",message="resourceClass custom needs resources: set resources, or set resourceClass to small, medium or large"
-// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer'] || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or remove nodePort"
+// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer'] || !has(self.ports) || self.ports.all(p, !has(p.nodePort) || p.nodePort == 0)",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or remove nodePort"
 // +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType == 'None' || (has(self.ports) && size(self.ports) > 0)",message="serviceType needs ports: set ports, or remove serviceType"
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) == 0 || !has(oldSelf.ports) || size(oldSelf.ports) == 0 || (has(self.serviceType) && self.serviceType == 'None') || (has(oldSelf.serviceType) && oldSelf.serviceType == 'None') || (has(self.serviceType) && self.serviceType == 'Headless') == (has(oldSelf.serviceType) && oldSelf.serviceType == 'Headless')",message="serviceType cannot be changed from or to Headless directly: set it to None first, and to the new type once the Service is deleted"
 // +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || !has(self.initContainers) || [self.initContainers.map(i, i.name)].all(names, self.sidecars.all(s, !(s.name in names)))",message="a sidecar and an init container have the same name: rename one of them"
@@ -49,7 +50,17 @@ type ModelBox struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.sidecars.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="a sidecar's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.initContainers.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, m.name in names)))",message="an init container's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.podLabels) || !('modelbox' in self.podLabels)",message="podLabels: the label modelbox is used to select the Pods: use another key"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || (has(self.serviceType) && self.serviceType == 'LoadBalancer') || (!(has(self.service.loadBalancerClass) || has(self.service.loadBalancerSourceRanges) || has(self.service.allocateLoadBalancerNodePorts)) && (!has(self.service.externalTrafficPolicy) || (has(self.serviceType) ? self.serviceType == 'NodePort' : has(self.ports) && self.ports.exists(p, has(p.nodePort) && p.nodePort != 0))))",message="service: loadBalancerClass, loadBalancerSourceRanges and allocateLoadBalancerNodePorts need serviceType LoadBalancer, and externalTrafficPolicy that or NodePort: set serviceType, or remove them"
+// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || self.rollingUpdate == '25%' || !(has(self.maxSurge) || has(self.maxUnavailable) || (has(self.strategy) && self.strategy == 'Recreate'))",message="rollingUpdate is both maxSurge and maxUnavailable, of the strategy RollingUpdate: remove rollingUpdate, or what stands beside it"
+// +kubebuilder:validation:XValidation:rule="!has(self.strategy) || self.strategy != 'Recreate' || !(has(self.maxSurge) || has(self.maxUnavailable))",message="the strategy Recreate deletes all Pods at once: remove maxSurge and maxUnavailable, or write strategy RollingUpdate"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || !has(self.maxSurge) || ![self.maxUnavailable, self.maxSurge].all(n, type(n) == int ? n == 0 : n.matches('^0+%$'))",message="with neither maxUnavailable nor maxSurge no Pod could be updated: write at least 1 for one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > (has(self.minReadySeconds) ? self.minReadySeconds : 3)",message="progressDeadlineSeconds must be longer than minReadySeconds, or no update could end in time"
+// +kubebuilder:validation:XValidation:rule="[self.?livenessProbe.?httpGet.?port, self.?livenessProbe.?tcpSocket.?port, self.?readinessProbe.?httpGet.?port, self.?readinessProbe.?tcpSocket.?port, self.?startupProbe.?httpGet.?port, self.?startupProbe.?tcpSocket.?port, self.?lifecycle.?postStart.?httpGet.?port, self.?lifecycle.?postStart.?tcpSocket.?port, self.?lifecycle.?preStop.?httpGet.?port, self.?lifecycle.?preStop.?tcpSocket.?port].all(p, !p.hasValue() || type(p.value()) == int || (has(self.ports) && self.ports.exists(q, (has(q.name) && q.name == p.value()) || (has(q.targetPort) && q.targetPort == p.value()))) || (has(self.services) && self.services.exists(s, s.ports.exists(q, (has(q.name) && q.name == p.value()) || (has(q.targetPort) && q.targetPort == p.value())))))",message="a probe or lifecycle handler names a port that ports do not have: write the number, or the name of one of ports"
 type Spec struct {
+	MainContainer `json:",inline"`
+	PodFields     `json:",inline"`
+	RolloutFields `json:",inline"`
+
 	// Name is the application's name and the value of the label
 	// app.kubernetes.io/name. It defaults to the name of the ModelBox.
 	// +optional
@@ -67,20 +78,20 @@ type Spec struct {
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"`
 	// RollingUpdate is the share ("30%") or the number of Pods that an update
-	// may take away, and may add, at a time.
+	// may take away, and may add, at a time: maxUnavailable and maxSurge in one.
+	// It defaults to 25%.
 	// +optional
-	// +kubebuilder:default="25%"
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=10
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 999999999 : self.matches('^([1-9][0-9]?%|100%|[1-9][0-9]{0,8})$')",message="use a percentage from 1% to 100%, or a number of Pods of at least 1: with 0 no Pod could be updated"
 	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty"`
 	// Ports are the ports of the Service, and of the container behind it.
-	// Without ports there is no Service.
+	// Without ports there is no Service. A probe may ask for a port by its name.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same number, which is not possible even with different protocols: change one of them, or serve the other protocol with a second ModelBox"
-	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort)).map(p, p.nodePort)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same nodePort: change one of them, or remove it to have one allocated"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort) && p.nodePort != 0).map(p, p.nodePort)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same nodePort: change one of them, or remove it to have one allocated"
 	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.name)).map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",message="two ports have the same name: rename one of them, or remove its name to get the default"
 	Ports []Port `json:"ports,omitempty"`
 	// ServiceType is how the Service is reached. Headless is a ClusterIP
@@ -89,6 +100,15 @@ type Spec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer;Headless;None
 	ServiceType ServiceType `json:"serviceType,omitempty"`
+	// Service has the name, the annotations and other settings of the Service.
+	// +optional
+	Service *MainService `json:"service,omitempty"`
+	// Services are further Services in front of the Pods.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=10
+	Services []FurtherService `json:"services,omitempty"`
 
 	// ResourceClass sizes the main container. Small requests 250m CPU and 256Mi
 	// and is limited to 500m and 512Mi, medium 500m and 1Gi, limited to 1 and
@@ -140,8 +160,10 @@ type Spec struct {
 	// +optional
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 	// DefaultProbes gives the main container a TCP liveness and readiness
-	// probe on the first TCP port, for each of the two that is not written
-	// here, and a startup probe that grants it five minutes to open the port.
+	// probe on its first TCP port, for each of the two that is not written
+	// here, and a startup probe that grants it five minutes to open the port, or
+	// longer where a probe that is written here does. Ports of sidecars are not
+	// asked.
 	// +optional
 	// +kubebuilder:default=true
 	DefaultProbes *bool `json:"defaultProbes,omitempty"`
@@ -152,6 +174,7 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="a sidecar has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, [c.?livenessProbe.?httpGet.?port, c.?livenessProbe.?tcpSocket.?port, c.?readinessProbe.?httpGet.?port, c.?readinessProbe.?tcpSocket.?port, c.?startupProbe.?httpGet.?port, c.?startupProbe.?tcpSocket.?port, c.?lifecycle.?postStart.?httpGet.?port, c.?lifecycle.?postStart.?tcpSocket.?port, c.?lifecycle.?preStop.?httpGet.?port, c.?lifecycle.?preStop.?tcpSocket.?port].all(p, !p.hasValue() || type(p.value()) == int || (has(c.ports) && c.ports.exists(q, has(q.name) && q.name == p.value()))))",message="a probe or lifecycle handler of a sidecar names a port that its ports do not have: write the number, or correct the name"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// InitContainers run before the others. One with restartPolicy Always
 	// keeps running beside them.
@@ -160,6 +183,7 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="an init container has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, [c.?livenessProbe.?httpGet.?port, c.?livenessProbe.?tcpSocket.?port, c.?readinessProbe.?httpGet.?port, c.?readinessProbe.?tcpSocket.?port, c.?startupProbe.?httpGet.?port, c.?startupProbe.?tcpSocket.?port, c.?lifecycle.?postStart.?httpGet.?port, c.?lifecycle.?postStart.?tcpSocket.?port, c.?lifecycle.?preStop.?httpGet.?port, c.?lifecycle.?preStop.?tcpSocket.?port].all(p, !p.hasValue() || type(p.value()) == int || (has(c.ports) && c.ports.exists(q, has(q.name) && q.name == p.value()))))",message="a probe or lifecycle handler of an init container names a port that its ports do not have: write the number, or correct the name"
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Volumes can be mounted into all containers.
 	// +optional
@@ -209,44 +233,6 @@ type Spec struct {
 // +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="the value of a label must consist of at most 63 letters, digits, hyphens, underscores and dots, and begin and end with a letter or digit"
 type LabelValue string
 
-// Port is a port of the Service.
-type Port struct {
-	// Name is filled in with port-<number> where several ports need one.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="write lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
-	Name string `json:"name,omitempty"`
-	// Port is the port of the Service.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	Port int32 `json:"port"`
-	// TargetPort is the port of the container, by number or by name. It
-	// defaults to port. A name that no sidecar gives to one of its ports
-	// becomes the name of the main container's port of number port.
-	// +optional
-	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:MaxLength=15
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="use a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and hyphens with at least one letter"
-	TargetPort *intstr.IntOrString `json:"targetPort,omitempty"`
-	// NodePort is the port on every node. It is chosen by the cluster where it
-	// is left out.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	NodePort int32 `json:"nodePort,omitempty"`
-	// Protocol is TCP, which is the default, UDP or SCTP.
-	// +optional
-	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
-	Protocol corev1.Protocol `json:"protocol,omitempty"`
-	// AppProtocol names the protocol above it, "kubernetes.io/h2c" for
-	// example.
-	// +optional
-	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="use a name such as http or kubernetes.io/h2c: at most 63 letters, digits, hyphens, underscores and dots, optionally after a domain and a slash"
-	AppProtocol *string `json:"appProtocol,omitempty"`
-}
-
 // Resources are requests and limits.
 type Resources struct {
 	// Requests are reserved for the container.
@@ -257,16 +243,10 @@ type Resources struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=10
 	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
+	// Claims are those of resourceClaims that the container gets.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=10
+	Claims []corev1.ResourceClaim `json:"claims,omitempty"`
 }
-
-// ServiceType is how the Service is reached.
-type ServiceType string
-
-// The types of Service.
-const (
-	ServiceClusterIP    ServiceType = "ClusterIP"
-	ServiceNodePort     ServiceType = "NodePort"
-	ServiceLoadBalancer ServiceType = "LoadBalancer"
-	ServiceHeadless     ServiceType = "Headless"
-	ServiceNone         ServiceType = "None"
-)

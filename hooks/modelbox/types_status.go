@@ -23,8 +23,8 @@ type Status struct {
 	// UpdatedReplicas is the number of Pods of the newest template.
 	// +optional
 	UpdatedReplicas int32 `json:"updatedReplicas"`
-	// AvailableReplicas is the number of Pods that have been ready for three
-	// seconds.
+	// AvailableReplicas is the number of Pods that have been ready for
+	// minReadySeconds.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas"`
 	// Selector selects the Pods, as autoscalers read it.
@@ -40,6 +40,27 @@ type Status struct {
 	// +optional
 	// +listType=atomic
 	NodePorts []NodePort `json:"nodePorts,omitempty"`
+	// LoadBalancer has the addresses of the load balancer.
+	// +optional
+	LoadBalancer *LoadBalancer `json:"loadBalancer,omitempty"`
+}
+
+// LoadBalancer is the state of a load balancer, in the words of a Service.
+type LoadBalancer struct {
+	// Ingress are its addresses.
+	// +optional
+	// +listType=atomic
+	Ingress []Ingress `json:"ingress,omitempty"`
+}
+
+// Ingress is an address of a load balancer, which has one of the two.
+type Ingress struct {
+	// IP is its address.
+	// +optional
+	IP string `json:"ip,omitempty"`
+	// Hostname is its name in DNS.
+	// +optional
+	Hostname string `json:"hostname,omitempty"`
 }
 
 // NodePort is a port of the Service and its port on every node.

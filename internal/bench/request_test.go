@@ -157,7 +157,7 @@ func (m members) text(t testing.TB) []byte {
 func TestRequestsAreReal(t *testing.T) {
 	t.Parallel()
 	for s, wanted := range map[*sample]struct{ children, least, most int }{
-		ptr(read(t, "modelbox")):    {2, 10_000, 25_000},
+		ptr(read(t, "modelbox")):    {2, 20_000, 50_000}, // with its four Pods
 		ptr(read(t, "dataservice")): {35, 200_000, 400_000},
 		ptr(podSet(t, 100)):         {100, 100 * 4000, 100 * 8000},
 	} {

@@ -54,7 +54,7 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 			r.old = append(r.old, live(pods)...)
 		}
 	}
-	if r.newest != nil {
+	if r.newest != nil || r.Spec.Paused {
 		return
 	}
 	b.makeReplicaSet(r, hash, newest+1)
@@ -82,7 +82,7 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 }
 
 func (b *Builtin) scale(r *rollout) {
-	if r.newest == nil {
+	if r.newest == nil || r.Spec.Paused && len(r.old) > 0 {
 		return
 	}
 	want, have := *r.Spec.Replicas, int32(len(r.updated))
@@ -170,6 +170,9 @@ func (b *Builtin) setProgressing(r *rollout, status *appsv1.DeploymentStatus) {
 		}, touch)
 	}
 	switch {
+	case r.Spec.Paused:
+		set(corev1.ConditionUnknown, "DeploymentPaused", "Deployment is paused", false)
+		return
 	case r.made:
 		set(corev1.ConditionTrue, "NewReplicaSetCreated", "Created new replica set "+name, true)
 	case wasComplete:
