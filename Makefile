@@ -46,6 +46,9 @@ SHARDS        := 2
 # The types are below hooks/: to look there alone is faster.
 GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/... --shards $(SHARDS)
 
+# Metacontroller's examples, a module of its own.
+GENERATE_EXAMPLES := cd examples && $(GO) run ./cmd/examples generate --packages ./hooks/... --prefix examples- --namespace examples --service examples
+
 # The operators that `make unit KIND=...` can test alone.
 ALL_KINDS     := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
 
@@ -142,7 +145,7 @@ cluster-down: ## Take that cluster away
 ##@ To test
 
 .PHONY: test
-test: verify lint cover load test-release e2e ## Everything that must pass
+test: verify lint cover test-examples load test-release e2e ## Everything that must pass
 
 .PHONY: unit
 # Not one from the environment, where it may mean the program kind.
@@ -152,17 +155,23 @@ unit:
 	@OPERETTA_TEST_KIND=$(KIND) $(COMPUTES) $(GOTEST) -short ./hooks/$(KIND) ./hooks
 else
 unit: ## The fast inner loop: tests of the product, no cluster; KIND=podset tests one kind
-	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) unit-race unit-others
+	@$(MAKE) -j2 --keep-going --no-print-directory $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) unit-race unit-others unit-examples
 endif
 
 # Those that mostly wait and those that mostly compute, at the same time. What waits
 # among the latter begins, for at the end nothing would compute meanwhile.
 WAITS         := ./internal/cli ./internal/cli/workbench
-.PHONY: unit-race unit-others
+.PHONY: unit-race unit-others unit-examples
 unit-race:
 	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
 unit-others:
 	@$(COMPUTES) $(GOTEST) -short $(WAITS) $$($(GO) list -e ./... | sed 's|^$(MODULE)|.|' | grep -vxF "$$(printf '%s\n' $(addprefix ./,$(CONCURRENT)) $(WAITS) $(NEVER_SHORT))")
+unit-examples:
+	@cd examples && $(COMPUTES) $(GOTEST) -short ./...
+
+.PHONY: test-examples
+test-examples: ## Test Metacontroller's examples, written with Operetta
+	@cd examples && $(COMPUTES) $(GOTEST) -timeout $(TIMEOUT) ./...
 
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
@@ -209,6 +218,7 @@ lint: ## Lint, with the rules that keep hooks pure
 	cd e2e && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd e2e/defaults && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd e2e/native && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd examples && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: e2e
@@ -276,13 +286,16 @@ bench-requests: ## Record what make bench sends, on a real control plane
 .PHONY: generate
 generate: ## Write the CRDs, CompositeControllers, RBAC, the overlay of SHARDS=2 and the README's table
 	$(GENERATE)
+	$(GENERATE_EXAMPLES)
 
 .PHONY: verify
 verify: ## Fail when what is generated, formatted or tidied differs from what is committed
 	$(GENERATE) --check
+	$(GENERATE_EXAMPLES) --check
 	@unformatted="$$(gofmt -l $$(git ls-files "*.go"))"; test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	@large="$$(git ls-files -z | xargs -0 -r -I{} find {} -maxdepth 0 -size +512k 2>/dev/null)"; test -z "$$large" || { echo "no file of over 512 KiB belongs here: $$large"; exit 1; }
 	$(GO) mod tidy -diff
+	cd examples && $(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
 	cd e2e/native && $(GO) mod tidy -diff
 	cd e2e/defaults && $(GO) mod tidy -diff
@@ -292,7 +305,8 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 .PHONY: golden
 golden: ## Rewrite the expected outputs below testdata; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	@git --no-pager diff --stat -- testdata
+	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
+	@git --no-pager diff --stat -- testdata examples/testdata
 
 .PHONY: clean
 clean: ## Remove what was built here

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -36,22 +35,32 @@ func (p newProject) build(pkg string) {
 	p.run("go", "build", "-mod=mod", "-trimpath", "-ldflags=-s -w", "-o", "bin/program", pkg)
 }
 
-// adopt gives a new module the requirements of this one, which have all that go mod tidy
-// would find.
-func (p newProject) adopt(t *testing.T) {
-	root, err := os.Getwd()
+// tidy runs go mod tidy, which knows the sums of what this module requires, and finds nothing newer.
+func (p newProject) tidy(t *testing.T) {
+	sums, err := os.ReadFile("go.sum")
 	require.NoError(t, err)
-	for from, change := range map[string]func([]byte) []byte{
-		"go.sum": func(text []byte) []byte { return text },
-		"go.mod": func(text []byte) []byte {
-			return regexp.MustCompile(`(?m)^module .*$`).ReplaceAll(text, []byte("module example.com/acme/operators"))
-		},
-	} {
-		text, err := os.ReadFile(from)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(p.dir, from), change(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "go.sum"), sums, 0o600))
+	p.run("go", "mod", "tidy")
+	ours := (newProject{t, "."}).run("go", "list", "-m", "all")
+	for module := range strings.Lines(p.run("go", "list", "-m", "all")) {
+		if strings.HasPrefix(module, "k8s.io/") {
+			require.Contains(t, ours, "\n"+module)
+		}
 	}
-	p.run("go", "mod", "edit", "-require=github.com/operetta-dev/operetta@v0.0.0", "-replace=github.com/operetta-dev/operetta="+root)
+}
+
+// saysWhatToDoWithoutLogic runs make generate where the logic does not fit the types yet.
+func (p newProject) saysWhatToDoWithoutLogic(t *testing.T) {
+	logic := filepath.Join(p.dir, "hooks/webapp/children.go")
+	text, err := os.ReadFile(logic)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(logic, append(bytes.Clone(text), "\nvar _ = (&Spec{}).Missing\n"...), 0o600))
+	command := exec.Command("make", "generate")
+	command.Dir = p.dir
+	output, err := command.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(output), "until the logic is written, let sync return an error")
+	require.NoError(t, os.WriteFile(logic, text, 0o600))
 }
 
 // TestNewModule starts a module, adds a second kind to it, and does with it what the last lines
@@ -64,7 +73,7 @@ func TestNewModule(t *testing.T) {
 	(newProject{t, "."}).run("go", "build", "-trimpath", "-ldflags=-s -w", "-o", p.dir+"-operetta", "./cmd/operetta")
 	(newProject{t, "."}).run(p.dir+"-operetta", "new", "--module", "example.com/acme/operators", p.dir)
 	p.run(p.dir+"-operetta", "new", "RedisCache")
-	p.adopt(t)
+	p.tidy(t)
 	require.Empty(t, p.run("gofmt", "-l", "."))
 
 	p.build(".")
@@ -76,6 +85,7 @@ func TestNewModule(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), "  name: acme-operators-rediscache\n")
 	require.Contains(t, string(text), "namespace: acme-operators-system\n")
+	p.saysWhatToDoWithoutLogic(t)
 
 	p.run("go", "test", "-mod=mod", "-trimpath", "-short", "-vet=all", "./hooks", "-run", "^TestOperators$", "-update")
 	p.run("go", "test", "-mod=mod", "-trimpath", "-short", "./hooks", "-count=1") // against what was written
@@ -89,6 +99,7 @@ func TestNewModule(t *testing.T) {
 		require.Contains(t, p.run("bin/program", "simulate", sample), outcome)
 		require.Equal(t, 2, strings.Count(p.run("bin/program", "explore", sample, "--schedules", "10"), "schedules: 10, found: 0"))
 	}
+	p.makesOptionalChild(t)
 
 	// A CRD in which something is wrong is not written, and that in the program does not keep
 	// generate from writing another.
@@ -103,6 +114,36 @@ func TestNewModule(t *testing.T) {
 	require.Contains(t, string(output), "WebApp: child Deployment lives in a namespace and the parent does not")
 	require.NoError(t, os.WriteFile(types, text, 0o600))
 	p.run("bin/program", append([]string{"generate", "--check"}, installation...)...)
+}
+
+// makesOptionalChild adds a child that some specs want, and has it go and come.
+func (p newProject) makesOptionalChild(t *testing.T) {
+	change := func(path, old, with string) (undo func()) {
+		path = filepath.Join(p.dir, path)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), old)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, with, 1)), 0o600))
+		return func() { require.NoError(t, os.WriteFile(path, text, 0o600)) }
+	}
+	declared := change("hooks/webapp/webapp.go", "{Resource: metacontroller.Deployment,", "{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace}, {Resource: metacontroller.Deployment,")
+	asked := change("hooks/webapp/children.go", "	return []metacontroller.Object{deployment(parent), service(parent)}", `	all := []metacontroller.Object{deployment(parent), service(parent)}
+	if wantedReplicas(parent) > 1 {
+		all = append(all, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: parent.Name}})
+	}
+	return all`)
+	p.build(".")
+	text, err := os.ReadFile(filepath.Join(p.dir, "deploy/samples/webapp.yaml"))
+	require.NoError(t, err)
+	fewer := filepath.Join(t.TempDir(), "fewer.yaml")
+	require.NoError(t, os.WriteFile(fewer, bytes.Replace(text, []byte("replicas: 2"), []byte("replicas: 1"), 1), 0o600))
+	require.Contains(t, p.run("bin/program", "simulate", "deploy/samples/webapp.yaml", fewer), "- ConfigMap/hello")
+	schedule := filepath.Join(t.TempDir(), "schedule.txt")
+	require.NoError(t, os.WriteFile(schedule, []byte("calm 60\nedit WebApp/hello {\"spec\":{\"replicas\":1}}\ncalm 60\n"), 0o600))
+	p.run("bin/program", "explore", "deploy/samples/webapp.yaml", "--schedule", schedule)
+	declared()
+	asked()
+	p.build(".")
 }
 
 // TestNewKindHere adds a kind to a copy of this repository, where every kind owes more
@@ -136,7 +177,7 @@ func (p newProject) boundInQuota(t *testing.T, plural string) {
 
 // copyRepository copies what is needed to build and test the operators.
 func copyRepository(to string) error {
-	for _, name := range []string{"cmd", "deploy", "docs", "e2e", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "testdata"} {
+	for _, name := range []string{"cmd", "deploy", "docs", "e2e", "examples", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "testdata"} {
 		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(name)); err != nil {
 			return err
 		}

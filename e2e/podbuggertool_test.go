@@ -29,7 +29,7 @@ func newDebugTool(t *testing.T, ns, spec string) debugTool {
 func (d debugTool) pod(name string) {
 	d.t.Helper()
 	apply(d.t, fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: %s, labels: {app: shop}}, spec: {
-		initContainers: [{name: first, image: x}], containers: [{name: shop, image: x}]}}`, name), "--namespace="+d.ns)
+		initContainers: [{name: first, image: x}], containers: [{name: shop, image: x}], volumes: [{name: data, emptyDir: {}}]}}`, name), "--namespace="+d.ns)
 	kubectl(d.t, "patch", "pod", name, "--namespace="+d.ns, "--subresource=status", "--patch", `{"status":{"phase":"Running"}}`)
 }
 
@@ -115,11 +115,7 @@ func (d debugTool) run(job map[string]any) (stderr string, err error) {
 	spec := job["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
 	container := spec["containers"].([]any)[0].(map[string]any)
 	require.Equal(d.t, []any{"kubectl"}, container["command"])
-	args := []string{d.as(spec["serviceAccountName"].(string))}
-	for _, arg := range container["args"].([]any) {
-		args = append(args, strings.ReplaceAll(arg.(string), "$$", "$")) // as the kubelet does
-	}
-	stdout, stderr, err := controlPlane.Kubectl(args...)
+	stdout, stderr, err := controlPlane.RunDebugJob(d.ns, job)
 	require.Empty(d.t, stdout)
 	return stderr, err
 }
@@ -155,7 +151,9 @@ func TestDebugJobDoesWhatItIsFor(t *testing.T) {
 		selector: {matchLabels: {app: shop}}, image: "example.com/tools:1@sha256:`+strings.Repeat("0", 64)+`",
 		command: [sh, -c], args: ['--', '-x $(HOME) $$', ''], targetContainer: first, profile: netadmin,
 		env: [{name: PLAIN, value: 'a,b c'}, {name: OPTIONS, value: 'a=1,b="2"'}, {name: QUOTED, value: 'say "hi"'}, {name: EMPTY},
-		      {name: MONEY, value: '$$5 $(PLAIN) $'}, {name: LINES, value: "x=1\ny=2"}, {name: a.b-c, value: '"'}]}`)
+		      {name: MONEY, value: '$$5 $(PLAIN) $'}, {name: LINES, value: "x=1\ny=2"}, {name: a.b-c, value: '"'}],
+		stdin: true, tty: true, envFrom: [{prefix: A_, configMapRef: {name: shop}}, {secretRef: {name: shop-2, optional: true}}],
+		volumeMounts: [{name: data, mountPath: /data, readOnly: true}], securityContext: {runAsUser: 0, capabilities: {drop: [ALL]}}}`)
 	d.pod("web")
 	jobs := d.begin()
 	require.Len(t, jobs, 1)
@@ -177,7 +175,15 @@ func TestDebugJobDoesWhatItIsFor(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"name": "toolbox", "image": "example.com/tools:1@sha256:" + strings.Repeat("0", 64), "imagePullPolicy": "IfNotPresent",
 		"command": []any{"sh", "-c", "--", "-x $(HOME) $$", ""}, "targetContainerName": "first", "resources": map[string]any{},
-		"securityContext":          map[string]any{"capabilities": map[string]any{"add": []any{"NET_ADMIN", "NET_RAW"}}},
+		"securityContext": map[string]any{
+			"capabilities": map[string]any{"add": []any{"NET_ADMIN", "NET_RAW"}, "drop": []any{"ALL"}}, "runAsUser": float64(0),
+		},
+		"stdin": true, "tty": true,
+		"envFrom": []any{
+			map[string]any{"prefix": "A_", "configMapRef": map[string]any{"name": "shop"}},
+			map[string]any{"secretRef": map[string]any{"name": "shop-2", "optional": true}},
+		},
+		"volumeMounts":             []any{map[string]any{"name": "data", "mountPath": "/data", "readOnly": true}},
 		"terminationMessagePath":   "/dev/termination-log",
 		"terminationMessagePolicy": "File",
 	}, got)
@@ -185,6 +191,22 @@ func TestDebugJobDoesWhatItIsFor(t *testing.T) {
 	answer := parse(t, d.answer())
 	require.Equal(t, "1/1", answer["status"].(map[string]any)["ready"])
 	require.Empty(t, answer["children"], "the Job has done its work, and nothing allows anything any more")
+}
+
+// TestDebugJobSaysWhatTheAPIServerRefuses mounts volumes that the Pod does not have.
+func TestDebugJobSaysWhatTheAPIServerRefuses(t *testing.T) {
+	shipPermissions(t)
+	for mounts, want := range map[string]string{
+		`[{name: a, mountPath: /a}]`: "The Pod \"web\" is invalid: spec.ephemeralContainers[0].volumeMounts[0].name: Not found: \"a\"\n",
+		`[{name: a, mountPath: /a}, {name: b, mountPath: /b}]`: "The Pod \"web\" is invalid: \n" +
+			"* spec.ephemeralContainers[0].volumeMounts[0].name: Not found: \"a\"\n* spec.ephemeralContainers[0].volumeMounts[1].name: Not found: \"b\"\n",
+	} {
+		d := newDebugTool(t, namespace(t, "refused"), `{selector: {matchLabels: {app: shop}}, image: busybox, volumeMounts: `+mounts+`}`)
+		d.pod("web")
+		stderr, err := d.run(d.begin()[0])
+		require.Error(t, err)
+		require.Equal(t, want, stderr)
+	}
 }
 
 // A Job's second Pod finds the debug container of the first. It changes nothing, and

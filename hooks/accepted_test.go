@@ -128,6 +128,15 @@ func keyOf(asked simulate.Asked) string {
 	return fmt.Sprint(asked.New) + string(text)
 }
 
+// likeOf returns the content of a child, which is refused under any name.
+func likeOf(asked simulate.Asked) string {
+	child := asked
+	child.Desired = asked.Desired.DeepCopy()
+	child.Desired.SetName("")
+	unstructured.RemoveNestedField(child.Desired.Object, "metadata", "annotations", metacontroller.HashAnnotation)
+	return keyOf(child)
+}
+
 // addCases adds what the answers to the cases ask to create.
 func (a *acceptance) addCases(t *testing.T, controller metacontroller.Controller) {
 	for _, c := range cases(t) {

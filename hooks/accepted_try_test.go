@@ -157,7 +157,8 @@ func (a *acceptance) conditionsWhere(one *trial) (words string, isTold bool) {
 	}
 	refused := map[string]bool{}
 	world := one.spec.play(func(asked simulate.Asked) error {
-		if known := a.known[keyOf(asked)]; known != nil && len(known.refused) > 0 {
+		known := a.known[keyOf(asked)]
+		if known != nil && len(known.refused) > 0 || likeOf(asked) == likeOf(one.Asked) {
 			refused[simulate.RefOf(asked.Desired).String()] = true
 			return errors.New("it is refused")
 		}

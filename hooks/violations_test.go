@@ -132,6 +132,8 @@ func (v *violations) breakScalar(schema object, add func(constraint string, wron
 	case nil, "int64": // which has all integers
 	case "int32":
 		add("format", int64(1)<<31)
+	case "date-time":
+		add("format", "yesterday")
 	default:
 		require.Fail(v, "unknown format", schema["format"])
 	}
@@ -202,6 +204,9 @@ func (v *violations) instance(schema object, n int) any {
 	case "boolean":
 		return true
 	case "string":
+		if schema["format"] == "date-time" {
+			return "2026-01-02T03:04:05Z"
+		}
 		return fmt.Sprintf("a%d", n)
 	default:
 		least, _ := schema["minimum"].(float64)

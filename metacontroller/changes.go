@@ -2,6 +2,7 @@ package metacontroller
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/operetta-dev/operetta/internal/rawjson"
 )
@@ -65,8 +66,12 @@ func (c Controller) updates(observed *Snapshot, wanted Object) bool {
 		return false
 	}
 	if keep, ok := wanted.(*kept); ok {
-		value, _ := rawjson.Text(rawjson.Lookup(observed.raw, keep.path...))
-		return keep.path != nil && value != keep.value
+		raw := rawjson.Lookup(observed.raw, keep.path...)
+		value, isText := rawjson.Text(raw)
+		if !isText {
+			value = string(raw)
+		}
+		return keep.path != nil && value != fmt.Sprint(keep.value)
 	}
 	return observed.annotation(HashAnnotation) != wanted.GetAnnotations()[HashAnnotation]
 }

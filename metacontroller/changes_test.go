@@ -66,6 +66,16 @@ func TestKeptFieldChanges(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Changes{Updated: want}, answer.Changes, value)
 	}
+	for replicas, want := range map[int64]int{5: 0, 0: 1} {
+		controller := deployments()
+		controller.Sync = Sync(func(_ *greeting, seen Observed) (greetingResult, error) {
+			web, _ := seen.Children.Find("apps/v1", "Deployment", "web")
+			return greetingResult{Children: []Object{KeepWith(web, replicas, "spec", "replicas")}}, nil
+		})
+		answer, err := controller.Call(SyncHook, noon, keepRequest(t, false, false, live(`{"spec":{"replicas":5}}`)))
+		require.NoError(t, err)
+		require.Equal(t, want, answer.Changes.Updated, replicas)
+	}
 }
 
 func TestWithheldChildrenAreCounted(t *testing.T) {

@@ -30,6 +30,9 @@ type History struct {
 	// that a new custom resource would not have, and the lack of some that it
 	// would have.
 	Names, More, Fewer bool
+	// Again allows a Pod or a Job to be made again under the name of one that the hook has let
+	// go: one with a stable name is replaced when its template changes, or when it has ended.
+	Again bool
 	// Fields are paths that are not compared, such as spec.replicas.
 	Fields []string
 	// If limits the difference to some custom resources; nil means all.

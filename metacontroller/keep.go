@@ -27,7 +27,7 @@ type kept struct {
 	snapshot Snapshot
 	// path is the only field that changes, to value. It is nil if none does.
 	path  []string
-	value string
+	value any
 }
 
 // Keep returns a child that makes Metacontroller leave an observed object as it
@@ -48,10 +48,11 @@ func keep(observed Snapshot) *kept {
 	return child
 }
 
-// KeepWith is [Keep] with a new value for one string field. Use it for the last
-// update of a child before its deletion: the spec may no longer describe the
-// child, and the API server could refuse one that is built anew.
-func KeepWith(observed Snapshot, value string, path ...string) Object {
+// KeepWith is [Keep] with a new value for one field, a string or a number, of a child that is
+// updated in place. Use it for the last update of a child before its deletion, or while it
+// waits: the spec may no longer describe the child, and the API server could refuse one that
+// is built anew.
+func KeepWith[T string | int64](observed Snapshot, value T, path ...string) Object {
 	child := keep(observed)
 	child.path, child.value = path, value
 	return child

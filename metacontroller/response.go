@@ -113,9 +113,11 @@ func (c Controller) answerChild(req *request, object Object) (AnsweredChild, []b
 	if err != nil {
 		return child, nil, err
 	}
-	if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); exists && !child.Kept && !req.finalizing &&
-		declared.Update == InPlace && hasOtherSelector(&observed, wire) {
-		return c.answerChild(req, Keep(observed)) // each update would be refused
+	if observed, exists := req.children.Find(child.APIVersion, child.Kind, child.Name); exists && !child.Kept && declared.Update == InPlace {
+		if !req.finalizing && hasOtherSelector(&observed, wire) {
+			return c.answerChild(req, Keep(observed)) // each update would be refused
+		}
+		wire = withReplicas(&observed, wire)
 	}
 	// A kept child is sent unchanged, so nothing is stored. If a user has made
 	// it too large for Metacontroller, only this child cannot be applied.

@@ -18,7 +18,9 @@ func asked(d metacontroller.Difference) []string {
 	})
 }
 
-func missingMessage(d metacontroller.Difference, isOver bool) string {
+// missingMessage says which children are not created, and possible causes. The overdue ones have
+// been waited for longer than [ChildGrace].
+func missingMessage(d metacontroller.Difference, overdue []string) string {
 	var parts []string
 	if len(d.Conflicts) > 0 {
 		taken := make([]string, len(d.Conflicts))
@@ -31,8 +33,8 @@ func missingMessage(d metacontroller.Difference, isOver bool) string {
 		}
 		parts = append(parts, listed(taken)+advice)
 	}
-	if missing := asked(d); isOver {
-		parts = append(parts, listed(missing)+" not created after "+ChildGrace.String()+": the name may be taken, a quota or an admission webhook may refuse it, "+
+	if len(overdue) > 0 {
+		parts = append(parts, listed(overdue)+" not created after "+ChildGrace.String()+": the name may be taken, a quota or an admission webhook may refuse it, "+
 			"or a field may be invalid; "+eventsHint(d))
 	}
 	return strings.Join(parts, "; ")

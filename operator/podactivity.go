@@ -103,6 +103,18 @@ func isStarting(reason string) bool {
 	return slices.Contains([]string{"", "PodInitializing", "ContainerCreating"}, reason)
 }
 
+// Why says in the kubelet's words what the container waits for or how it ended, "" while it runs. It
+// contains nothing that its program writes.
+func (c *ContainerStatus) Why() string {
+	switch {
+	case c.State.Waiting != nil:
+		return c.waits()
+	case c.State.Terminated != nil:
+		return endOf(c.State.Terminated)
+	}
+	return ""
+}
+
 // waits says what the container waits for. The kubelet's sentence about a back-off tells the time
 // that it takes, which grows, and not the cause.
 func (c *ContainerStatus) waits() string {

@@ -6,18 +6,16 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// PreserveReplicas copies the number of replicas of an observed workload if the spec has none any
-// more and a hook had set it: Metacontroller would remove the field, and the API server default it
-// to 1. The error is that of [SetReplicas].
-func PreserveReplicas(workload metacontroller.Object, observed metacontroller.Snapshot, replicas *int32) error {
-	if replicas == nil || !observed.HasApplied("spec", "replicas") {
-		return nil
-	}
-	return SetReplicas(workload, *replicas)
+// KeepScaled is [metacontroller.Keep] for a workload of a kind that is updated in place, with
+// another number of replicas and nothing else: what a rollout leaves behind is scaled to 0, and
+// keeps the template that it had, whatever the spec says by now.
+func KeepScaled(observed metacontroller.Snapshot, replicas int32) metacontroller.Object {
+	return metacontroller.KeepWith(observed, int64(replicas), "spec", "replicas")
 }
 
 // SetReplicas sets the number of replicas of a Deployment or a StatefulSet that its hash must not
-// contain, so the workload is stamped here. The error is that of [metacontroller.Stamp].
+// contain, so the workload is stamped here. A number that others own needs nothing: what a hook
+// leaves out stays as it is. The error is that of [metacontroller.Stamp].
 func SetReplicas(workload metacontroller.Object, replicas int32) error {
 	if err := metacontroller.Stamp(workload); err != nil {
 		return err

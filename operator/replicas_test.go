@@ -60,3 +60,44 @@ func TestReplicasThatWereApplied(t *testing.T) {
 	require.True(t, areOurs(t, nil, applied))
 	require.False(t, areOurs(t, nil, scaled))
 }
+
+// TestAKeptWorkloadIsScaled: it says what is observed of the fields that were applied, and differs
+// in the number of replicas alone.
+func TestAKeptWorkloadIsScaled(t *testing.T) {
+	type parent struct {
+		APIVersion string `json:"apiVersion"`
+	}
+	type result = metacontroller.Result[map[string]any]
+	answered := func(keep func(metacontroller.Snapshot) metacontroller.Object) (child map[string]any, updated int) {
+		controller := metacontroller.Controller{
+			Parent:   metacontroller.Resource{APIVersion: "example.com/v1", Kind: "Toy", Plural: "toys"},
+			Children: []metacontroller.Child{{Resource: metacontroller.ReplicaSet, Update: metacontroller.InPlace}},
+			Sync: metacontroller.Sync(func(_ *parent, seen metacontroller.Observed) (result, error) {
+				set, _ := seen.Children.Find("apps/v1", "ReplicaSet", "web")
+				return result{Children: []metacontroller.Object{keep(set)}}, nil
+			}),
+		}
+		answer, err := controller.Call(metacontroller.SyncHook, time.Unix(0, 0), []byte(`{
+			"parent": {"apiVersion": "example.com/v1", "kind": "Toy", "metadata": {"name": "toy"}},
+			"children": {"ReplicaSet.apps/v1": {"web": {"apiVersion": "apps/v1", "kind": "ReplicaSet",
+				"metadata": {"name": "web", "labels": {"team": "theirs"}, "annotations": {"operetta.dev/hash": "0123456789abcdef",
+					"metacontroller.k8s.io/last-applied-configuration": "{\"spec\":{\"replicas\":2,\"template\":{\"spec\":{\"hostname\":\"a\"}}}}"}},
+				"spec": {"replicas": 3, "template": {"spec": {"hostname": "b", "restartPolicy": "Always"}}}}}}}`))
+		require.NoError(t, err)
+		var body struct {
+			Children []map[string]any `json:"children"`
+		}
+		require.NoError(t, json.Unmarshal(answer.Body, &body))
+		return body.Children[0], answer.Changes.Updated
+	}
+	kept, updated := answered(metacontroller.Keep)
+	require.Zero(t, updated)
+	spec := kept["spec"].(map[string]any)
+	require.Equal(t, map[string]any{"replicas": 3.0, "template": map[string]any{"spec": map[string]any{"hostname": "b"}}}, spec)
+	for replicas, want := range map[int32]int{0: 1, 3: 0} {
+		scaled, updated := answered(func(set metacontroller.Snapshot) metacontroller.Object { return KeepScaled(set, replicas) })
+		require.Equal(t, want, updated)
+		spec["replicas"] = float64(replicas)
+		require.Equal(t, kept, scaled)
+	}
+}

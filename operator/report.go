@@ -58,7 +58,7 @@ func (r *Report) begin() {
 	}
 	switch {
 	case missing.isOver, len(diff.Conflicts) > 0:
-		r.Summary = Summary{Failed, ReasonChildBlocked, missingMessage(diff, missing.isOver)}
+		r.Summary = Summary{Failed, ReasonChildBlocked, missingMessage(diff, r.overdue(asked, missing.isOver))}
 	case updating.isOver:
 		r.Summary = Summary{Failed, ReasonUpdateBlocked, notUpdatedMessage(diff)}
 	case len(diff.Missing) > 0:
@@ -71,6 +71,19 @@ func (r *Report) begin() {
 	}
 	r.pending = PendingChildren{MissingChildren: firstOf(asked), OutdatedChildren: firstOf(diff.NotUpdated)}
 	r.resyncAfter = Soonest(missing.retryAfter, updating.retryAfter)
+}
+
+// overdue returns the children that have been waited for too long: those of the old status, which
+// may list only the first.
+func (r *Report) overdue(asked []string, isOver bool) []string {
+	if !isOver {
+		return nil
+	}
+	old := slices.DeleteFunc(slices.Clone(asked), func(ref string) bool { return !slices.Contains(r.old.MissingChildren, ref) })
+	if len(old) == 0 || len(r.old.MissingChildren) >= maxPending {
+		return asked
+	}
+	return old
 }
 
 // With returns the summary for the conditions: the operator's own if the children are settled or it

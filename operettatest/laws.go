@@ -41,7 +41,8 @@ var lawsOfAnswers = []struct {
 	{"an edit of one child costs no other", ofSync, kind.editOfOneCostsNoOther,
 		"decode of a child only what the answer needs; what is kept, keep with metacontroller.Keep"},
 	{"a lost status changes nothing that is asked for", ofSync, kind.lostStatus,
-		"rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on"},
+		"rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on;" +
+			" one with a stable name that is made again on purpose is declared in Invariants.History with Again"},
 	{"hostile texts stay in their place", ofAnswers, kind.hostileTexts,
 		"pass on texts of observed objects in messages of conditions only, and as their reasons only words of your own"},
 	{"names that others may have are looked up", ofSync, kind.contestedNamesAreSelected,

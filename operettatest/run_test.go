@@ -201,7 +201,8 @@ func TestWrongOperatorsAreFound(t *testing.T) {
 		"drops the child that it has made": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
 		"another answer each time":         {"laws", "do not range over a map into a list: sort its keys; read no clock but request.Now"},
 		"copies annotations":               {"nothing_forged_is_passed_on", "restate an observed child with metacontroller.Keep, and copy no text from one"},
-		"drops the child without a status": {"laws", "rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on"},
+		"drops the child without a status": {"laws", "rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on;" +
+			" one with a stable name that is made again on purpose is declared in Invariants.History with Again"},
 		"Ready from the beginning": {"samples_survive_what_is_late",
 			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
 		"never Ready": {"samples_become_Ready", "operetta simulate with the sample tells the story"},

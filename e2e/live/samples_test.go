@@ -50,13 +50,7 @@ func (w *world) runDebugJobs() (stop func()) {
 				continue
 			}
 			for _, job := range jobs {
-				spec := at(job, "spec", "template", "spec")
-				args := []string{fmt.Sprintf("--as=system:serviceaccount:%s:%s", w.ns, at(spec, "serviceAccountName"))}
-				list, _ := at(spec, "containers", 0, "args").([]any)
-				for _, arg := range list {
-					args = append(args, strings.ReplaceAll(arg.(string), "$$", "$"))
-				}
-				_, _, _ = operetta.Kubectl(args...) // the result is seen on the Pod
+				_, _, _ = operetta.RunDebugJob(w.ns, job) // the result is seen on the Pod
 			}
 		}
 	}()

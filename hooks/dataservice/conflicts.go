@@ -51,14 +51,10 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 // keepReplicas leaves the number of replicas of a workload to others where the spec has none.
 // Of what must never run twice they may only stop the one Pod.
 func keepReplicas(u *unit, workload metacontroller.Object, observed *observedWorkload) error {
-	switch {
-	case u.said.Replica != nil || observed == nil:
+	if u.said.Replica != nil || observed == nil || !u.isSingle || observed.Spec.Replicas == nil || *observed.Spec.Replicas <= 1 {
 		return nil
-	case u.isSingle && observed.Spec.Replicas != nil && *observed.Spec.Replicas > 1:
-		return operator.SetReplicas(workload, 1)
-	default:
-		return operator.PreserveReplicas(workload, observed.Snapshot, observed.Spec.Replicas)
 	}
+	return operator.SetReplicas(workload, 1)
 }
 
 // keepPolicy copies the pod management policy of an observed StatefulSet, which

@@ -18,18 +18,13 @@ import (
 const selectorLabel = "modelbox"
 
 // children returns the Deployment and the Services.
-func (p Policy) children(box *ModelBox, observed observed) ([]metacontroller.Object, error) {
+func (p Policy) children(box *ModelBox) []metacontroller.Object {
 	deployment := p.deployment(box)
-	if observed := observed.deployment; box.Spec.Replicas == nil && observed != nil {
-		if err := operator.PreserveReplicas(deployment, observed.Snapshot, observed.Spec.Replicas); err != nil {
-			return nil, err
-		}
-	}
 	wanted := []metacontroller.Object{deployment}
 	for _, described := range wantedServices(box) {
 		wanted = append(wanted, service(box, described, deployment.Spec.Template.Spec.Containers[0].Ports))
 	}
-	return wanted, nil
+	return wanted
 }
 
 // deployment returns the Deployment that runs the Pods.

@@ -14,10 +14,7 @@ func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, er
 	if err != nil {
 		return result{}, err
 	}
-	wanted, err := p.children(box, observed)
-	if err != nil {
-		return result{}, err
-	}
+	wanted := p.children(box)
 	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err

@@ -64,10 +64,14 @@ func jobNames(tool *PodBuggerTool) (func(pod *observedPod) string, error) {
 }
 
 // job returns the Job that adds the container to a Pod.
-func (p Policy) job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1.Job {
+func (p Policy) job(tool *PodBuggerTool, pod *observedPod, name string) (*batchv1.Job, error) {
+	custom, err := tool.Spec.customContainer()
+	if err != nil {
+		return nil, err
+	}
 	labels := childLabels(tool, "injector")
 	labels[toolLabel] = tool.Name
-	return &batchv1.Job{
+	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: tool.Namespace, Labels: labels,
 			Annotations: map[string]string{podAnnotation: pod.Name, uidAnnotation: string(pod.UID)},
@@ -81,6 +85,10 @@ func (p Policy) job(tool *PodBuggerTool, pod *observedPod, name string) *batchv1
 			},
 		},
 	}
+	if custom != "" {
+		mountCustom(&job.Spec.Template, custom)
+	}
+	return job, nil
 }
 
 // podSpec returns the Pod of a Job. Its Pods fail rather than restart, so that

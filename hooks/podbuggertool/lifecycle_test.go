@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
 	"github.com/operetta-dev/operetta/operettatest"
@@ -15,6 +16,9 @@ const toolbox = `{selector: {matchLabels: {app: shop}}, image: "busybox:1"}`
 
 func TestPodsComeLaterAndAreReplaced(t *testing.T) {
 	stories(t, operettatest.Options{}, func(s story) {
+		s.Apply(`{apiVersion: v1, kind: Pod, metadata: {name: going, labels: {app: shop}, finalizers: [example.com/hold]}, spec: {containers: [{name: main, image: "nginx:1"}]}}`)
+		s.rests()
+		s.Delete("Pod/going") // it stays until its finalizer is removed, and gets no container
 		s.tool("toolbox", toolbox)
 		s.pod("stranger", "{app: other}")
 		s.rests()
@@ -40,6 +44,23 @@ func TestPodsComeLaterAndAreReplaced(t *testing.T) {
 		for _, line := range s.containers() {
 			require.True(s.t, strings.HasSuffix(line, ": toolbox=busybox:1"), line)
 		}
+	})
+}
+
+func TestContainerIsWhatIsAskedFor(t *testing.T) {
+	stories(t, operettatest.Options{}, func(s story) {
+		s.tool("toolbox", `{selector: {matchLabels: {app: shop}}, image: "busybox:1", stdin: true, tty: true, volumeMounts: [{name: data, mountPath: /data}]}`)
+		s.pod("other", "{app: shop}")
+		s.Apply(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: shop}}, spec: {
+			containers: [{name: main, image: "nginx:1"}], volumes: [{name: data, emptyDir: {}}]}}`)
+		s.rests()
+		require.Equal(s.t, []string{"web: toolbox=busybox:1"}, s.containers())
+		require.Contains(s.t, s.status("toolbox").Pods[0].Message, `kubectl said: The Pod "other" is invalid: spec.ephemeralContainers[0].volumeMounts[0].name: Not found: "data"`)
+		var pod corev1.Pod
+		s.Decode("Pod/web", &pod)
+		container := pod.Spec.EphemeralContainers[0]
+		require.True(s.t, container.Stdin && container.TTY)
+		require.Equal(s.t, []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}, container.VolumeMounts)
 	})
 }
 

@@ -133,7 +133,13 @@ func (p *observedPod) isAlive() bool {
 	return !p.Terminating && !p.Status.IsDone() && !isMirror
 }
 
-func (p *observedPod) isRunning() bool { return p.Status.Phase == corev1.PodRunning }
+// isOnNode reports whether a kubelet runs the Pod, which starts ephemeral containers also while
+// init containers run or hang.
+func (p *observedPod) isOnNode() bool {
+	return p.Status.Phase == corev1.PodRunning || slices.ContainsFunc(p.Status.Conditions, func(c operator.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue
+	})
+}
 
 // has reports whether the Pod has a container of a name of its own.
 func (p *observedPod) has(name string) bool {
@@ -153,17 +159,17 @@ func (p *observedPod) debugState(name string) debugState {
 	if i < 0 {
 		return debugState{what: "not started yet"}
 	}
-	switch state := p.Status.Ephemeral[i].State; {
+	debug := &p.Status.Ephemeral[i]
+	switch state := debug.State; {
 	case state.Running != nil:
 		return debugState{what: "running", hasStarted: true}
 	case state.Terminated != nil && state.Terminated.ExitCode != 0:
-		what := fmt.Sprintf("it has failed: %s, exit code %d", cmp.Or(state.Terminated.Reason, "Error"), state.Terminated.ExitCode)
-		return debugState{what, true, true, true}
+		return debugState{"it has failed: " + debug.Why(), true, true, true}
 	case state.Terminated != nil:
 		return debugState{what: "terminated: " + cmp.Or(state.Terminated.Reason, "without a reason"), hasStarted: true}
 	case state.Waiting != nil && state.Waiting.Reason != "":
 		isStarting := state.Waiting.Reason == "ContainerCreating" || state.Waiting.Reason == "PodInitializing"
-		return debugState{what: "waiting: " + state.Waiting.Reason, isBroken: !isStarting}
+		return debugState{what: "waiting: " + debug.Why(), isBroken: !isStarting}
 	}
 	return debugState{what: "not started yet"}
 }
@@ -223,19 +229,26 @@ func (w *observed) kubectlError(job *observedJob) string {
 	return ""
 }
 
-// firstLine returns the first line that is no warning, shortened. Later ones are hidden: some
-// errors of the API server print whole containers with their variables.
+// firstLine returns the first line that is no warning, with the next one if that is where its
+// sentence begins, shortened. Later ones are hidden: some errors of the API server print whole
+// containers with their variables.
 func firstLine(text string) string {
 	const most = 300
+	heading := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "Warning:") {
 			continue
 		}
+		if heading == "" && strings.HasSuffix(line, ":") {
+			heading = line + " "
+			continue
+		}
+		line = heading + strings.TrimPrefix(line, "* ")
 		if len(line) > most {
 			line = strings.ToValidUTF8(line[:most], "") + "…"
 		}
 		return line
 	}
-	return ""
+	return strings.TrimSpace(heading)
 }

@@ -42,7 +42,7 @@ func (p Policy) candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, err
 		switch {
 		case has >= 0:
 			c.setContainer(tool, pod.Spec.EphemeralContainers[has].Image)
-		case !pod.isRunning():
+		case !pod.isOnNode():
 			c.state, c.message, c.again = PodWaiting, pod.Status.Activity(), metacontroller.RelatedResync
 		case pod.has(tool.Name):
 			c.state, c.message = PodFailed, "the Pod has a container of its own of the name "+tool.Name+": give the tool another"
@@ -80,12 +80,16 @@ func (c *candidate) setContainer(tool *PodBuggerTool, image string) {
 
 // checkedNames returns the names of the Jobs, or an error if a Job would be too large.
 func (p Policy) checkedNames(tool *PodBuggerTool, pod *observedPod) (func(*observedPod) string, error) {
-	size, err := metacontroller.AppliedSize(p.job(tool, pod, ""))
+	job, err := p.job(tool, pod, "")
+	if err != nil {
+		return nil, err
+	}
+	size, err := metacontroller.AppliedSize(job)
 	if err != nil {
 		return nil, fmt.Errorf("the Job for %s: %w", pod.Ref(), err)
 	}
 	if size > maxJobBytes {
-		return nil, fmt.Errorf("a Job would have %d bytes, of which Metacontroller can apply %d: make spec.command, spec.args or spec.env smaller", size, maxJobBytes)
+		return nil, fmt.Errorf("a Job would have %d bytes, of which Metacontroller can apply %d: make spec.command, spec.args, spec.env or spec.envFrom smaller", size, maxJobBytes)
 	}
 	return jobNames(tool)
 }

@@ -101,6 +101,7 @@ func TestJobNames(t *testing.T) {
 		"args":    func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Args = []string{"sh"} },
 		"env":     func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Env = []EnvVar{{Name: "A"}} },
 		"target":  func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.TargetContainer = "web" },
+		"stdin":   func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Stdin = true },
 		"profile": func(tool *PodBuggerTool, _ *observedPod) { tool.Spec.Profile = "netadmin" },
 	} {
 		other := name(change)

@@ -1,6 +1,8 @@
 package podbuggertool
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,6 +35,10 @@ func kubectlDebug(cluster metacontroller.Cluster, pod *corev1.Pod) error {
 			container.Image = value
 		case flag == "--container":
 			container.Name = value
+		case flag == "--custom":
+			if err := json.Unmarshal([]byte(pod.Annotations[customAnnotation]), &container.EphemeralContainerCommon); err != nil {
+				return fmt.Errorf("%s does not contain a valid container spec: %w", value, err)
+			}
 		case flag == "--target":
 			container.TargetContainerName = value
 		case i == 2:

@@ -60,7 +60,7 @@ func judge(status *Status, isStuck bool) operator.Summary {
 	case isStuck:
 		summary.State, summary.Reason = operator.Failed, "ContainerFailed"
 	case status.NotRunning > 0:
-		summary.State, summary.Reason = operator.Progressing, "ContainerNotRunning"
+		summary.State, summary.Reason = operator.Degraded, "ContainerNotRunning"
 	case status.Pending > 0:
 		summary.State, summary.Reason = operator.Progressing, "Injecting"
 	case wanted == 0:

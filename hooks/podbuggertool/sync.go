@@ -22,7 +22,10 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 		return result{}, err
 	}
 	decide(tool, o, candidates, request.Now)
-	wanted := p.children(tool, o, candidates)
+	wanted, err := p.children(tool, o, candidates)
+	if err != nil {
+		return result{}, err
+	}
 	differs, err := request.Compare(wanted)
 	if err != nil {
 		return result{}, err
@@ -42,7 +45,7 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 // children returns the access objects and the Jobs. A Job is created when its
 // access is observed, because Metacontroller applies children in no particular
 // order; an existing Job stays even if its access is gone.
-func (p Policy) children(tool *PodBuggerTool, o observed, candidates []*candidate) []metacontroller.Object {
+func (p Policy) children(tool *PodBuggerTool, o observed, candidates []*candidate) ([]metacontroller.Object, error) {
 	var names []string
 	var jobs []metacontroller.Object
 	for _, c := range candidates {
@@ -53,9 +56,13 @@ func (p Policy) children(tool *PodBuggerTool, o observed, candidates []*candidat
 		case c.isKept && c.job != nil: // the name fixes its content, which an older version may have built differently
 			jobs = append(jobs, metacontroller.Keep(c.job.Snapshot))
 		case c.isMade:
-			jobs = append(jobs, p.job(tool, c.pod, c.jobName))
+			job, err := p.job(tool, c.pod, c.jobName)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, job)
 		}
 	}
 	slices.Sort(names)
-	return append(access(tool, names, o.hasRights), jobs...)
+	return append(access(tool, names, o.hasRights), jobs...), nil
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // PodBuggerTool puts a debug container, as an ephemeral container, into the
-// running Pods of its namespace that match.
+// running Pods of its namespace that match. A Pod runs as soon as it is scheduled:
+// the kubelet starts debug containers also while init containers run or hang.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=podbuggertools,singular=podbuggertool,scope=Namespaced,shortName=pbt,categories=operetta
@@ -74,6 +75,9 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	Env []EnvVar `json:"env,omitempty"`
+
+	Custom `json:",inline"`
+
 	// TargetContainer is the container whose processes the debug container
 	// shall see, where the container runtime allows it. A Pod without a
 	// container of that name is reported as failed.
@@ -152,8 +156,8 @@ type Requirement struct {
 	Values []LabelValue `json:"values,omitempty"`
 }
 
-// EnvVar is an environment variable. Values from elsewhere, as from a Secret,
-// are nothing that kubectl debug knows.
+// EnvVar is an environment variable. It has no valueFrom, which kubectl debug
+// does not know: for values of a Secret or a ConfigMap use envFrom.
 type EnvVar struct {
 	// Name is the name of the variable.
 	// +required
@@ -184,7 +188,7 @@ const (
 	PodPending PodState = "Pending"
 	// PodFailed cannot get the container.
 	PodFailed PodState = "Failed"
-	// PodWaiting does not run yet.
+	// PodWaiting is not scheduled yet.
 	PodWaiting PodState = "Waiting"
 	// PodSkipped runs, and is beyond maxPods.
 	PodSkipped PodState = "Skipped"
@@ -196,7 +200,7 @@ type PodStatus struct {
 	// +required
 	Name string `json:"name"`
 	// State is Injected, NotRunning (it has the container, which cannot start or
-	// has failed), Outdated (it has the container, with another image), Pending (its Job is under way), Failed, Waiting (it does not run yet) or
+	// has failed), Outdated (it has the container, with another image), Pending (its Job is under way), Failed, Waiting (it is not scheduled yet) or
 	// Skipped (it is beyond maxPods).
 	// +required
 	State PodState `json:"state"`

@@ -176,5 +176,6 @@ func TestFailedPodsGoWhereNoMoreAreMade(t *testing.T) {
 	pods = append(pods, fmt.Sprintf(failed, 300, 300))
 	a := ask(t, `{"size":5000,"template":`+templateOf(200<<10)+`}`, "{"+strings.Join(pods, ",")+"}")
 	require.Equal(t, 300, a.kept, "the failed one is not kept for a replacement that never comes")
+	require.EqualValues(t, 300, a.Status.Replicas, "nor counted")
 	require.Empty(t, a.fresh)
 }

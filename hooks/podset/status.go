@@ -119,9 +119,9 @@ func activity(s state) operator.Summary {
 		message = fmt.Sprintf("spec.size is %d, and of so large a template a PodSet has at most %d Pods: "+
 			"make the template smaller, for instance by moving its content to a ConfigMap, or write a smaller size", size, s.most)
 	case toReplace > 0 && outdated == 0:
-		reason, message = reasonReplacing, fmt.Sprintf("%d Pods of spec.podsToDelete are being replaced%s", toReplace, observed.waitsFor())
+		reason, message = reasonReplacing, fmt.Sprintf("%d Pods of spec.podsToDelete are being replaced%s", toReplace, s.waitsFor())
 	case toReplace > 0:
-		reason, message = operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", n.current, size, observed.waitsFor())
+		reason, message = operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", n.current, size, s.waitsFor())
 	case len(plan.failed) > 0:
 		reason, message = reasonReplacing, plan.replacing()
 	case plan.remaining > 0:
@@ -129,7 +129,7 @@ func activity(s state) operator.Summary {
 	case len(observed.live) < size:
 		message = fmt.Sprintf("%d of %d Pods exist", len(observed.live), size)
 	case n.ready < size:
-		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", n.ready, size, observed.waitsFor())
+		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", n.ready, size, s.waitsFor())
 	case n.available < size:
 		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods have been ready for %d seconds", n.available, size, s.set.Spec.MinReadySeconds)
 	case isPaused:
@@ -155,11 +155,14 @@ func (p plan) replacing() string {
 	return first + " failed and is being replaced"
 }
 
-// waitsFor names the first Pod that is not ready.
-func (o observed) waitsFor() string {
-	for _, pod := range o.live {
-		if !pod.ready {
+// waitsFor names the first Pod that is not ready, or not available.
+func (s state) waitsFor() string {
+	for _, pod := range s.observed.live {
+		switch {
+		case !pod.ready:
 			return "; " + pod.Name + " is not ready: " + pod.Status.Activity()
+		case !pod.available:
+			return fmt.Sprintf("; %s has not been ready for %d seconds", pod.Name, s.set.Spec.MinReadySeconds)
 		}
 	}
 	return ""

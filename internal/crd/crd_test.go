@@ -58,7 +58,7 @@ func TestErrorsAreTheAPIServers(t *testing.T) {
 			".spec.size: Invalid value: -1: should be a non-negative integer",
 		`{"size":"1"}`: "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"\n" +
 			".spec.size: Invalid value: 0: .spec.size accessor error: 1 is of the type string, expected int64",
-		`{"size":1,"maxUnavailable":"200%"}`: `spec.maxUnavailable: Invalid value: "200%": use a number of Pods from 1 to 5000, or a percentage from 1% to 100%`,
+		`{"size":1,"maxUnavailable":"200%"}`: `spec.maxUnavailable: Invalid value: "200%": use a number of Pods from 0 to 5000, or a percentage from 0% to 100%`,
 	} {
 		object := podSet(spec)
 		schema.Default(object)

@@ -144,6 +144,9 @@ func validateName(object map[string]any) field.ErrorList {
 	return errs
 }
 
+// Replicas returns the path of the scale subresource's number of replicas, or nil.
+func (s *Schema) Replicas() []string { return s.replicas }
+
 // validateReplicas limits the field of the scale subresource to its type. Its
 // path begins with a dot, as in the API server.
 func (s *Schema) validateReplicas(object map[string]any) field.ErrorList {

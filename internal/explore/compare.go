@@ -162,7 +162,7 @@ func unfinished(children []simulate.Object) []string {
 		there, _, _ := unstructured.NestedInt64(child.Object, "status", "replicas")
 		wanted, _, _ := unstructured.NestedInt64(child.Object, "spec", "replicas")
 		switch {
-		case !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, child.GetKind()):
+		case !slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"}, child.GetKind()):
 		case observed != child.GetGeneration():
 			list = append(list, name+" has a spec that its controller has not seen")
 		case isBehind(progress):

@@ -37,7 +37,11 @@ func (s *Scenario) restOf(world *simulate.World, parent simulate.Object) *rest {
 	}
 	for _, child := range world.Owned(parent) {
 		if declared := s.declaredOf(parent, child); declared != nil && child.GetDeletionTimestamp() == nil {
-			r.children[simulate.RefOf(child).String()] = comparable(child, parent, declared.Update)
+			content := comparable(child, parent, declared.Update)
+			if len(autoscalersOf(world, simulate.RefOf(child))) > 0 {
+				unstructured.RemoveNestedField(content, "spec", "replicas") // it is the autoscaler's
+			}
+			r.children[simulate.RefOf(child).String()] = content
 		}
 	}
 	return r

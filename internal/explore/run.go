@@ -86,6 +86,7 @@ const (
 	lawSame     = "it ends as a new one would"
 	lawTold     = "a child that is refused is told"
 	lawGone     = "what is deleted is gone"
+	lawScaled   = "no hook scales below the minimum of an autoscaler"
 )
 
 // watch registers the checks.
@@ -122,6 +123,7 @@ func (r *Run) wasRefused(refusal simulate.Refusal) {
 // written checks each write: Metacontroller must not delete a child that is
 // updated in place and wanted by the old and the new spec.
 func (r *Run) written(w simulate.Write) {
+	r.checkScaled(w)
 	goes := w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
 	if !goes || w.By != "the hook" {
 		return

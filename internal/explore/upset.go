@@ -159,8 +159,11 @@ func (c *chance) editChild() bool {
 	return c.doTo(child, "edit", encode(patch))
 }
 
-// failPod makes a Pod or a workload fail, or evicts a Pod.
+// failPod makes a Pod or a workload fail, or evicts a Pod, or changes the load of an autoscaler.
 func (c *chance) failPod() bool {
+	if c.measure() {
+		return true
+	}
 	object := c.pick(c.isNear)
 	return object != nil && c.doTo(object, []string{"fail", "hold", "evict"}[c.IntN(3)], "")
 }

@@ -18,9 +18,13 @@ import (
 type Module struct {
 	// Path is its path, as in example.com/acme/operators.
 	Path string
-	// Version is the version of Operetta that it requires. Without one, go get
-	// adds it to go.mod.
+	// Version is the version of Operetta that it requires. Without one, and without a Clone, go
+	// get adds it to go.mod.
 	Version string
+	// Clone is the folder with Operetta's source where there is no version that go can download.
+	Clone string
+	// Kubernetes is the version of Kubernetes' modules that Operetta is built with.
+	Kubernetes string
 	// Toolchain is the version of Go that its image is built with, as in 1.26.8.
 	Toolchain string
 }
@@ -44,7 +48,7 @@ var moduleFiles = []file{
 }
 
 type moduleData struct {
-	Module, Program, Image, Version, Go, Toolchain, Header string
+	Module, Program, Image, Version, Clone, Kubernetes, Go, Toolchain, Header string
 }
 
 // modulePathPattern matches module paths that are also valid names of images.
@@ -78,7 +82,7 @@ func NewModule(root string, module Module, kind Kind) (Plan, error) {
 		}
 	}
 	data := moduleData{
-		Module: module.Path, Program: program, Image: module.Path, Version: module.Version,
+		Module: module.Path, Program: program, Image: module.Path, Version: module.Version, Clone: module.Clone, Kubernetes: module.Kubernetes,
 		Go: strings.TrimPrefix(version.Lang("go"+module.Toolchain), "go") + ".0", Toolchain: module.Toolchain, Header: manifests.Header,
 	}
 	for _, f := range moduleFiles {

@@ -78,6 +78,22 @@ func TestWhatCannotBeAKindIsRefused(t *testing.T) {
 	}
 }
 
+func TestNewModuleRequiresWhatItIsMadeWith(t *testing.T) {
+	for want, module := range map[string]Module{
+		"\nrequire github.com/operetta-dev/operetta v0.1.0\n\n// Those that Operetta is built with.\nrequire (\n\tk8s.io/api v0.36.3\n\tk8s.io/apimachinery v0.36.3\n)\n": {
+			Version: "v0.1.0", Kubernetes: "v0.36.3",
+		},
+		"\nrequire github.com/operetta-dev/operetta v0.0.0\n\n// The source that this module was started from, which has no version to download.\n" +
+			"replace github.com/operetta-dev/operetta => \"/a clone\"\n": {Clone: "/a clone"},
+		"": {},
+	} {
+		module.Path, module.Toolchain = acme.Path, acme.Toolchain
+		plan, err := NewModule(t.TempDir(), module, Kind{Kind: "WebApp", Version: "v1"})
+		require.NoError(t, err)
+		require.Equal(t, "module example.com/acme/operators\n\ngo 1.26.0\n"+want, string(plan.created["go.mod"]))
+	}
+}
+
 // TestNoFileOfAKindIsWrittenTwice: a kind that is called as one of them would take its place.
 func TestNoFileOfAKindIsWrittenTwice(t *testing.T) {
 	root, refused := newAcme(t), 0

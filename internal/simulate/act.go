@@ -100,6 +100,8 @@ func (w *World) doExternal(a Action) bool {
 		w.server.SetQuota(strings.TrimSuffix(a.Target, "off"))
 		w.builtin.CheckAll()
 		return true
+	case "metric":
+		return w.setMetric(a.Target, a.Detail)
 	case "mend":
 		w.faults = nil
 		w.server.SetQuota("")
@@ -123,6 +125,19 @@ func (w *World) doExternal(a Action) bool {
 		w.note("evict " + ref.String())
 		w.builtin.Evict(ref)
 		return true
+	case "drain":
+		if !ref.Is(metacontroller.Pod) {
+			return false
+		}
+		w.note("drain " + ref.String())
+		return w.noteRefusal(w.builtin.Drain(ref))
+	case "due":
+		if !ref.Is(metacontroller.CronJob) {
+			return false
+		}
+		w.note("the schedule of " + ref.String() + " is due")
+		w.builtin.SetDue(ref)
+		return true
 	case "fail", "hold":
 		fault := &faultState{Fault: Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}, left: 1}
 		w.faults = append(w.faults, fault)
@@ -130,6 +145,18 @@ func (w *World) doExternal(a Action) bool {
 		return true
 	}
 	return false
+}
+
+// setMetric sets what the autoscaler of a name measures, in percent of its target value.
+func (w *World) setMetric(name, percent string) bool {
+	ref, found := w.find(metacontroller.HorizontalPodAutoscaler.Kind + "/" + name)
+	value, err := strconv.Atoi(percent)
+	if !found || err != nil || value < 0 {
+		return false
+	}
+	w.note(fmt.Sprintf("%s measures %d%% of its target", ref, value))
+	w.builtin.SetMetric(ref, value)
+	return true
 }
 
 func (w *World) noteRefusal(err error) bool {

@@ -23,6 +23,9 @@ import (
 //	edit PodSet/cache {...}      a user edits one, by a merge patch
 //	delete PodSet/cache [orphan, foreground]
 //	fail, hold, evict Pod/a      as the faults of those names; mend ends those that last
+//	drain Pod/a                  it is evicted through the API, if its PodDisruptionBudgets allow it
+//	metric web 180               the HorizontalPodAutoscaler web measures 180 % of its target, until it has scaled
+//	due CronJob/nightly          its schedule is due; nothing else starts its Jobs
 //	quota Pod                    Pods are refused; quota off ends it
 type Action struct {
 	// Do is the first word.
@@ -45,11 +48,11 @@ func ParseAction(text string) (Action, error) {
 	switch do {
 	case "create":
 		a.Detail = strings.TrimSpace(rest)
-	case "calm", "deliver", "relist", "restart", "sync", "step", "hear", "collect", "wait", "edit", "delete", "fail", "hold", "evict", "mend", "quota":
+	case "calm", "deliver", "relist", "restart", "sync", "step", "hear", "collect", "wait", "edit", "delete", "fail", "hold", "evict", "drain", "metric", "due", "mend", "quota":
 		target, detail, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		a.Target, a.Detail = target, strings.TrimSpace(detail)
 	default:
-		return a, fmt.Errorf("there is no action %q: it begins with calm, deliver, relist, restart, sync, step, hear, collect, wait, create, edit, delete, fail, hold, evict, mend or quota", text)
+		return a, fmt.Errorf("there is no action %q: it begins with calm, deliver, relist, restart, sync, step, hear, collect, wait, create, edit, delete, fail, hold, evict, drain, metric, due, mend or quota", text)
 	}
 	if do == "sync" {
 		if _, err := composite.ParseFault(a.Detail); err != nil {

@@ -57,6 +57,9 @@ func (w *World) record(c apiserver.Write) {
 	by := string(c.By)
 	switch {
 	case c.Before == nil:
+		if w.IsChild(c.After) && !w.isParentKind(c.Ref) && w.builtin.Waits(c.After) {
+			w.waiting = append(w.waiting, c.Ref)
+		}
 		w.events = append(w.events, Event{Verb: Created, Object: c.After, By: by})
 		return
 	case c.After == nil:

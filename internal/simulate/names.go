@@ -46,6 +46,9 @@ func RefOf(object Object) Ref { return apiserver.RefOf(object) }
 // IsOwnedBy reports whether an object is one of another's owners.
 func IsOwnedBy(object, owner Object) bool { return apiserver.IsOwnedBy(object, owner) }
 
+// TargetOf returns what a HorizontalPodAutoscaler scales.
+func TargetOf(autoscaler Object) Ref { return apiserver.TargetOf(autoscaler) }
+
 // ParseObject reads an object from JSON. The error says what it lacks.
 func ParseObject(text []byte) (Object, error) { return apiserver.ParseObject(text) }
 

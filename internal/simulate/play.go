@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Play plays until nothing changes any more, triggers the faults that wait for that, and then
@@ -31,9 +32,7 @@ func (w *World) Play() error {
 		if err := w.checkGone(); err != nil {
 			return err
 		}
-		err := w.checkQuiet()
-		w.noteUnacted()
-		return err
+		return w.checkQuiet()
 	}
 	return fmt.Errorf("no fixed point after %d steps: %s", w.options.MaxSteps, w.whatChanges())
 }
@@ -46,6 +45,7 @@ func (w *World) Step() bool {
 	w.triggerDue(len(w.Steps) + 1)
 	w.composite.Step()
 	w.builtin.Step()
+	w.noteUnacted()
 	w.flush()
 	return w.composite.IsBusy() || w.builtin.IsBusy()
 }
@@ -143,21 +143,22 @@ func (w *World) checkQuiet() error {
 	return errors.Join(failures...)
 }
 
+// noteUnacted says of children that nothing acts on them, once their custom resource has seen
+// them and is not Ready: it may wait for ever.
 func (w *World) noteUnacted() {
-	for _, outcome := range w.Outcomes() {
-		if outcome.Ready == "True" {
-			continue
+	w.waiting = slices.DeleteFunc(w.waiting, func(ref Ref) bool {
+		child := w.server.Get(ref)
+		owner, _ := apiserver.ControllerOf(child)
+		parent := w.server.Get(owner)
+		if parent == nil {
+			return true
 		}
-		for _, child := range w.Owned(outcome.Parent) {
-			ref := RefOf(child)
-			if w.IsOfParent(child) || w.unacted[child.GetUID()] || !w.builtin.Waits(child) {
-				continue
-			}
-			w.unacted[child.GetUID()] = true
-			w.note(fmt.Sprintf("nothing here acts on %s: no controller of the simulation writes its status", ref))
+		if !child.GetCreationTimestamp().Time.Before(w.now) || Condition(parent, operator.ConditionReady).Status == "True" {
+			return false
 		}
-	}
-	w.flush()
+		w.note(fmt.Sprintf("nothing here acts on %s: no controller of the simulation writes its status", ref))
+		return true
+	})
 }
 
 func (w *World) checkParent(parent Ref) error {

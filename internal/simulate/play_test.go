@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,17 +164,21 @@ func BenchmarkDeployment(b *testing.B) {
 
 // TestWhatNothingActsOnIsSaid, once and where it matters: a custom resource that waits for it.
 func TestWhatNothingActsOnIsSaid(t *testing.T) {
-	const says = "nothing here acts on ReplicaSet/web: no controller of the simulation writes its status"
-	replicaSets := child("apps/v1", "ReplicaSet", "replicasets", metacontroller.InPlace)
+	const says = "nothing here acts on Route/web: no controller of the simulation writes its status"
+	routes := child("net.example.com/v1", "Route", "routes", metacontroller.InPlace)
 	for _, ready := range []bool{false, true} {
-		y := newToy(replicaSets, deployments, configMaps)
+		y := newToy(routes, deployments, configMaps)
 		y.sync = func(request) any {
-			web := object("apps/v1", "ReplicaSet", "web", map[string]any{"spec": map[string]any{
-				"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}, "template": template("x:1"),
-			}})
+			web := object("net.example.com/v1", "Route", "web", map[string]any{"spec": map[string]any{"host": "a"}})
 			return answer(ready, web, deployment("d", "x:1", 1), configMap("c", "1"))
 		}
 		w := y.world(t)
+		for range 3 {
+			w.Step()
+		}
+		if !ready {
+			require.Contains(t, strings.Join(story(w), "\n"), says, "at once")
+		}
 		require.NoError(t, w.Play())
 		require.NoError(t, w.Play())
 		var said []string

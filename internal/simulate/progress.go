@@ -18,6 +18,8 @@ func Progress(object Object) string {
 	switch ref := RefOf(object); {
 	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.StatefulSet):
 		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "updatedReplicas")
+	case ref.Is(metacontroller.ReplicaSet):
+		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "replicas")
 	case ref.Is(metacontroller.DaemonSet):
 		want := number(object, "status", "desiredNumberScheduled")
 		return progressOf(object, want, "numberReady", "numberAvailable", "updatedNumberScheduled")
@@ -30,6 +32,10 @@ func Progress(object Object) string {
 			fields, _ := ingress[0].(map[string]any)
 			return fmt.Sprintf("load balancer at %v", fields["ip"])
 		}
+	case ref.Is(metacontroller.HorizontalPodAutoscaler):
+		return fmt.Sprintf("%d of %d replicas", number(object, "status", "currentReplicas"), number(object, "status", "desiredReplicas"))
+	case ref.Is(metacontroller.PodDisruptionBudget):
+		return fmt.Sprintf("%d disruptions allowed", number(object, "status", "disruptionsAllowed"))
 	case ref.Is(metacontroller.PersistentVolumeClaim):
 		phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
 		return phase

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -63,6 +64,40 @@ func TestDeploymentBecomesReadyStepByStep(t *testing.T) {
 	require.Equal(t, []string{"created by the hook", "0/2 ready, 0 updated", "0/2 ready", "2/2 ready, 0 available", "2/2 ready"}, told(w, "Deployment/web"))
 	require.Regexp(t, `^"ReplicaSet \\"web-\w+\\" has successfully progressed."$`,
 		mustJSON(t, Condition(w.Get(ref("apps/v1", "Deployment", "web")), "Progressing").Message))
+}
+
+// TestReplicaSetKeepsItsNumber of Pods, and gives new ones the template that it has by then.
+func TestReplicaSetKeepsItsNumber(t *testing.T) {
+	y := newToy(child("apps/v1", "ReplicaSet", "replicasets", metacontroller.InPlace))
+	replicas, image := 2, "x:1"
+	y.sync = func(request) any {
+		return answer(true, object("apps/v1", "ReplicaSet", "web", map[string]any{"spec": map[string]any{
+			"replicas": replicas, "minReadySeconds": 5, "selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}, "template": template(image),
+		}}))
+	}
+	w := y.world(t)
+	require.NoError(t, w.Play())
+	require.Equal(t, []string{"created by the hook", "0/2 ready, 0 updated", "0/2 ready", "2/2 ready, 0 available", "2/2 ready"}, told(w, "ReplicaSet/web"))
+
+	images := func() (list []string) {
+		for _, pod := range w.server.List("v1", "Pod") {
+			containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
+			list = append(list, containers[0].(map[string]any)["image"].(string))
+		}
+		return list
+	}
+	image, replicas = "x:2", 3
+	apply(t, w, `{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, spec: {x: 1}}`)
+	require.NoError(t, w.Play())
+	require.ElementsMatch(t, []string{"x:1", "x:1", "x:2"}, images())
+	require.NoError(t, w.Delete(RefOf(w.server.List("v1", "Pod")[0])))
+	require.NoError(t, w.Play())
+	require.Len(t, images(), 3)
+	replicas = 0
+	apply(t, w, `{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, spec: {x: 2}}`)
+	require.NoError(t, w.Play())
+	require.Empty(t, images())
+	require.Equal(t, "0/0 ready", Progress(w.Get(ref("apps/v1", "ReplicaSet", "web"))))
 }
 
 func TestDeploymentPastItsDeadline(t *testing.T) {

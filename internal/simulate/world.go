@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/manifests"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
@@ -68,8 +67,8 @@ type World struct {
 	quiet     map[Ref]bool // parents for which Play has checked that another sync changes nothing
 	recent    []apiserver.Write
 	foreign   map[Ref]bool
-	refusals  int                // of requests by people
-	unacted   map[types.UID]bool // children of which it was said that nothing acts on them
+	refusals  int   // of requests by people
+	waiting   []Ref // children on which nothing acts, of which that is still to be said
 }
 
 // New returns an empty World.
@@ -79,7 +78,7 @@ func New(options Options) *World {
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	options.Memory = cmp.Or(options.Memory, NewMemory())
-	w := &World{options: options, now: start, foreign: map[Ref]bool{}, unacted: map[types.UID]bool{}}
+	w := &World{options: options, now: start, foreign: map[Ref]bool{}}
 	w.server = apiserver.New(apiserver.Options{
 		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})

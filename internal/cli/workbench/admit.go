@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
@@ -33,6 +34,9 @@ words and with the line, and a field that it does not know is left out and told 
 a warning. The API server only drops such a field; kubectl apply refuses to send
 it, unless it is called with --validate=warn. --validate=false turns off both.`
 
+// isFraction ends the error about a quantity like 0.5, which a Pod may have.
+const isFraction = `of type integer,string: "number"`
+
 // refused returns an error of the API server as kubectl prints it, with the line
 // of each field.
 func (d document) refused(err error) error {
@@ -42,13 +46,33 @@ func (d document) refused(err error) error {
 	}
 	details := status.ErrStatus.Details
 	lines := cli.LinesError{fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)}
-	for _, cause := range details.Causes {
+	for _, cause := range withoutRestOfFractions(details.Causes) {
+		if strings.HasSuffix(cause.Message, isFraction) {
+			cause.Message = `a CRD takes no number with a fraction for a quantity: quote it, as in cpu: "0.5"`
+		}
 		lines = append(lines, fmt.Sprintf("* %s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
 	}
 	if lines = slices.Compact(lines); len(lines) == 2 {
 		return cli.LinesError{lines[0] + strings.TrimPrefix(lines[1], "*")}
 	}
 	return lines
+}
+
+// withoutRestOfFractions says what to write for a quantity like 0.5, instead of the API server's
+// five lines about it.
+func withoutRestOfFractions(causes []metav1.StatusCause) []metav1.StatusCause {
+	fractions := map[string]bool{}
+	for _, cause := range causes {
+		if strings.HasSuffix(cause.Message, isFraction) {
+			fractions[cause.Field] = true
+		}
+	}
+	isTold := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(causes), func(cause metav1.StatusCause) bool {
+		isRest := len(fractions) > 0 && cause.Field == "<nil>" || isTold[cause.Field]
+		isTold[cause.Field] = fractions[cause.Field]
+		return isRest
+	})
 }
 
 // mostWarnings is how many unknown fields of a document are named.

@@ -92,6 +92,34 @@ warning: unknown field "spec.sise"`, 1) + `operetta: The PodSet "cache" is inval
 	}
 }
 
+// TestAQuantityWithAFractionIsToBeQuoted: a Pod takes cpu: 0.5, and no CRD can.
+func TestAQuantityWithAFractionIsToBeQuoted(t *testing.T) {
+	pods := strings.Replace(strings.Replace(badPodSet, "size: -1", "size: 1", 1), "imagePulPolicy: Always", "resources: {limits: {cpu: 0.5}}", 1)
+	const advice = "operetta: The PodSet \"cache\" is invalid: spec.template.spec.containers[0].resources.limits.cpu: a CRD takes no number with a fraction for a quantity: quote it, as in cpu: \"0.5\" ("
+	for _, command := range []string{"render", "simulate"} {
+		code, _, stderr := operetta(t, "", command, write(t, "cache.yaml", pods))
+		require.Equal(t, cli.ExitFailed, code)
+		require.Contains(t, stderr, advice)
+		require.NotContains(t, stderr, "<nil>")
+		code, _, stderr = operetta(t, "", command, write(t, "cache.yaml", strings.Replace(pods, "0.5", `"0.5"`, 1)))
+		require.Equal(t, cli.ExitDone, code, stderr)
+	}
+}
+
+// TestAGeneratedNameIsMadeUp: the same each time, and another for each document.
+func TestAGeneratedNameIsMadeUp(t *testing.T) {
+	const job = "apiVersion: myjob.github.com/v1beta1\nkind: MyJob\nmetadata: {generateName: mig-}\nspec: {template: {spec: {containers: [{name: a, image: a}]}}}\n"
+	code, stdout, stderr := operetta(t, job, "render", "-", "--children-only")
+	require.Equal(t, cli.ExitDone, code, stderr)
+	require.Contains(t, stdout, "\n  name: mig-00001\n")
+	code, stdout, stderr = operetta(t, "", "simulate", write(t, "jobs.yaml", job+"---\n"+strings.Replace(job, "mig-", strings.Repeat("m", 60), 1)))
+	require.Equal(t, cli.ExitDone, code, stderr)
+	require.Contains(t, stdout, "= MyJob default/mig-00001: Ready")
+	require.Contains(t, stdout, "= MyJob default/"+strings.Repeat("m", 58)+"00002: Ready")
+	_, stdout, _ = operetta(t, strings.Replace(job, "generateName", "name: own, generateName", 1), "render", "-", "--children-only")
+	require.Contains(t, stdout, "\n  name: own\n")
+}
+
 // TestUnknownFieldsAreLeftOut, as the API server does, and told.
 func TestUnknownFieldsAreLeftOut(t *testing.T) {
 	path := write(t, "cache.yaml", strings.Replace(badPodSet, "size: -1", "size: 1", 1))

@@ -1,10 +1,13 @@
 package workbench
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -34,9 +37,32 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	}
 	list := make([]document, len(read))
 	for i, d := range read {
-		list[i] = document{fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path, d.JSON, d.Line}
+		list[i] = document{fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path, named(d.JSON, d.Number), d.Line}
 	}
 	return list, nil
+}
+
+// named returns an object with a name where it has only a generateName. The API server appends five
+// characters by chance; here it is the number of the document.
+func named(text []byte, number int) []byte {
+	if !bytes.Contains(text, []byte(`"generateName"`)) {
+		return text
+	}
+	var object map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &object); err != nil {
+		return text // whoever decodes it says so
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	prefix, _ := metadata["generateName"].(string)
+	if name, _ := metadata["name"].(string); prefix == "" || name != "" {
+		return text
+	}
+	metadata["name"] = fmt.Sprintf("%.58s%05d", prefix, number)
+	content, err := json.Marshal(object)
+	if err != nil {
+		return text
+	}
+	return content
 }
 
 func (p *program) readFile(path string) ([]byte, error) {

@@ -89,7 +89,8 @@ func (p *program) newKind(flags newFlags) error {
 }
 
 func (p *program) newModule(dir string, flags newFlags) error {
-	module := scaffold.Module{Path: flags.module, Version: frameworkVersion(), Toolchain: strings.TrimPrefix(runtime.Version(), "go")}
+	module := scaffold.Module{Path: flags.module, Toolchain: strings.TrimPrefix(runtime.Version(), "go")}
+	module.Version, module.Clone, module.Kubernetes = framework()
 	plan, err := scaffold.NewModule(dir, module, flags.kind)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (p *program) newModule(dir string, flags newFlags) error {
 		return err
 	}
 	commands := []string{"go mod tidy", "make generate golden", "make test demo"}
-	if module.Version == "" {
+	if module.Version == "" && module.Clone == "" {
 		commands = append([]string{"go get " + scaffold.Operetta + "@latest"}, commands...)
 	}
 	p.next(dir, commands...)
@@ -122,16 +123,43 @@ func (p *program) next(dir string, commands ...string) {
 	fmt.Fprintf(printable.NewWriter(p.Out), "\nNext:\n  %s\n", strings.Join(commands, "\n  "))
 }
 
-// frameworkVersion returns the version of Operetta that the program was built
-// with, or "" if it is not a released one.
-func frameworkVersion() string {
+// framework returns the version of Operetta that the program was built from, where go can download
+// it, or else the folder of the source, and the version of Kubernetes' modules. A program that was
+// built in a clone may be stamped with a commit that nobody else has.
+func framework() (version, clone, kubernetes string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return ""
+		return "", "", ""
 	}
 	for _, module := range append([]*debug.Module{&info.Main}, info.Deps...) {
-		if module.Path == scaffold.Operetta && module.Replace == nil && module.Version != "(devel)" && !strings.Contains(module.Version, "+") {
-			return module.Version
+		isStamped := module.Replace == nil && module.Version != "(devel)" && !strings.Contains(module.Version, "+")
+		switch {
+		case module.Path == "k8s.io/api":
+			kubernetes = module.Version
+		case module.Path != scaffold.Operetta:
+		case module.Replace == nil && module.Sum != "": // it was downloaded
+			version = module.Version
+		default:
+			if clone = findClone(); clone == "" && isStamped {
+				version = module.Version
+			}
+		}
+	}
+	return version, clone, kubernetes
+}
+
+// findClone returns the folder of Operetta's source that this file was compiled in, or that the
+// working folder or the program is in, or "".
+func findClone() string {
+	_, source, _, _ := runtime.Caller(0)
+	working, _ := os.Getwd()
+	program, _ := os.Executable()
+	for _, path := range []string{source, working, program} {
+		for dir := path; filepath.IsAbs(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+			if err == nil && strings.HasPrefix(string(text), "module "+scaffold.Operetta+"\n") {
+				return dir
+			}
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@ package workbench
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +16,12 @@ func TestNewTellsWhatItWroteAndWhatToRun(t *testing.T) {
 	code, stdout, stderr := operetta(t, "", "new", "--module", "example.com/acme/operators", dir)
 	require.Equal(t, cli.ExitDone, code, stderr)
 	require.Contains(t, stdout, "created hooks/webapp/sync.go\n")
-	require.Contains(t, stdout, "\nNext:\n  cd "+dir+"\n  go get github.com/operetta-dev/operetta@latest\n  go mod tidy\n  make generate golden\n  make test demo\n")
+	require.Contains(t, stdout, "\nNext:\n  cd "+dir+"\n  go mod tidy\n  make generate golden\n  make test demo\n")
+	root, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "replace github.com/operetta-dev/operetta => "+strconv.Quote(root)+"\n")
 
 	code, stdout, stderr = operetta(t, "", "new", "RedisCache", "--root", dir)
 	require.Equal(t, cli.ExitDone, code, stderr)

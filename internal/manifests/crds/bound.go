@@ -15,8 +15,8 @@ const (
 )
 
 // manyEntries are the lists and maps that may have [mostEntries]: what long programs have,
-// and files.
-var manyEntries = map[string]bool{"args": true, "command": true, "env": true, "envs": true, "items": true, "config": true}
+// files, and the values of a label, which name all types of nodes.
+var manyEntries = map[string]bool{"args": true, "command": true, "env": true, "envs": true, "items": true, "config": true, "values": true}
 
 // longTexts are the fields whose texts have no default limit: what runs in containers, and the
 // values of HTTP headers, of environment variables and of annotations.
@@ -44,7 +44,7 @@ func bound(schema map[string]any, name string) {
 	}
 	if pattern, has := schema["pattern"].(string); isText(schema) && has {
 		schema["pattern"] = strings.ReplaceAll(pattern, "[^", "[^"+lineEnd)
-	} else if isText(schema) && schema["enum"] == nil && schema["format"] == nil {
+	} else if isText(schema) && schema["enum"] == nil {
 		schema["pattern"] = "^[^" + lineEnd + "]*$"
 	}
 	for _, keyword := range []string{"items", "additionalProperties"} {

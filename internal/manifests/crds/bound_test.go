@@ -14,6 +14,7 @@ func TestEveryListMapAndTextIsBound(t *testing.T) {
 properties:
   args: {type: array, items: {type: string}}
   ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, items: {type: integer}}}}}
+  values: {type: array, items: {type: boolean}}
   env: {type: object, additionalProperties: {type: array, items: {type: integer}}}
   items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: boolean}}}}
   labels: {type: object, additionalProperties: {type: string}}
@@ -28,12 +29,13 @@ properties:
 properties:
   args: {type: array, maxItems: 1000, items: {type: string, pattern: '^[^\x85]*$'}}
   ports: {type: array, maxItems: 5, items: {type: object, properties: {names: {type: array, maxItems: 100, items: {type: integer}}}}}
+  values: {type: array, maxItems: 1000, items: {type: boolean}}
   env: {type: object, maxProperties: 1000, additionalProperties: {type: array, maxItems: 1000, items: {type: integer}}}
   items: {type: object, properties: {properties: {type: object, maxProperties: 3, additionalProperties: {type: boolean}}}}
   labels: {type: object, maxProperties: 100, additionalProperties: {type: string, maxLength: 1024, pattern: '^[^\x85]*$'}}
   phase: {type: string, enum: [a]}
   path: {type: string, maxLength: 4096, pattern: '^/[^\x85:]*$'}
-  time: {type: string, format: date-time, maxLength: 1024}
+  time: {type: string, format: date-time, maxLength: 1024, pattern: '^[^\x85]*$'}
 `, string(got))
 }
 

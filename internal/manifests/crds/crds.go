@@ -176,7 +176,9 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("kubectl explain would have nothing to say about %s: add comments to the fields",
 			strings.Join(cutter.silent, ", "))
 	}
-	bound(member(member(schema, "properties"), "spec"), "spec")
+	spec = member(member(schema, "properties"), "spec")
+	dated(spec)
+	bound(spec, "spec")
 	cut, err := yaml.Marshal(definition)
 	if err != nil {
 		return nil, fmt.Errorf("printing the definition: %w", err)

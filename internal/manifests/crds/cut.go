@@ -87,6 +87,16 @@ func (c *cutter) isOurs(t reflect.Type) bool {
 	return c.module.declares(pointedTo(t))
 }
 
+// dated adds creationTimestamp to each embedded metadata below a schema. Templates that were
+// printed by kubectl have it, as null.
+func dated(schema map[string]any) {
+	metadata := member(member(member(schema, "properties"), "metadata"), "properties")
+	if metadata["finalizers"] != nil && metadata["annotations"] != nil { // of metav1, not of somebody else
+		metadata["creationTimestamp"] = map[string]any{"type": "string", "format": "date-time"}
+	}
+	below(schema, dated)
+}
+
 // pointedTo returns the type that a pointer leads to, or the type itself.
 func pointedTo(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {

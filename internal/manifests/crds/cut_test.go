@@ -178,3 +178,28 @@ func TestWhatIsEmbeddedByAPointerIsWalked(t *testing.T) {
 type inner struct {
 	Few int8 `json:"few"`
 }
+
+// TestEmbeddedMetadataHasItsCreation, that of a volume claim in a template, too, and a field
+// of ours with that name has not.
+func TestEmbeddedMetadataHasItsCreation(t *testing.T) {
+	schema := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(`
+properties:
+  metadata: {type: string}
+  template:
+    properties:
+      metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}
+      claims: {items: {properties: {metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}}}}
+`), &schema))
+	dated(schema)
+	got, err := yaml.Marshal(schema)
+	require.NoError(t, err)
+	require.YAMLEq(t, `
+properties:
+  metadata: {type: string}
+  template:
+    properties:
+      metadata: {properties: {finalizers: {type: array}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}
+      claims: {items: {properties: {metadata: {properties: {finalizers: {type: array}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}}}}
+`, string(got))
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime/debug"
 	"strings"
 )
@@ -13,14 +14,22 @@ import (
 // module is the path of a Go module.
 type module string
 
-// moduleOf returns the path of the module in a folder, which is that of the running program.
+var modulePattern = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)"?`)
+
+// moduleOf returns the path of the module in a folder, which is that of the running program: of
+// another's operators it knows nothing.
 func moduleOf(dir string) (module, error) {
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
 		return "", fmt.Errorf("looking for the root of a Go module: %w: run it there, or name it with --root", err)
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "", errors.New("the program does not know its module: build it with the go command")
+	}
+	if found := modulePattern.FindSubmatch(text); found != nil && string(found[1]) != info.Main.Path {
+		return "", fmt.Errorf("this program is of the module %s and does not know the operators of %s: use go run . generate there, which needs that to compile; "+
+			"until the logic is written, let sync return an error", info.Main.Path, found[1])
 	}
 	return module(info.Main.Path), nil
 }

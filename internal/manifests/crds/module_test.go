@@ -1,6 +1,8 @@
 package crds
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -23,6 +25,12 @@ func TestModuleDeclaresItsTypes(t *testing.T) {
 	found, err := moduleOf("../../..")
 	require.NoError(t, err)
 	require.Equal(t, ours, found)
+
+	other := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(other, "go.mod"), []byte("module example.com/acme // a comment\n"), 0o600))
+	_, err = moduleOf(other)
+	require.EqualError(t, err, "this program is of the module github.com/operetta-dev/operetta and does not know the operators of example.com/acme: "+
+		"use go run . generate there, which needs that to compile; until the logic is written, let sync return an error")
 }
 
 // A program may serve the kinds of another module beside its own.

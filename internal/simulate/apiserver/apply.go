@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,19 +66,27 @@ func (c *Configuration) read() error {
 		return err
 	}
 	fields := all.Difference(unowned)
-	text, err := fields.ToJSON()
+	entry, err := appliedEntry(c.Object.GetAPIVersion(), fields)
 	if err != nil {
 		return err
+	}
+	c.value, c.fields, c.noted = value, fields, []any{entry}
+	return nil
+}
+
+// appliedEntry returns the entry of managedFields for what is applied.
+func appliedEntry(apiVersion string, fields *fieldpath.Set) (any, error) {
+	text, err := fields.ToJSON()
+	if err != nil {
+		return nil, err
 	}
 	fieldsV1, err := ParseJSON(text)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.value, c.fields = value, fields
-	c.noted = []any{map[string]any{
-		"manager": applier, "operation": "Apply", "apiVersion": c.Object.GetAPIVersion(), "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
-	}}
-	return nil
+	return map[string]any{
+		"manager": applier, "operation": "Apply", "apiVersion": apiVersion, "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
+	}, nil
 }
 
 func (s *stored) merge(config *typed.TypedValue) (Object, error) {
@@ -102,11 +111,12 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 	ref := RefOf(object)
 	s.objects[ref].applied, s.objects[ref].config = desired.fields, desired
-	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); Equal(old, desired.noted) {
+	noted := slices.Concat(desired.noted, s.scalers(object, desired))
+	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); Equal(old, noted) {
 		return object
 	}
 	successor := WithMetadata(object)
-	successor.Object["metadata"].(map[string]any)["managedFields"] = desired.noted
+	successor.Object["metadata"].(map[string]any)["managedFields"] = noted
 	s.put(ByHook, ref, successor, object)
 	s.objects[ref].config = desired
 	return s.Get(ref)

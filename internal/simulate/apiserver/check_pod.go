@@ -154,5 +154,10 @@ func refuseEphemeral(pod *corev1.Pod, c *corev1.EphemeralContainer) string {
 	case c.TargetContainerName != "" && !names[c.TargetContainerName]:
 		return fmt.Sprintf("[%d].targetContainerName: Not found: %q", index, c.TargetContainerName)
 	}
+	for i, mount := range c.VolumeMounts {
+		if !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name }) {
+			return fmt.Sprintf("[%d].volumeMounts[%d].name: Not found: %q", index, i, mount.Name)
+		}
+	}
 	return ""
 }

@@ -30,6 +30,8 @@ type Builtin struct {
 	serial   int // of the Pods with generated names
 	lost     map[types.UID]int32
 	retries  map[apiserver.Ref]time.Time // when a Job may start its next Pod
+	metrics  map[apiserver.Ref]int       // of autoscalers, in percent, where they are not on target
+	due      map[apiserver.Ref]bool      // CronJobs
 	pods     *podWatch                   // nil unless late
 	// controllers are in the order of a step: Pods first, so that their owners see the
 	// changes in the same step.
@@ -57,11 +59,14 @@ func New(server *apiserver.Server, options Options) *Builtin {
 		server: server, struck: options.Struck, run: options.Program,
 		queue: map[apiserver.Ref]int{}, timers: map[apiserver.Ref]time.Time{}, lost: map[types.UID]int32{},
 		retries: map[apiserver.Ref]time.Time{}, cascades: map[apiserver.Ref]bool{},
+		metrics: map[apiserver.Ref]int{}, due: map[apiserver.Ref]bool{},
 	}
 	b.controllers = []controller{
 		{metacontroller.Pod, b.pod}, {metacontroller.PersistentVolumeClaim, b.claim}, {metacontroller.Service, b.service},
 		{metacontroller.StatefulSet, b.statefulSet}, {metacontroller.DaemonSet, b.daemonSet},
-		{metacontroller.Deployment, b.deployment}, {metacontroller.Job, b.job},
+		{metacontroller.Deployment, b.deployment}, {metacontroller.ReplicaSet, b.replicaSet}, {metacontroller.Job, b.job},
+		{metacontroller.CronJob, b.cronJob}, {metacontroller.PodDisruptionBudget, b.budget}, {metacontroller.HorizontalPodAutoscaler, b.autoscaler},
+		{metacontroller.Ingress, b.ingress}, {metacontroller.PersistentVolume, b.volume},
 	}
 	if options.Late {
 		b.pods = &podWatch{Cache: apiserver.NewCache("")}
@@ -81,12 +86,18 @@ func (b *Builtin) observe(c apiserver.Write) {
 	if b.pods != nil {
 		b.pods.note(c)
 	}
+	first := b.steps
+	if c.By != apiserver.ByKubernetes {
+		first++
+	}
+	b.noteTarget(c.Ref, first)
+	if c.Ref.Is(metacontroller.Pod) {
+		b.noteBudgets(c.Ref, first)
+	}
 	if c.After != nil {
-		first := b.steps
-		if c.By != apiserver.ByKubernetes {
-			first++
+		if !isOfDeployment(c.After) {
+			b.enqueue(c.Ref, first)
 		}
-		b.enqueue(c.Ref, first)
 		if c.After.GetDeletionTimestamp() != nil && hasCascade(c.After) {
 			b.cascades[c.Ref] = true
 		}
@@ -95,6 +106,7 @@ func (b *Builtin) observe(c apiserver.Write) {
 		b.orphans = append(b.orphans, c.Before.GetUID())
 		delete(b.timers, c.Ref)
 		delete(b.retries, c.Ref)
+		delete(b.metrics, c.Ref)
 		b.countLost(c.Before)
 	}
 	b.enqueueOwners(c.Before, c.After)
@@ -111,7 +123,7 @@ func (b *Builtin) enqueueOwners(objects ...apiserver.Object) {
 // root returns the Deployment of a ReplicaSet, and every other owner unchanged.
 func (b *Builtin) root(owner apiserver.Ref) apiserver.Ref {
 	if owner.Is(metacontroller.ReplicaSet) {
-		if deployment, found := apiserver.ControllerOf(b.server.Get(owner)); found {
+		if deployment, _ := apiserver.ControllerOf(b.server.Get(owner)); deployment.Is(metacontroller.Deployment) {
 			return deployment
 		}
 	}
@@ -167,12 +179,11 @@ func (b *Builtin) isControlled(ref apiserver.Ref) bool {
 }
 
 // Waits reports whether an object waits for a controller that is not simulated: nothing ever
-// writes its status. A kind without generation has no status to wait for.
+// writes its status. A kind without generation has no status to wait for, and so have two others.
 func (b *Builtin) Waits(object apiserver.Object) bool {
 	ref := apiserver.RefOf(object)
-	owner, _ := apiserver.ControllerOf(object)
-	isOfDeployment := ref.Is(metacontroller.ReplicaSet) && owner.Is(metacontroller.Deployment)
-	return object.GetGeneration() > 0 && !isOfDeployment && !b.isControlled(ref)
+	hasNone := ref.Is(metacontroller.EndpointSlice) || ref.Is(metacontroller.NetworkPolicy)
+	return object.GetGeneration() > 0 && !hasNone && !b.isControlled(ref)
 }
 
 // IsBusy reports whether the queue for the next step has objects.

@@ -111,7 +111,8 @@ func (b *Builtin) start(pod *corev1.Pod) {
 
 func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
 	return corev1.ContainerStatus{
-		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64), Ready: ready, Started: new(true),
+		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64),
+		Ready: ready && canBeReady(c), Started: new(!isUnreachable(c, c.StartupProbe)),
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: b.now()}},
 	}
 }
@@ -131,9 +132,9 @@ func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 		b.crash(pod)
 		return
 	}
-	for i := range pod.Status.ContainerStatuses {
+	for i := range min(len(pod.Status.ContainerStatuses), len(pod.Spec.Containers)) { // a request may leave some out
 		s := &pod.Status.ContainerStatuses[i]
-		s.Ready = !flapping
+		s.Ready = !flapping && canBeReady(pod.Spec.Containers[i])
 		if s.State.Running == nil {
 			*s = b.running(pod.Spec.Containers[i], !flapping)
 			s.RestartCount = crashes
@@ -193,14 +194,21 @@ func (b *Builtin) Evict(ref apiserver.Ref) {
 	b.report(ref, &pod.Status)
 }
 
+// setReady sets the conditions of readiness. Each container has to be ready by itself, too.
 func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
-	if ready {
+	unready := map[string]bool{}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		unready[s.Name] = !s.Ready
+	}
+	var names []string
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if isUnready, known := unready[c.Name]; isUnready || !known && !ready {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
 		b.setBoth(pod, corev1.PodCondition{Status: corev1.ConditionTrue})
 		return
-	}
-	names := make([]string, len(pod.Spec.Containers))
-	for i, c := range pod.Spec.Containers {
-		names[i] = c.Name
 	}
 	b.setBoth(pod, corev1.PodCondition{
 		Status: corev1.ConditionFalse, Reason: "ContainersNotReady",

@@ -1,0 +1,11 @@
+// Command examples serves Metacontroller's example operators as webhooks, and shows what
+// they do without a cluster.
+package main
+
+import (
+	"github.com/operetta-dev/operetta"
+
+	"example.com/metacontroller/examples/hooks"
+)
+
+func main() { operetta.Main(hooks.All()...) }

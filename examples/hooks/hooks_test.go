@@ -1,0 +1,13 @@
+package hooks_test
+
+import (
+	"testing"
+
+	"github.com/operetta-dev/operetta/operettatest"
+
+	"example.com/metacontroller/examples/hooks"
+)
+
+// TestOperators holds every operator to its cases and samples, and to what is true of all.
+// With -update it writes the answers to the cases.
+func TestOperators(t *testing.T) { operettatest.Run(t, "..", hooks.All()...) }
