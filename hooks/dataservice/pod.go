@@ -184,7 +184,7 @@ const (
 	defaultPeriod     = 10
 	defaultThreshold  = 3
 	progressDeadline  = 600
-	longestOfDeadline = math.MaxInt32
+	longestOfDeadline = math.MaxInt32 - 1 // more means none, and no condition Progressing
 )
 
 // seconds is the time that a probe grants a container to succeed first.

@@ -42,7 +42,7 @@ func TestDeadlineIsNeverShorterThanTheProbesGrant(t *testing.T) {
 		`startupProbe: {failureThreshold: 60, periodSeconds: 20}`:              1800,
 		`readinessProbe: {initialDelaySeconds: 900}`:                           1530,
 		`livenessProbe: {failureThreshold: 100}`:                               1600,
-		`startupProbe: {failureThreshold: 2000000000, periodSeconds: 2000000}`: 2147483647,
+		`startupProbe: {failureThreshold: 2000000000, periodSeconds: 2000000}`: 2147483646,
 	} {
 		u := unit{component: component{key: "web"}}
 		require.NoError(t, yaml.Unmarshal([]byte(text), &u.said.Pod))
