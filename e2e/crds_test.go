@@ -49,3 +49,20 @@ func TestCRDsApplyTwice(t *testing.T) {
 		require.Contains(t, line, "unchanged")
 	}
 }
+
+// TestExamplesAreAccepted: those of examples/, which nothing else here installs.
+func TestExamplesAreAccepted(t *testing.T) {
+	t.Cleanup(func() { kubectl(t, "delete", "--kustomize=../examples/deploy/crds") })
+	kubectl(t, "apply", "--kustomize=../examples/deploy/crds")
+	require.NoError(t, established())
+	output := kubectl(t, "apply", "--filename=../examples/deploy/samples")
+	require.Equal(t, 3, strings.Count(output, " created"), output)
+	for _, change := range []string{
+		"bluegreendeployments.ctl.enisoc.com/nginx --patch={\"spec\":{\"selector\":{\"matchLabels\":{\"app\":\"other\"}}}}",
+		"catsets.ctl.enisoc.com/nginx-backend --patch={\"spec\":{\"serviceName\":\"other\"}}",
+		"indexedjobs.ctl.enisoc.com/print-index --patch={\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":\"Always\"}}}}",
+	} {
+		_, _, err := controlPlane.Kubectl(append([]string{"patch", "--type=merge"}, strings.Fields(change)...)...)
+		require.ErrorContains(t, err, "is invalid: spec.", change)
+	}
+}

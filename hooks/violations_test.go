@@ -54,7 +54,7 @@ func withinSpec(t *testing.T, controller metacontroller.Controller, spec any) []
 var understood = []string{
 	"type", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format", "required", "minItems", "maxItems", "maxProperties",
 	"x-kubernetes-list-type", "x-kubernetes-int-or-string", "properties", "items", "additionalProperties",
-	"description", "default", "x-kubernetes-list-map-keys", "x-kubernetes-map-type",
+	"description", "default", "x-kubernetes-list-map-keys", "x-kubernetes-map-type", "x-kubernetes-preserve-unknown-fields",
 	"anyOf",                    // only of an int-or-string
 	"x-kubernetes-validations", // see TestWhatARuleRefusesIsRefused
 }

@@ -28,7 +28,8 @@ type Result[S any] struct {
 	// ResyncAfter asks for another call after this time, which is rounded up to
 	// whole seconds and capped at a day. Zero asks for none.
 	ResyncAfter time.Duration
-	// Finalized reports that the teardown is complete. It is for finalize only.
+	// Finalized reports that the teardown is complete. It is for finalize only, and an error
+	// while any child is observed.
 	Finalized bool
 }
 

@@ -2,13 +2,14 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Workload is the part of a Deployment, StatefulSet or DaemonSet that shows the
+// Workload is the part of a Deployment, ReplicaSet, StatefulSet or DaemonSet that shows the
 // progress of its rollout. A hook that needs other fields of this large object
 // decodes a struct of its own and calls [RolloutOf].
 type Workload struct {
@@ -40,6 +41,10 @@ type WorkloadStatus struct {
 	NumberReady            int32 `json:"numberReady"`
 	UpdatedNumberScheduled int32 `json:"updatedNumberScheduled"`
 	NumberAvailable        int32 `json:"numberAvailable"`
+
+	// Of StatefulSets. They are the same once a rollout has completed.
+	CurrentRevision string `json:"currentRevision"`
+	UpdateRevision  string `json:"updateRevision"`
 
 	Conditions []WorkloadCondition `json:"conditions"`
 }
@@ -105,7 +110,10 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 	if replicas != nil {
 		r.Wanted = *replicas
 	}
-	if kind == "DaemonSet" {
+	switch kind {
+	case "ReplicaSet": // a new template is for new Pods
+		r.Updated = s.Replicas
+	case "DaemonSet":
 		r.Wanted, r.Existing, r.Ready, r.Available, r.Updated =
 			s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberReady, s.NumberAvailable, s.UpdatedNumberScheduled
 	}
@@ -124,6 +132,20 @@ func RolloutOf(kind string, generation int64, replicas *int32, s *WorkloadStatus
 		}
 	}
 	return r
+}
+
+// HasCompleted reports whether the rollout of the newest template was complete at some time, with
+// all Pods ready, though some may have failed since. Of a DaemonSet nothing tells that.
+func (s *WorkloadStatus) HasCompleted(r Rollout) bool {
+	if !r.IsObserved() || r.Updated < r.Wanted {
+		return false
+	}
+	if r.Kind == "StatefulSet" {
+		return s.UpdateRevision != "" && s.CurrentRevision == s.UpdateRevision
+	}
+	return slices.ContainsFunc(s.Conditions, func(c WorkloadCondition) bool {
+		return c.Type == "Progressing" && c.Reason == "NewReplicaSetAvailable"
+	})
 }
 
 // IsObserved reports whether the numbers are about the newest generation.

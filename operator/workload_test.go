@@ -18,6 +18,7 @@ func TestRolloutIsJudged(t *testing.T) {
 		"old ones are left":      {"Deployment", `{"spec":{"replicas":1},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"availableReplicas":3}}`, Summary{Progressing, "RollingOut", "waiting for old replicas to terminate: 2"}},
 		"scaled down":            {"StatefulSet", `{"spec":{"replicas":0},"status":{"replicas":1,"updatedReplicas":1}}`, Summary{Progressing, "RollingOut", "waiting for surplus replicas to terminate: 1"}},
 		"not available":          {"StatefulSet", `{"spec":{"replicas":2},"status":{"replicas":2,"readyReplicas":2,"updatedReplicas":2,"availableReplicas":1}}`, Summary{Progressing, "ReplicasUnavailable", "1 of 2 replicas are available"}},
+		"of a ReplicaSet":        {"ReplicaSet", `{"spec":{"replicas":2},"status":{"replicas":2,"readyReplicas":2,"availableReplicas":2}}`, Summary{Done, "Available", "2 of 2 replicas are available"}},
 		"of a DaemonSet":         {"DaemonSet", `{"status":{"desiredNumberScheduled":2,"currentNumberScheduled":2,"numberReady":2,"updatedNumberScheduled":2,"numberAvailable":2}}`, Summary{Done, "Available", "2 of 2 replicas are available"}},
 		"given up":               {"Deployment", `{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"},{"type":"ReplicaFailure","status":"True","message":"quota"}]}}`, Summary{Failed, "ProgressDeadlineExceeded", "timed out"}},
 		"former given up":        {"Deployment", `{"metadata":{"generation":2},"spec":{"replicas":1},"status":{"observedGeneration":1,"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"}]}}`, Summary{Progressing, "RollingOut", "waiting for the Deployment controller to observe generation 2"}},
@@ -32,6 +33,28 @@ func TestRolloutIsJudged(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(test.object), &w))
 			w.Kind = test.kind
 			require.Equal(t, test.want, w.Rollout().Summary())
+		})
+	}
+}
+
+// TestCompletedRolloutStaysSo where Pods fail afterwards.
+func TestCompletedRolloutStaysSo(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind, object string
+		want         bool
+	}{
+		"failed since":   {"Deployment", `{"status":{"replicas":1,"updatedReplicas":1,"conditions":[{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`, true},
+		"under way":      {"Deployment", `{"status":{"replicas":1,"updatedReplicas":1,"conditions":[{"type":"Progressing","status":"True","reason":"ReplicaSetUpdated"}]}}`, false},
+		"not observed":   {"Deployment", `{"metadata":{"generation":2},"status":{"observedGeneration":1,"updatedReplicas":1,"conditions":[{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`, false},
+		"a set":          {"StatefulSet", `{"status":{"replicas":1,"updatedReplicas":1,"currentRevision":"a","updateRevision":"a"}}`, true},
+		"a set's update": {"StatefulSet", `{"status":{"replicas":1,"updatedReplicas":1,"currentRevision":"a","updateRevision":"b"}}`, false},
+		"of a DaemonSet": {"DaemonSet", `{"status":{"desiredNumberScheduled":1,"updatedNumberScheduled":1}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w Workload
+			require.NoError(t, json.Unmarshal([]byte(test.object), &w))
+			w.Kind = test.kind
+			require.Equal(t, test.want, w.Status.HasCompleted(w.Rollout()))
 		})
 	}
 }

@@ -13,7 +13,8 @@
 // While an older Job runs, the concurrency policy decides: under Replace the
 // older one goes, and the new one is made when it and its Pods are gone; under
 // Forbid the older one finishes first; under Allow both run. Finished Jobs are
-// kept for their logs up to a limit. None goes before the status that the hook
+// kept for their logs up to a limit. Suspend cancels: the history tells that, and
+// then the Job goes. None goes before the status that the hook
 // is sent tells its result.
 //
 // Jobs and Pods are observed late, and a status may be lost after its Job was
@@ -46,7 +47,7 @@ func declare(policy Policy) metacontroller.Controller {
 		CRD:        deploy.CRD("build"),
 		Children:   []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedJob]()}},
 		Related:    []metacontroller.Resource{metacontroller.Pod},
-		Reasons:    []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting},
+		Reasons:    []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting, reasonCanceled, reasonSuspended},
 		Invariants: invariants(),
 		Sync:       metacontroller.Sync(policy.sync),
 		Customize:  metacontroller.Customize(customize),

@@ -23,35 +23,93 @@ if [ -f "$CREDENTIALS/ssh-privatekey" ]; then
   fi
   export GIT_SSH_COMMAND="ssh -i $HOME/identity -o IdentitiesOnly=yes -o BatchMode=yes $hosts"
 fi
+if [ -f "$CREDENTIALS/ca.crt" ]; then
+  export GIT_SSL_CAINFO="$CREDENTIALS/ca.crt"
+fi
+
+# Configures every git that runs here, and no other.
+config() {
+  n="${GIT_CONFIG_COUNT:-0}"
+  export "GIT_CONFIG_KEY_$n=$1" "GIT_CONFIG_VALUE_$n=$2" "GIT_CONFIG_COUNT=$((n + 1))"
+}
 # The folder belongs to root, as volumes do, and Git would refuse it for that.
-export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
+config safe.directory '*'
 if [ -f "$CREDENTIALS/password" ]; then
   # Git asks for credentials host by host. This answers for this host only,
   # wherever it may send us on to.
   host="${REPOSITORY#*://}"
-  export GIT_CONFIG_COUNT=2
-  export GIT_CONFIG_KEY_1="credential.${REPOSITORY%%://*}://${host%%/*}.helper"
-  export GIT_CONFIG_VALUE_1='!credentials() {
+  host="${host%%/*}"
+  case "$host" in *@*) export CLONE_USER= ;; *) export CLONE_USER=git ;; esac
+  config "credential.${REPOSITORY%%://*}://${host#*@}.helper" '!credentials() {
     test "$1" = get || return 0
-    if [ -f "$CREDENTIALS/username" ]; then echo "username=$(cat "$CREDENTIALS/username")"; else echo username=git; fi
+    if [ -f "$CREDENTIALS/username" ]; then echo "username=$(cat "$CREDENTIALS/username")"
+    elif [ -n "$CLONE_USER" ]; then echo "username=$CLONE_USER"; fi
     echo "password=$(cat "$CREDENTIALS/password")"
   }; credentials'
 fi
+
+# The history is as long as is asked for, and there are no tags and no other branches,
+# however the revision is spelt.
+depth="${CLONE_DEPTH:-1}"
+export GIT_LFS_SKIP_SMUDGE=1 # so that no image fetches more than is asked for
+fetch() {
+  [ "$depth" = 0 ] || set -- --depth="$depth" "$@"
+  git fetch --quiet --no-tags "$@"
+}
 
 cd "$WORKSPACE"
 # A container that is started again finds what the last try left.
 find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +
 git init --quiet .
 git remote add origin "$REPOSITORY"
-if git fetch --quiet --depth=1 origin "$REVISION" 2>"$HOME/errors"; then
-  git checkout --quiet --detach FETCH_HEAD
-else
+if ! fetch "$REPOSITORY" "$REVISION" 2>"$HOME/errors"; then
   # Not every server hands out a commit that is no branch or tag, and none a
   # commit of which only the first digits are given: look for it in the whole.
-  git fetch --quiet --tags origin '+refs/heads/*:refs/remotes/origin/*' ||
+  whole="$HOME/whole"
+  rm -rf "$whole"
+  git init --quiet --bare "$whole"
+  git -C "$whole" fetch --quiet --tags "$REPOSITORY" '+refs/heads/*:refs/heads/*' ||
     fail "$REPOSITORY cannot be fetched"
-  git checkout --quiet --detach "$REVISION^{commit}" 2>/dev/null ||
+  commit="$(git -C "$whole" rev-parse --quiet --verify "$REVISION^{commit}")" ||
     { cat "$HOME/errors" >&2; fail "there is no branch, tag or commit $REVISION in $REPOSITORY"; }
+  git -C "$whole" update-ref refs/revision "$commit"
+  (export GIT_ALLOW_PROTOCOL=file; fetch "file://$whole" refs/revision)
+  rm -rf "$whole"
+fi
+git checkout --quiet --detach FETCH_HEAD
+if [ -n "${CLONE_TAGS:-}" ]; then
+  fetch "$REPOSITORY" '+refs/tags/*:refs/tags/*' || fail "the tags of $REPOSITORY cannot be fetched"
+fi
+if [ -n "${CLONE_SUBMODULES:-}" ]; then
+  modules() { git submodule --quiet update --init --recursive "$@"; }
+  [ "$depth" != 0 ] && modules --depth="$depth" || modules || fail "a submodule cannot be fetched"
+elif [ -f .gitmodules ]; then
+  echo "submodules are left empty, because source.git.submodules is false"
+fi
+if [ -n "${CLONE_LFS:-}" ]; then
+  git -c filter.lfs.clean='git-lfs clean -- %f' -c filter.lfs.smudge='git-lfs smudge -- %f' \
+    -c filter.lfs.process='git-lfs filter-process' -c filter.lfs.required=true lfs pull origin ||
+    fail "the files in Git LFS cannot be fetched"
+  # Git reads a file again that is as new as its index, and a builder without git-lfs
+  # would take it for modified.
+  sleep 1
+  touch .git/index
 fi
 git log -1 --format='building %H %s'
 [ -d "./$SUB_PATH" ] || fail "there is no folder $SUB_PATH in $REVISION"
+
+# The message of this container is how the commit gets into the status.
+{ git rev-parse HEAD >"${TERMINATION_LOG:-/dev/termination-log}"; } 2>/dev/null || true
+
+# Scripts that name their interpreter are files, which the steps run as they are.
+scripts="${SCRIPTS_PATH:-/operetta/scripts}" i=0
+for name in ${CLONE_SCRIPTS:-}; do
+  mkdir -p "$scripts"
+  eval "printf '%s' \"\$CLONE_SCRIPT_$i\"" >"$scripts/$name"
+  chmod 755 "$scripts/$name"
+  i=$((i + 1))
+done
+if [ -n "${CLONE_RESULTS:-}" ]; then
+  mkdir -p "$CLONE_RESULTS"
+  chmod 777 "$CLONE_RESULTS" # the steps may be any users
+fi

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"encoding/pem"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -71,12 +72,12 @@ func newClonePod(t *testing.T) clonePod {
 }
 
 // clone runs the script, and returns what it prints.
-func (p clonePod) clone(repository, revision, subPath string) (string, error) {
+func (p clonePod) clone(repository, revision, subPath string, env ...string) (string, error) {
 	command := exec.Command("/bin/sh", "-c", cloneScript)
-	command.Env = []string{
+	command.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "REPOSITORY=" + repository, "REVISION=" + revision, "SUB_PATH=" + subPath, "WORKSPACE=" + p.workspace,
 		"CREDENTIALS=" + p.credentials, "HOME=" + p.home, "TERMINATION_LOG=" + p.terminationLog, "GIT_ALLOW_PROTOCOL=file:http", "GIT_CONFIG_SYSTEM=/dev/null",
-	}
+	}, env...)
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
@@ -92,7 +93,72 @@ func TestCloneFetchesEveryKindOfRevision(t *testing.T) {
 		require.NoError(t, err, output)
 		require.Equal(t, commits[commit], git(t, pod.workspace, "rev-parse", "HEAD"), revision)
 		require.Contains(t, output, "building "+commits[commit]+" "+commit)
+		message, err := os.ReadFile(pod.terminationLog)
+		require.NoError(t, err)
+		require.Equal(t, commits[commit]+"\n", string(message))
+		head, err := os.ReadFile(filepath.Join(pod.workspace, ".git", "HEAD"))
+		require.NoError(t, err)
+		require.Equal(t, commits[commit]+"\n", string(head), "where the steps find it")
 	}
+}
+
+// TestCloneHasOneRuleForHistoryAndTags spells each revision in several ways, and asks a server
+// that hands out what has a name only.
+func TestCloneHasOneRuleForHistoryAndTags(t *testing.T) {
+	path, commits := repository(t)
+	refuses := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.version", "GIT_CONFIG_VALUE_0=0"}
+	for _, revision := range []string{"main", "HEAD", "refs/heads/main", commits["second"], commits["second"][:9]} {
+		for _, test := range []struct {
+			env     []string
+			commits string
+			refs    string
+		}{
+			{nil, "1", ""},
+			{refuses, "1", ""},
+			{[]string{"CLONE_DEPTH=2"}, "2", ""},
+			{append(refuses, "CLONE_DEPTH=0"), "2", ""},
+			{[]string{"CLONE_DEPTH=0", "CLONE_TAGS=true"}, "2", "refs/tags/v1"},
+			{append(refuses, "CLONE_TAGS=true"), "1", "refs/tags/v1"},
+		} {
+			pod := newClonePod(t)
+			output, err := pod.clone("file://"+path, revision, "", test.env...)
+			require.NoError(t, err, output)
+			require.Equal(t, commits["second"], git(t, pod.workspace, "rev-parse", "HEAD"), revision)
+			require.Equal(t, test.commits, git(t, pod.workspace, "rev-list", "--count", "HEAD"), "%s %s", revision, test.env)
+			require.Equal(t, test.refs, git(t, pod.workspace, "for-each-ref", "--format=%(refname)"), "%s %s", revision, test.env)
+		}
+	}
+	pod := newClonePod(t)
+	_, err := pod.clone("file://"+path, "v1", "", "CLONE_TAGS=true")
+	require.NoError(t, err)
+	require.Equal(t, "v1", git(t, pod.workspace, "describe", "--tags"))
+}
+
+func TestCloneFetchesSubmodulesIfAsked(t *testing.T) {
+	inner, commits := repository(t)
+	outer, _ := repository(t)
+	work := filepath.Join(filepath.Dir(outer), "work")
+	git(t, work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+inner, "module")
+	git(t, work, "-C", "module", "checkout", "--quiet", commits["first"])
+	git(t, work, "add", "module")
+	git(t, work, "commit", "--quiet", "-m", "module")
+	git(t, work, "push", "--quiet", outer, "main")
+	pod := newClonePod(t)
+	output, err := pod.clone("file://"+outer, "main", "")
+	require.NoError(t, err, output)
+	require.Contains(t, output, "submodules are left empty, because source.git.submodules is false")
+	require.NoFileExists(t, filepath.Join(pod.workspace, "module", "sub", "file"))
+	output, err = pod.clone("file://"+outer, "main", "", "CLONE_SUBMODULES=true")
+	require.NoError(t, err, output)
+	require.FileExists(t, filepath.Join(pod.workspace, "module", "sub", "file"))
+	require.Equal(t, commits["first"], git(t, filepath.Join(pod.workspace, "module"), "rev-parse", "HEAD"))
+
+	require.NoError(t, os.Rename(inner, inner+"x"))
+	_, err = pod.clone("file://"+outer, "main", "", "CLONE_SUBMODULES=true")
+	require.Error(t, err)
+	message, err := os.ReadFile(pod.terminationLog)
+	require.NoError(t, err)
+	require.Equal(t, "a submodule cannot be fetched\n", string(message))
 }
 
 func TestCloneAgainIntoWhatIsLeft(t *testing.T) {
@@ -178,7 +244,77 @@ func TestCloneShowsItsCredentialsToOneHost(t *testing.T) {
 		return err
 	}))
 
+	require.NoError(t, os.Remove(filepath.Join(pod.credentials, "username")))
+	_, err = pod.clone(strings.Replace(server.URL, "://", "://robot@", 1)+"/code.git", "main", "")
+	require.NoError(t, err, "the user name is in the address")
+	_, err = pod.clone(server.URL+"/code.git", "main", "")
+	require.Error(t, err, "the user name is nowhere")
+	require.NoError(t, os.WriteFile(filepath.Join(pod.credentials, "username"), []byte("robot"), 0o600))
+
+	private := httptest.NewTLSServer(server.Config.Handler)
+	defer private.Close()
+	_, err = pod.clone(private.URL+"/code.git", "main", "", "GIT_ALLOW_PROTOCOL=https")
+	require.Error(t, err, "nobody knows its certificate")
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: private.Certificate().Raw})
+	require.NoError(t, os.WriteFile(filepath.Join(pod.credentials, "ca.crt"), authority, 0o600))
+	output, err = pod.clone(private.URL+"/code.git", "main", "", "GIT_ALLOW_PROTOCOL=https")
+	require.NoError(t, err, output)
+
 	_, err = pod.clone(moved.URL+"/code.git", "main", "")
 	require.Error(t, err)
 	require.False(t, asked, "the password was shown to another host")
+}
+
+func TestCloneWritesScriptsAsTheyAre(t *testing.T) {
+	path, _ := repository(t)
+	pod, folder := newClonePod(t), filepath.Join(t.TempDir(), "scripts")
+	first, second := "#!/bin/sh\nprintf '%s|' \"$0\" \"$@\" '$HOME `id` \\n' \"it's\"\n\n", "#!/usr/bin/env cat\n$(exit 1); 100%\n"
+	for range 2 { // a container may be started again
+		output, err := pod.clone("file://"+path, "main", "", "SCRIPTS_PATH="+folder, "CLONE_SCRIPTS=test package", "CLONE_SCRIPT_0="+first, "CLONE_SCRIPT_1="+second, "CLONE_RESULTS="+folder+"/results")
+		require.NoError(t, err, output)
+	}
+	results, err := os.Stat(filepath.Join(folder, "results"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o777), results.Mode().Perm())
+	script := filepath.Join(folder, "test")
+	output, err := exec.Command(script, "a b", "$c").Output()
+	require.NoError(t, err)
+	require.Equal(t, script+"|a b|$c|$HOME `id` \\n|it's|", string(output))
+	output, err = exec.Command(filepath.Join(folder, "package")).Output()
+	require.NoError(t, err)
+	require.Equal(t, second, string(output))
+	info, err := os.Stat(script)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+}
+
+func TestCloneFetchesLargeFilesIfAsked(t *testing.T) {
+	if _, err := exec.LookPath("git-lfs"); err != nil {
+		t.Skip("git-lfs is not on the PATH")
+	}
+	path, _ := repository(t)
+	work := filepath.Join(filepath.Dir(path), "work")
+	lfs := func(args ...string) {
+		filters := []string{"-c", "filter.lfs.clean=git-lfs clean -- %f", "-c", "filter.lfs.smudge=git-lfs smudge -- %f", "-c", "filter.lfs.required=true"}
+		git(t, work, append(filters, args...)...)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(work, ".gitattributes"), []byte("large filter=lfs diff=lfs merge=lfs -text\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(work, "large"), []byte("all of it"), 0o644))
+	lfs("add", ".")
+	lfs("commit", "--quiet", "-m", "large")
+	lfs("push", "--quiet", "file://"+path, "main")
+	lfs("lfs", "push", "file://"+path, "main")
+	pod := newClonePod(t)
+	content := func() string {
+		text, err := os.ReadFile(filepath.Join(pod.workspace, "large"))
+		require.NoError(t, err)
+		return string(text)
+	}
+	output, err := pod.clone("file://"+path, "main", "")
+	require.NoError(t, err, output)
+	require.Contains(t, content(), "git-lfs.github.com")
+	output, err = pod.clone("file://"+path, "main", "", "CLONE_LFS=true")
+	require.NoError(t, err, output)
+	require.Equal(t, "all of it", content())
+	require.Empty(t, git(t, pod.workspace, "status", "--porcelain"), "for a builder without git-lfs")
 }

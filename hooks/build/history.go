@@ -31,30 +31,44 @@ func (h history) of(hash string) *Result {
 	return &h[i]
 }
 
-// remember adds the results of the Jobs that have ended to those in the status.
-// A result is written once; only a message that names the step may be added
-// later, because Pods and Jobs come from separate caches.
+// isCanceled reports whether a build was canceled.
+func (h history) isCanceled(hash string) bool {
+	result := h.of(hash)
+	return result != nil && result.Result == PhaseCanceled
+}
+
+// remember adds the results of the Jobs that have ended, or are canceled, to those in the status.
+// A result is written once; only what the Pod tells may be added later, because
+// Pods and Jobs come from separate caches.
 func remember(build *Build, observed observed, wanted string) history {
 	known := history(slices.Clone(build.Status.History))
 	for i := range observed.jobs {
 		job := &observed.jobs[i]
-		if job.isRunning() || job.isFormer {
+		if job.isFormer || job.isRunning() && !job.isCanceled {
 			continue
 		}
 		message := ""
 		if job.result == PhaseFailed {
-			message = printable.Line(observed.failure(job), maxText)
+			spec := &build.Spec
+			if job.hash != wanted {
+				spec = nil
+			}
+			message = printable.Line(observed.failure(job, spec), maxText)
 		}
 		old := known.of(job.hash)
 		switch {
 		case old == nil:
 			known = append(known, resultOf(job, message))
+		case job.isRunning():
+		case old.Result == PhaseCanceled: // it ended before it was deleted
+			*old = resultOf(job, message)
 		case old.Result == PhaseFailed && (old.Message == "" || old.Message == failureText(job.reason)):
 			old.Message = message
 		}
+		known.of(job.hash).complete(observed.podOf(job), &build.Spec)
 	}
 	if result := known.of(wanted); result != nil {
-		result.Revision = build.Spec.Source.Git.Revision
+		result.Revision = build.Spec.Source.Git.revision()
 	}
 	slices.SortStableFunc(known, func(a, b Result) int {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))
@@ -98,13 +112,24 @@ func resultOf(job *observedJob, message string) Result {
 	result := Result{
 		Hash:           job.hash,
 		Revision:       job.revision(),
-		Result:         job.result,
+		Result:         cmp.Or(job.result, PhaseCanceled),
 		Message:        message,
 		StartTime:      job.Status.StartTime,
 		CompletionTime: job.endedAt,
 	}
 	result.Duration = duration(&result)
 	return result
+}
+
+// complete adds what the Pod tells and was not known.
+func (r *Result) complete(pod *observedPod, spec *Spec) {
+	if pod == nil {
+		return
+	}
+	r.Commit = cmp.Or(r.Commit, pod.commit())
+	if len(r.Results) == 0 && r.Result == PhaseSucceeded {
+		r.Results = pod.results(spec)
+	}
 }
 
 // duration returns how long a build took, or "" if that is not known.
@@ -130,8 +155,8 @@ func failureText(reason string) string {
 
 // describeFailure names a step and its exit code. Of messages that containers
 // leave behind, only that of the clone is shown: what a user's program writes
-// may be a secret.
-func describeFailure(step *operator.ContainerStatus) string {
+// may be a secret. The spec is nil where the build is of another one.
+func describeFailure(step *operator.ContainerStatus, spec *Spec) string {
 	ended := step.State.Terminated
 	text := fmt.Sprintf("step %s failed with exit code %d", step.Name, ended.ExitCode)
 	if step.Name == cloneStep && ended.Message != "" {
@@ -141,5 +166,16 @@ func describeFailure(step *operator.ContainerStatus) string {
 	if ended.Reason != "" && ended.Reason != "Error" {
 		text += " (" + ended.Reason + ")"
 	}
+	if spec != nil && isTooLong(spec, step.Name, ended.FinishedAt.Sub(ended.StartedAt.Time)) {
+		text += ": it took longer than its timeoutSeconds"
+	}
 	return text
+}
+
+// isTooLong reports whether a container ran for longer than its step may.
+func isTooLong(spec *Spec, container string, took time.Duration) bool {
+	return slices.ContainsFunc(spec.Steps, func(step Step) bool {
+		limit := step.TimeoutSeconds
+		return limit != nil && containerName(spec, step.Name) == container && took >= time.Duration(*limit)*time.Second
+	})
 }

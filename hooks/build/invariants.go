@@ -77,6 +77,9 @@ func (k keeper) watch(w metacontroller.Write) string {
 	if build != nil && build.GetUID() != owner.UID {
 		build = nil
 	}
+	if w.Before == nil && isCanceled(build, job.GetName()) {
+		return fmt.Sprintf("%s is built again after it was canceled", job.GetName())
+	}
 	if w.Before == nil && k.done[key] && (k.ours[key] || tells(build, "history", "hash", job.GetName())) {
 		return fmt.Sprintf("%s is built again after it was done", job.GetName())
 	}
@@ -145,15 +148,27 @@ func cached(w metacontroller.Write, apiVersion string, object *unstructured.Unst
 
 // tells reports whether a list in a Build's status has an entry that ends the name of a Job.
 func tells(build *unstructured.Unstructured, list, field, job string) bool {
+	return told(build, list, field, job) != nil
+}
+
+// told returns that entry.
+func told(build *unstructured.Unstructured, list, field, job string) map[string]any {
 	if build == nil {
-		return false
+		return nil
 	}
 	entries, _, _ := unstructured.NestedSlice(build.Object, "status", list)
-	return slices.ContainsFunc(entries, func(item any) bool {
+	for _, item := range entries {
 		entry, _ := item.(map[string]any)
-		value, _ := entry[field].(string)
-		return value != "" && strings.HasSuffix(job, value)
-	})
+		if value, _ := entry[field].(string); value != "" && strings.HasSuffix(job, value) {
+			return entry
+		}
+	}
+	return nil
+}
+
+// isCanceled reports whether a Build's status tells that a Job was canceled.
+func isCanceled(build *unstructured.Unstructured, job string) bool {
+	return told(build, "history", "hash", job)["result"] == string(PhaseCanceled)
 }
 
 // lives reports whether a Build exists: the garbage collector deletes children

@@ -31,10 +31,11 @@ func (p *plan) remember(s state) {
 	}
 	for _, old := range s.build.Status.Active {
 		hash := hashIn(s.build, s.hash, old.Name)
-		if hash == "" || s.observed.job(hash) != nil || s.known.of(hash) != nil {
+		hasEnded := s.known.of(hash) != nil
+		if hash == "" || s.observed.job(hash) != nil || hasEnded && !s.known.isCanceled(hash) {
 			continue
 		}
-		p.rememberUnseen(s, old, hash == s.hash)
+		p.rememberUnseen(s, old, hash == s.hash && !hasEnded)
 	}
 }
 
@@ -43,7 +44,8 @@ func (p *plan) remember(s state) {
 func (p *plan) rememberUnseen(s state, old ActiveJob, isWanted bool) {
 	now := metav1.NewTime(s.now)
 	since, isAnnounced := now, isWanted && old.UID == "" && old.GoneSince == nil
-	isWithdrawn := !isWanted && s.build.Status.JobName == old.Name // since now
+	isOfAnother := old.Name != jobName(s.build, s.hash)
+	isWithdrawn := isOfAnother && s.build.Status.JobName == old.Name // since now
 	if old.GoneSince != nil && old.GoneSince.Before(&now) && !isWithdrawn {
 		since = *old.GoneSince
 	}

@@ -46,6 +46,9 @@ type observedJob struct {
 	result  Phase        // Succeeded, Failed or, while it has not ended, empty
 	reason  string       // why it failed
 	endedAt *metav1.Time // once it has ended
+	// isCanceled is set for a Job that runs while the Build is suspended, but not where another
+	// build replaces it.
+	isCanceled bool
 	// isFormer is set for the Job of an earlier Build of the name, which server-side
 	// apply takes over where the garbage collector has not deleted it yet. It is kept,
 	// and its end is no result of this Build.
@@ -164,6 +167,9 @@ func observe(build *Build, wanted string, request metacontroller.Observed) (obse
 		job.read()
 		isOlder := operator.IsOlder(job.Metadata.CreationTimestamp, build.CreationTimestamp, job.isRunning())
 		job.isFormer = isOlder && !known[job.hash] && !known[string(job.UID)]
+		if isSuspended(build) && job.isRunning() && !job.isFormer && (job.hash == wanted || policy(build) != Replace) {
+			job.isCanceled, job.endedAt = true, &metav1.Time{Time: request.Now}
+		}
 		observed.jobs = append(observed.jobs, *job)
 	}
 	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
@@ -201,14 +207,14 @@ func (o observed) podOf(job *observedJob) *observedPod {
 
 // failure says why a Job failed: the step and its exit code, if a Pod shows
 // them. A container that ran when the deadline passed was killed by a signal,
-// which explains nothing.
-func (o observed) failure(job *observedJob) string {
+// which explains nothing. The spec is nil where the Job is of another one.
+func (o observed) failure(job *observedJob, spec *Spec) string {
 	for i := range o.pods {
 		pod := &o.pods[i]
 		switch failed := pod.Status.Failed(); {
 		case pod.job != job.UID || job.reason == batchv1.JobReasonDeadlineExceeded:
 		case failed != nil:
-			return describeFailure(failed)
+			return describeFailure(failed, spec)
 		case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "":
 			return "its Pod failed: " + pod.Status.Reason
 		}

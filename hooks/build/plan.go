@@ -49,8 +49,8 @@ func decide(s state) plan {
 		p.waits = "the Job that was deleted, " + job.Name + ", has to go first"
 	case job != nil && job.isFormer:
 		p.blocked = "Job/" + job.Name + " is older than the Build, and so not its own: delete that Job, or write another runId"
-	case job != nil || s.known.of(s.hash) != nil:
-		p.waits = ""
+	case job != nil || s.known.of(s.hash) != nil || isSuspended(s.build):
+		p.waits, p.missing = "", nil
 	default:
 		obstacle, again := s.obstacle()
 		p.waits = cmp.Or(obstacle, p.waits)
@@ -68,12 +68,14 @@ func (p *plan) resyncWithin(after time.Duration) {
 	p.resyncAfter = operator.Soonest(p.resyncAfter, after)
 }
 
-// keepJobs keeps the running Jobs, unless they are replaced, and the finished
+// keepJobs keeps the running Jobs, unless they are replaced or the status tells that they are
+// canceled, and the finished
 // ones within the limit. Whether one is deleted depends only on newer Jobs.
 func (p *plan) keepJobs(s state) {
 	for _, stranger := range s.observed.strangers {
 		p.kept = append(p.kept, metacontroller.Keep(stranger))
 	}
+	told := history(s.build.Status.History)
 	var finished []*observedJob
 	for i := range s.observed.jobs {
 		job := &s.observed.jobs[i]
@@ -82,17 +84,20 @@ func (p *plan) keepJobs(s state) {
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 		case !job.isRunning():
 			finished = append(finished, job)
-		case job.hash == s.hash || policy(s.build) != Replace:
+		case told.isCanceled(job.hash): // goes
+		case job.isCanceled && s.known.of(job.hash) != nil:
+			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
+			p.resyncWithin(commitDelay)
+		case !job.isCanceled && (job.hash == s.hash || policy(s.build) != Replace):
 			p.kept = append(p.kept, metacontroller.Keep(job.Snapshot))
 		}
 	}
 	slices.SortStableFunc(finished, func(a, b *observedJob) int {
 		return cmp.Or(b.endedAt.Compare(a.endedAt.Time), strings.Compare(a.Name, b.Name))
 	})
-	told := history(s.build.Status.History)
 	for i, job := range finished {
 		// A Job beyond the size of the history is not waited for.
-		isUntold := told.of(job.hash) == nil && s.known.of(job.hash) != nil
+		isUntold := s.known.of(job.hash) != nil && (told.of(job.hash) == nil || s.mayTellMore(job))
 		isBeyond := i >= historyLimit(s.build)
 		if isBeyond && isUntold {
 			p.resyncWithin(commitDelay)
@@ -102,6 +107,15 @@ func (p *plan) keepJobs(s state) {
 		}
 	}
 }
+
+// mayTellMore reports whether the Pod of a Job that has just ended may yet be observed, with
+// the step that failed, the commit and results.
+func (s state) mayTellMore(job *observedJob) bool {
+	pod := s.observed.podOf(job)
+	return (pod == nil || !pod.Status.IsDone()) && s.now.Sub(job.endedAt.Time) < settleTime
+}
+
+func isSuspended(build *Build) bool { return build.Spec.Suspend != nil && *build.Spec.Suspend }
 
 func policy(build *Build) ConcurrencyPolicy { return cmp.Or(build.Spec.ConcurrencyPolicy, Replace) }
 

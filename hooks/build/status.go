@@ -23,6 +23,8 @@ const (
 	reasonRunning      = "Running"
 	reasonPending      = "Pending"
 	reasonWaiting      = "Waiting"
+	reasonCanceled     = "Canceled"
+	reasonSuspended    = "Suspended"
 )
 
 // report returns the status of the newest build.
@@ -30,7 +32,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
-		Revision: s.build.Spec.Source.Git.Revision,
+		Revision: s.build.Spec.Source.Git.revision(),
 		Active:   slices.SortedFunc(slices.Values(p.active), func(a, b ActiveJob) int { return strings.Compare(a.Name, b.Name) }),
 		History:  s.known,
 	}
@@ -44,11 +46,19 @@ func (s state) report(p plan, r *operator.Report) Status {
 		v.Reason, v.Message = reasonWaiting, p.blocked
 	case job != nil && !job.isFormer:
 		status.StartTime = job.Status.StartTime
+		if pod := s.observed.podOf(job); pod != nil {
+			status.Commit = pod.commit()
+			if pod.Status.IsStuck() {
+				v.State = operator.Degraded // which is written at once
+			}
+		}
 		status.Phase, v.Reason, v.Message = s.progress(p, job)
+	case isSuspended(s.build):
+		v.Reason, v.Message = reasonSuspended, "the Build is suspended: set spec.suspend to false to run it"
 	case p.waits != "":
 		v.Reason, v.Message = reasonWaiting, p.waits
 	}
-	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown}
+	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown, operator.Degraded: metav1.ConditionUnknown}
 	r.Set(conditionSucceeded, succeeded[v.State], v.Reason, v.Message)
 	summary := r.With(v)
 	switch { // what is in the way, which the children do not tell
@@ -71,7 +81,7 @@ func (s Status) IsProgressOf(old Status) bool {
 
 // copyResult copies the result of the build.
 func (s *Status) copyResult(ended *Result) {
-	s.Phase = ended.Result
+	s.Phase, s.Commit, s.Results = ended.Result, ended.Commit, ended.Results
 	s.StartTime, s.CompletionTime, s.Duration = ended.StartTime, ended.CompletionTime, ended.Duration
 }
 
@@ -80,6 +90,10 @@ func (s *Status) copyResult(ended *Result) {
 // does not matter, because two may run at once.
 func (s state) verdictOf(ended *Result) operator.Summary {
 	v := operator.Summary{State: operator.Done, Reason: reasonSucceeded, Message: "revision " + ended.Revision + " was built"}
+	if ended.Result == PhaseCanceled {
+		text := "the build of revision " + ended.Revision + " was canceled: to run it, set suspend to false and change runId"
+		return operator.Summary{State: operator.Failed, Reason: reasonCanceled, Message: text}
+	}
 	if ended.Result == PhaseFailed {
 		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed: " + ended.Message}
 	}

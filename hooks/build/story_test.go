@@ -231,3 +231,64 @@ func TestFailureNamesTheStep(t *testing.T) {
 	s.world.Play()
 	s.requireReady("True Succeeded")
 }
+
+func TestSuspendCancelsForGood(t *testing.T) {
+	for _, policy := range []string{"Replace", "Forbid", "Allow"} {
+		s := tell(t, hold(t, "v1"))
+		fields := []string{"concurrencyPolicy: " + policy}
+		s.want("v1", fields...)
+		s.until(1, s.isBuilding("v1"))
+		for range 5 {
+			s.world.Step()
+		}
+		s.want("v1", append(fields, "suspend: true")...)
+		s.until(1, func() bool { return len(s.jobs()) == 0 })
+		require.Equal(t, []string{"v1 Canceled"}, s.history(), "before the Job goes")
+		s.world.Play()
+		s.requireReady("False Canceled")
+		require.Equal(t, "True", s.world.Condition("Build/shop", "Stalled").Status)
+		require.Empty(t, s.world.Objects("Pod"))
+		s.want("v1", fields...)
+		s.world.Play()
+		require.Empty(t, s.jobs(), "suspend has canceled it for good")
+		s.want("v2", append(fields, "suspend: true")...)
+		s.world.Play()
+		s.requireReady("False Suspended")
+		require.Empty(t, s.jobs())
+		s.want("v2", fields...)
+		s.world.Play()
+		s.requireReady("True Succeeded")
+		require.Equal(t, []string{"v2 Succeeded", "v1 Canceled"}, s.history())
+	}
+}
+
+func TestSuspendAsItIsAskedFor(t *testing.T) {
+	for steps := range 8 { // from before the Job is observed to after it has ended
+		s := tell(t, operettatest.Options{})
+		s.want("v1")
+		for range steps {
+			s.world.Step()
+		}
+		s.want("v1", "suspend: true")
+		s.world.Play()
+		require.Empty(t, s.building())
+		s.want("v1", "runId: again")
+		s.until(1, func() bool { return s.history() != nil && s.history()[0] == "v1 Succeeded" && len(s.building()) == 0 })
+		s.world.Play()
+		s.requireReady("True Succeeded")
+	}
+}
+
+func TestSuspendHoldsBack(t *testing.T) {
+	s := tell(t, operettatest.Options{})
+	s.want("v1", "suspend: true")
+	s.world.Play()
+	s.requireReady("False Suspended")
+	require.Empty(t, s.jobs())
+	s.want("v1")
+	s.world.Play()
+	s.requireReady("True Succeeded")
+	s.want("v1", "suspend: true")
+	s.world.Play()
+	s.requireReady("True Succeeded")
+}

@@ -33,13 +33,14 @@ type Build struct {
 }
 
 // Spec is the desired state of a Build. What is built follows from source.git
-// without its secretRef, from what runs (image, command, args, script, env,
-// envFrom, volumeMounts, steps), from volumes and from runId: another value of
-// any of these is another build. The rest applies from the next build on.
+// without its secretRef, env and image, from what runs (image, command, args,
+// script, workingDir, env, envFrom, volumeMounts, steps with onError), from
+// volumes, from the names of results and from runId: another value of any of
+// these is another build. The rest applies from the next build on.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="set exactly one of image (a build of one step) and steps"
-// +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext))",message="command, args, script, env, envFrom, resources, volumeMounts and securityContext cannot be set together with steps: set them in each step"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="script cannot be set together with command or args: remove one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext) || has(self.workingDir) || has(self.imagePullPolicy))",message="command, args, script, env, envFrom, resources, volumeMounts, securityContext, workingDir and imagePullPolicy cannot be set together with steps: set them in each step"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.command)",message="script cannot be set together with command: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a step's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 type Spec struct {
@@ -55,15 +56,21 @@ type Spec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name != 'clone')",message="the name clone is reserved for the step that fetches the code: use another name"
 	Steps []Step `json:"steps,omitempty"`
 	// Volumes can be mounted by the steps: caches, say, or configuration.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(v, !(v.name in ['workspace', 'clone-tmp', 'git-credentials']))",message="the volume names workspace, clone-tmp and git-credentials are reserved: use another name"
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
+	// Results are small texts that the steps write for the status, as the digest
+	// of an image: each the file of its name in the folder that RESULTS_DIR names.
+	// Who may read the Build can read them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	Results []DeclaredResult `json:"results,omitempty"`
 	// RunID runs the same revision again when it is changed. Any text will do.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
@@ -77,6 +84,12 @@ type Spec struct {
 	// +kubebuilder:default=Replace
 	// +kubebuilder:validation:Enum=Replace;Forbid;Allow
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
+	// Suspend cancels the build that runs: its Job is deleted, and history tells
+	// that it was canceled. Nothing begins while suspend is true. When it is false
+	// again, a build that was held back begins; one that was canceled does not, but
+	// with another runId.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
 	// HistoryLimit is how many finished Jobs are kept for their logs.
 	// +optional
 	// +kubebuilder:default=3
@@ -118,116 +131,6 @@ type Spec struct {
 	// +optional
 	// +listType=atomic
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
-}
-
-// Source is where the code is.
-type Source struct {
-	// Git is a Git repository.
-	// +required
-	Git Git `json:"git"`
-}
-
-// Git is a revision of a Git repository.
-type Git struct {
-	// URL is the address of the repository, over HTTPS or SSH, without
-	// credentials.
-	// +required
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^((https?|git)://[^-/@?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|ssh://([A-Za-z0-9._][A-Za-z0-9._-]*@)?[^-/@:?#[:space:][:cntrl:]][^/@?#[:space:][:cntrl:]]*/|[A-Za-z0-9._][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:)[^?#[:space:][:cntrl:]]+$')",message="use https://host/path, ssh://user@host/path or user@host:path, without a newline, ? or #, where user and host do not begin with -; put passwords and tokens into a Secret and set secretRef"
-	URL string `json:"url"`
-	// Revision is a branch, a tag or a commit. Where a branch and a tag have the
-	// same name, it is the tag. A branch that moves on is no change of the spec:
-	// write the commit, or change runId.
-	// +required
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[^-+~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]][^~^:?*\\\\[\\\\\\\\[:space:][:cntrl:]]*$')",message="use the name of a branch or tag, or a commit: it cannot begin with - or +, nor contain a space, a newline, ~ ^ : ? * [ or a backslash"
-	Revision string `json:"revision"`
-	// SubPath is the folder in the repository in which the build runs.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && self.split('/').all(p, p != '..') && !self.matches('[[:cntrl:]]')",message="use the path of a folder within the repository: it cannot begin with a slash, nor contain .. or a newline"
-	SubPath string `json:"subPath,omitempty"`
-	// SecretRef names a Secret in the same namespace with what a private
-	// repository asks for: username and password (or a token as password) for
-	// HTTPS, ssh-privatekey and perhaps known_hosts for SSH. Without known_hosts,
-	// the host's first answer is trusted.
-	// +optional
-	SecretRef *SecretRef `json:"secretRef,omitempty"`
-	// Image is the image of the container that clones, for clusters that cannot
-	// pull the default one. It has git, ssh and a POSIX shell.
-	// +optional
-	Image string `json:"image,omitempty"`
-}
-
-// SecretRef names a Secret in the same namespace.
-type SecretRef struct {
-	// Name is the name of the Secret.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a Secret must consist of lower-case letters, digits, hyphens and dots, and begin and end with a letter or digit"
-	Name string `json:"name"`
-}
-
-// Work is what a container of the build runs. With neither command, args nor
-// script, that is the entrypoint of its image.
-type Work struct {
-	// Image is the builder.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	Image string `json:"image,omitempty"`
-	// Command replaces the entrypoint of the image.
-	// +optional
-	// +listType=atomic
-	Command []string `json:"command,omitempty"`
-	// Args replaces the arguments of the image.
-	// +optional
-	// +listType=atomic
-	Args []string `json:"args,omitempty"`
-	// Script is run by the image's /bin/sh, whatever its entrypoint, and ends
-	// with the first command that fails.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=65536
-	// +kubebuilder:validation:XValidation:rule="!self.startsWith('#!')",message="script is run by /bin/sh and cannot begin with #!: remove that line, or use command and args for another interpreter"
-	Script string `json:"script,omitempty"`
-	// Env are environment variables.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	Env []corev1.EnvVar `json:"env,omitempty"`
-	// EnvFrom are ConfigMaps and Secrets whose entries become environment
-	// variables.
-	// +optional
-	// +listType=atomic
-	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
-	// Resources are requests and limits.
-	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// VolumeMounts mount volumes. The repository is at /workspace.
-	// +optional
-	// +listType=map
-	// +listMapKey=mountPath
-	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(m, m.mountPath != '/workspace' && m.mountPath != '/workspace/')",message="/workspace is where the repository is mounted: use another mountPath"
-	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
-	// SecurityContext is that of the container.
-	// +optional
-	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
-}
-
-// Step is one of several containers that run one after the other.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.image)",message="a step needs an image: set image"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(has(self.command) || has(self.args))",message="a step cannot have script together with command or args: remove one of them"
-type Step struct {
-	// Name is the name of the container.
-	// +required
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a step's name must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
-	Name string `json:"name"`
-	// Work is what the step runs.
-	Work `json:",inline"`
 }
 
 // ConcurrencyPolicy says what happens to a build that still runs when another is

@@ -16,6 +16,7 @@ const (
 	PhaseRunning   Phase = "Running"
 	PhaseSucceeded Phase = "Succeeded"
 	PhaseFailed    Phase = "Failed"
+	PhaseCanceled  Phase = "Canceled"
 )
 
 // Status is the observed state of a Build.
@@ -26,7 +27,8 @@ const (
 type Status struct {
 	operator.Status `json:",inline"`
 
-	// Phase is Pending, Running, Succeeded or Failed: that of the newest build.
+	// Phase is Pending, Running, Succeeded, Failed or Canceled: that of the newest
+	// build.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 	// JobName is the name of its Job, which may yet have to be made.
@@ -35,6 +37,16 @@ type Status struct {
 	// Revision is what it builds.
 	// +optional
 	Revision string `json:"revision,omitempty"`
+	// Commit is the commit that the revision was, once it is cloned.
+	// +optional
+	Commit string `json:"commit,omitempty"`
+	// Results are what its steps wrote, when it has succeeded: of the results that
+	// the spec names those that were written. A value is one line of at most 1024
+	// bytes.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Results []ResultValue `json:"results,omitempty"`
 	// StartTime is when it began.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -78,7 +90,10 @@ type Result struct {
 	// Revision is what was built.
 	// +optional
 	Revision string `json:"revision,omitempty"`
-	// Result is Succeeded or Failed.
+	// Commit is the commit that the revision was.
+	// +optional
+	Commit string `json:"commit,omitempty"`
+	// Result is Succeeded, Failed or Canceled.
 	Result Phase `json:"result"`
 	// Message tells why it failed: the step and its exit code, where they could
 	// be seen.
@@ -93,4 +108,17 @@ type Result struct {
 	// Duration is the time between the two, as in 1m30s.
 	// +optional
 	Duration string `json:"duration,omitempty"`
+	// Results are what the steps wrote.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Results []ResultValue `json:"results,omitempty"`
+}
+
+// ResultValue is what a step wrote.
+type ResultValue struct {
+	// Name is the name of the result.
+	Name string `json:"name"`
+	// Value is its text.
+	Value string `json:"value"`
 }

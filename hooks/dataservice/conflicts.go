@@ -1,7 +1,10 @@
 package dataservice
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +21,27 @@ const maxObjectBytes = metacontroller.MaxAppliedBytes - 10<<10
 // in JSON, and the rest of a child at most 8 KiB.
 const smallBytes = 32 << 10
 
+// refusal is why a component cannot be applied. The zero value says that it can.
+type refusal struct{ reason, message string }
+
+// refuse returns why the objects of a component cannot be applied.
+func (p *part) refuse(workload metacontroller.Object, all []metacontroller.Object) (refusal, error) {
+	if message := p.immutable(workload); message != "" {
+		return refusal{reasonImmutable, message}, nil
+	}
+	if message := p.said.wrong(); message != "" {
+		return refusal{reasonInvalid, "spec." + p.key + "." + message}, nil
+	}
+	if message := cmp.Or(p.unknownPort(), p.unknownVolume()); message != "" {
+		return refusal{reasonUnknownName, message}, nil
+	}
+	message, err := tooLarge(p.unit, all)
+	if message == "" {
+		return refusal{}, err
+	}
+	return refusal{reasonTooLarge, message}, err
+}
+
 // tooLarge says which field of the spec makes an object of a component too
 // large, or returns "".
 func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
@@ -28,7 +52,8 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 	for name, value := range u.said.Env {
 		written += len(name) + len(value)
 	}
-	if written <= smallBytes {
+	said := reflect.ValueOf(u.said.Pod)
+	if written <= smallBytes && said.IsZero() {
 		return "", nil
 	}
 	for _, object := range all {
@@ -42,6 +67,8 @@ func tooLarge(u *unit, all []metacontroller.Object) (string, error) {
 		field := "env"
 		if _, isConfigMap := object.(*corev1.ConfigMap); isConfigMap {
 			field = "config"
+		} else if !said.IsZero() {
+			field = "env, envVars, args, podAnnotations or volumes"
 		}
 		return fmt.Sprintf("%s would have %d bytes of at most %d: make spec.%s.%s smaller", refOf(object), size, maxObjectBytes, u.key, field), nil
 	}
@@ -63,6 +90,25 @@ func keepPolicy(workload metacontroller.Object, observed *observedWorkload) {
 	if set, isSet := workload.(*appsv1.StatefulSet); isSet && observed != nil && observed.Spec.PodManagementPolicy != "" {
 		set.Spec.PodManagementPolicy = observed.Spec.PodManagementPolicy
 	}
+}
+
+// immutable says that an observed StatefulSet cannot become the desired one, or returns "". The CRD
+// refuses such a change, but not by way of another kind while the old StatefulSet is still there.
+func (p *part) immutable(workload metacontroller.Object) string {
+	set, isSet := workload.(*appsv1.StatefulSet)
+	observed := p.workload
+	if !isSet || !observed.isMade() || !slices.Contains(p.differs.NotUpdated, observed.Ref()) {
+		return ""
+	}
+	claims := set.Spec.VolumeClaimTemplates
+	isSame := observed.Spec.ServiceName == set.Spec.ServiceName && len(observed.Spec.Claims) == len(claims)
+	for i := 0; isSame && i < len(claims); i++ {
+		isSame = observed.Spec.Claims[i].isOf(&claims[i])
+	}
+	if isSame {
+		return ""
+	}
+	return observed.Ref() + " has other storage, which cannot be changed: restore storage, by way of kind ThirdParty where that is refused, or delete the StatefulSet, whose volumes stay"
 }
 
 // podOwner is the kind of object that owns the Pods of a workload.

@@ -4,8 +4,9 @@
 //
 // The product is a table (see table.go); the rest of the package knows no
 // component by name. A component is created when all those that it comes after
-// are ready. Its gate holds back creation only: what has been started is never
-// taken away because a gate closed again, and what is missing of it comes back.
+// are ready, and updated when those are updated and ready. A gate holds back creation and
+// updates only: what has been started is never taken away because a gate closed again, and
+// what is missing of it comes back. Components that are taken out go in the reverse order.
 // What an older spec asked for as another kind, or here instead of elsewhere, is kept
 // until what took its place is ready, and all that depends on it too.
 //
@@ -34,7 +35,7 @@ func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:  metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
 		CRD:     deploy.CRD("dataservice"),
-		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, string(PhaseDeleting)},
+		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, reasonUnknownName, reasonInvalid, reasonImmutable, string(PhaseDeleting)},
 		Children: []metacontroller.Child{
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedWorkload]()},
 			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedWorkload]()},

@@ -35,8 +35,8 @@ func (p *product) needsEscaping(u *unit) bool {
 
 // escapeCredentials adds an init container to a template that percent-encodes
 // the credentials for its main container.
-func (p *product) escapeCredentials(template *corev1.PodTemplateSpec) {
-	mount := corev1.VolumeMount{Name: escapedVolume, MountPath: escapedDir}
+func (p *product) escapeCredentials(u *unit, template *corev1.PodTemplateSpec) {
+	mount := corev1.VolumeMount{Name: u.volumeName(escapedVolume), MountPath: escapedDir}
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("16Mi")}
 	limit := resource.MustParse("1Mi")
 	template.Spec.InitContainers = []corev1.Container{{
@@ -45,14 +45,14 @@ func (p *product) escapeCredentials(template *corev1.PodTemplateSpec) {
 		Resources:       corev1.ResourceRequirements{Requests: small, Limits: small},
 		SecurityContext: operator.Restricted(65534), VolumeMounts: []corev1.VolumeMount{mount},
 	}}
-	template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: escapedVolume, VolumeSource: corev1.VolumeSource{
+	template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: mount.Name, VolumeSource: corev1.VolumeSource{
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit},
 	}})
 	mount.ReadOnly = true
 	container := &template.Spec.Containers[0]
 	container.VolumeMounts = append(container.VolumeMounts, mount)
 	for i := range container.Env {
-		if container.Env[i].Name == locationVariable {
+		if container.Env[i].Name == locationVariable && container.Env[i].ValueFrom == nil {
 			container.Env[i].Value += ",file:" + escapedDir + "/"
 		}
 	}

@@ -1,12 +1,15 @@
 package dataservice
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // configMap is a ConfigMap of a component, with where it is mounted.
@@ -69,6 +72,7 @@ func (f file) address(key string) string {
 		return u.name + ":" + strconv.Itoa(int(u.port))
 	}
 	_, address, _ := strings.Cut(u.said.thirdParty.URL, "://")
+	address = address[:strings.IndexAny(address+"/", "/?")]
 	if !strings.Contains(address, ":") {
 		address += ":" + strconv.Itoa(int(u.port))
 	}
@@ -112,4 +116,23 @@ func (f file) uses(key string) bool { return slices.Contains(f.unit.uses, key) }
 // in the spec.
 func (f file) routes() []string {
 	return slices.DeleteFunc(slices.Clone(f.unit.routes), func(key string) bool { return !f.has(key) })
+}
+
+// configHash returns a hash of the configuration that restarts the Pods when it
+// changes, or "" if there is none.
+func configHash(configs []configMap) (string, error) {
+	hashed := map[string]map[string]string{}
+	for _, config := range configs {
+		if !config.isOnce {
+			hashed[config.volume] = config.Data
+		}
+	}
+	if len(hashed) == 0 {
+		return "", nil
+	}
+	hash, err := operator.HashOf(hashed)
+	if err != nil {
+		return "", fmt.Errorf("the configuration: %w", err)
+	}
+	return hash[:16], nil
 }

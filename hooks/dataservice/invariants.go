@@ -76,9 +76,12 @@ func (k *keeper) workload(w metacontroller.Write) string {
 		}
 		k.started[owner+name] = true
 	case w.By == "the hook" && w.IsDeletion() && parent != nil && parent.GetDeletionTimestamp() != nil:
-		broken = k.tooEarly(w, name, owner)
+		broken = k.tooEarly(w, name, owner, func(string) bool { return true })
 		heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName())
 		k.mayGo = k.mayGo || heard != nil && deletesVolumes(heard)
+	}
+	if heard := k.heard(w, parent); w.By == "the hook" && w.IsDeletion() && heard != nil && heard.GetDeletionTimestamp() == nil && !isNamed(heard, name) {
+		broken = k.tooEarly(w, name, owner, func(other string) bool { return !isNamed(heard, other) })
 	}
 	available, _, _ := unstructured.NestedInt64(object.Object, "status", "readyReplicas")
 	number, _, _ := unstructured.NestedInt64(object.Object, "status", "numberReady")
@@ -88,18 +91,32 @@ func (k *keeper) workload(w metacontroller.Write) string {
 	return broken
 }
 
+// heard returns the DataService in Metacontroller's cache, or nil.
+func (k *keeper) heard(w metacontroller.Write, parent *unstructured.Unstructured) *unstructured.Unstructured {
+	if parent == nil {
+		return nil
+	}
+	return w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName())
+}
+
+// isNamed reports whether a component is in a spec, wherever it runs.
+func isNamed(parent *unstructured.Unstructured, name string) bool {
+	_, found, _ := unstructured.NestedMap(parent.Object, "spec", name)
+	return found
+}
+
 // tooEarly returns an error text if a component is deleted before one that
 // depends on it and is a child of the DataService in Metacontroller's cache. A teardown
 // does not wait for objects that are not yet, nor for long for a workload whose
 // Metacontroller label was removed.
-func (k *keeper) tooEarly(w metacontroller.Write, name, owner string) string {
+func (k *keeper) tooEarly(w metacontroller.Write, name, owner string, isMeant func(name string) bool) string {
 	for _, kind := range workloadKinds {
 		for _, other := range w.List("apps/v1", kind) {
 			key := other.GetLabels()[componentLabel]
 			i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == key })
 			heard := w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName())
 			isSent := heard != nil && heard.GetLabels()["controller-uid"] == owner && ownerOf(heard) == owner
-			if i >= 0 && isSent && ownerOf(other) == owner && slices.Contains(k.rows[i].after, name) {
+			if i >= 0 && isMeant(key) && isSent && ownerOf(other) == owner && slices.Contains(k.rows[i].after, name) {
 				return fmt.Sprintf("%s goes before %s", name, key)
 			}
 		}

@@ -1,9 +1,12 @@
 package dataservice
 
 import (
+	"regexp"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -16,16 +19,51 @@ type observedWorkload struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		Generation int64 `json:"generation"`
+		Generation  int64 `json:"generation"`
+		Annotations struct {
+			Hash string `json:"operetta.dev/hash"`
+		} `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		Replicas            *int32                         `json:"replicas"`
 		PodManagementPolicy appsv1.PodManagementPolicyType `json:"podManagementPolicy"`
+		ServiceName         string                         `json:"serviceName"`
+		Claims              []observedClaim                `json:"volumeClaimTemplates"`
 		Retention           struct {
 			WhenDeleted appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenDeleted"`
 		} `json:"persistentVolumeClaimRetentionPolicy"`
 	} `json:"spec"`
 	Status operator.WorkloadStatus `json:"status"`
+}
+
+// observedClaim is the part of a volume claim template that the hook reads.
+type observedClaim struct {
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Spec struct {
+		StorageClassName *string `json:"storageClassName"`
+		Resources        struct {
+			Requests struct {
+				Storage resource.Quantity `json:"storage"`
+			} `json:"requests"`
+		} `json:"resources"`
+	} `json:"spec"`
+}
+
+// isOf reports whether it is the template of a claim.
+func (c *observedClaim) isOf(claim *corev1.PersistentVolumeClaim) bool {
+	own, other := c.Spec.StorageClassName, claim.Spec.StorageClassName
+	isSameClass := own == nil && other == nil || own != nil && other != nil && *own == *other
+	return isSameClass && c.Metadata.Name == claim.Name && c.Spec.Resources.Requests.Storage.Cmp(claim.Spec.Resources.Requests[corev1.ResourceStorage]) == 0
+}
+
+// madeHash is a hash as every child carries one.
+var madeHash = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+// isMade reports whether it is what an older spec has made of it. One that is not is mended at once.
+func (w *observedWorkload) isMade() bool {
+	return w != nil && madeHash.MatchString(w.Metadata.Annotations.Hash)
 }
 
 // rollout returns the progress of its rollout.
@@ -124,13 +162,16 @@ func (o observed) workload(kind WorkloadKind, name string) *observedWorkload {
 	return &o.workloads[i]
 }
 
-// waitingReason says why a Pod of a workload is not ready, or returns "".
-func (o observed) waitingReason(key, app string) string {
+// waitingPod returns a Pod of a workload that is not ready, one that may need a person if there is
+// any, or nil.
+func (o observed) waitingPod(u *unit) *observedPod {
+	var found *observedPod
 	for i := range o.pods {
 		pod := &o.pods[i]
-		if pod.Metadata.Labels.Component == key && pod.Metadata.Labels.App == app && !pod.Terminating && !pod.Status.IsReady() {
-			return pod.Name + ": " + pod.Status.Activity()
+		isMeant := pod.Metadata.Labels.Component == u.key && pod.Metadata.Labels.App == u.name && !pod.Terminating && !pod.Status.IsReady()
+		if isMeant && (found == nil || pod.Status.IsStuck() && !found.Status.IsStuck()) {
+			found = pod
 		}
 	}
-	return ""
+	return found
 }

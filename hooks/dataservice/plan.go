@@ -2,6 +2,7 @@ package dataservice
 
 import (
 	"slices"
+	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -10,11 +11,16 @@ import (
 type plan struct {
 	*product
 
+	request  metacontroller.Observed
 	observed observed
 	owners   map[string]string
 	parts    []*part
 	children []metacontroller.Object
 	differs  metacontroller.Difference
+
+	removed     []ComponentStatus // components that are taken out and have children, the first to go first
+	isWaiting   bool              // whether one of these stays until another is gone
+	resyncAfter time.Duration
 }
 
 // part is the state of a component.
@@ -24,10 +30,12 @@ type part struct {
 	workload *observedWorkload // nil where it is not observed
 	differs  metacontroller.Difference
 	waitsFor []string // the names of the components that its creation waits for
-	refused  string   // why it cannot be applied
-	rival    string   // what has to go first, see observed.rival
-	isReady  bool
-	old      []string // children of an older spec that are kept for it
+	// updatesAfter are the names of those that are updated before it, if it is to change.
+	updatesAfter []string
+	refused      refusal // why it cannot be applied
+	rival        string  // what has to go first, see observed.rival
+	isReady      bool
+	old          []string // children of an older spec that are kept for it
 }
 
 // isHeld reports whether its creation waits for others.
@@ -36,11 +44,11 @@ func (p *part) isHeld() bool { return len(p.waitsFor) > 0 }
 // decide makes the plan in the order of the table, so that a component comes
 // after those that it waits for.
 func decide(p *product, observed observed, request metacontroller.Observed) (*plan, error) {
-	plan := &plan{product: p, observed: observed, owners: p.owners()}
+	plan := &plan{product: p, request: request, observed: observed, owners: p.owners()}
 	for _, u := range p.units {
 		part := &part{unit: u, isReady: true}
 		if u.runsHere() {
-			if err := plan.ask(part, request); err != nil {
+			if err := plan.ask(part); err != nil {
 				return nil, err
 			}
 		}
@@ -52,7 +60,7 @@ func decide(p *product, observed observed, request metacontroller.Observed) (*pl
 
 // ask fills in the state of a component that runs here, and asks for its objects unless
 // it waits. Of one that cannot be applied, what is observed is kept unchanged.
-func (p *plan) ask(part *part, request metacontroller.Observed) error {
+func (p *plan) ask(part *part) error {
 	part.workload, part.isReady = p.observed.workload(part.kind, part.name), false
 	workload, all, err := p.objects(part.unit)
 	if err != nil {
@@ -66,17 +74,16 @@ func (p *plan) ask(part *part, request metacontroller.Observed) error {
 	if rival == "" || part.workload != nil {
 		all = append(all, workload)
 	}
-	if part.differs, err = request.Compare(all); err != nil {
+	if part.differs, err = p.request.Compare(all); err != nil {
 		return err
 	}
-	if part.refused, err = tooLarge(part.unit, all); err != nil || part.refused != "" {
+	if part.refused, err = part.refuse(workload, all); err != nil || part.refused.reason != "" {
 		return err
 	}
 	part.rival = rival
 	part.isReady = part.rival == "" && len(part.differs.Missing) == 0 && len(part.differs.Outdated) == 0 && part.workload.isReady()
 	if part.waitsFor = p.gate(part.unit); !part.isHeld() {
-		p.children = append(p.children, all...)
-		p.differs.Add(part.differs)
+		p.children = append(p.children, p.inOrder(part, all)...)
 	}
 	return nil
 }
@@ -112,13 +119,14 @@ func refOf(object metacontroller.Object) string {
 
 // keepOld keeps children of an older spec, of another kind or of a component that
 // runs elsewhere now, until what took their place is ready, and so is everything
-// that depends on it: until then others may still use the old ones. Children of no
-// component in the spec are deleted; those of unknown names when all are ready.
+// that depends on it: until then others may still use the old ones. Children of components that
+// are not in the spec any more are deleted in order; those of unknown names when all are ready.
 func (p *plan) keepOld() {
 	wanted := map[string]bool{}
 	for _, object := range p.children {
 		wanted[refOf(object)] = true
 	}
+	stays := p.removeInOrder()
 	for _, child := range p.observed.children {
 		if wanted[child.Ref()] || child.Terminating {
 			continue
@@ -127,6 +135,7 @@ func (p *plan) keepOld() {
 		switch part := p.part(key); {
 		case part != nil && part.rival != child.Ref() && !p.isReplaced(part):
 			part.old = append(part.old, child.Ref())
+		case part == nil && stays[key]:
 		case !isKnown && !p.isDone():
 		default:
 			continue

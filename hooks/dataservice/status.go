@@ -20,6 +20,12 @@ const (
 	reasonStarting = "Starting"
 	reasonNotReady = "ComponentsNotReady"
 	reasonTooLarge = "TooLarge"
+	// reasonUnknownName means that a probe or a mount names a port or a volume that the component has not.
+	reasonUnknownName = "UnknownName"
+	// reasonInvalid means that a field which the CRD does not describe is not as Kubernetes has it.
+	reasonInvalid = "InvalidField"
+	// reasonImmutable means that a StatefulSet has other storage than the spec.
+	reasonImmutable = "ImmutableStorage"
 )
 
 // report returns the status of all components.
@@ -36,6 +42,7 @@ func (p *plan) report(r *operator.Report) Status {
 			ready++
 		}
 	}
+	status.Components = append(status.Components, p.removed...)
 	status.Ready = fmt.Sprintf("%d/%d", ready, all)
 	status.Phase = p.phase()
 
@@ -77,10 +84,12 @@ func (p *plan) message(part *part) string {
 		return ""
 	}
 	switch {
-	case part.refused != "":
-		return part.refused
+	case part.refused.reason != "":
+		return part.refused.message
 	case part.isHeld():
 		return "waits for " + strings.Join(part.waitsFor, ", ")
+	case len(part.updatesAfter) > 0:
+		return "its update waits for " + strings.Join(part.updatesAfter, ", ")
 	case part.rival != "":
 		return fmt.Sprintf("waiting for deletion of %s: its Service would send to both", part.rival)
 	case len(part.differs.Conflicts) > 0:
@@ -109,8 +118,8 @@ func (p *plan) message(part *part) string {
 	if rollout.IsPaused {
 		reason += "; " + part.workload.Ref() + " is paused: resume it, with kubectl rollout resume"
 	}
-	if waiting := p.observed.waitingReason(part.key, part.name); waiting != "" {
-		reason += "; " + waiting
+	if pod := p.observed.waitingPod(part.unit); pod != nil {
+		reason += "; " + pod.Name + ": " + pod.Status.Activity()
 	}
 	return reason
 }
@@ -119,8 +128,8 @@ func (p *plan) message(part *part) string {
 // A rollout that has failed for good comes first.
 func (p *plan) judge() operator.Summary {
 	for _, part := range p.parts {
-		if part.refused != "" {
-			return operator.Summary{State: operator.Failed, Reason: reasonTooLarge, Message: part.refused}
+		if part.refused.reason != "" {
+			return operator.Summary{State: operator.Failed, Reason: part.refused.reason, Message: part.refused.message}
 		}
 		if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
 			continue
@@ -130,13 +139,18 @@ func (p *plan) judge() operator.Summary {
 			return operator.Summary{State: operator.Failed, Reason: operator.ReasonDeadlineExceeded, Message: message}
 		}
 	}
-	return p.summarize(func(*part) bool { return true })
+	summary := p.summarize(func(*part) bool { return true })
+	if summary.State == operator.Done && p.isWaiting {
+		gone := p.removed[0]
+		return operator.Summary{State: operator.Progressing, Reason: operator.ReasonUpdating, Message: gone.Component + ": " + gone.Message}
+	}
+	return summary
 }
 
 // summarize returns the state of some of the components.
 func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 	var notReady []string
-	isHeld, count := false, 0
+	isHeld, isOrdered, isStuck, count := false, false, false, 0
 	for _, part := range p.parts {
 		if !isMeant(part) {
 			continue
@@ -144,7 +158,8 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 		count++
 		if !part.isReady {
 			notReady = append(notReady, part.name+": "+p.message(part))
-			isHeld = isHeld || part.isHeld()
+			isHeld, isOrdered = isHeld || part.isHeld(), isOrdered || len(part.updatesAfter) > 0
+			isStuck = isStuck || p.isStuck(part)
 		}
 	}
 	switch {
@@ -155,11 +170,26 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 	case len(notReady) == 0:
 		return operator.Summary{State: operator.Done, Reason: reasonReady, Message: fmt.Sprintf("all %d components are ready", count)}
 	}
-	reason := reasonNotReady
-	if isHeld {
-		reason = reasonStarting
+	summary := operator.Summary{State: operator.Progressing, Reason: reasonNotReady, Message: operator.Listed(notReady, "; ")}
+	switch {
+	case isHeld:
+		summary.Reason = reasonStarting
+	case isOrdered:
+		summary.Reason = operator.ReasonUpdating
 	}
-	return operator.Summary{State: operator.Progressing, Reason: reason, Message: operator.Listed(notReady, "; ")}
+	if isStuck {
+		summary.State = operator.Degraded
+	}
+	return summary
+}
+
+// isStuck reports whether a Pod of a component may need a person, unless it is to be replaced anyway.
+func (p *plan) isStuck(part *part) bool {
+	if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
+		return false
+	}
+	pod := p.observed.waitingPod(part.unit)
+	return pod != nil && pod.Status.IsStuck()
 }
 
 // phase returns the overall phase. A product is Degraded if it was ready and

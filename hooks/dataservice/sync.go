@@ -23,5 +23,5 @@ func (p Policy) sync(ds *DataService, request metacontroller.Observed) (result, 
 		return result{}, err
 	}
 	report := operator.NewReport(ds, ds.Status.Status, request, plan.differs)
-	return operator.Answer(report, ds.Status, plan.report(report), plan.children), nil
+	return operator.Answer(report, ds.Status, plan.report(report), plan.children, plan.resyncAfter), nil
 }

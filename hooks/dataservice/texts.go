@@ -21,10 +21,10 @@ spring:
 	if f.unit.database != "" {
 		fmt.Fprintf(&b, `  datasource:
     driver-class-name: com.mysql.cj.jdbc.Driver
-    url: "jdbc:mysql://%s/%s?useUnicode=true&characterEncoding=utf8&connectionTimeZone=SERVER"
+    url: "jdbc:mysql://%s/%s?%s"
     username: "${MYSQL_USERNAME}"
     password: "${MYSQL_PASSWORD}"
-`, f.address("mysql"), f.unit.database)
+`, f.address("mysql"), f.database(), f.parameters())
 	}
 	b.WriteString(routesYAML(f))
 	b.WriteString(eurekaYAML(f))
@@ -134,7 +134,7 @@ DATABASE = {
 }
 
 EUREKA_URL = %s
-%s`, f.unit.name, imports, f.unit.port, host, port, f.unit.database, url, token)}
+%s`, f.unit.name, imports, f.unit.port, host, port, f.database(), url, token)}
 }
 
 func myCnf(f file) map[string]string {

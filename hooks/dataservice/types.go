@@ -60,7 +60,7 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="!has(self.kind) || self.kind != 'DaemonSet'",message="mysql cannot be a DaemonSet, which would be several databases behind one Service: use StatefulSet, Deployment or ThirdParty"
 	// +kubebuilder:validation:XValidation:rule="!has(self.replica) || self.replica == 1",message="mysql cannot have more than one replica, which would be several databases behind one Service: set replica to 1, or remove it"
 	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.credentialsSecretRef)",message="mysql needs a Secret with the keys root-password and password: set credentialsSecretRef to its name"
-	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^mysql://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$')",message="the address of mysql must be mysql://host or mysql://host:port, without credentials"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || (self.thirdParty.url.matches('^mysql://[^/]*(/[A-Za-z0-9_-]{0,64})?([?].*)?$') && !self.thirdParty.url.matches('[?&](user|[A-Za-z]*[Pp]assword[0-9]?)='))",message="the address of mysql must be mysql://host, optionally with :port, /database and ?parameters, without credentials: for another JDBC URL set SPRING_DATASOURCE_URL in env of each service"
 	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || (has(self.thirdParty.authType) && self.thirdParty.authType == 'basic')",message="mysql needs a user and a password: set thirdParty.authType to basic, and credentialsSecretRef to a Secret with the keys username and password"
 	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || (has(oldSelf.kind) && oldSelf.kind != 'StatefulSet')",message="storage cannot be added to an existing StatefulSet: create a new DataService with it, and move the data"
 	// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) || has(oldSelf.thirdParty) || (has(self.name) ? self.name : 'mysql-dataservice') == (has(oldSelf.name) ? oldSelf.name : 'mysql-dataservice')",message="the name of a component cannot be changed: restore it, or create a new DataService"
@@ -68,7 +68,7 @@ type Spec struct {
 	// UUC is the user directory and login service. Where it runs in the cluster, it needs an image.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(has(self.kind) && self.kind == 'ThirdParty') || has(self.image)",message="uuc has no default image: set image, or kind to ThirdParty"
-	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="the address of uuc must be http://host or https://host, without credentials"
+	// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://[^?]*$')",message="the address of uuc must be http://host or https://host, without credentials and parameters"
 	// +kubebuilder:validation:XValidation:rule="!has(self.storage) || has(self.kind)",message="uuc is a Deployment by default, which cannot have storage: set kind to StatefulSet, or remove storage"
 	// +kubebuilder:validation:XValidation:rule="has(oldSelf.storage) || !has(self.storage) || has(oldSelf.thirdParty) || !has(oldSelf.kind) || oldSelf.kind != 'StatefulSet'",message="storage cannot be added to an existing StatefulSet: create a new DataService with it, and move the data"
 	// +kubebuilder:validation:XValidation:rule="has(self.thirdParty) || has(oldSelf.thirdParty) || (has(self.name) ? self.name : 'uuc') == (has(oldSelf.name) ? oldSelf.name : 'uuc')",message="the name of a component cannot be changed: restore it, or create a new DataService"
@@ -138,6 +138,7 @@ type Spec struct {
 // +kubebuilder:validation:XValidation:rule="has(self.thirdParty) == (has(self.kind) && self.kind == 'ThirdParty')",message="thirdParty and kind ThirdParty require each other: set both, or neither"
 // +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.kind) || self.kind == 'StatefulSet'",message="storage needs kind StatefulSet: set kind, or remove storage"
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.storage) && !has(self.thirdParty)) || (has(self.storage) && self.storage.size == oldSelf.storage.size && has(self.storage.storageClassName) == has(oldSelf.storage.storageClassName) && (!has(self.storage.storageClassName) || self.storage.storageClassName == oldSelf.storage.storageClassName))",message="the storage of a StatefulSet cannot be changed or removed: restore size and storageClassName; to enlarge the volume, edit the PersistentVolumeClaim"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.volumes) || self.volumes.all(v, v.name != 'data')",message="data is the name of the volume of storage: rename the volume, or remove storage"
 type Middleware struct {
 	// Workload is what every component has.
 	Workload `json:",inline"`
@@ -183,6 +184,8 @@ type Workload struct {
 	// Resources are requests and limits.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// Pod is more about its Pods.
+	Pod `json:",inline"`
 }
 
 // Storage is a volume.

@@ -15,10 +15,11 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.authType) || self.authType == 'none' || has(self.credentialsSecretRef)",message="authType basic and token need credentialsSecretRef: set it to the name of a Secret with the keys username and password, or token"
 type ThirdParty struct {
-	// URL is its address, without credentials.
+	// URL is its address, without credentials. That of mysql may have a database, which all
+	// services use then, and parameters for JDBC: mysql://host:3306/app?useSSL=true.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$')",message="the address must be scheme://host, optionally with :port and /path, without credentials: put them into a Secret and set credentialsSecretRef"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?([?][A-Za-z0-9._~%=&,:;+/*-]*)?$')",message="the address must be scheme://host, optionally with :port, /path and, for mysql, ?parameters, without credentials: put them into a Secret and set credentialsSecretRef"
 	URL string `json:"url"`
 	// AuthType is how it authenticates clients: none, basic (username and password)
 	// or token.
@@ -64,7 +65,7 @@ type Service struct {
 // Registry is the registry, which may run elsewhere.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.thirdParty)",message="eureka needs exactly one of image (to run it here) and thirdParty (it runs elsewhere)"
-// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://')",message="the address of eureka must be http://host or https://host with its path, without credentials"
+// +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://[^?]*$')",message="the address of eureka must be http://host or https://host with its path, without credentials and parameters"
 type Registry struct {
 	// Runtime is what it runs.
 	Runtime `json:",inline"`
@@ -79,11 +80,11 @@ type Registry struct {
 type Runtime struct {
 	// Workload is what every component has.
 	Workload `json:",inline"`
-	// NodePort makes the Service reachable at that port of every node.
+	// NodePort is the Service's port on every node; 0 has one chosen.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
-	NodePort int32 `json:"nodePort,omitempty"`
+	NodePort *int32 `json:"nodePort,omitempty"`
 	// Ports are further ports of the Service and of the container.
 	// +optional
 	// +listType=map
@@ -125,9 +126,9 @@ type Port struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
-	// NodePort makes it reachable at that port of every node.
+	// NodePort is its port on every node; 0 has one chosen.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
-	NodePort int32 `json:"nodePort,omitempty"`
+	NodePort *int32 `json:"nodePort,omitempty"`
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/operator"
@@ -36,7 +35,7 @@ func (p Policy) podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 		},
 	}
 	box.Spec.setIn(&template.Spec)
-	completeVolumes(template.Spec.Volumes)
+	operator.CompleteVolumes(template.Spec.Volumes)
 	operator.RoundUp(&template.Spec)
 	operator.DropEmpty(&template.Spec)
 	return template
@@ -99,47 +98,4 @@ func (p Policy) mainContainer(box *ModelBox) corev1.Container {
 	namePorts(box, &container)
 	p.DefaultProbes.add(box, &container)
 	return container
-}
-
-// completeVolumes sets the API server's defaults where Metacontroller would not leave them alone,
-// in place: in a list of items without names, and in a volume without a source, to which the
-// emptyDir would stick when it gets one.
-func completeVolumes(volumes []corev1.Volume) {
-	for i := range volumes {
-		if volumes[i].VolumeSource == (corev1.VolumeSource{}) {
-			volumes[i].EmptyDir = &corev1.EmptyDirVolumeSource{}
-		}
-		if volumes[i].Projected == nil {
-			continue
-		}
-		for j := range volumes[i].Projected.Sources {
-			completeSource(&volumes[i].Projected.Sources[j])
-		}
-	}
-}
-
-// The API server's defaults in projected sources, in seconds.
-const (
-	tokenExpiration          = int64(3600)
-	certificateMaxExpiration = int32(86400)
-)
-
-func completeSource(source *corev1.VolumeProjection) {
-	if token := source.ServiceAccountToken; token != nil && token.ExpirationSeconds == nil {
-		token.ExpirationSeconds = new(tokenExpiration)
-	}
-	if certificate := source.PodCertificate; certificate != nil && certificate.MaxExpirationSeconds == nil {
-		certificate.MaxExpirationSeconds = new(certificateMaxExpiration)
-	}
-	if source.DownwardAPI == nil {
-		return
-	}
-	for _, file := range source.DownwardAPI.Items {
-		if file.FieldRef != nil {
-			file.FieldRef.APIVersion = cmp.Or(file.FieldRef.APIVersion, "v1")
-		}
-		if amount := file.ResourceFieldRef; amount != nil && amount.Divisor.IsZero() {
-			amount.Divisor = *resource.NewQuantity(0, resource.DecimalSI) // which means 1
-		}
-	}
 }

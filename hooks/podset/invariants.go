@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,11 +30,15 @@ func invariants() metacontroller.Invariants {
 	}
 }
 
-// keepsOlder reports whether Pods of an older template may stay.
+// keepsOlder reports whether Pods of an older template may stay: as the spec says, or because
+// those of the newest never become ready.
 func keepsOlder(set *unstructured.Unstructured) bool {
-	partition, _, _ := unstructured.NestedInt64(set.Object, "spec", "partition")
-	paused, _, _ := unstructured.NestedBool(set.Object, "spec", "paused")
-	return partition > 0 || paused
+	var s PodSet
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, &s) != nil {
+		return false
+	}
+	stalled := meta.FindStatusCondition(s.Status.Conditions, operator.ConditionStalled)
+	return s.Spec.Partition > 0 || s.Spec.Paused || stalled != nil && stalled.Reason == operator.ReasonDeadlineExceeded
 }
 
 // watch checks that a PodSet never has more live Pods than the largest size that was asked for,

@@ -59,52 +59,34 @@ func decide(set *PodSet, observed observed, most int, now time.Time) plan {
 // are asked for, and the first of them again, which tells when they can be created. One that
 // appears then is one too many, and goes.
 func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod, missing int, now time.Time) {
-	asked, appeared := []int{}, 0 // those that are not observed
-	for _, n := range set.Status.Pending {
-		switch isAlive, isTaken := observed.numbers[int(n)]; {
-		case isAlive:
-			appeared++
-		case !isTaken:
-			asked = append(asked, int(n))
-		}
-	}
-	slices.Sort(asked)
+	asked, appeared := observed.asked(set)
 	p.stuck = appeared == 0 && len(set.Status.Pending) > 0
 	p.batch = min(max(operator.FirstBurst, 2*appeared), operator.MaxBurst)
 	if p.stuck {
 		p.batch = operator.StuckBurst
 	}
 	count := min(missing, operator.MaxBurst)
-	numbers, blocked := asked, []int(nil)
-	if since, isMissing := operator.MissingSince(set.Status.Conditions); !isMissing || now.Sub(since) >= operator.ChildGrace {
-		numbers, blocked = nil, asked
-		if !isMissing || len(blocked) >= operator.MaxBurst {
-			blocked = nil // begin again with the lowest
-		}
+	again, blocked := asked, []int(nil)
+	switch since, isMissing := operator.MissingSince(set.Status.Conditions); {
+	case !isMissing:
+		again = nil
+	case now.Sub(since) >= operator.ChildGrace:
+		again, blocked = nil, asked
 	}
-	again, skipped := numbers, slices.Clone(blocked)
-	for _, name := range set.Spec.PodsToDelete {
-		skipped = append(skipped, numberOf(name, prefix(set)))
+	if len(blocked) >= missing+3*operator.StuckBurst && !observed.hasAbove(blocked[len(blocked)-1]) {
+		count = 0 // it is not the names
 	}
-	for n := 0; len(numbers) < count; n++ {
-		_, isTaken := observed.numbers[n]
-		if !isTaken && !slices.Contains(again, n) && !slices.Contains(skipped, n) {
-			numbers = append(numbers, n)
-		}
-	}
-	numbers = numbers[:count]
+	numbers := observed.freeNumbers(set, again, blocked, count)
 	chosen := slices.Clone(numbers[:min(p.batch, count)])
 	if p.stuck && p.batch < count { // the first names may be taken by other Pods
 		chosen[len(chosen)-1] = numbers[count-1]
 	}
 	p.remaining = missing - len(chosen)
 	slices.Sort(chosen)
-	for _, n := range numbers { // the others are not asked for any more, but may appear
-		if slices.Contains(again, n) || slices.Contains(chosen, n) {
-			p.pending = append(p.pending, n)
-		}
-	}
-	if count > 0 && len(blocked) > 0 {
+	p.pending = slices.DeleteFunc(numbers, func(n int) bool { // the others are not asked for any more, but may appear
+		return !slices.Contains(again, n) && !slices.Contains(chosen, n)
+	})
+	if missing > 0 {
 		p.pending = append(p.pending, blocked...)
 		chosen = append(chosen, blocked[:min(operator.StuckBurst, len(blocked))]...)
 	}
@@ -114,6 +96,41 @@ func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod
 	for i, number := range chosen {
 		p.fresh[i].number = number
 	}
+}
+
+// asked returns the numbers that the status says have been asked for and are not observed, and how
+// many others have appeared.
+func (o observed) asked(set *PodSet) (numbers []int, appeared int) {
+	for _, n := range set.Status.Pending {
+		switch isAlive, isTaken := o.numbers[int(n)]; {
+		case isAlive:
+			appeared++
+		case !isTaken:
+			numbers = append(numbers, int(n))
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, appeared
+}
+
+// hasAbove reports whether there is a live Pod of a higher number.
+func (o observed) hasAbove(number int) bool {
+	return slices.ContainsFunc(o.live, func(pod *observedPod) bool { return pod.number > number })
+}
+
+// freeNumbers returns so many numbers: some, and then the lowest that are free and not blocked.
+func (o observed) freeNumbers(set *PodSet, first, blocked []int, count int) []int {
+	skipped := slices.Concat(first, blocked)
+	for _, name := range set.Spec.PodsToDelete {
+		skipped = append(skipped, numberOf(name, prefix(set)))
+	}
+	numbers := slices.Clone(first)
+	for n := 0; len(numbers) < count; n++ {
+		if _, isTaken := o.numbers[n]; !isTaken && !slices.Contains(skipped, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers[:count]
 }
 
 // dropExcess deletes Pods while there are too many.

@@ -13,7 +13,7 @@ type placeholders struct {
 }
 
 // resultFolder is where the steps of a Build write results.
-const resultFolder = "/workspace/.results/"
+const resultFolder = "/operetta/results/"
 
 var (
 	placeholder = regexp.MustCompile(`\$\(([a-z]+)([.\[][^()\s]+)\)`)

@@ -33,6 +33,8 @@ type CatSet struct {
 }
 
 // Spec is the desired state of a CatSet.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.volumeClaimTemplates) == has(oldSelf.volumeClaimTemplates)",message="volumeClaimTemplates cannot be added or removed, as those of a StatefulSet: make a new CatSet"
 type Spec struct {
 	// ServiceName is the headless Service that gives the Pods their host names. As that of a
 	// StatefulSet it cannot be changed.

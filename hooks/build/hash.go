@@ -1,0 +1,60 @@
+package build
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// hashLength is that of the hash in a Job's name, in hexadecimal digits.
+const hashLength = 10
+
+// hashOf returns the hash of everything that changes what is built. It covers
+// only what the user wrote: a release of this operator that creates Jobs
+// differently is no reason to build again. A field that is at its default is left
+// out, so that a new field is no reason either.
+func hashOf(build *Build) (string, error) {
+	spec := &build.Spec
+	type work struct {
+		Name         string                 `json:"name,omitempty"`
+		Image        string                 `json:"image,omitempty"`
+		Command      []string               `json:"command,omitempty"`
+		Args         []string               `json:"args,omitempty"`
+		Script       string                 `json:"script,omitempty"`
+		Env          []corev1.EnvVar        `json:"env,omitempty"`
+		EnvFrom      []corev1.EnvFromSource `json:"envFrom,omitempty"`
+		VolumeMounts []corev1.VolumeMount   `json:"volumeMounts,omitempty"`
+		WorkingDir   string                 `json:"workingDir,omitempty"`
+		Continues    bool                   `json:"continues,omitempty"`
+	}
+	git := &spec.Source.Git
+	hashed := struct {
+		URL        string          `json:"url"`
+		Revision   string          `json:"revision"`
+		SubPath    string          `json:"subPath,omitempty"`
+		Steps      []work          `json:"steps"`
+		Volumes    []corev1.Volume `json:"volumes,omitempty"`
+		RunID      string          `json:"runId,omitempty"`
+		Depth      *int32          `json:"depth,omitempty"`
+		Tags       bool            `json:"tags,omitempty"`
+		Submodules bool            `json:"submodules,omitempty"`
+		LFS        bool            `json:"lfs,omitempty"`
+		Results    []string        `json:"results,omitempty"`
+	}{
+		URL: git.URL, Revision: git.revision(), SubPath: git.SubPath, Volumes: spec.Volumes, RunID: spec.RunID,
+		Depth: git.otherDepth(), Tags: git.Tags, Submodules: git.Submodules, LFS: git.LFS, Results: resultNames(spec),
+	}
+	for _, step := range steps(spec) {
+		hashed.Steps = append(hashed.Steps, work{
+			step.Name, step.Image, step.Command, step.Args, step.Script, step.Env, step.EnvFrom, step.VolumeMounts,
+			step.WorkingDir, step.continues(),
+		})
+	}
+	hash, err := operator.HashOf(hashed)
+	if err != nil {
+		return "", fmt.Errorf("the spec: %w", err)
+	}
+	return hash[:hashLength], nil
+}

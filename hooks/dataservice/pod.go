@@ -1,0 +1,207 @@
+package dataservice
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// podTemplate returns the template of a component's Pods.
+func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateSpec, error) {
+	said := &u.said.Pod
+	container := p.container(u)
+	template := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: p.labels(u), Annotations: said.PodAnnotations},
+		Spec: corev1.PodSpec{
+			// A Service named eureka would set EUREKA_PORT in every container, and
+			// Spring would read it.
+			EnableServiceLinks: new(false),
+			SecurityContext:    operator.SecurityContext(said.podSecurityContext()),
+			ImagePullSecrets:   p.pullSecrets(said),
+			ServiceAccountName: said.ServiceAccountName,
+			// The API server stores both names of the field, and restores one
+			// if only the other is removed.
+			DeprecatedServiceAccount:      said.ServiceAccountName,
+			NodeSelector:                  said.NodeSelector,
+			Tolerations:                   said.Tolerations,
+			TerminationGracePeriodSeconds: said.TerminationGracePeriodSeconds,
+		},
+	}
+	if said.ServiceAccountName == "" {
+		template.Spec.AutomountServiceAccountToken = new(false)
+	}
+	if said.Affinity != nil {
+		template.Spec.Affinity = &said.Affinity.Affinity
+	}
+	addVolumes(u, configs, &template.Spec, &container)
+	template.Spec.Containers = []corev1.Container{container}
+	operator.CompleteVolumes(template.Spec.Volumes)
+	operator.RoundUp(&template.Spec)
+	operator.DropEmpty(&template.Spec)
+	if p.needsEscaping(u) {
+		p.escapeCredentials(u, &template)
+	}
+	hash, err := configHash(configs)
+	if hash != "" {
+		annotations := map[string]string{}
+		maps.Copy(annotations, said.PodAnnotations)
+		annotations[configHashAnnotation] = hash
+		template.Annotations = annotations
+	}
+	return template, err
+}
+
+// container returns the one container, without its volumes.
+func (p *product) container(u *unit) corev1.Container {
+	said := &u.said.Pod
+	container := corev1.Container{
+		Name: u.key, Image: u.image, Command: said.Command, Args: said.Args,
+		EnvFrom: said.EnvFrom, Env: p.environment(u),
+		LivenessProbe: u.probe(said.LivenessProbe), ReadinessProbe: u.probe(said.ReadinessProbe), StartupProbe: u.probe(said.StartupProbe),
+	}
+	if container.ReadinessProbe == nil {
+		container.ReadinessProbe = &corev1.Probe{
+			ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(u.port)}},
+			PeriodSeconds: 5,
+		}
+	}
+	if said.SecurityContext != nil {
+		container.SecurityContext = &said.SecurityContext.SecurityContext
+	}
+	for _, port := range u.allPorts() {
+		container.Ports = append(container.Ports, corev1.ContainerPort{ContainerPort: port.Port, Protocol: corev1.ProtocolTCP})
+	}
+	if u.said.Resources != nil {
+		container.Resources = *u.said.Resources
+	}
+	return container
+}
+
+func (s *Pod) podSecurityContext() *corev1.PodSecurityContext {
+	if s.PodSecurityContext == nil {
+		return nil
+	}
+	return &s.PodSecurityContext.PodSecurityContext
+}
+
+// pullSecrets are those of the product and then those of the component, each once.
+func (p *product) pullSecrets(said *Pod) []corev1.LocalObjectReference {
+	all := p.ds.Spec.ImagePullSecrets
+	for _, secret := range said.ImagePullSecrets {
+		if !slices.Contains(all, secret) {
+			all = append(slices.Clip(all), secret)
+		}
+	}
+	return all
+}
+
+// probe returns a user's probe. A name of a port becomes its number, for the ports of the container
+// have no names.
+func (u *unit) probe(said *Probe) *corev1.Probe {
+	if said == nil {
+		return nil
+	}
+	probe := said.DeepCopy()
+	for _, port := range portsOf(probe) {
+		if number, isNamed := u.portNumber(*port); isNamed {
+			*port = intstr.FromInt32(number)
+		}
+	}
+	return probe
+}
+
+// portsOf returns where a probe names its port.
+func portsOf(probe *corev1.Probe) []*intstr.IntOrString {
+	var ports []*intstr.IntOrString
+	if probe.HTTPGet != nil {
+		ports = append(ports, &probe.HTTPGet.Port)
+	}
+	if probe.TCPSocket != nil {
+		ports = append(ports, &probe.TCPSocket.Port)
+	}
+	return ports
+}
+
+// portNumber returns the number of the port of that name.
+func (u *unit) portNumber(port intstr.IntOrString) (number int32, isNamed bool) {
+	if port.Type != intstr.String {
+		return 0, false
+	}
+	for _, known := range u.allPorts() {
+		if known.Name == port.StrVal {
+			return known.Port, true
+		}
+	}
+	return 0, false
+}
+
+// unknownVolume says which mount names a volume that the component has not, or returns "".
+func (u *unit) unknownVolume() string {
+	isKnown := map[string]bool{dataVolume: u.said.storage != nil}
+	for _, config := range u.wantedConfigs() {
+		isKnown[u.volumeName("config"+config.suffix)] = true
+	}
+	for _, volume := range u.said.Volumes {
+		isKnown[volume.Name] = true
+	}
+	for _, mount := range u.said.VolumeMounts {
+		if !isKnown[mount.Name] {
+			return fmt.Sprintf("spec.%s.volumeMounts has the name %q, which is not in volumes: add the volume, or correct the name", u.key, mount.Name)
+		}
+	}
+	return ""
+}
+
+// unknownPort says which probe names a port that the component has not, or returns "".
+func (u *unit) unknownPort() string {
+	said := &u.said.Pod
+	for _, field := range []struct {
+		name  string
+		probe *Probe
+	}{{"livenessProbe", said.LivenessProbe}, {"readinessProbe", said.ReadinessProbe}, {"startupProbe", said.StartupProbe}} {
+		if field.probe == nil {
+			continue
+		}
+		for _, port := range portsOf(&field.probe.Probe) {
+			if _, isNamed := u.portNumber(*port); port.Type == intstr.String && !isNamed {
+				return fmt.Sprintf("spec.%s.%s names the port %q: write its number, main for the field port, or a name in ports", u.key, field.name, port.StrVal)
+			}
+		}
+	}
+	return ""
+}
+
+// The API server's defaults for a probe and, in seconds, for the progress of a Deployment.
+const (
+	defaultPeriod     = 10
+	defaultThreshold  = 3
+	progressDeadline  = 600
+	longestOfDeadline = math.MaxInt32 - 1 // more means none, and no condition Progressing
+)
+
+// seconds is the time that a probe grants a container to succeed first.
+func (p *Probe) seconds() int64 {
+	if p == nil {
+		return 0
+	}
+	return int64(p.InitialDelaySeconds) + int64(cmp.Or(p.PeriodSeconds, defaultPeriod))*int64(cmp.Or(p.FailureThreshold, defaultThreshold))
+}
+
+// deadline is the time for a Deployment to make progress, or nil for the API server's default: it
+// begins when the probes have granted the containers all that they may take to start.
+func (u *unit) deadline() *int32 {
+	said := &u.said.Pod
+	budget := said.StartupProbe.seconds() + max(said.LivenessProbe.seconds(), said.ReadinessProbe.seconds())
+	if budget <= progressDeadline/2 {
+		return nil
+	}
+	return new(int32(min(budget+progressDeadline, longestOfDeadline)))
+}
