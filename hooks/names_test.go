@@ -101,6 +101,11 @@ func TestTwoOfOneNameComeToRest(t *testing.T) {
 		"a DataService and a ModelBox": {
 			dataService("first", "eureka", "proxy"), modelBox("proxy"), "Service/proxy belongs to DataService/first",
 		},
+		"a DataService and a further Service of a ModelBox": {
+			dataService("first", "eureka", "proxy"),
+			`{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: "nginx:1", services: [{name: proxy, ports: [{port: 80}]}]}}`,
+			"Service/proxy belongs to DataService/first",
+		},
 		"a ModelBox and a DataService": {
 			modelBox("eureka"), dataService("second", "eureka", "proxy"), "Service/eureka belongs to ModelBox/eureka",
 		},

@@ -48,6 +48,9 @@ func (s state) report(p plan, r *operator.Report) Status {
 		status.StartTime = job.Status.StartTime
 		if pod := s.observed.podOf(job); pod != nil {
 			status.Commit = pod.commit()
+			if pod.Status.IsStuck() {
+				v.State = operator.Degraded // which is written at once
+			}
 		}
 		status.Phase, v.Reason, v.Message = s.progress(p, job)
 	case isSuspended(s.build):
@@ -55,7 +58,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	case p.waits != "":
 		v.Reason, v.Message = reasonWaiting, p.waits
 	}
-	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown}
+	succeeded := map[operator.State]metav1.ConditionStatus{operator.Done: metav1.ConditionTrue, operator.Failed: metav1.ConditionFalse, operator.Progressing: metav1.ConditionUnknown, operator.Degraded: metav1.ConditionUnknown}
 	r.Set(conditionSucceeded, succeeded[v.State], v.Reason, v.Message)
 	summary := r.With(v)
 	switch { // what is in the way, which the children do not tell
@@ -87,11 +90,11 @@ func (s *Status) copyResult(ended *Result) {
 // does not matter, because two may run at once.
 func (s state) verdictOf(ended *Result) operator.Summary {
 	v := operator.Summary{State: operator.Done, Reason: reasonSucceeded, Message: "revision " + ended.Revision + " was built"}
-	switch ended.Result {
-	case PhaseCanceled:
+	if ended.Result == PhaseCanceled {
 		text := "the build of revision " + ended.Revision + " was canceled: to run it, set suspend to false and change runId"
 		return operator.Summary{State: operator.Failed, Reason: reasonCanceled, Message: text}
-	case PhaseFailed:
+	}
+	if ended.Result == PhaseFailed {
 		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed: " + ended.Message}
 	}
 	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }

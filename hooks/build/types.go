@@ -33,9 +33,10 @@ type Build struct {
 }
 
 // Spec is the desired state of a Build. What is built follows from source.git
-// without its secretRef, env and image, from what runs (image, command, args, script, workingDir,
-// env, envFrom, volumeMounts, steps with onError), from volumes, from the names of results and from runId: another value of
-// any of these is another build. The rest applies from the next build on.
+// without its secretRef, env and image, from what runs (image, command, args,
+// script, workingDir, env, envFrom, volumeMounts, steps with onError), from
+// volumes, from the names of results and from runId: another value of any of
+// these is another build. The rest applies from the next build on.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="set exactly one of image (a build of one step) and steps"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext) || has(self.workingDir) || has(self.imagePullPolicy))",message="command, args, script, env, envFrom, resources, volumeMounts, securityContext, workingDir and imagePullPolicy cannot be set together with steps: set them in each step"

@@ -1,6 +1,7 @@
 package dataservice
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -28,8 +29,11 @@ func (p *part) refuse(workload metacontroller.Object, all []metacontroller.Objec
 	if message := p.immutable(workload); message != "" {
 		return refusal{reasonImmutable, message}, nil
 	}
-	if message := p.unknownPort(); message != "" {
-		return refusal{reasonUnknownPort, message}, nil
+	if message := p.said.wrong(); message != "" {
+		return refusal{reasonInvalid, "spec." + p.key + "." + message}, nil
+	}
+	if message := cmp.Or(p.unknownPort(), p.unknownVolume()); message != "" {
+		return refusal{reasonUnknownName, message}, nil
 	}
 	message, err := tooLarge(p.unit, all)
 	if message == "" {

@@ -35,7 +35,7 @@ func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:  metacontroller.Resource{APIVersion: "d3os-product.com.d3os/v1", Kind: "DataService", Plural: "dataservices"},
 		CRD:     deploy.CRD("dataservice"),
-		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, reasonUnknownPort, reasonImmutable, string(PhaseDeleting)},
+		Reasons: []string{reasonReady, reasonStarting, reasonNotReady, reasonTooLarge, reasonUnknownName, reasonInvalid, reasonImmutable, string(PhaseDeleting)},
 		Children: []metacontroller.Child{
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedWorkload]()},
 			{Resource: metacontroller.StatefulSet, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedWorkload]()},

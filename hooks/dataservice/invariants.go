@@ -7,20 +7,41 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // invariants are the invariants of a DataService under late caches and lost
 // writes.
 func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
+	all := metacontroller.Invariants{
 		History: []metacontroller.History{
 			{Kind: "Deployment", Fields: []string{"spec.replicas"}, Reason: "where the spec has no number of replicas any more, the one it had stays"},
 			{Kind: "StatefulSet", Fields: []string{"spec.replicas", "spec.volumeClaimTemplates"}, Reason: "the number stays, and claims cannot be changed"},
+			{Kind: "DataService", If: isStalledFor(reasonImmutable), Reason: "a new one would have the storage that it requests"},
 		},
 		Watch: func() func(metacontroller.Write) string {
 			k := &keeper{ready: map[string]bool{}, started: map[string]bool{}, rows: DefaultPolicy().table()}
 			return k.watch
 		},
+	}
+	for _, kind := range append([]string{"Service", "ConfigMap"}, workloadKinds...) {
+		all.History = append(all.History,
+			metacontroller.History{Kind: kind, More: true, If: isStalledFor(reasonInvalid, reasonUnknownName, reasonTooLarge), Reason: "what was started stays where one before it cannot be applied"},
+			metacontroller.History{Kind: kind, More: true, Fewer: true, Fields: []string{"spec", "data"}, If: isStalledFor(reasonImmutable), Reason: "what has other storage stays as it is, and so does what is updated after it"},
+		)
+	}
+	return all
+}
+
+// isStalledFor returns whether a DataService is Stalled for one of some reasons.
+func isStalledFor(reasons ...string) func(parent *unstructured.Unstructured) bool {
+	return func(parent *unstructured.Unstructured) bool {
+		conditions, _, _ := unstructured.NestedSlice(parent.Object, "status", "conditions")
+		return slices.ContainsFunc(conditions, func(c any) bool {
+			condition, _ := c.(map[string]any)
+			reason, _ := condition["reason"].(string)
+			return condition["type"] == operator.ConditionStalled && slices.Contains(reasons, reason)
+		})
 	}
 }
 

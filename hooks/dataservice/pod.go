@@ -109,7 +109,7 @@ func (u *unit) probe(said *Probe) *corev1.Probe {
 	if said == nil {
 		return nil
 	}
-	probe := said.Probe.DeepCopy()
+	probe := said.DeepCopy()
 	for _, port := range portsOf(probe) {
 		if number, isNamed := u.portNumber(*port); isNamed {
 			*port = intstr.FromInt32(number)
@@ -143,6 +143,23 @@ func (u *unit) portNumber(port intstr.IntOrString) (number int32, isNamed bool) 
 	return 0, false
 }
 
+// unknownVolume says which mount names a volume that the component has not, or returns "".
+func (u *unit) unknownVolume() string {
+	isKnown := map[string]bool{dataVolume: u.said.storage != nil}
+	for _, config := range u.wantedConfigs() {
+		isKnown[u.volumeName("config"+config.suffix)] = true
+	}
+	for _, volume := range u.said.Volumes {
+		isKnown[volume.Name] = true
+	}
+	for _, mount := range u.said.VolumeMounts {
+		if !isKnown[mount.Name] {
+			return fmt.Sprintf("spec.%s.volumeMounts has the name %q, which is not in volumes: add the volume, or correct the name", u.key, mount.Name)
+		}
+	}
+	return ""
+}
+
 // unknownPort says which probe names a port that the component has not, or returns "".
 func (u *unit) unknownPort() string {
 	said := &u.said.Pod
@@ -167,7 +184,7 @@ const (
 	defaultPeriod     = 10
 	defaultThreshold  = 3
 	progressDeadline  = 600
-	longestOfDeadline = math.MaxInt32
+	longestOfDeadline = math.MaxInt32 - 1 // more means none, and no condition Progressing
 )
 
 // seconds is the time that a probe grants a container to succeed first.

@@ -20,8 +20,10 @@ const (
 	reasonStarting = "Starting"
 	reasonNotReady = "ComponentsNotReady"
 	reasonTooLarge = "TooLarge"
-	// reasonUnknownPort means that a probe names a port that the component has not.
-	reasonUnknownPort = "UnknownPort"
+	// reasonUnknownName means that a probe or a mount names a port or a volume that the component has not.
+	reasonUnknownName = "UnknownName"
+	// reasonInvalid means that a field which the CRD does not describe is not as Kubernetes has it.
+	reasonInvalid = "InvalidField"
 	// reasonImmutable means that a StatefulSet has other storage than the spec.
 	reasonImmutable = "ImmutableStorage"
 )

@@ -2,12 +2,18 @@ package dataservice
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	kjson "sigs.k8s.io/json"
+
+	"github.com/operetta-dev/operetta/internal/printable"
 )
 
 // Pod is what a component may say about its Pods, in Kubernetes' names.
@@ -106,24 +112,32 @@ type Pod struct {
 }
 
 // The types below are Kubernetes' own. The CRD says only that they are objects: with their fields,
-// twelve times over, it would be larger than kubectl apply takes. So a field that is unknown or
-// has another type is refused here, and not pruned by the API server.
+// twelve times over, it would be larger than kubectl apply takes. So nothing prunes an unknown field
+// there, and what is wrong is told for the component.
 type (
 	// Probe is a core/v1 Probe.
 	Probe struct {
 		corev1.Probe `json:",inline"`
+
+		Wrong string `json:"-"`
 	}
 	// SecurityContext is a core/v1 SecurityContext.
 	SecurityContext struct {
 		corev1.SecurityContext `json:",inline"`
+
+		Wrong string `json:"-"`
 	}
 	// PodSecurityContext is a core/v1 PodSecurityContext.
 	PodSecurityContext struct {
 		corev1.PodSecurityContext `json:",inline"`
+
+		Wrong string `json:"-"`
 	}
 	// Affinity is a core/v1 Affinity.
 	Affinity struct {
 		corev1.Affinity `json:",inline"`
+
+		Wrong string `json:"-"`
 	}
 	// Volume is a core/v1 Volume.
 	Volume struct {
@@ -136,47 +150,94 @@ type (
 		// +kubebuilder:validation:Schemaless
 		// +kubebuilder:pruning:PreserveUnknownFields
 		corev1.VolumeSource `json:",inline"`
+
+		Wrong string `json:"-"`
 	}
 )
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (p *Probe) UnmarshalJSON(text []byte) error { return strictly(text, &p.Probe) }
+func (p *Probe) UnmarshalJSON(text []byte) error {
+	p.Wrong = strictly(text, &p.Probe)
+	return nil
+}
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (s *SecurityContext) UnmarshalJSON(text []byte) error {
-	return strictly(text, &s.SecurityContext)
+	s.Wrong = strictly(text, &s.SecurityContext)
+	return nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (s *PodSecurityContext) UnmarshalJSON(text []byte) error {
-	return strictly(text, &s.PodSecurityContext)
+	s.Wrong = strictly(text, &s.PodSecurityContext)
+	return nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (a *Affinity) UnmarshalJSON(text []byte) error { return strictly(text, &a.Affinity) }
+func (a *Affinity) UnmarshalJSON(text []byte) error {
+	a.Wrong = strictly(text, &a.Affinity)
+	return nil
+}
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *Volume) UnmarshalJSON(text []byte) error {
 	var volume corev1.Volume
-	err := strictly(text, &volume)
+	v.Wrong = strictly(text, &volume)
 	v.Name, v.VolumeSource = volume.Name, volume.VolumeSource
-	return err
+	return nil
 }
 
 // largeExponent is a quantity that takes long to read.
 var largeExponent = regexp.MustCompile(`"[-+]?[0-9.]+[eE][-+]?[0-9.]{3,}"`)
 
-// strictly decodes what the CRD does not describe, with the limits that it has for other fields.
-func strictly(text []byte, into any) error {
+// strictly decodes what the CRD does not describe, with the limits that it has for other fields, and
+// returns what is wrong with it, without its values.
+func strictly(text []byte, into any) string {
 	switch {
 	case largeExponent.Match(text):
-		return errors.New("a quantity has an exponent of more than two digits: write it with a suffix, as in 1Gi")
+		return "a quantity has an exponent of more than two digits: write it with a suffix, as in 1Gi"
 	case bytes.Contains(text, []byte("\u0085")), bytes.Contains(bytes.ToLower(text), []byte(`\u0085`)):
-		return errors.New("a text contains the character U+0085, which Metacontroller cannot send: remove it")
+		return "a text contains the character U+0085, which Metacontroller cannot send: remove it"
 	}
-	unknown, err := kjson.UnmarshalStrict(text, into)
-	if err != nil {
-		return fmt.Errorf("not as Kubernetes has it: %w", err)
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(into)
+	var other *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &other):
+		return fmt.Sprintf("%s is no %s", cmp.Or(other.Field, "it"), other.Type)
+	case strings.HasPrefix(err.Error(), "json: unknown field"):
+		return printable.Line(strings.TrimPrefix(err.Error(), "json: "), 100)
 	}
-	return errors.Join(unknown...)
+	return "it has a value that cannot be read"
+}
+
+// wrong says which field is not as Kubernetes has it, or returns "".
+func (p *Pod) wrong() string {
+	found := map[string]string{}
+	for name, probe := range map[string]*Probe{"livenessProbe": p.LivenessProbe, "readinessProbe": p.ReadinessProbe, "startupProbe": p.StartupProbe} {
+		if probe != nil {
+			found[name] = probe.Wrong
+		}
+	}
+	if p.SecurityContext != nil {
+		found["securityContext"] = p.SecurityContext.Wrong
+	}
+	if p.PodSecurityContext != nil {
+		found["podSecurityContext"] = p.PodSecurityContext.Wrong
+	}
+	if p.Affinity != nil {
+		found["affinity"] = p.Affinity.Wrong
+	}
+	for _, volume := range p.Volumes {
+		found["volumes"] = cmp.Or(found["volumes"], volume.Wrong)
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if found[name] != "" {
+			return name + ": " + found[name]
+		}
+	}
+	return ""
 }

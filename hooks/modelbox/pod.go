@@ -34,15 +34,15 @@ func (p Policy) podTemplate(box *ModelBox) corev1.PodTemplateSpec {
 			Affinity:                 box.Spec.Affinity,
 		},
 	}
-	box.Spec.PodFields.set(&template.Spec)
+	box.Spec.setIn(&template.Spec)
 	operator.CompleteVolumes(template.Spec.Volumes)
 	operator.RoundUp(&template.Spec)
 	operator.DropEmpty(&template.Spec)
 	return template
 }
 
-// set sets its fields in a Pod's spec.
-func (f *PodFields) set(pod *corev1.PodSpec) {
+// setIn sets its fields in a Pod's spec.
+func (f *PodFields) setIn(pod *corev1.PodSpec) {
 	pod.TerminationGracePeriodSeconds = f.TerminationGracePeriodSeconds
 	pod.PriorityClassName = f.PriorityClassName
 	pod.PreemptionPolicy = f.PreemptionPolicy

@@ -81,7 +81,6 @@ func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod
 	if p.stuck && p.batch < count { // the first names may be taken by other Pods
 		chosen[len(chosen)-1] = numbers[count-1]
 	}
-	p.remaining = missing - len(chosen)
 	slices.Sort(chosen)
 	p.pending = slices.DeleteFunc(numbers, func(n int) bool { // the others are not asked for any more, but may appear
 		return !slices.Contains(again, n) && !slices.Contains(chosen, n)
@@ -90,6 +89,7 @@ func (p *plan) makeFresh(set *PodSet, observed observed, replacements []freshPod
 		p.pending = append(p.pending, blocked...)
 		chosen = append(chosen, blocked[:min(operator.StuckBurst, len(blocked))]...)
 	}
+	p.remaining = max(0, missing-len(chosen))
 	slices.Sort(p.pending)
 	p.fresh = make([]freshPod, len(chosen))
 	copy(p.fresh, replacements)

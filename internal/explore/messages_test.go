@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -92,5 +93,13 @@ func TestEqualRequestsAreAnsweredOnce(t *testing.T) {
 		_, _, err := call(time.Time{}, "/toy/sync", []byte(c.body))
 		require.NoError(t, err)
 		require.Equal(t, c.calls, calls)
+	}
+}
+
+// TestFieldsOfAUserAreKept: only of a Pod they are written by others.
+func TestFieldsOfAUserAreKept(t *testing.T) {
+	for kind, want := range map[string]map[string]any{"Pod": {}, "Toy": {"nodeName": "n"}} {
+		written := asWritten(&unstructured.Unstructured{Object: childOf(kind, map[string]any{"nodeName": "n"})})
+		require.Equal(t, want, written["spec"])
 	}
 }

@@ -209,9 +209,10 @@ func asWritten(object simulate.Object) map[string]any {
 	if simulate.RefOf(object).Is(metacontroller.Deployment) {
 		unstructured.RemoveNestedField(content, "metadata", "annotations")
 	}
-	spec, _ := content["spec"].(map[string]any)
-	delete(spec, "ephemeralContainers")
-	delete(spec, "nodeName")
+	if spec, _ := content["spec"].(map[string]any); simulate.RefOf(object).Is(metacontroller.Pod) { // a custom resource may have such fields
+		delete(spec, "ephemeralContainers")
+		delete(spec, "nodeName")
+	}
 	return content
 }
 

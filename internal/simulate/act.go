@@ -110,7 +110,13 @@ func (w *World) doExternal(a Action) bool {
 		return true
 	}
 	ref, found := w.find(a.Target)
-	if !found {
+	return found && w.doTo(ref, a)
+}
+
+// doTo performs an action on an object, if it is of the kind that the action is for.
+func (w *World) doTo(ref Ref, a Action) bool {
+	kinds := map[string]metacontroller.Resource{"evict": metacontroller.Pod, "drain": metacontroller.Pod, "due": metacontroller.CronJob}
+	if kind, isLimited := kinds[a.Do]; isLimited && !ref.Is(kind) {
 		return false
 	}
 	switch a.Do {
@@ -119,32 +125,22 @@ func (w *World) doExternal(a Action) bool {
 	case "delete":
 		return w.noteRefusal(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
 	case "evict":
-		if !ref.Is(metacontroller.Pod) {
-			return false
-		}
 		w.note("evict " + ref.String())
 		w.builtin.Evict(ref)
-		return true
 	case "drain":
-		if !ref.Is(metacontroller.Pod) {
-			return false
-		}
 		w.note("drain " + ref.String())
 		return w.noteRefusal(w.builtin.Drain(ref))
 	case "due":
-		if !ref.Is(metacontroller.CronJob) {
-			return false
-		}
 		w.note("the schedule of " + ref.String() + " is due")
 		w.builtin.SetDue(ref)
-		return true
 	case "fail", "hold":
 		fault := &faultState{Fault: Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}, left: 1}
 		w.faults = append(w.faults, fault)
 		w.trigger(fault)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
 // setMetric sets what the autoscaler of a name measures, in percent of its target value.

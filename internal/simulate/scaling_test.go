@@ -232,3 +232,22 @@ func TestProbeOfAnUnknownPortIsNotReady(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryBuiltinKindIsActedOn that counts generations, or has no status to wait for.
+func TestEveryBuiltinKindIsActedOn(t *testing.T) {
+	w := newToy().world(t)
+	waits := func(kind metacontroller.Resource) bool {
+		one := &unstructured.Unstructured{Object: object(kind.APIVersion, kind.Kind, "x", nil)}
+		one.SetGeneration(1)
+		return w.builtin.Waits(one)
+	}
+	for _, kind := range []metacontroller.Resource{
+		metacontroller.PersistentVolume, metacontroller.PersistentVolumeClaim, metacontroller.Pod, metacontroller.Service,
+		metacontroller.DaemonSet, metacontroller.Deployment, metacontroller.ReplicaSet, metacontroller.StatefulSet,
+		metacontroller.CronJob, metacontroller.Job, metacontroller.HorizontalPodAutoscaler, metacontroller.PodDisruptionBudget,
+		metacontroller.EndpointSlice, metacontroller.Ingress, metacontroller.NetworkPolicy,
+	} {
+		require.False(t, waits(kind), kind.Kind)
+	}
+	require.True(t, waits(named("net.example.com/v1", "Route", "routes")))
+}
