@@ -45,7 +45,7 @@ func New(options Options) *Metrics {
 	m.addLoad(options.Load)
 	m.addParents(options.Controllers, maxParents)
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "operetta_build_info", Help: "Always 1: the version of the program and of the Go that built it.",
+		Name: "operetta_build_info", Help: "Always 1: the versions of program and Go.",
 	}, []string{"version", "goversion"})
 	info.WithLabelValues(options.Version, runtime.Version()).Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -54,12 +54,12 @@ type parent struct {
 
 func (m *Metrics) addParents(controllers []metacontroller.Controller, most int) {
 	p := &parents{
-		description: prometheus.NewDesc("operetta_parents", "Custom resources by the status and the reason of their Ready condition, as this process has last answered for them.",
+		description: prometheus.NewDesc("operetta_parents", "Custom resources by status and reason of the Ready condition that this process answered last.",
 			[]string{"kind", "ready", "reason"}, nil),
 		now: time.Now, most: most, seed: maphash.MakeSeed(),
 		counts: map[class]*count{}, remembered: map[uint64]parent{},
 		uncounted: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "operetta_parents_uncounted_total", Help: "Answers about custom resources that operetta_parents does not count, because it has as many others as it can.",
+			Name: "operetta_parents_uncounted_total", Help: "Answers about custom resources beyond operetta_parents_limit.",
 		}),
 	}
 	for _, controller := range controllers {

@@ -66,12 +66,12 @@ func (m *Metrics) addRequests() {
 	}
 	bytes := prometheus.ExponentialBuckets(1<<10, 4, 9) // to 64 MiB
 	m.requests = requests{
-		byCode:   counter("operetta_requests_total", "Requests for hooks that were answered, by kind, hook and HTTP status. Kind and hook are empty where the path is that of no hook.", "kind", "hook", "code"),
+		byCode:   counter("operetta_requests_total", "Requests for hooks, by HTTP status. Kind and hook are empty for any other path.", "kind", "hook", "code"),
 		refused:  counter("operetta_requests_refused_total", "Requests that were refused, by reason.", "reason"),
-		panics:   counter("operetta_panics_total", "Requests whose hook panicked. They were answered with 500, and the log has the stack.", "kind", "hook"),
-		answered: counter("operetta_answered_children_total", "Children in the answers: asked for, kept as they are, or withheld because another controller has an object of that name.", "kind", "hook", "as"),
-		changes:  counter("operetta_children_changes_total", "Children that answers have had created, updated or removed, as far as the requests told what was there.", "kind", "hook", "change"),
-		statuses: counter("operetta_status_changes_total", "Answers with another status than the parent had in the request.", "kind", "hook"),
+		panics:   counter("operetta_panics_total", "Requests whose hook panicked: code 500, and a stack in the log.", "kind", "hook"),
+		answered: counter("operetta_answered_children_total", "Children in answers: asked for, kept as they are, or withheld because another controller owns the name.", "kind", "hook", "as"),
+		changes:  counter("operetta_children_changes_total", "Children that answers created, updated or removed, as the requests show.", "kind", "hook", "change"),
+		statuses: counter("operetta_status_changes_total", "Answers with another status than the request.", "kind", "hook"),
 		duration: histogram("operetta_request_duration_seconds", "Time from the headers of a request to the end of its answer, waiting included.",
 			[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 4, 8}),
 		received: histogram("operetta_request_size_bytes", "Bytes of a request's body that were read.", bytes),
