@@ -48,7 +48,7 @@ func (d document) refused(err error) error {
 	lines := cli.LinesError{fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)}
 	for _, cause := range withoutRestOfFractions(details.Causes) {
 		if strings.HasSuffix(cause.Message, isFraction) {
-			cause.Message = `a CRD takes no number with a fraction for a quantity: quote it, as in cpu: "0.5"`
+			cause.Message = `it is a number with a fraction, which a CRD does not take: quote it, as in cpu: "0.5"`
 		}
 		lines = append(lines, fmt.Sprintf("* %s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
 	}

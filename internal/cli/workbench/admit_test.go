@@ -95,7 +95,7 @@ warning: unknown field "spec.sise"`, 1) + `operetta: The PodSet "cache" is inval
 // TestAQuantityWithAFractionIsToBeQuoted: a Pod takes cpu: 0.5, and no CRD can.
 func TestAQuantityWithAFractionIsToBeQuoted(t *testing.T) {
 	pods := strings.Replace(strings.Replace(badPodSet, "size: -1", "size: 1", 1), "imagePulPolicy: Always", "resources: {limits: {cpu: 0.5}}", 1)
-	const advice = "operetta: The PodSet \"cache\" is invalid: spec.template.spec.containers[0].resources.limits.cpu: a CRD takes no number with a fraction for a quantity: quote it, as in cpu: \"0.5\" ("
+	const advice = "operetta: The PodSet \"cache\" is invalid: spec.template.spec.containers[0].resources.limits.cpu: it is a number with a fraction, which a CRD does not take: quote it, as in cpu: \"0.5\" ("
 	for _, command := range []string{"render", "simulate"} {
 		code, _, stderr := operetta(t, "", command, write(t, "cache.yaml", pods))
 		require.Equal(t, cli.ExitFailed, code)
