@@ -98,16 +98,16 @@ func (s *site) pages() []page {
 	}
 }
 
-// blockPodSet brings about what takes half a minute to show: a Pod that is in the way. The longer it
+// blockMyJob brings about what takes half a minute to show: a Pod that is in the way. The longer it
 // is, the longer it takes after it has gone.
-func (s *site) blockPodSet() error {
+func (s *site) blockMyJob() error {
 	if err := run("create namespace r1\nwait --for=create serviceaccount/default --namespace=r1 --timeout=60s"); err != nil {
 		return err
 	}
-	if err := apply(`{apiVersion: v1, kind: Pod, metadata: {name: cache-0}, spec: {containers: [{name: a, image: a}]}}`, "--namespace=r1"); err != nil {
+	if err := apply(`{apiVersion: v1, kind: Pod, metadata: {name: hello}, spec: {containers: [{name: a, image: a}]}}`, "--namespace=r1"); err != nil {
 		return err
 	}
-	return run("apply --namespace=r1 --filename=" + s.dir + "/deploy/samples/podset.yaml")
+	return run("apply --namespace=r1 --filename=" + s.dir + "/deploy/samples/podset.yaml --filename=" + s.dir + "/deploy/samples/myjob.yaml")
 }
 
 const (
@@ -119,12 +119,13 @@ const (
 func (s *site) troubles() []commands.Step {
 	isReady := `-o=jsonpath={.status.conditions[?(@.type=="Ready")].message}`
 	return []commands.Step{
-		{Before: "kubectl --namespace r1 get podsets", Do: func(string) error {
-			if err := s.blockPodSet(); err != nil {
+		{Before: "kubectl --namespace r1 get myjobs", Do: func(string) error {
+			if err := s.blockMyJob(); err != nil {
 				return err
 			}
-			return until("not created after 30s", "--namespace=r1", "get", "podsets.apps.jicki.cn/cache", isReady)
+			return until("not created after 30s", "--namespace=r1", "get", "myjobs.myjob.github.com/hello", isReady)
 		}},
+		{After: "kubectl --namespace r1 wait --for=condition=ChildrenObserved", Do: do("delete --namespace=r1 myjobs.myjob.github.com/hello")},
 		{Before: "kubectl events --namespace r1 --for podsets.apps.jicki.cn/big", Do: func(string) error {
 			big := `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: big}, spec: {size: 1, template: {metadata: {annotations: {note: ` +
 				strings.Repeat("x", 150_000) + `}}, spec: {containers: [{name: memcached, image: "nginx:1.27-alpine"}]}}}}`

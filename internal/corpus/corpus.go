@@ -108,7 +108,7 @@ func readCase(dir, path string, controllers []metacontroller.Controller) (Case, 
 	if c.Controller = controllers[i]; !slices.Contains(c.Controller.Hooks(), c.Hook) {
 		return c, fmt.Errorf("%s has no hook %s", kind, hook)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, path))
+	text, err := documents.ReadFile(filepath.Join(dir, path))
 	if err != nil {
 		return c, err
 	}

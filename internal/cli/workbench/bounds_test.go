@@ -79,7 +79,7 @@ func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
 	}{
 		"a device without an end":         {nil, "render /dev/zero", "/dev/zero has more than 64 MiB: split it"},
 		"the same for serve":              {nil, "serve --config /dev/zero", "--config: /dev/zero has more than 64 MiB: split it"},
-		"the same in a recording":         {nil, "replay " + recordings, "replay: " + recordings + "/podset/sync/zero.in.yaml: " + "statat podset/sync/zero.in.yaml: path escapes from parent"},
+		"the same in a recording":         {nil, "replay " + recordings, "replay: " + recordings + "/podset/sync/zero.in.yaml: " + recordings + "/podset/sync/zero.in.yaml has more than 64 MiB: split it"},
 		"a standard input without an end": {endless("a: b\n"), "render -", "standard input has more than 64 MiB: split it"},
 		"a folder":                        {nil, "render " + recordings, recordings + " is a folder: write the path of a file"},
 		"an object of 4 MiB":              {strings.NewReader(foreign + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: " + strings.Repeat("x", 4<<20) + "}\n"), "simulate -", "standard input, document 2: Request entity too large: limit is 3145728"},

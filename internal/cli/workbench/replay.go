@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -121,7 +120,7 @@ func (r replayReport) print(w io.Writer, output string) error {
 
 // changesOf returns how the answer to a case has changed, each change once.
 func changesOf(dir string, c corpus.Case) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, c.Name+".out.yaml"))
+	text, err := documents.ReadFile(filepath.Join(dir, c.Name+".out.yaml"))
 	if err != nil {
 		return nil, err
 	}
