@@ -19,7 +19,7 @@ const maxSentence = 200
 // the phase. The text is the same for the same state and does not grow with time. It contains
 // nothing that a program in a container writes.
 func (s *PodStatus) Activity() string {
-	if c := s.condition(corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && c.Reason != "" {
+	if c := s.unscheduled(); c != nil {
 		return "it is not scheduled: " + quoted(c.Reason, c.Message)
 	}
 	if facts, _ := s.facts(); len(facts) > 0 {
@@ -38,10 +38,16 @@ func (s *PodStatus) Activity() string {
 // IsStuck reports whether the Pod may need a person: it cannot be scheduled, a container cannot
 // start or has ended while others go on, or the node is lost. [PodStatus.Activity] says which.
 func (s *PodStatus) IsStuck() bool {
-	scheduled := s.condition(corev1.PodScheduled)
-	isUnschedulable := scheduled != nil && scheduled.Status == corev1.ConditionFalse && scheduled.Reason != ""
 	facts, isRoutine := s.facts()
-	return isUnschedulable || s.Reason != "" || len(facts) > 0 && !isRoutine
+	return s.unscheduled() != nil || s.Reason != "" || len(facts) > 0 && !isRoutine
+}
+
+// unscheduled returns the condition that says why the Pod is not scheduled, or nil.
+func (s *PodStatus) unscheduled() *PodCondition {
+	if c := s.condition(corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse && c.Reason != "" {
+		return c
+	}
+	return nil
 }
 
 // facts are what matters of the containers, the init containers first, and whether that is only

@@ -64,9 +64,8 @@ func (s *PodStatus) IsDone() bool {
 
 // IsReady reports whether the Pod says that it is ready.
 func (s *PodStatus) IsReady() bool {
-	return slices.ContainsFunc(s.Conditions, func(c PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
+	c := s.condition(corev1.PodReady)
+	return c != nil && c.Status == corev1.ConditionTrue
 }
 
 // Containers returns the init containers and then the others, in the order in

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // add adds TCP probes that the user did not write: readiness and liveness, and with either a
@@ -34,14 +36,8 @@ func (p DefaultProbes) add(box *ModelBox, container *corev1.Container) {
 
 // granted returns how many seconds the probes let a container take to start: the longest that one
 // of them waits and fails before something happens.
-func granted(container *corev1.Container) (longest int64) {
-	for _, probe := range []*corev1.Probe{container.StartupProbe, container.LivenessProbe, container.ReadinessProbe} {
-		if probe != nil {
-			failures := int64(cmp.Or(probe.FailureThreshold, 3)) * int64(cmp.Or(probe.PeriodSeconds, 10))
-			longest = max(longest, int64(probe.InitialDelaySeconds)+failures)
-		}
-	}
-	return longest
+func granted(container *corev1.Container) int64 {
+	return max(operator.ProbeSeconds(container.StartupProbe), operator.ProbeSeconds(container.LivenessProbe), operator.ProbeSeconds(container.ReadinessProbe))
 }
 
 // A Deployment's own progress deadline, and what scheduling and images have of it, in seconds.
