@@ -1,7 +1,6 @@
 package dataservice
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -24,22 +23,20 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 			// A Service named eureka would set EUREKA_PORT in every container, and
 			// Spring would read it.
 			EnableServiceLinks: new(false),
-			SecurityContext:    operator.SecurityContext(said.podSecurityContext()),
+			SecurityContext:    operator.SecurityContext(said.PodSecurityContext.value()),
 			ImagePullSecrets:   p.pullSecrets(said),
 			ServiceAccountName: said.ServiceAccountName,
 			// The API server stores both names of the field, and restores one
 			// if only the other is removed.
 			DeprecatedServiceAccount:      said.ServiceAccountName,
 			NodeSelector:                  said.NodeSelector,
+			Affinity:                      said.Affinity.value(),
 			Tolerations:                   said.Tolerations,
 			TerminationGracePeriodSeconds: said.TerminationGracePeriodSeconds,
 		},
 	}
 	if said.ServiceAccountName == "" {
 		template.Spec.AutomountServiceAccountToken = new(false)
-	}
-	if said.Affinity != nil {
-		template.Spec.Affinity = &said.Affinity.Affinity
 	}
 	addVolumes(u, configs, &template.Spec, &container)
 	template.Spec.Containers = []corev1.Container{container}
@@ -64,17 +61,14 @@ func (p *product) container(u *unit) corev1.Container {
 	said := &u.said.Pod
 	container := corev1.Container{
 		Name: u.key, Image: u.image, Command: said.Command, Args: said.Args,
-		EnvFrom: said.EnvFrom, Env: p.environment(u),
-		LivenessProbe: u.probe(said.LivenessProbe), ReadinessProbe: u.probe(said.ReadinessProbe), StartupProbe: u.probe(said.StartupProbe),
+		EnvFrom: said.EnvFrom, Env: p.environment(u), SecurityContext: said.SecurityContext.value(),
+		LivenessProbe: u.probe(said.LivenessProbe.value()), ReadinessProbe: u.probe(said.ReadinessProbe.value()), StartupProbe: u.probe(said.StartupProbe.value()),
 	}
 	if container.ReadinessProbe == nil {
 		container.ReadinessProbe = &corev1.Probe{
 			ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(u.port)}},
 			PeriodSeconds: 5,
 		}
-	}
-	if said.SecurityContext != nil {
-		container.SecurityContext = &said.SecurityContext.SecurityContext
 	}
 	for _, port := range u.allPorts() {
 		container.Ports = append(container.Ports, corev1.ContainerPort{ContainerPort: port.Port, Protocol: corev1.ProtocolTCP})
@@ -83,13 +77,6 @@ func (p *product) container(u *unit) corev1.Container {
 		container.Resources = *u.said.Resources
 	}
 	return container
-}
-
-func (s *Pod) podSecurityContext() *corev1.PodSecurityContext {
-	if s.PodSecurityContext == nil {
-		return nil
-	}
-	return &s.PodSecurityContext.PodSecurityContext
 }
 
 // pullSecrets are those of the product and then those of the component, each once.
@@ -105,7 +92,7 @@ func (p *product) pullSecrets(said *Pod) []corev1.LocalObjectReference {
 
 // probe returns a user's probe. A name of a port becomes its number, for the ports of the container
 // have no names.
-func (u *unit) probe(said *Probe) *corev1.Probe {
+func (u *unit) probe(said *corev1.Probe) *corev1.Probe {
 	if said == nil {
 		return nil
 	}
@@ -165,12 +152,12 @@ func (u *unit) unknownPort() string {
 	said := &u.said.Pod
 	for _, field := range []struct {
 		name  string
-		probe *Probe
-	}{{"livenessProbe", said.LivenessProbe}, {"readinessProbe", said.ReadinessProbe}, {"startupProbe", said.StartupProbe}} {
+		probe *corev1.Probe
+	}{{"livenessProbe", said.LivenessProbe.value()}, {"readinessProbe", said.ReadinessProbe.value()}, {"startupProbe", said.StartupProbe.value()}} {
 		if field.probe == nil {
 			continue
 		}
-		for _, port := range portsOf(&field.probe.Probe) {
+		for _, port := range portsOf(field.probe) {
 			if _, isNamed := u.portNumber(*port); port.Type == intstr.String && !isNamed {
 				return fmt.Sprintf("spec.%s.%s names the port %q: write its number, main for the field port, or a name in ports", u.key, field.name, port.StrVal)
 			}
@@ -179,27 +166,17 @@ func (u *unit) unknownPort() string {
 	return ""
 }
 
-// The API server's defaults for a probe and, in seconds, for the progress of a Deployment.
+// In seconds, for the progress of a Deployment: the API server's default, and the longest that counts.
 const (
-	defaultPeriod     = 10
-	defaultThreshold  = 3
 	progressDeadline  = 600
 	longestOfDeadline = math.MaxInt32 - 1 // more means none, and no condition Progressing
 )
-
-// seconds is the time that a probe grants a container to succeed first.
-func (p *Probe) seconds() int64 {
-	if p == nil {
-		return 0
-	}
-	return int64(p.InitialDelaySeconds) + int64(cmp.Or(p.PeriodSeconds, defaultPeriod))*int64(cmp.Or(p.FailureThreshold, defaultThreshold))
-}
 
 // deadline is the time for a Deployment to make progress, or nil for the API server's default: it
 // begins when the probes have granted the containers all that they may take to start.
 func (u *unit) deadline() *int32 {
 	said := &u.said.Pod
-	budget := said.StartupProbe.seconds() + max(said.LivenessProbe.seconds(), said.ReadinessProbe.seconds())
+	budget := operator.ProbeSeconds(said.StartupProbe.value()) + max(operator.ProbeSeconds(said.LivenessProbe.value()), operator.ProbeSeconds(said.ReadinessProbe.value()))
 	if budget <= progressDeadline/2 {
 		return nil
 	}

@@ -40,19 +40,19 @@ type Pod struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
-	LivenessProbe *Probe `json:"livenessProbe,omitempty"`
+	LivenessProbe *Unchecked[corev1.Probe] `json:"livenessProbe,omitempty"`
 	// ReadinessProbe replaces the default, TCP on port.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
-	ReadinessProbe *Probe `json:"readinessProbe,omitempty"`
+	ReadinessProbe *Unchecked[corev1.Probe] `json:"readinessProbe,omitempty"`
 	// StartupProbe is a core/v1 Probe. There is none by default.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
-	StartupProbe *Probe `json:"startupProbe,omitempty"`
+	StartupProbe *Unchecked[corev1.Probe] `json:"startupProbe,omitempty"`
 	// Volumes are core/v1 Volumes.
 	// +optional
 	// +listType=map
@@ -74,13 +74,13 @@ type Pod struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
-	SecurityContext *SecurityContext `json:"securityContext,omitempty"`
+	SecurityContext *Unchecked[corev1.SecurityContext] `json:"securityContext,omitempty"`
 	// PodSecurityContext is the Pod's. seccomp defaults to RuntimeDefault.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
-	PodSecurityContext *PodSecurityContext `json:"podSecurityContext,omitempty"`
+	PodSecurityContext *Unchecked[corev1.PodSecurityContext] `json:"podSecurityContext,omitempty"`
 	// NodeSelector chooses nodes by their labels.
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
@@ -93,7 +93,7 @@ type Pod struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
-	Affinity *Affinity `json:"affinity,omitempty"`
+	Affinity *Unchecked[corev1.Affinity] `json:"affinity,omitempty"`
 	// ImagePullSecrets come after those of the product.
 	// +optional
 	// +listType=map
@@ -111,72 +111,49 @@ type Pod struct {
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 }
 
-// The types below are Kubernetes' own. The CRD says only that they are objects: with their fields,
-// twelve times over, it would be larger than kubectl apply takes. So nothing prunes an unknown field
-// there, and what is wrong is told for the component.
-type (
-	// Probe is a core/v1 Probe.
-	Probe struct {
-		corev1.Probe `json:",inline"`
-
-		Wrong string `json:"-"`
-	}
-	// SecurityContext is a core/v1 SecurityContext.
-	SecurityContext struct {
-		corev1.SecurityContext `json:",inline"`
-
-		Wrong string `json:"-"`
-	}
-	// PodSecurityContext is a core/v1 PodSecurityContext.
-	PodSecurityContext struct {
-		corev1.PodSecurityContext `json:",inline"`
-
-		Wrong string `json:"-"`
-	}
-	// Affinity is a core/v1 Affinity.
-	Affinity struct {
-		corev1.Affinity `json:",inline"`
-
-		Wrong string `json:"-"`
-	}
-	// Volume is a core/v1 Volume.
-	Volume struct {
-		// Name is what volumeMounts refer to.
-		// +required
-		// +kubebuilder:validation:MaxLength=63
-		Name string `json:"name"`
-		// VolumeSource is where its content comes from.
-		// +optional
-		// +kubebuilder:validation:Schemaless
-		// +kubebuilder:pruning:PreserveUnknownFields
-		corev1.VolumeSource `json:",inline"`
-
-		Wrong string `json:"-"`
-	}
-)
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *Probe) UnmarshalJSON(text []byte) error {
-	p.Wrong = strictly(text, &p.Probe)
-	return nil
+// Unchecked is a type of Kubernetes'. The CRD says only that it is an object: with its fields,
+// twelve times over, the CRD would be larger than kubectl apply takes. So nothing prunes an unknown
+// field there, and what is wrong is told for the component.
+type Unchecked[T any] struct {
+	Value T
+	Wrong string
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (s *SecurityContext) UnmarshalJSON(text []byte) error {
-	s.Wrong = strictly(text, &s.SecurityContext)
+func (u *Unchecked[T]) UnmarshalJSON(text []byte) error {
+	u.Wrong = strictly(text, &u.Value)
 	return nil
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (s *PodSecurityContext) UnmarshalJSON(text []byte) error {
-	s.Wrong = strictly(text, &s.PodSecurityContext)
-	return nil
+// value returns what is written, or nil.
+func (u *Unchecked[T]) value() *T {
+	if u == nil {
+		return nil
+	}
+	return &u.Value
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (a *Affinity) UnmarshalJSON(text []byte) error {
-	a.Wrong = strictly(text, &a.Affinity)
-	return nil
+// wrong says what is wrong with it, or returns "".
+func (u *Unchecked[T]) wrong() string {
+	if u == nil {
+		return ""
+	}
+	return u.Wrong
+}
+
+// Volume is a core/v1 Volume.
+type Volume struct {
+	// Name is what volumeMounts refer to.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// VolumeSource is where its content comes from.
+	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:pruning:PreserveUnknownFields
+	corev1.VolumeSource `json:",inline"`
+
+	Wrong string `json:"-"`
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -216,20 +193,9 @@ func strictly(text []byte, into any) string {
 
 // wrong says which field is not as Kubernetes has it, or returns "".
 func (p *Pod) wrong() string {
-	found := map[string]string{}
-	for name, probe := range map[string]*Probe{"livenessProbe": p.LivenessProbe, "readinessProbe": p.ReadinessProbe, "startupProbe": p.StartupProbe} {
-		if probe != nil {
-			found[name] = probe.Wrong
-		}
-	}
-	if p.SecurityContext != nil {
-		found["securityContext"] = p.SecurityContext.Wrong
-	}
-	if p.PodSecurityContext != nil {
-		found["podSecurityContext"] = p.PodSecurityContext.Wrong
-	}
-	if p.Affinity != nil {
-		found["affinity"] = p.Affinity.Wrong
+	found := map[string]string{
+		"livenessProbe": p.LivenessProbe.wrong(), "readinessProbe": p.ReadinessProbe.wrong(), "startupProbe": p.StartupProbe.wrong(),
+		"securityContext": p.SecurityContext.wrong(), "podSecurityContext": p.PodSecurityContext.wrong(), "affinity": p.Affinity.wrong(),
 	}
 	for _, volume := range p.Volumes {
 		found["volumes"] = cmp.Or(found["volumes"], volume.Wrong)
