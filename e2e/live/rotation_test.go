@@ -3,6 +3,7 @@ package live
 import (
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -53,8 +54,12 @@ func TestRotation(t *testing.T) {
 		s.serve(next, string(next.PEM), second)
 		s.call("third", string(next.PEM), next, second)
 	})
-	_, err := s.served(old)
-	require.Error(t, err, "a certificate of the old CA is accepted")
+	s.eventually("a certificate of the old CA is refused", func() error {
+		if _, err := s.served(old); err == nil {
+			return errors.New("it is accepted")
+		}
+		return nil
+	})
 }
 
 // secured is a second server, with TLS, client certificates and tokens, and what is edited meanwhile.
@@ -103,7 +108,27 @@ func (s *secured) served(authority *certtest.Authority) (*big.Int, error) {
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber, conn.Close()
 }
 
-// serve replaces the files of the server, and waits until it has read them.
+// accepts returns an error while the server refuses a client's certificate or its token.
+func (s *secured) accepts(client *certtest.Authority, token string) error {
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodPost, "https://"+s.address+"/modelbox/sync", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+		InsecureSkipVerify: true, Certificates: []tls.Certificate{client.Client(s.T, time.Hour, "metacontroller").TLS(s.T)},
+	}}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden {
+		err = fmt.Errorf("it answers %s", response.Status)
+	}
+	return errors.Join(err, response.Body.Close())
+}
+
+// serve replaces the files of the server, and waits until it serves the certificate. It reads each file by itself.
 func (s *secured) serve(by *certtest.Authority, ca, tokens string) {
 	s.Helper()
 	pair := by.Server(s.T)
@@ -122,9 +147,11 @@ func (s *secured) serve(by *certtest.Authority, ca, tokens string) {
 	})
 }
 
-// call has Metacontroller call with other credentials, which it reads when the CompositeController changes.
+// call has Metacontroller call with other credentials, which it reads when the CompositeController changes,
+// once the server accepts them.
 func (s *secured) call(name, ca string, client *certtest.Authority, token string) {
 	s.Helper()
+	s.eventually("the server accepts the "+name+" credentials", func() error { return s.accepts(client, token) })
 	pair := client.Client(s.T, time.Hour, "metacontroller")
 	secret, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": name}, "stringData": map[string]string{
 		"ca.crt": ca, "tls.crt": string(pair.Certificate), "tls.key": string(pair.Key), "token": token,
