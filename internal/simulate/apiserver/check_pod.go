@@ -31,6 +31,7 @@ func checkPodSpec(spec *corev1.PodSpec, path *field.Path, policies ...corev1.Res
 			problems = append(problems, field.Required(containers.Child("image"), ""))
 		}
 		problems = append(problems, checkResources(c, containers)...)
+		problems = append(problems, checkHandlers(c, containers)...)
 	})
 	problems = append(problems, checkMounts(spec, path)...)
 	if len(policies) == 0 || slices.Contains(policies, spec.RestartPolicy) {
@@ -47,6 +48,32 @@ func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 			problems = append(problems, field.Invalid(path.Child("resources", "requests"), request.String(),
 				fmt.Sprintf("must be less than or equal to %s limit of %s", name, &limit)))
 		}
+	}
+	return problems
+}
+
+// checkHandlers refuses probes and hooks that do nothing, or two things.
+func checkHandlers(c *corev1.Container, path *field.Path) field.ErrorList {
+	var problems field.ErrorList
+	check := func(name string, handlers any) {
+		switch set := countSet(reflect.ValueOf(handlers)); {
+		case set == 0:
+			problems = append(problems, field.Required(path.Child(name), "must specify a handler type"))
+		case set > 1:
+			problems = append(problems, field.Forbidden(path.Child(name), "may not specify more than 1 handler type"))
+		}
+	}
+	probes := []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe}
+	for i, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		if probes[i] != nil {
+			check(name, probes[i].ProbeHandler)
+		}
+	}
+	if c.Lifecycle != nil && c.Lifecycle.PostStart != nil {
+		check("lifecycle.postStart", *c.Lifecycle.PostStart)
+	}
+	if c.Lifecycle != nil && c.Lifecycle.PreStop != nil {
+		check("lifecycle.preStop", *c.Lifecycle.PreStop)
 	}
 	return problems
 }

@@ -342,3 +342,22 @@ func TestTolerationsOfAPod(t *testing.T) {
 	_, err = change(map[string]any{"key": "other", "operator": "Exists"})
 	require.ErrorContains(t, err, "existing toleration can not be modified")
 }
+
+func TestProbesAndHooksHaveOneHandler(t *testing.T) {
+	const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x, %s}]}}`
+	for written, want := range map[string]string{
+		`livenessProbe: {periodSeconds: 5}`:                               "spec.containers.livenessProbe: Required value: must specify a handler type",
+		`readinessProbe: {}`:                                              "spec.containers.readinessProbe: Required value: must specify a handler type",
+		`startupProbe: {exec: {command: [a]}, tcpSocket: {port: 80}}`:     "spec.containers.startupProbe: Forbidden: may not specify more than 1 handler type",
+		`lifecycle: {preStop: {}}`:                                        "spec.containers.lifecycle.preStop: Required value: must specify a handler type",
+		`lifecycle: {postStart: {}}`:                                      "spec.containers.lifecycle.postStart: Required value: must specify a handler type",
+		`lifecycle: {}, readinessProbe: {httpGet: {path: /, port: 8080}}`: "",
+	} {
+		_, err := put(t, emptyServer(), parse(t, fmt.Sprintf(pod, written)))
+		if want == "" {
+			require.NoError(t, err, written)
+			continue
+		}
+		require.ErrorContains(t, err, want, written)
+	}
+}
