@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,7 @@ type secured struct {
 	files            *certtest.Mounted
 	address, metrics string
 	edits            int
+	refused          int // of our own requests
 }
 
 func startSecured(t *testing.T, authority *certtest.Authority, token string) *secured {
@@ -123,6 +125,7 @@ func (s *secured) accepts(client *certtest.Authority, token string) error {
 		return err
 	}
 	if response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden {
+		s.refused++
 		err = fmt.Errorf("it answers %s", response.Status)
 	}
 	return errors.Join(err, response.Body.Close())
@@ -194,6 +197,8 @@ func (s *secured) edit() error {
 // refusals are what a caller whose credentials are not accepted, or who does not accept the server's, says.
 var refusals = regexp.MustCompile(`x509|tls: |\b40[13]\b.*body`)
 
+var refusedCalls = regexp.MustCompile(`operetta_requests_refused_total\{reason="(?:unauthorized|forbidden)"\} (\d+)`)
+
 // during does something while custom resources are edited, and once more afterwards.
 func (s *secured) during(what string, do func()) {
 	s.Helper()
@@ -222,5 +227,11 @@ func (s *secured) during(what string, do func()) {
 	metrics, err := io.ReadAll(response.Body)
 	require.NoError(s, err)
 	require.NoError(s, response.Body.Close())
-	require.NotRegexp(s, `operetta_requests_refused_total\{reason="(unauthorized|forbidden)"\} [1-9]`, string(metrics), what)
+	refused := 0
+	for _, count := range refusedCalls.FindAllSubmatch(metrics, -1) {
+		number, err := strconv.Atoi(string(count[1]))
+		require.NoError(s, err)
+		refused += number
+	}
+	require.Equal(s, s.refused, refused, "%s: nobody else is refused", what)
 }
