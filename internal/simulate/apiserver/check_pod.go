@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +31,7 @@ func checkPodSpec(spec *corev1.PodSpec, path *field.Path, policies ...corev1.Res
 		}
 		problems = append(problems, checkResources(c, containers)...)
 		problems = append(problems, checkHandlers(c, containers)...)
+		problems = append(problems, checkEnv(c, containers)...)
 	})
 	problems = append(problems, checkMounts(spec, path)...)
 	if len(policies) == 0 || slices.Contains(policies, spec.RestartPolicy) {
@@ -52,32 +52,6 @@ func checkResources(c *corev1.Container, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkHandlers refuses probes and hooks that do nothing, or two things.
-func checkHandlers(c *corev1.Container, path *field.Path) field.ErrorList {
-	var problems field.ErrorList
-	check := func(name string, handlers any) {
-		switch set := countSet(reflect.ValueOf(handlers)); {
-		case set == 0:
-			problems = append(problems, field.Required(path.Child(name), "must specify a handler type"))
-		case set > 1:
-			problems = append(problems, field.Forbidden(path.Child(name), "may not specify more than 1 handler type"))
-		}
-	}
-	probes := []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe}
-	for i, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
-		if probes[i] != nil {
-			check(name, probes[i].ProbeHandler)
-		}
-	}
-	if c.Lifecycle != nil && c.Lifecycle.PostStart != nil {
-		check("lifecycle.postStart", *c.Lifecycle.PostStart)
-	}
-	if c.Lifecycle != nil && c.Lifecycle.PreStop != nil {
-		check("lifecycle.preStop", *c.Lifecycle.PreStop)
-	}
-	return problems
-}
-
 func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	volumes := map[string]bool{}
@@ -85,8 +59,14 @@ func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 		if volumes[volume.Name] {
 			problems = append(problems, field.Duplicate(path.Child("volumes").Index(i).Child("name"), volume.Name))
 		}
-		if sources := reflect.ValueOf(volume.VolumeSource); countSet(sources) > 1 {
+		if countSet(volume.VolumeSource) > 1 {
 			problems = append(problems, field.Forbidden(path.Child("volumes").Index(i), "may not specify more than 1 volume type"))
+		}
+		if volume.Secret != nil && volume.Secret.SecretName == "" {
+			problems = append(problems, field.Required(path.Child("volumes").Index(i).Child("secret", "secretName"), ""))
+		}
+		if volume.ConfigMap != nil && volume.ConfigMap.Name == "" {
+			problems = append(problems, field.Required(path.Child("volumes").Index(i).Child("configMap", "name"), ""))
 		}
 		volumes[volume.Name] = true
 	}
@@ -138,15 +118,6 @@ func hasTolerations(all, these []corev1.Toleration) bool {
 		}
 	}
 	return true
-}
-
-func countSet(pointers reflect.Value) (set int) {
-	for _, pointer := range pointers.Fields() {
-		if !pointer.IsNil() {
-			set++
-		}
-	}
-	return set
 }
 
 // AddEphemeralContainer adds an ephemeral container to a Pod. Errors have kubectl's text.
