@@ -213,10 +213,10 @@ func (o observed) failure(job *observedJob, spec *Spec) string {
 		pod := &o.pods[i]
 		switch failed := pod.Status.Failed(); {
 		case pod.job != job.UID || job.reason == batchv1.JobReasonDeadlineExceeded:
+		case pod.Status.Phase == corev1.PodFailed && cmp.Or(pod.Status.Reason, pod.Status.Disruption()) != "":
+			return "its Pod failed: " + pod.Status.Failure()
 		case failed != nil:
 			return describeFailure(failed, spec)
-		case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "":
-			return "its Pod failed: " + pod.Status.Reason
 		}
 	}
 	return failureText(job.reason)
