@@ -25,3 +25,12 @@ func TestSuspendDoesNotWaitForSomethingElse(t *testing.T) {
 	apply("false")
 	world.RequireCondition("MyJob/mig", "Complete", "True Completed")
 }
+
+func TestDeadlineEndsAProgramThatHangs(t *testing.T) {
+	world := operettatest.NewWorld(t, operettatest.Options{Hold: []string{"Pod/mig"}}, myjob.Controller())
+	world.Apply("{apiVersion: myjob.github.com/v1beta1, kind: MyJob, metadata: {name: mig}, spec: {activeDeadlineSeconds: 60, backoffLimit: 3, " +
+		"template: {spec: {containers: [{name: main, image: a}]}}}}")
+	world.Play()
+	world.RequireCondition("MyJob/mig", "Failed", "True DeadlineExceeded")
+	require.Len(t, world.Objects("Pod"), 1)
+}
