@@ -15,7 +15,7 @@ import (
 const (
 	width    = 900
 	margin   = 14
-	nameEnd  = 240 // of the names of lanes
+	maxName  = 240 // of where the names of lanes end
 	tail     = 120 // what the last state has beyond the last event
 	pitch    = 24  // from lane to lane
 	barHigh  = 18
@@ -44,7 +44,8 @@ var signs = map[byte]string{'+': "M-3.5 0h7M0-3.5v7", '-': "M-3.5 0h7", '~': "M-
 type drawing struct {
 	strings.Builder
 
-	axis axis
+	axis    axis
+	nameEnd int
 }
 
 // Write writes what has happened in a World as an SVG file of 900 pixels' width, and nothing
@@ -54,7 +55,12 @@ func Write(w io.Writer, world *simulate.World) error {
 		return nil
 	}
 	s := tell(world)
-	d := &drawing{axis: newAxis(s.times, nameEnd+margin, width-margin, tail)}
+	d := &drawing{}
+	for _, l := range s.lanes {
+		name := nameAt(l)
+		d.nameEnd = min(maxName, max(d.nameEnd, name.x+pixels(l.name+name.more, name.size)))
+	}
+	d.axis = newAxis(s.times, d.nameEnd+margin, width-margin, tail)
 	labels, rows := d.place(s.outside)
 	legend := legendOf(s)
 	top := 48 + rows*18
@@ -114,18 +120,29 @@ func (d *drawing) cuts(top, bottom int) {
 	}
 }
 
+// name is how the name of a lane is written.
+type name struct {
+	class   string
+	x, size int
+	more    string // behind it
+}
+
+func nameAt(l *lane) name {
+	n := name{class: "n", x: margin + 12, size: fontSize}
+	switch {
+	case l.isParent:
+		n = name{class: "h", x: margin, size: fontSize + 1} // it is bold
+	case l.condition != "":
+		n.class = "m"
+	case len(l.with) > 0:
+		n.more = fmt.Sprintf(" +%d", len(l.with))
+	}
+	return n
+}
+
 func (d *drawing) lane(l *lane, y int) {
-	class, x, size := "n", margin+12, fontSize
-	if l.isParent {
-		class, x, size = "h", margin, fontSize+1 // it is bold
-	} else if l.condition != "" {
-		class = "m"
-	}
-	more := ""
-	if len(l.with) > 0 {
-		more = fmt.Sprintf(" +%d", len(l.with))
-	}
-	d.text(class, x, y+13, "", cutMiddle(l.name, size, nameEnd-x-pixels(more, size))+more)
+	n := nameAt(l)
+	d.text(n.class, n.x, y+13, "", cutMiddle(l.name, n.size, d.nameEnd-n.x-pixels(n.more, n.size))+n.more)
 	for _, b := range l.bars {
 		d.bar(l, b, y)
 	}

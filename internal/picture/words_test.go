@@ -63,7 +63,7 @@ func TestNamesAreCutInTheirMiddle(t *testing.T) {
 // TestWhatHappensFromOutsideHasRoom: what finds none in three rows has its mark alone.
 func TestWhatHappensFromOutsideHasRoom(t *testing.T) {
 	times := at(0, 1, 2, 3, 4, 5, 6, 7)
-	d := &drawing{axis: newAxis(times, nameEnd+margin, width-margin, tail)}
+	d := &drawing{axis: newAxis(times, maxName+margin, width-margin, tail)}
 	var list []outside
 	for _, time := range times {
 		list = append(list, outside{time, "flap Deployment/a-name-of-some-length is over"})
