@@ -124,16 +124,3 @@ func fold(all []*lane) []*lane {
 		return false
 	})
 }
-
-func (l *lane) hasState() bool {
-	return slices.ContainsFunc(l.bars, func(b bar) bool { return b.level == good || b.level == working || b.level == bad })
-}
-
-// changes reports whether a condition has had more than one status.
-func (l *lane) changes() bool {
-	status := func(b bar) string {
-		status, _, _ := strings.Cut(b.text, " ")
-		return status
-	}
-	return slices.ContainsFunc(l.bars, func(b bar) bool { return status(b) != status(l.bars[0]) })
-}

@@ -3,6 +3,7 @@ package picture_test
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,7 +48,7 @@ func requireWellFormed(t *testing.T, text string) {
 	decoder := xml.NewDecoder(strings.NewReader(text))
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)
