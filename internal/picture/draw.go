@@ -27,7 +27,7 @@ const (
 
 // style has the colours of light and dark pages.
 const style = `text{font:12px -apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}
-.t{font-size:15px;font-weight:600}.m{font-size:12px;font-weight:400;fill:#59636e}.a{font-size:11px;fill:#59636e}.h{font-weight:600}.s{font-size:11px}.a,.o{paint-order:stroke;stroke:#fff;stroke-width:4}
+.t{font-size:15px;font-weight:600}.m{font-size:12px;font-weight:400;fill:#59636e}.a{font-size:11px;fill:#59636e}.h{font-weight:600}.i{font-style:italic}.s{font-size:11px}.a,.o{paint-order:stroke;stroke:#fff;stroke-width:4}
 .bg{fill:#fff;stroke:#d0d7de}.grid{stroke:#eaeef2}.cut{fill:none;stroke:#818b98}.gap{fill:none;stroke:#fff;stroke-width:7}.out{stroke:#bc4c00;stroke-dasharray:3 3}
 .bar{stroke-width:1}.bar.p{fill:#eaeef2;stroke:#aab2bb}.bar.n{fill:#f6f8fa;stroke:#818b98;stroke-dasharray:4 2}.bar.g{fill:#b8e6c6;stroke:#1a7f37}.bar.w{fill:#fff4cc;stroke:#9a6700;stroke-dasharray:4 2}
 .bar.b{fill:#ffd3ce;stroke:#cf222e;stroke-width:2.5}.bar.s{fill:#d3e7ff;stroke:#0969da}
@@ -134,7 +134,10 @@ func nameAt(l *lane) name {
 		n = name{class: "h", x: margin, size: fontSize + 1} // it is bold
 	case l.condition != "":
 		n.class = "m"
-	case len(l.with) > 0:
+	case l.isForeign():
+		n.class = "i"
+	}
+	if len(l.with) > 0 {
 		n.more = fmt.Sprintf(" +%d", len(l.with))
 	}
 	return n

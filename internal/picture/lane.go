@@ -90,6 +90,9 @@ func (l *lane) hasState() bool {
 	return slices.ContainsFunc(l.bars, func(b bar) bool { return b.level == good || b.level == working || b.level == bad })
 }
 
+// isForeign reports whether it is no child of what is played.
+func (l *lane) isForeign() bool { return !l.isParent && l.parent == simulate.Ref{} }
+
 // changes reports whether a condition has had more than one status.
 func (l *lane) changes() bool {
 	status := func(b bar) string {

@@ -103,6 +103,15 @@ func TestAnEvictedPod(t *testing.T) {
 	require.Less(t, strings.Index(told, "cache Ready:"), strings.Index(told, "Pod/cache-0"), "conditions come first")
 }
 
+// TestWhatIsNoChildIsToldApart: a Deployment of somebody else, and its Pods, which the hook is about.
+func TestWhatIsNoChildIsToldApart(t *testing.T) {
+	text := play(t, nil, sample(t, "podbuggertool"))
+	require.Len(t, regexp.MustCompile(`<text class="i" x="26" y="\d+">(Deployment/shop|Pod/shop-[^<]*)</text>`).FindAllString(text, -1), 3)
+	require.Contains(t, text, ">italic: no child</text>")
+	require.Equal(t, 2, strings.Count(text, ">spec.ephemeralContainers</text>"))
+	require.NotContains(t, play(t, nil, sample(t, "modelbox")), "italic: ")
+}
+
 func TestWhatIsDeletedByHandComesAgain(t *testing.T) {
 	told := description(t, play(t, []simulate.Fault{{What: simulate.Vanish, Kind: "Service", Name: "sentiment"}}, sample(t, "modelbox")))
 	require.Contains(t, told, "21s: vanish Service/sentiment.\n")
@@ -156,7 +165,7 @@ func TestManyObjectsStayReadable(t *testing.T) {
 
 // lanes counts the names to the left of the bars.
 func lanes(text string) int {
-	return len(regexp.MustCompile(`(?m)^<text class="[nhm]" x="(?:14|26)"`).FindAllString(text, -1))
+	return len(regexp.MustCompile(`(?m)^<text class="[nhmi]" x="(?:14|26)"`).FindAllString(text, -1))
 }
 
 // TestTextOfUsersIsEscaped: it may close an element, or change the direction of writing.

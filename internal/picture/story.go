@@ -118,7 +118,7 @@ func (t *teller) isDrawn(event simulate.Event) bool {
 	}
 	owner, found := ownerOf(event.Object)
 	above := t.byRef[owner]
-	isBelow := found && (t.below[owner] || above != nil && !above.isParent && above.parent == simulate.Ref{})
+	isBelow := found && (t.below[owner] || above != nil && above.isForeign())
 	if isBelow && ref.Kind == "ReplicaSet" {
 		t.below[ref] = true
 		return false

@@ -89,6 +89,9 @@ func legendOf(s story) (legend []entry) {
 	if slices.ContainsFunc(s.lanes, func(l *lane) bool { return slices.ContainsFunc(l.bars, bar.isDashed) }) {
 		legend = append(legend, entry{text: "dashed: False, or not ready"})
 	}
+	if slices.ContainsFunc(s.lanes, (*lane).isForeign) {
+		legend = append(legend, entry{text: "italic: no child"})
+	}
 	kinds := map[string]bool{}
 	for _, l := range s.lanes {
 		for _, name := range l.with {
