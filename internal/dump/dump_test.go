@@ -20,6 +20,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/dump"
 	"github.com/operetta-dev/operetta/internal/rawjson"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 var direct = simulate.Direct(hooks.All()...)
@@ -142,7 +143,7 @@ func TestLooks(t *testing.T) {
 	require.Equal(t, []string{"Deployment", "Service"}, kinds)
 	require.True(t, d.Sees("v1", "Pod"))
 	require.False(t, d.Sees("v1", "Secret"))
-	d.Asked("secret")
+	d.Asked(metacontroller.Secret)
 	require.True(t, d.Sees("v1", "Secret"))
 	require.Equal(t, world.Now().Year(), d.Newest().Year())
 }

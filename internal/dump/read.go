@@ -24,6 +24,7 @@ func Read(r io.Reader) (*Dump, error) {
 	d := &Dump{
 		entries: map[apiserver.Ref]*entry{}, byKind: map[string][]apiserver.Ref{},
 		byOwner: map[types.UID][]apiserver.Ref{}, byLabel: map[string][]apiserver.Ref{},
+		asked: map[string]bool{},
 	}
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	var err error

@@ -42,6 +42,8 @@ type Request struct {
 	Hook   metacontroller.HookName
 	Body   []byte
 	Answer []byte
+	// Status is the HTTP status of the answer.
+	Status int
 	// Wanted are the children in the answer.
 	Wanted []apiserver.Ref
 	// EditErr is why the API server refuses the edit: then no hook was asked.
@@ -49,11 +51,26 @@ type Request struct {
 	// Err is why the sync has failed, Refused are the children that the API server refuses.
 	Err     error
 	Refused []composite.Refusal
-	// NotSeen are the kinds of children and related objects that the dump lacks, see [Dump.Sees].
-	NotSeen []metacontroller.Resource
+	// NotSeen are the declared kinds of children and related objects that the dump lacks, see
+	// [Dump.Sees]. Unread are those that the customize hook has selected from: the hook was asked
+	// with less than it reads.
+	NotSeen, Unread []metacontroller.Resource
 	// Before are the objects as the dump has them, and Server is after the sync.
 	Before map[apiserver.Ref]apiserver.Object
 	Server *apiserver.Server
+
+	again func()
+}
+
+// Again syncs once more, when the objects that the sync has deleted are gone.
+func (r *Request) Again() {
+	for _, object := range r.Server.Objects() {
+		before := r.Before[apiserver.RefOf(object)]
+		if object.GetDeletionTimestamp() != nil && (before == nil || before.GetDeletionTimestamp() == nil) {
+			r.Server.Remove(apiserver.ByKubernetes, apiserver.RefOf(object))
+		}
+	}
+	r.again()
 }
 
 // Requests syncs each custom resource of the operators once, in the order of kinds and names. What
@@ -132,6 +149,7 @@ func (s *syncer) sync(ref apiserver.Ref) {
 		}
 	}
 	r.Answer, r.Err = m.Resync(ref)
+	r.again = func() { _, _ = m.Resync(ref) } // whoever asks looks at what is there then
 }
 
 // load puts an object of the dump into the cluster.
@@ -194,6 +212,7 @@ func (s *syncer) call(now time.Time, path string, body []byte) (int, []byte, err
 		s.request.Hook, s.request.Body = hook, slices.Clone(body)
 	}
 	status, answer, err := s.options.Call(now, path, body)
+	s.request.Status = status
 	if hook == metacontroller.CustomizeHook && err == nil {
 		s.loadRelated(answer)
 	}

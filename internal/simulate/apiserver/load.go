@@ -24,6 +24,17 @@ func (s *Server) Load(object Object, forApply bool) {
 	s.notify(Write{Ref: ref, After: object, stored: loaded})
 }
 
+// Normalized returns an object as this server stores it when somebody writes it as it is: a loaded
+// one may have been written by a server of another version.
+func (s *Server) Normalized(object Object) Object {
+	kind := s.Kind(object.GetAPIVersion(), object.GetKind())
+	stored, err := s.admit(kind, own(kind, object), object)
+	if err != nil {
+		return object
+	}
+	return stored
+}
+
 // managersOf returns the fields that Metacontroller has applied, and those of all others. An entry
 // that cannot be read counts for nothing, as it does in an API server.
 func managersOf(object Object) (applied *fieldpath.Set, others fieldpath.ManagedFields) {
