@@ -29,6 +29,8 @@ type Dump struct {
 	newest  time.Time
 	asked   map[string]bool // kinds that are seen even if they are empty
 	kept    packer
+	// isManaged is set where an object has managedFields, which kubectl hides by default.
+	isManaged bool
 }
 
 // entry is an object that is decoded when it is needed.
@@ -39,6 +41,7 @@ type entry struct {
 	version  string
 	labels   labels.Set
 	owners   []types.UID
+	strategy composite.Strategy // by which Metacontroller has written it, if it shows
 }
 
 // Get returns an object, or nil.

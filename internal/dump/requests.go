@@ -144,12 +144,17 @@ func (s *syncer) sync(ref apiserver.Ref) {
 	}
 	uid := r.Parent.GetUID()
 	for _, child := range slices.Concat(s.dump.byOwner[uid], s.dump.byLabel[string(uid)]) {
-		if slices.ContainsFunc(r.Controller.Children, func(c metacontroller.Child) bool { return child.Is(c.Resource) }) {
+		if isDeclared(r.Controller, child) {
 			s.load(child)
 		}
 	}
 	r.Answer, r.Err = m.Resync(ref)
 	r.again = func() { _, _ = m.Resync(ref) } // whoever asks looks at what is there then
+}
+
+// isDeclared reports whether an operator may have children of the kind.
+func isDeclared(c *metacontroller.Controller, child apiserver.Ref) bool {
+	return slices.ContainsFunc(c.Children, func(declared metacontroller.Child) bool { return child.Is(declared.Resource) })
 }
 
 // load puts an object of the dump into the cluster.

@@ -44,7 +44,7 @@ func managersOf(object Object) (applied *fieldpath.Set, others fieldpath.Managed
 			continue
 		}
 		isApply := entry.Operation == metav1.ManagedFieldsOperationApply
-		if isApply && entry.Manager == applier && entry.Subresource == "" {
+		if isApply && entry.Manager == Applier && entry.Subresource == "" {
 			applied = fields
 			continue
 		}
