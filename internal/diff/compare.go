@@ -137,19 +137,43 @@ func isRolled(workload apiserver.Object, fields []Field) bool {
 
 func isOfTemplate(f Field) bool { return strings.HasPrefix(f.Path, "spec.template.") }
 
-// recreate plays the next sync where objects were deleted, and looks which of them come again.
+// recreate finds the objects that are deleted in favour of another one: of the same name, in the next
+// sync, or of an OnDelete kind in this one, under a name of its own.
 func (p *Parent) recreate(r *dump.Request, ignored []string) {
 	isDeleted := func(o Object) bool { return o.Verdict == Deleted }
 	if !slices.ContainsFunc(p.Objects, isDeleted) {
 		return
 	}
-	r.Again()
-	for i, o := range p.Objects {
-		if again := r.Server.Get(o.Ref); o.Verdict == Deleted && again != nil {
-			p.Objects[i].Verdict = Recreated
-			p.Objects[i].Fields = fieldsOf(r.Server.Normalized(r.Before[o.Ref]), again, ignored)
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		at := slices.IndexFunc(p.Objects, func(other Object) bool { return other.Verdict == Created && other.Kind == o.Kind })
+		if o.Verdict == Deleted && at >= 0 && r.Updates(o.Ref) == metacontroller.OnDelete {
+			o.becomes(r, p.Objects[at].Ref, ignored)
+			p.Objects[at].Verdict = "" // it is told with the old one
 		}
 	}
+	p.Objects = slices.DeleteFunc(p.Objects, func(o Object) bool { return o.Verdict == "" })
+	r.Again()
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Verdict == Deleted && r.Server.Get(o.Ref) != nil {
+			o.becomes(r, o.Ref, ignored)
+		}
+	}
+}
+
+// tokenMount is where the API server mounts the token of a Pod's service account.
+const tokenMount = "[/var/run/secrets/kubernetes.io/serviceaccount]"
+
+// becomes makes a deletion the creation of another object. Fields that only the old one has are no
+// difference: a cluster adds to an object that is created, and to a Pod its token.
+func (o *Object) becomes(r *dump.Request, other apiserver.Ref, ignored []string) {
+	o.Verdict = Recreated
+	if other != o.Ref {
+		o.As = other.Name
+	}
+	o.Fields = slices.DeleteFunc(fieldsOf(r.Server.Normalized(r.Before[o.Ref]), r.Server.Get(other), ignored), func(f Field) bool {
+		return f.After == nil || f.Path == "metadata.name" || strings.Contains(f.Path, "[kube-api-access-") || strings.Contains(f.Path, tokenMount)
+	})
 }
 
 // readiness returns how the condition Ready changes, or nothing.

@@ -11,7 +11,7 @@ type Verdict string
 const (
 	Refused   Verdict = "refused"   // the API server would not take it
 	Failed    Verdict = "failed"    // the hook could not compute an answer
-	Recreated Verdict = "recreated" // it is deleted, and created again when it is gone
+	Recreated Verdict = "recreated" // it is deleted, and another one takes its place
 	Rolls     Verdict = "rolls"     // it is changed in place, and its Pods are replaced
 	Deleted   Verdict = "deleted"
 	Changed   Verdict = "changed" // in place
@@ -61,6 +61,8 @@ type Object struct {
 	apiserver.Ref
 
 	Verdict Verdict `json:"verdict"`
+	// As is the name of the object that replaces a recreated one, if it has another.
+	As string `json:"as,omitempty"`
 	// Reason is the API server's, of an object that it refuses.
 	Reason string  `json:"reason,omitempty"`
 	Fields []Field `json:"fields,omitempty"`

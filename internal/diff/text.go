@@ -138,6 +138,8 @@ func (o Object) lines(parent apiserver.Ref) []string {
 	}
 	line := fmt.Sprintf("%s %s/%s %s", marks[o.Verdict], o.Kind, name, o.Verdict.text())
 	switch {
+	case o.As != "":
+		line += " as " + o.As
 	case o.Reason != "":
 		line += ": " + o.Reason
 	case o.Verdict == NotSeen:

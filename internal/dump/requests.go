@@ -152,6 +152,16 @@ func (s *syncer) sync(ref apiserver.Ref) {
 	r.again = func() { _, _ = m.Resync(ref) } // whoever asks looks at what is there then
 }
 
+// Updates returns how the children of a kind are updated.
+func (r *Request) Updates(ref apiserver.Ref) metacontroller.UpdateMethod {
+	for _, child := range r.Controller.Children {
+		if ref.Is(child.Resource) {
+			return child.Update
+		}
+	}
+	return ""
+}
+
 // isDeclared reports whether an operator may have children of the kind.
 func isDeclared(c *metacontroller.Controller, child apiserver.Ref) bool {
 	return slices.ContainsFunc(c.Children, func(declared metacontroller.Child) bool { return child.Is(declared.Resource) })
