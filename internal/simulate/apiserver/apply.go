@@ -95,7 +95,7 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 		return nil, err
 	}
 	version := fieldpath.APIVersion(s.object.GetAPIVersion())
-	managers := fieldpath.ManagedFields{}
+	managers := s.others.Copy()
 	if s.applied != nil {
 		managers[applier] = fieldpath.NewVersionedSet(s.applied, version, true)
 	}
