@@ -18,7 +18,7 @@ func (w *walk) addChildren(links []Link) {
 	for _, desired := range w.plan.Children {
 		ref := w.refOf(desired)
 		told[ref.String()] = true
-		live := w.objects[ref]
+		live := w.get(ref)
 		switch isOurs := live != nil && apiserver.ControllerUID(live) == w.parent.GetUID(); {
 		case !isOurs:
 			w.addMissing(ref, live, links)
@@ -31,7 +31,7 @@ func (w *walk) addChildren(links []Link) {
 		for _, text := range refs { // those that are not asked for now, because the API server refuses them
 			kind, name, _ := strings.Cut(text, "/")
 			ref := Ref{APIVersion: w.versionOf(kind), Kind: kind, Namespace: w.parent.GetNamespace(), Name: name}
-			live := w.objects[ref]
+			live := w.get(ref)
 			switch {
 			case told[text]:
 			case field == "missingChildren" && (live == nil || apiserver.ControllerUID(live) != w.parent.GetUID()):
@@ -48,10 +48,10 @@ func hashOf(object Object) string { return apiserver.Annotation(object, metacont
 // refOf returns the reference to a child as it is read.
 func (w *walk) refOf(child Object) Ref {
 	ref := apiserver.RefOf(child)
-	if w.objects[ref] == nil { // of a kind without a namespace, perhaps
+	if w.get(ref) == nil { // of a kind without a namespace, perhaps
 		bare := ref
 		bare.Namespace = ""
-		if w.objects[bare] != nil {
+		if w.get(bare) != nil {
 			return bare
 		}
 	}
@@ -88,7 +88,7 @@ func (w *walk) addMissing(ref Ref, live Object, links []Link) {
 		w.addTaken(live, links)
 		return
 	}
-	if !w.kinds[ref.Kind] && !isWaitedFor {
+	if !w.sees(metacontroller.Resource{APIVersion: ref.APIVersion, Kind: ref.Kind}) && !isWaitedFor && w.plan.Refused[ref] == nil {
 		return // it may exist: the kind was not read
 	}
 	observed := conditionOf(w.status, operator.ConditionChildrenObserved)
@@ -118,6 +118,10 @@ func (w *walk) refusal(ref Ref, c Cause) Cause {
 		e = w.syncError(func(e event) bool { return isOfChildren(e) && strings.Contains(e.message, "denied the request") })
 	}
 	c.Look = w.eventsOf(apiserver.RefOf(w.parent))
+	if err := w.plan.Refused[ref]; e == nil && err != nil {
+		c.Source, c.Reason, c.Message, c.rank = "the API server's rules", "Refused", err.Error(), failing
+		c.Next = []string{"Metacontroller asks again, with exponential back-off"}
+	}
 	if e == nil {
 		return c
 	}
@@ -172,7 +176,7 @@ func (w *walk) addMentioned(links []Link) {
 		if kind == "Pod" {
 			version = "v1"
 		}
-		object := w.objects[Ref{APIVersion: version, Kind: kind, Namespace: w.parent.GetNamespace(), Name: name}]
+		object := w.get(Ref{APIVersion: version, Kind: kind, Namespace: w.parent.GetNamespace(), Name: name})
 		if object == nil || w.seen[object.GetUID()] || object == w.parent {
 			continue
 		}

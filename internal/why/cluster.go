@@ -1,15 +1,13 @@
 package why
 
 import (
-	"cmp"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operetta-dev/operetta/internal/dump"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -24,113 +22,68 @@ type (
 
 // Options are what is known of a cluster.
 type Options struct {
+	// Dump is all that was read, events among it.
+	Dump *dump.Dump
 	// Controllers are the operators.
 	Controllers []metacontroller.Controller
-	// Objects are all that were read, events among them.
-	Objects []Object
-	// Ask asks the hook of a custom resource.
-	Ask func(parent Object) Plan
-	// Now is when the objects were read.
+	// Now is when it was read.
 	Now time.Time
 	// Recorded is set for requests of the past: the status in them is the one before the answer.
 	Recorded bool
 }
 
-// Cluster is what is known of a cluster, and answers why.
+// Cluster answers why, from a dump.
 type Cluster struct {
 	options Options
-	objects map[Ref]Object
-	byUID   map[types.UID]Object
-	owned   map[types.UID][]Object // by their controller, in the order of their refs
-	strays  map[string][]Object    // Pods of owners that were not read, by namespace
-	events  map[subject][]event
-	kinds   map[string]bool // of which at least one object was read, as in Pod
+	known   map[Ref]Object
+	owned   map[types.UID][]Object // by their controller
+	events  map[subject][]event    // nil until they are needed
 }
 
-// New returns a Cluster. The order of the objects does not matter.
+// New returns a Cluster. It reads of the dump what it needs.
 func New(options Options) *Cluster {
-	c := &Cluster{
-		options: options, objects: map[Ref]Object{}, byUID: map[types.UID]Object{}, owned: map[types.UID][]Object{},
-		strays: map[string][]Object{}, events: map[subject][]event{}, kinds: map[string]bool{},
-	}
-	for _, object := range options.Objects {
-		ref := apiserver.RefOf(object)
-		c.kinds[ref.Kind] = true
-		if ref.Kind == "Event" {
-			e := newEvent(object)
-			c.events[e.about] = append(c.events[e.about], e)
-			continue
-		}
-		c.objects[ref], c.byUID[object.GetUID()] = object, object
-	}
-	for _, ref := range slices.SortedFunc(maps.Keys(c.objects), Ref.Compare) {
-		object := c.objects[ref]
-		owner := apiserver.ControllerUID(object)
-		c.owned[owner] = append(c.owned[owner], object)
-		if ref.Is(metacontroller.Pod) && owner != "" && c.byUID[owner] == nil {
-			c.strays[ref.Namespace] = append(c.strays[ref.Namespace], object)
-		}
-	}
-	for _, list := range c.events {
-		slices.SortFunc(list, newestFirst)
-	}
-	return c
+	return &Cluster{options: options, known: map[Ref]Object{}, owned: map[types.UID][]Object{}}
 }
 
-// controllerOf returns the operator of a custom resource, or nil.
-func (c *Cluster) controllerOf(ref Ref) *metacontroller.Controller {
-	for i := range c.options.Controllers {
-		if ref.Is(c.options.Controllers[i].Parent) {
-			return &c.options.Controllers[i]
-		}
+// get returns an object, or nil.
+func (c *Cluster) get(ref Ref) Object {
+	object, isKnown := c.known[ref]
+	if !isKnown {
+		object = c.options.Dump.Get(ref)
+		c.known[ref] = object
 	}
-	return nil
+	return object
 }
 
-// Parents returns the custom resources of the operators, in the order of kinds, namespaces and names.
-func (c *Cluster) Parents() []Object {
-	var list []Object
-	for ref, object := range c.objects {
-		if c.controllerOf(ref) != nil {
+// ownedBy returns what an object controls, in the order of kinds and names.
+func (c *Cluster) ownedBy(owner types.UID) []Object {
+	list, isKnown := c.owned[owner]
+	if isKnown || owner == "" {
+		return list
+	}
+	for object := range c.options.Dump.ByOwner(owner) {
+		if apiserver.ControllerUID(object) == owner {
 			list = append(list, object)
 		}
 	}
-	slices.SortFunc(list, func(a, b Object) int {
-		return cmp.Or(strings.Compare(a.GetKind(), b.GetKind()), apiserver.RefOf(a).Compare(apiserver.RefOf(b)))
-	})
+	c.owned[owner] = list
 	return list
 }
 
-// Find returns the custom resources of a kind and name: the kind is one that kubectl would take,
-// as in ModelBox, modelboxes or modelboxes.model.github.com. An empty namespace stands for all.
-func (c *Cluster) Find(kind, namespace, name string) []Object {
-	return slices.DeleteFunc(c.Parents(), func(object Object) bool {
-		return !c.IsKind(kind, apiserver.RefOf(object)) || object.GetName() != name || namespace != "" && object.GetNamespace() != namespace
-	})
-}
-
-// IsKind reports whether an object is of the kind that a person names.
-func (c *Cluster) IsKind(kind string, ref Ref) bool {
-	controller := c.controllerOf(ref)
-	if controller == nil {
-		return false
-	}
-	resource := controller.Parent
-	name, group, hasGroup := strings.Cut(strings.ToLower(kind), ".")
-	return (name == controller.Name() || name == resource.Plural) && (!hasGroup || group == resource.Group())
-}
-
-// below returns the objects below an owner: what it controls, and the Pods that it selects
-// where what stands between them was not read.
+// below returns the objects below an owner: what it controls, and the Pods that it selects where
+// the ReplicaSets between them were not read.
 func (c *Cluster) below(owner Object) []Object {
-	list := c.owned[owner.GetUID()]
+	list := c.ownedBy(owner.GetUID())
+	if !apiserver.RefOf(owner).Is(metacontroller.Deployment) || c.sees(metacontroller.ReplicaSet) {
+		return list
+	}
 	wanted, _, _ := unstructured.NestedStringMap(owner.Object, "spec", "selector", "matchLabels")
 	if len(wanted) == 0 {
 		return list
 	}
-	for _, pod := range c.strays[owner.GetNamespace()] {
-		if isSelected(pod, wanted) && !slices.Contains(list, pod) {
-			list = append(slices.Clip(list), pod)
+	for _, ref := range c.options.Dump.Refs("v1", "Pod") {
+		if ref.Namespace == owner.GetNamespace() && isSelected(c.get(ref), wanted) {
+			list = append(slices.Clip(list), c.get(ref))
 		}
 	}
 	return list
@@ -143,4 +96,23 @@ func isSelected(object Object, wanted map[string]string) bool {
 		}
 	}
 	return true
+}
+
+func (c *Cluster) sees(kind metacontroller.Resource) bool {
+	return c.options.Dump.Sees(kind.APIVersion, kind.Kind)
+}
+
+// seesEvents reports whether the dump has events, of either API.
+func (c *Cluster) seesEvents() bool {
+	return c.options.Dump.Sees("v1", "Event") || c.options.Dump.Sees("events.k8s.io/v1", "Event")
+}
+
+// controllerOf returns the operator of a custom resource, or nil.
+func (c *Cluster) controllerOf(ref Ref) *metacontroller.Controller {
+	for i := range c.options.Controllers {
+		if ref.Is(c.options.Controllers[i].Parent) {
+			return &c.options.Controllers[i]
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,9 @@ func newestFirst(a, b event) int {
 
 // warning returns the newest warning about an object that fits, or nil.
 func (c *Cluster) warning(object Object, fits func(event) bool) *event {
+	if c.events == nil {
+		c.readEvents()
+	}
 	list := c.events[subject{object.GetKind(), object.GetNamespace(), object.GetName()}]
 	for i := range list {
 		if list[i].isWarning && fits(list[i]) {
@@ -61,6 +65,19 @@ func (c *Cluster) warning(object Object, fits func(event) bool) *event {
 		}
 	}
 	return nil
+}
+
+func (c *Cluster) readEvents() {
+	c.events = map[subject][]event{}
+	for _, version := range []string{"v1", "events.k8s.io/v1"} {
+		for object := range c.options.Dump.Objects(version, "Event") {
+			e := newEvent(object)
+			c.events[e.about] = append(c.events[e.about], e)
+		}
+	}
+	for _, list := range c.events {
+		slices.SortFunc(list, newestFirst)
+	}
 }
 
 func anyEvent(event) bool { return true }

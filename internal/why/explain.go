@@ -31,6 +31,8 @@ type Answer struct {
 	Waits []string `json:"waits,omitempty"`
 	// Next is what happens by itself.
 	Next []string `json:"next,omitempty"`
+	// Seen is when the objects were read.
+	Seen time.Time `json:"seen"`
 	// NotSeen is what was not read and may matter.
 	NotSeen []string `json:"notSeen,omitempty"`
 }
@@ -54,15 +56,16 @@ type walk struct {
 }
 
 // Explain says why a custom resource is not Ready.
-func (c *Cluster) Explain(parent Object) Answer {
+func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	w := &walk{
 		Cluster: c, parent: parent, controller: c.controllerOf(apiserver.RefOf(parent)),
-		plan: c.options.Ask(parent), seen: map[types.UID]bool{}, unseen: map[string]bool{},
+		plan: plan, seen: map[types.UID]bool{}, unseen: map[string]bool{},
 	}
-	for _, kind := range w.kindsNeeded() {
-		if !c.kinds[kind] {
-			w.unseen[kind] = true
-		}
+	for _, child := range w.controller.Children {
+		w.needs(child.Resource)
+	}
+	for _, related := range w.controller.Related {
+		w.needs(related)
 	}
 	stored, _ := parent.Object["status"].(map[string]any)
 	w.status = stored
@@ -75,30 +78,18 @@ func (c *Cluster) Explain(parent Object) Answer {
 	}
 	a := Answer{
 		Ref: apiserver.RefOf(parent), Ready: cmp.Or(ready.Status, "Unknown"), Reason: ready.Reason, Message: ready.Message,
-		Since: at(ready.Since), NotSeen: slices.Sorted(maps.Keys(w.unseen)),
+		Since: at(ready.Since), Seen: c.options.Now, NotSeen: slices.Sorted(maps.Keys(w.unseen)),
 	}
 	if w.isReady(ready) {
 		return a
 	}
 	w.collect()
 	a.Because, a.Waits, a.Next = w.causes, w.waits(), w.next()
-	if !c.kinds["Event"] {
+	if !c.seesEvents() {
 		w.unseen["Event"] = true
 	}
 	a.NotSeen = slices.Sorted(maps.Keys(w.unseen))
 	return a
-}
-
-// kindsNeeded are the kinds that the hook's answer depends on.
-func (w *walk) kindsNeeded() []string {
-	var kinds []string
-	for _, child := range w.controller.Children {
-		kinds = append(kinds, child.Kind)
-	}
-	for _, related := range w.controller.Related {
-		kinds = append(kinds, related.Kind)
-	}
-	return kinds
 }
 
 // isReady reports whether the custom resource is Ready, and still would be at another sync.
@@ -127,9 +118,10 @@ func (w *walk) collect() {
 		c.Look = cmp.Or(c.Look, w.describe(c.Ref))
 	}
 	slices.SortFunc(w.causes, Cause.compare)
-	if last := len(w.causes) - 1; last > 0 {
-		w.causes = slices.DeleteFunc(w.causes, func(c Cause) bool { return c.rank == told })
-	}
+	first := w.causes[0]
+	w.causes = slices.DeleteFunc(w.causes, func(c Cause) bool {
+		return c.rank > first.rank && first.follows(c)
+	})
 }
 
 // descend looks at all objects below an owner, whose links lead to the custom resource.
@@ -168,7 +160,7 @@ func (w *walk) withPart(object Object, links []Link) []Link {
 // waits returns the parts of which nothing exists yet, and what they say.
 func (w *walk) waits() []string {
 	exists := map[string]bool{}
-	for _, child := range w.owned[w.parent.GetUID()] {
+	for _, child := range w.ownedBy(w.parent.GetUID()) {
 		exists[child.GetName()] = true
 	}
 	var list []string

@@ -37,7 +37,7 @@ func (w *walk) next() []string {
 	if len(w.causes) > 0 {
 		next = append(next, w.causes[0].Next...)
 	}
-	for _, child := range w.owned[w.parent.GetUID()] {
+	for _, child := range w.ownedBy(w.parent.GetUID()) {
 		if at, what := w.deadline(child); !at.IsZero() && at.After(w.options.Now) {
 			next = append(next, fmt.Sprintf("%s/%s fails at %s: %s", child.GetKind(), child.GetName(), clock(at), what))
 			break // one is enough

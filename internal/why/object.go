@@ -51,7 +51,7 @@ func (w *walk) addTerminating(object Object, links []Link) {
 			c.Next = []string{"nothing by itself: whoever set the finalizer removes it"}
 		}
 		if node, found := w.lostNode(object); found {
-			w.addNode(node, c.Message, links)
+			w.addNode(node, links)
 		}
 	}
 	w.add(object, links, c)
@@ -77,6 +77,7 @@ func (w *walk) addWorkload(object Object, links []Link) {
 	case isPaused:
 		w.add(object, links, Cause{Source: "spec.paused", Reason: "DeploymentPaused", Message: "its rollout is paused", Since: at(conditionOf(status, "Progressing").Since), rank: failing,
 			Next: []string{"nothing by itself: kubectl rollout resume goes on"}})
+	case isOfDeployment(object): // which says the rest
 	case isBehind:
 		w.add(object, links, Cause{Source: "status.observedGeneration", Reason: "NotObserved", rank: progressing,
 			Message: fmt.Sprintf("the controller of %ss has not observed generation %d", object.GetKind(), object.GetGeneration()), Since: at(object.GetCreationTimestamp().Time)})
@@ -88,6 +89,11 @@ func (w *walk) addWorkload(object Object, links []Link) {
 	if c := conditionOf(status, "Progressing"); c.Status == "False" {
 		w.add(object, links, Cause{Source: "condition Progressing", Reason: c.Reason, Message: c.Message, Since: at(c.Since), rank: stalled})
 	}
+}
+
+func isOfDeployment(object Object) bool {
+	owner, _ := apiserver.ControllerOf(object)
+	return owner.Is(metacontroller.Deployment)
 }
 
 var retriesPods = []string{"its controller tries again, with exponential back-off"}
@@ -175,7 +181,9 @@ func number(object Object, path ...string) int64 {
 }
 
 // link returns an object as it stands on the way to the custom resource.
-func (w *walk) link(object Object) Link { return Link{Kind: object.GetKind(), Name: object.GetName(), State: stateOf(object)} }
+func (w *walk) link(object Object) Link {
+	return Link{Kind: object.GetKind(), Name: object.GetName(), State: stateOf(object)}
+}
 
 // stateOf returns how far an object is, in a few words.
 func stateOf(object Object) string {

@@ -6,8 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/dump"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Plan is what a hook answers to a custom resource as it was read.
@@ -17,16 +18,36 @@ type Plan struct {
 	Children []Object
 	// Resync is when it would ask again, or zero.
 	Resync time.Duration
+	// Refused are the children that the API server refuses, as far as that can be known without it.
+	Refused map[Ref]error
 	// Err is why there is no answer.
 	Err error
 }
 
-// PlanOf returns the Plan of an answer.
-func PlanOf(answer metacontroller.Answer, err error) Plan {
+// PlanOf returns what a sync of a custom resource in a dump would do.
+func PlanOf(r *dump.Request) Plan {
+	if r.Answer == nil {
+		return Plan{Err: r.Err}
+	}
+	p := answered(r.Answer, r.Parent.GetNamespace())
+	p.Refused = map[Ref]error{}
+	for _, refusal := range r.Refused {
+		p.Refused[refusal.Child] = refusal.Err
+	}
+	return p
+}
+
+// PlanOfCase returns what the hook answers to a recorded request.
+func PlanOfCase(c corpus.Case) Plan {
+	answer, err := c.Call()
 	if err != nil {
 		return Plan{Err: err}
 	}
-	content, err := apiserver.ParseJSON(answer.Body)
+	return answered(answer.Body, answer.Parent.Namespace)
+}
+
+func answered(body []byte, namespace string) Plan {
+	content, err := apiserver.ParseJSON(body)
 	if err != nil {
 		return Plan{Err: fmt.Errorf("read the answer: %w", err)}
 	}
@@ -43,7 +64,7 @@ func PlanOf(answer metacontroller.Answer, err error) Plan {
 		if fields, ok := child.(map[string]any); ok {
 			object := &unstructured.Unstructured{Object: fields}
 			if object.GetNamespace() == "" {
-				object.SetNamespace(answer.Parent.Namespace)
+				object.SetNamespace(namespace)
 			}
 			p.Children = append(p.Children, object)
 		}

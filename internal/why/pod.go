@@ -15,10 +15,14 @@ import (
 
 // pod is the part of a Pod that is read.
 type pod struct {
-	object Object
+	podContent
 
+	object Object
+}
+
+type podContent struct {
 	Spec struct {
-		operator.PodSpec
+		operator.PodSpec `json:",inline"`
 
 		NodeName      string               `json:"nodeName"`
 		RestartPolicy corev1.RestartPolicy `json:"restartPolicy"`
@@ -29,7 +33,7 @@ type pod struct {
 		} `json:"volumes"`
 	} `json:"spec"`
 	Status struct {
-		operator.PodStatus
+		operator.PodStatus `json:",inline"`
 
 		EphemeralStatuses []operator.ContainerStatus `json:"ephemeralContainerStatuses"`
 	} `json:"status"`
@@ -37,7 +41,7 @@ type pod struct {
 
 func podOf(object Object) *pod {
 	p := &pod{object: object}
-	_ = apiserver.Decode(object, p) // what cannot be decoded tells nothing
+	_ = apiserver.Decode(object, &p.podContent) // what cannot be decoded tells nothing
 	return p
 }
 
@@ -71,21 +75,25 @@ func (w *walk) addPod(object Object, links []Link) {
 		w.addFailed(p, links)
 		return
 	}
+	isHeld := w.addClaims(p, links)
 	if node, found := w.lostNode(object); found {
-		w.addNode(node, "", links)
+		w.addNode(node, links)
+		isHeld = true
 	}
-	w.addClaims(p, links)
 	scheduled := p.condition(corev1.PodScheduled)
 	c := Cause{Message: p.Status.Activity(), Since: p.since(corev1.PodReady), rank: progressing}
 	switch name, reason := p.stuck(); {
 	case scheduled.Status == corev1.ConditionFalse:
 		c.Source, c.Reason, c.rank, c.Since = "condition PodScheduled", scheduled.Reason, failing, p.since(corev1.PodScheduled)
-		w.needs("Node")
+		w.needs(metacontroller.Node)
 	case name != "":
 		c.Source, c.Reason, c.rank, c.container = "container status", reason, failing, name
 		c.Look = w.lookAt(p, name, reason)
 	default:
 		w.isStarting(p, &c)
+	}
+	if isHeld {
+		c.rank = progressing // it follows from that
 	}
 	c.Next = nextOfPod(c, p)
 	w.add(object, links, c)
@@ -138,7 +146,7 @@ func (w *walk) addFailed(p *pod, links []Link) {
 		c.Look = w.logs(p.object, failed.Name, false)
 	}
 	created := p.object.GetCreationTimestamp()
-	isReplaced := slices.ContainsFunc(w.owned[apiserver.ControllerUID(p.object)], func(other Object) bool {
+	isReplaced := slices.ContainsFunc(w.ownedBy(apiserver.ControllerUID(p.object)), func(other Object) bool {
 		made := other.GetCreationTimestamp()
 		return other.GetKind() == "Pod" && created.Before(&made)
 	})
@@ -148,23 +156,23 @@ func (w *walk) addFailed(p *pod, links []Link) {
 	w.add(p.object, links, c)
 }
 
-// addClaims adds the claims that a Pod waits for.
-func (w *walk) addClaims(p *pod, links []Link) {
+// addClaims adds the claims that a Pod waits for, and reports whether one is in trouble.
+func (w *walk) addClaims(p *pod, links []Link) (isHeld bool) {
 	for _, volume := range p.Spec.Volumes {
 		ref := Ref{APIVersion: "v1", Kind: metacontroller.PersistentVolumeClaim.Kind, Namespace: p.object.GetNamespace(), Name: volume.Claim.Name}
 		if ref.Name == "" || p.Status.Phase == corev1.PodRunning {
 			continue
 		}
-		claim := w.objects[ref]
+		claim := w.get(ref)
 		if claim == nil {
 			w.unseen[ref.String()] = true
 			continue
 		}
-		if !w.seen[claim.GetUID()] {
-			w.seen[claim.GetUID()] = true
-			w.addClaim(claim, prepend(w.link(claim), links))
-		}
+		before := len(w.causes)
+		w.addClaim(claim, prepend(w.link(claim), links))
+		isHeld = isHeld || len(w.causes) > before && w.causes[before].rank == failing
 	}
+	return isHeld
 }
 
 // lostNode returns the node of a Pod if it is not Ready.
@@ -173,7 +181,7 @@ func (w *walk) lostNode(object Object) (Object, bool) {
 	if object.GetKind() != "Pod" || name == "" {
 		return nil, false
 	}
-	node := w.objects[Ref{APIVersion: "v1", Kind: "Node", Name: name}]
+	node := w.get(Ref{APIVersion: "v1", Kind: "Node", Name: name})
 	if node == nil {
 		return nil, false
 	}
@@ -181,7 +189,7 @@ func (w *walk) lostNode(object Object) (Object, bool) {
 }
 
 // addNode adds a node that is not Ready, once.
-func (w *walk) addNode(node Object, _ string, links []Link) {
+func (w *walk) addNode(node Object, links []Link) {
 	if w.seen[node.GetUID()] {
 		return
 	}
@@ -194,8 +202,8 @@ func (w *walk) addNode(node Object, _ string, links []Link) {
 }
 
 // needs notes a kind that matters here, if none of it was read.
-func (w *walk) needs(kind string) {
-	if !w.kinds[kind] {
-		w.unseen[kind] = true
+func (w *walk) needs(kind metacontroller.Resource) {
+	if !w.sees(kind) {
+		w.unseen[kind.Kind] = true
 	}
 }

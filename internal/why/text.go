@@ -19,20 +19,20 @@ const maxMessage = 400
 func sortedKeys(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
 
 // Text prints an answer in at most twelve lines.
-func (a Answer) Text(out io.Writer, now time.Time) {
+func (a Answer) Text(out io.Writer) {
 	name := fmt.Sprintf("%s/%s", a.Kind, a.Name)
 	if a.Namespace != "" {
 		name += " in " + a.Namespace
 	}
 	if a.IsReady() {
-		print(out, "", name+": Ready, nothing holds it"+age(a.Since, now))
+		title(out, name+": Ready, nothing holds it"+age(a.Since, a.Seen))
 		a.printUnseen(out)
 		return
 	}
-	print(out, "", strings.TrimSpace(fmt.Sprintf("%s: Ready=%s %s", name, a.Ready, a.Reason))+age(a.Since, now))
+	title(out, strings.TrimSpace(fmt.Sprintf("%s: Ready=%s %s", name, a.Ready, a.Reason))+age(a.Since, a.Seen))
 	first := a.Because[0]
 	print(out, "because", first.text())
-	print(out, "", first.Source+age(first.Since, now))
+	print(out, "", first.Source+age(first.Since, a.Seen))
 	if rest := others(a.Because); rest != "" {
 		print(out, "also", rest)
 	}
@@ -41,7 +41,9 @@ func (a Answer) Text(out io.Writer, now time.Time) {
 		links[i] = link.text()
 	}
 	print(out, "holds", strings.Join(links, " > "))
-	printList(out, "waits", a.Waits, 2)
+	if len(a.Waits) > 0 {
+		print(out, "waits", a.Waits[0]+more(len(a.Waits)-1))
+	}
 	printList(out, "next", a.Next, 3)
 	print(out, "look", first.Look)
 	a.printUnseen(out)
@@ -56,11 +58,11 @@ func (a Answer) printUnseen(out io.Writer) {
 
 // print prints a line with its label.
 func print(out io.Writer, label, text string) {
-	if label != "" || strings.HasPrefix(text, " ") {
-		label = fmt.Sprintf("  %-9s", label)
-	}
-	fmt.Fprintln(out, label+printable.Line(text, 4*maxMessage))
+	fmt.Fprintf(out, "  %-9s %s\n", label, printable.Line(text, 4*maxMessage))
 }
+
+// title prints the first line.
+func title(out io.Writer, text string) { fmt.Fprintln(out, printable.Line(text, maxMessage)) }
 
 func printList(out io.Writer, label string, list []string, most int) {
 	for i, text := range list {
@@ -98,15 +100,24 @@ func (l Link) text() string {
 
 // others counts the causes after the first, and names the next one.
 func others(causes []Cause) string {
-	rest := causes[1:]
-	if len(rest) == 0 {
+	first := causes[0]
+	rest := slices.DeleteFunc(slices.Clone(causes[1:]), func(c Cause) bool { return c.key() == first.key() })
+	var parts []string
+	if alike := len(causes) - 1 - len(rest); alike > 0 {
+		parts = append(parts, fmt.Sprintf("the same of %d more of kind %s", alike, first.Ref.Kind))
+	}
+	if len(rest) > 0 {
+		parts = append(parts, printable.Line(rest[0].text(), maxMessage/2)+more(len(rest)-1))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// more counts what is not shown.
+func more(count int) string {
+	if count == 0 {
 		return ""
 	}
-	text := printable.Line(rest[0].text(), maxMessage/2)
-	if len(rest) > 1 {
-		text += fmt.Sprintf("; and %d more", len(rest)-1)
-	}
-	return text
+	return fmt.Sprintf(", and %d more", count)
 }
 
 // age says since when.
