@@ -48,6 +48,8 @@ const (
 	failing
 	// stalled: the operator says that a person is needed.
 	stalled
+	// absent: an object does not exist yet.
+	absent
 	// progressing: an object has not done its work yet.
 	progressing
 	// beside: an object waits that the custom resource may not need.

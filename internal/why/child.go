@@ -92,11 +92,11 @@ func (w *walk) addMissing(ref Ref, live Object, links []Link) {
 		return // it may exist: the kind was not read
 	}
 	observed := conditionOf(w.status, operator.ConditionChildrenObserved)
-	c := w.refusal(ref, Cause{Source: "the hook", Reason: "Missing", Message: "it is asked for, and does not exist", rank: progressing})
+	c := w.refusal(ref, Cause{Source: "the hook", Reason: "Missing", Message: "it is asked for, and does not exist", rank: absent})
 	if c.Since == nil && isWaitedFor {
 		c.Since = at(observed.Since)
 	}
-	if c.rank == progressing && observed.Reason == "Absent" && isWaitedFor {
+	if c.rank == absent && observed.Reason == "Absent" && isWaitedFor {
 		c.rank, c.Source, c.Reason, c.Message = failing, "condition ChildrenObserved", operator.ReasonChildBlocked, conditionOf(w.status, operator.ConditionReady).Message
 	}
 	w.addAbsent(ref, links, c)

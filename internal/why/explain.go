@@ -120,7 +120,7 @@ func (w *walk) collect() {
 	slices.SortFunc(w.causes, Cause.compare)
 	first := w.causes[0]
 	w.causes = slices.DeleteFunc(w.causes, func(c Cause) bool {
-		return c.rank > first.rank && first.follows(c)
+		return c.rank > first.rank && (first.follows(c) || first.rank == unanswered && c.rank >= absent)
 	})
 }
 
@@ -150,8 +150,8 @@ func prepend(link Link, links []Link) []Link { return append([]Link{link}, links
 // withPart adds the part of the custom resource that an object is, if it has one of that name.
 func (w *walk) withPart(object Object, links []Link) []Link {
 	for _, p := range w.parts {
-		if kind := strings.TrimSuffix(p.list, "s"); p.name == object.GetName() && !strings.EqualFold(kind, object.GetKind()) {
-			return prepend(Link{Kind: kind, Name: p.name}, links)
+		if p.name == object.GetName() {
+			return prepend(Link{Kind: p.kind, Name: p.key}, links)
 		}
 	}
 	return links
@@ -166,7 +166,7 @@ func (w *walk) waits() []string {
 	var list []string
 	for _, p := range w.parts {
 		if p.message != "" && !exists[p.name] {
-			list = append(list, p.name+" "+p.message)
+			list = append(list, p.key+" "+p.message)
 		}
 	}
 	return list

@@ -2,14 +2,19 @@ package why_test
 
 import (
 	"errors"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // fault is planted into a scene. It returns the object that the first cause must name, and words
@@ -39,6 +44,12 @@ var faults = map[string]fault{
 	"parent-finalizer":       parentFinalizer,
 	"workload-quota":         workloadQuota,
 	"event-of-events-k8s-io": newEvents,
+	"update-refused":         updateRefused,
+	"paused":                 paused,
+	"suspended":              suspended,
+	"deadline-of-a-job":      jobDeadline,
+	"finalizer-of-a-child":   childFinalizer,
+	"vanished":               vanished,
 }
 
 // TestFaults plants every fault into a cluster with the sample of every kind: the first cause names
@@ -71,7 +82,7 @@ func failing(what simulate.FaultKind) fault {
 		for o := probe.ownerOf(owner); o != nil && simulate.RefOf(o) != simulate.RefOf(probe.parent()); o = probe.ownerOf(o) {
 			owner = o
 		}
-		*s = *begin(s.T, s.kind, simulate.Fault{What: what, Kind: owner.GetKind(), Name: owner.GetName()})
+		s.start(simulate.Fault{What: what, Kind: owner.GetKind(), Name: owner.GetName()})
 		s.apply()
 		pod := s.runningPod()
 		for range 5 {
@@ -199,12 +210,110 @@ func hookFailure(s *scene) (string, []string) {
 
 func (s *scene) parentRef() string { return s.parent().GetKind() + "/" + s.parent().GetName() }
 
-// crdRule puts a spec into the dump that the CRD refuses.
+// crdRule puts a spec into the dump that a rule of the CRD refuses.
 func crdRule(s *scene) (string, []string) {
+	text, err := os.ReadFile("../../hooks/" + s.kind + "/testdata/rules.yaml")
+	require.NoError(s, err)
+	var rules map[string]struct{ Message, Before, Bad, BadName string }
+	require.NoError(s, yaml.Unmarshal(text, &rules))
 	s.apply()
 	require.NoError(s, s.Play())
-	s.replace(s.parent(), func(fields map[string]any) { fields["spec"] = "none" })
-	return s.parentRef(), []string{"NoAnswer", "spec"}
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		rule := rules[name]
+		if rule.Before != "" || rule.BadName != "" {
+			continue
+		}
+		var spec map[string]any
+		require.NoError(s, yaml.Unmarshal([]byte(rule.Bad), &spec))
+		s.replace(s.parent(), func(fields map[string]any) { fields["spec"] = spec })
+		return s.parentRef(), []string{"NoAnswer", rule.Message[:min(60, len(rule.Message))]}
+	}
+	return "", nil
+}
+
+// updateRefused has the dump of a child that the API server does not let Metacontroller update.
+func updateRefused(s *scene) (string, []string) {
+	s.apply()
+	require.NoError(s, s.Play())
+	for _, child := range s.Owned(s.parent()) {
+		if child.GetKind() == "Pod" || child.GetKind() == "Job" {
+			continue // it is never updated
+		}
+		s.replace(child, func(fields map[string]any) {
+			fields["metadata"].(map[string]any)["annotations"].(map[string]any)[metacontroller.HashAnnotation] = "other"
+		})
+		s.warn(s.parent(), "SyncError", `Sync error: can't reconcile children for x a/b: "`+child.GetName()+`" is invalid: spec: field is immutable`)
+		return child.GetKind() + "/" + child.GetName(), []string{"Refused", "field is immutable"}
+	}
+	return "", nil
+}
+
+func paused(s *scene) (string, []string) {
+	s.apply()
+	deployment := s.child("Deployment")
+	if deployment == nil {
+		return "", nil
+	}
+	s.replace(deployment, func(fields map[string]any) { fields["spec"].(map[string]any)["paused"] = true })
+	for _, pod := range s.List("v1", "Pod") {
+		s.dropped = map[string]bool{"Pod/" + pod.GetName(): true}
+	}
+	return "Deployment/" + deployment.GetName(), []string{"DeploymentPaused", "spec.paused"}
+}
+
+func suspended(s *scene) (string, []string) {
+	s.apply()
+	job := s.child("Job")
+	if job == nil {
+		return "", nil
+	}
+	s.replace(job, func(fields map[string]any) {
+		fields["spec"].(map[string]any)["suspend"] = true
+		fields["status"] = map[string]any{}
+	})
+	return "Job/" + job.GetName(), []string{"Suspended", "spec.suspend"}
+}
+
+// jobDeadline leaves no Pod of a Job that took too long.
+func jobDeadline(s *scene) (string, []string) {
+	s.apply()
+	job := s.child("Job")
+	if job == nil {
+		return "", nil
+	}
+	s.replace(job, func(fields map[string]any) {
+		fields["status"] = map[string]any{"conditions": []any{map[string]any{
+			"type": "Failed", "status": "True", "reason": "DeadlineExceeded", "message": "Job was active longer than specified deadline",
+		}}}
+	})
+	return "Job/" + job.GetName(), []string{"DeadlineExceeded", "active longer"}
+}
+
+func childFinalizer(s *scene) (string, []string) {
+	s.apply()
+	s.runningPod()
+	child := s.Owned(s.parent())[0]
+	s.replace(child, func(fields map[string]any) {
+		metadata := fields["metadata"].(map[string]any)
+		metadata["deletionTimestamp"] = s.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+		metadata["finalizers"] = []any{"example.com/audit"}
+		metadata["annotations"] = map[string]any{metacontroller.HashAnnotation: "other"}
+	})
+	return child.GetKind() + "/" + child.GetName(), []string{"Terminating", "example.com/audit"}
+}
+
+func vanished(s *scene) (string, []string) {
+	s.apply()
+	pod := s.runningPod()
+	child := s.Owned(s.parent())[0]
+	s.dropped = map[string]bool{child.GetKind() + "/" + child.GetName(): true}
+	switch s.kind { // those that never run a second time by themselves
+	case "build":
+		return "Pod/" + pod.GetName(), []string{"running"}
+	case "myjob":
+		return s.parentRef(), []string{"not observed at the moment"}
+	}
+	return child.GetKind() + "/" + child.GetName(), []string{"Missing", "does not exist"}
 }
 
 func nobodySyncs(s *scene) (string, []string) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -48,7 +48,7 @@ func (w *walk) next() []string {
 		next = append(next, strings.TrimSpace("the next sync sets Ready="+ready.Status+" "+ready.Reason))
 	}
 	if w.plan.Resync > 0 {
-		next = append(next, "the hook is called again within "+w.plan.Resync.String())
+		next = append(next, "the hook is called again within "+duration.HumanDuration(w.plan.Resync))
 	}
 	return next
 }
@@ -118,5 +118,3 @@ func (w *walk) lookAt(p *pod, container, reason string) string {
 	}
 	return w.describe(apiserver.RefOf(p.object))
 }
-
-var _ = corev1.PodRunning

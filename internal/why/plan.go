@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -105,9 +106,9 @@ func conditionOf(status any, conditionType string) condition {
 	return condition{}
 }
 
-// part is an entry of a list in a status that tells of one part of the custom resource, such as
-// a component of a DataService.
-type part struct{ list, name, message string }
+// part is an entry of a list in a status that tells of one part of the custom resource: of the list
+// components one that has a component, and the name of its objects.
+type part struct{ kind, key, name, message string }
 
 // partsOf returns the parts in a status, in their order.
 func partsOf(status map[string]any) []part {
@@ -116,10 +117,10 @@ func partsOf(status map[string]any) []part {
 		items, _ := status[list].([]any)
 		for _, item := range items {
 			fields, _ := item.(map[string]any)
-			name, _ := fields["name"].(string)
-			message, _ := fields["message"].(string)
-			if name != "" && list != "conditions" {
-				parts = append(parts, part{list, name, message})
+			text := func(name string) string { value, _ := fields[name].(string); return value }
+			kind := strings.TrimSuffix(list, "s")
+			if p := (part{kind, text(kind), text("name"), text("message")}); p.key != "" {
+				parts = append(parts, p)
 			}
 		}
 	}

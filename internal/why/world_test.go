@@ -15,8 +15,10 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/dump"
+	"github.com/operetta-dev/operetta/internal/record"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/internal/why"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 var direct = simulate.Direct(hooks.All()...)
@@ -33,20 +35,31 @@ type scene struct {
 	// failure is what the hooks answer instead, "" for their own answer.
 	failure string
 	extra   []simulate.Object // in the dump only
+	dropped map[string]bool   // not in the dump, as in Pod/a
+	last    record.Exchange   // the last sync of the kind
 }
 
-// begin applies the sample of a kind.
-func begin(t *testing.T, kind string, faults ...simulate.Fault) *scene {
+// begin returns the empty cluster of a kind.
+func begin(t *testing.T, kind string) *scene {
 	t.Helper()
 	s := &scene{T: t, kind: kind}
+	s.start()
+	return s
+}
+
+// start begins with an empty cluster that has faults.
+func (s *scene) start(faults ...simulate.Fault) {
 	call := func(now time.Time, path string, body []byte) (int, []byte, error) {
 		if s.failure != "" {
 			return 500, []byte(s.failure), nil
 		}
-		return direct(now, path, body)
+		status, answer, err := direct(now, path, body)
+		if path == "/"+s.kind+"/sync" {
+			s.last = record.Exchange{Hook: metacontroller.SyncHook, Now: now, Request: bytes.Clone(body), Answer: answer}
+		}
+		return status, answer, err
 	}
 	s.World = simulate.New(simulate.Options{Controllers: hooks.All(), Call: call, Faults: faults})
-	return s
 }
 
 // apply applies the sample.
@@ -143,7 +156,9 @@ func (s *scene) dump() []byte {
 	}
 	items := []any{}
 	for _, object := range append(s.Objects(), s.extra...) {
-		items = append(items, object.Object)
+		if !s.dropped[simulate.RefOf(object).String()] {
+			items = append(items, object.Object)
+		}
 	}
 	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 	require.NoError(s, err)
@@ -163,6 +178,19 @@ func (s *scene) answer() why.Answer {
 	}
 	require.Fail(s, "the dump has no "+s.kind)
 	return why.Answer{}
+}
+
+// child returns the first child of a kind, or nil if the custom resource has none.
+func (s *scene) child(kind string) simulate.Object {
+	for range 60 {
+		for _, child := range s.Owned(s.parent()) {
+			if child.GetKind() == kind {
+				return child
+			}
+		}
+		s.Step()
+	}
+	return nil
 }
 
 // requireFirst requires that the first cause names an object and some words.

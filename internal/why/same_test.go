@@ -1,0 +1,186 @@
+package why_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/dump"
+	"github.com/operetta-dev/operetta/internal/record"
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/why"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+func textOf(answer why.Answer) string {
+	var text strings.Builder
+	answer.Text(&text)
+	return text.String()
+}
+
+// controllerOf returns the operator of a kind.
+func controllerOf(t *testing.T, kind string) metacontroller.Controller {
+	t.Helper()
+	i := slices.IndexFunc(hooks.All(), func(c metacontroller.Controller) bool { return c.Name() == kind })
+	require.GreaterOrEqual(t, i, 0)
+	return hooks.All()[i]
+}
+
+// TestSameFromRecording: a dump and a recording of the same objects say the same, although a
+// recording has other words in the place of most strings.
+func TestSameFromRecording(t *testing.T) {
+	for _, kind := range kinds {
+		for _, what := range []simulate.FaultKind{simulate.Fail, simulate.Hold} {
+			t.Run(string(what)+"/"+kind, func(t *testing.T) {
+				s := begin(t, kind)
+				failing(what)(s)
+				_ = s.Play() // what is held may never come to rest
+				dir := t.TempDir()
+				recorder, err := record.New(dir, slog.New(slog.DiscardHandler))
+				require.NoError(t, err)
+				s.last.Controller = controllerOf(t, kind)
+				recorder.Record(s.last)
+				recorder.Close()
+				recorded, err := why.FromRecording(dir, hooks.All(), why.Selection{})
+				require.NoError(t, err)
+				require.Len(t, recorded, 1)
+
+				d, err := dump.Read(bytes.NewReader(objectsOf(t, s.last.Request)))
+				require.NoError(t, err)
+				options := dump.Options{Controllers: hooks.All(), Call: direct, Now: s.last.Now}
+				for subject := range why.FromDump(d, options, why.Selection{Kind: kind}) {
+					require.Equal(t, textOf(subject.Explain()), textOf(recorded[0].Explain()))
+					t.Log("\n" + textOf(subject.Explain()))
+				}
+			})
+		}
+	}
+}
+
+// objectsOf returns the objects of a request as kubectl would print them.
+func objectsOf(t *testing.T, body []byte) []byte {
+	t.Helper()
+	var request struct {
+		Parent            any
+		Children, Related map[string]map[string]any
+	}
+	require.NoError(t, json.Unmarshal(body, &request))
+	items := []any{request.Parent}
+	for _, groups := range []map[string]map[string]any{request.Children, request.Related} {
+		for _, group := range groups {
+			for _, object := range group {
+				items = append(items, object)
+			}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	require.NoError(t, err)
+	return text
+}
+
+// TestOrderDoesNotMatter: the same objects in another order have the same answer, byte for byte.
+func TestOrderDoesNotMatter(t *testing.T) {
+	s := begin(t, "dataservice")
+	failing(simulate.Fail)(s)
+	var list struct{ Items []json.RawMessage }
+	require.NoError(t, json.Unmarshal(s.dump(), &list))
+	first := ""
+	for seed := range uint64(5) {
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(list.Items), func(i, j int) { list.Items[i], list.Items[j] = list.Items[j], list.Items[i] })
+		text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": list.Items})
+		require.NoError(t, err)
+		d, err := dump.Read(bytes.NewReader(text))
+		require.NoError(t, err)
+		var out bytes.Buffer
+		for subject := range why.FromDump(d, dump.Options{Controllers: hooks.All(), Call: direct}, why.Selection{}) {
+			answer, err := json.Marshal(subject.Explain())
+			require.NoError(t, err)
+			out.Write(answer)
+			require.NoError(t, why.TreeText(&out, []why.Node{subject.Tree()}))
+			why.TreeDot(&out, []why.Node{subject.Tree()})
+		}
+		if first == "" {
+			first = out.String()
+		}
+		require.Equal(t, first, out.String())
+	}
+}
+
+// largeDump returns at least so many objects: ModelBoxes of which one in ten has a bad image.
+func largeDump(t testing.TB, objects int) []byte {
+	t.Helper()
+	world := simulate.New(simulate.Options{Controllers: hooks.All(), Call: direct})
+	box := func(name string) []byte {
+		return []byte(`{"apiVersion":"model.github.com/v1","kind":"ModelBox","metadata":{"name":"` + name + `"},"spec":{"image":"nginx:1","replicas":6,"ports":[{"port":80}]}}`)
+	}
+	require.NoError(t, world.Apply(box("box")))
+	require.NoError(t, world.Play())
+	items := []json.RawMessage{}
+	for i := 0; len(items) < objects; i++ {
+		for _, object := range world.Objects() {
+			text, err := json.Marshal(object.Object)
+			require.NoError(t, err)
+			moved := strings.ReplaceAll(string(text), `"namespace":"default"`, fmt.Sprintf(`"namespace":"n%04d"`, i))
+			moved = strings.ReplaceAll(moved, "-8000-", fmt.Sprintf("-%04d-", i))
+			if object.GetKind() == "Namespace" {
+				continue
+			}
+			if object.GetKind() == "Pod" && i%10 == 0 {
+				moved = badImage(t, moved)
+			}
+			items = append(items, json.RawMessage(moved))
+		}
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	require.NoError(t, err)
+	return text
+}
+
+func badImage(t testing.TB, text string) string {
+	t.Helper()
+	var pod map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &pod))
+	pod["status"] = map[string]any{"phase": "Pending", "containerStatuses": []any{map[string]any{
+		"name": "box", "state": map[string]any{"waiting": map[string]any{"reason": "ImagePullBackOff", "message": `Back-off pulling image "nginx:1"`}},
+	}}}
+	changed, err := json.Marshal(pod)
+	require.NoError(t, err)
+	return string(changed)
+}
+
+// TestLarge: one answer out of 10,000 objects takes less than a second, and one bad image is one
+// group.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures time")
+	}
+	text := largeDump(t, 10_000)
+	began := time.Now()
+	d, err := dump.Read(bytes.NewReader(text))
+	require.NoError(t, err)
+	options := dump.Options{Controllers: hooks.All(), Call: direct}
+	for subject := range why.FromDump(d, options, why.Selection{Kind: "modelbox", Namespace: "n0010", Name: "box"}) {
+		require.Equal(t, "ImagePullBackOff", subject.Explain().Because[0].Reason)
+	}
+	took := time.Since(began)
+	t.Logf("%d objects, %d MB: one answer after %s", d.Len(), len(text)>>20, took)
+	require.Less(t, took, time.Second)
+
+	var answers []why.Answer
+	for subject := range why.FromDump(d, options, why.Selection{}) {
+		answers = append(answers, subject.Explain())
+	}
+	t.Logf("%d answers after %s", len(answers), time.Since(began))
+	groups := why.Groups(answers)
+	require.Len(t, groups, 1)
+	require.Len(t, groups[0].Answers, (len(answers)+9)/10)
+}
