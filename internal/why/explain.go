@@ -68,13 +68,10 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 		w.needs(related)
 	}
 	stored, _ := parent.Object["status"].(map[string]any)
-	w.status = stored
-	if w.plan.Err == nil && (c.options.Recorded || len(w.unseen) == 0) {
-		w.status = w.plan.Status
-	}
+	w.status = w.currentStatus(stored)
 	ready := conditionOf(stored, operator.ConditionReady)
-	if c.options.Recorded && w.plan.Err == nil {
-		ready = conditionOf(w.plan.Status, operator.ConditionReady)
+	if c.options.Recorded {
+		ready = conditionOf(w.status, operator.ConditionReady)
 	}
 	a := Answer{
 		Ref: apiserver.RefOf(parent), Ready: cmp.Or(ready.Status, "Unknown"), Reason: ready.Reason, Message: ready.Message,
@@ -90,6 +87,17 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	}
 	a.NotSeen = slices.Sorted(maps.Keys(w.unseen))
 	return a
+}
+
+// currentStatus returns the status that the causes are about: what the hook says of the objects, if
+// all that it reads was read. The status in a recorded request is the one before the answer; but
+// where it is not Ready it is kept, because the hashes of recorded specs are not what they were.
+func (w *walk) currentStatus(stored map[string]any) map[string]any {
+	isFailing := conditionOf(stored, operator.ConditionReady).Status == "False"
+	if w.plan.Err != nil || w.options.Recorded && isFailing || !w.options.Recorded && len(w.unseen) > 0 {
+		return stored
+	}
+	return w.plan.Status
 }
 
 // isReady reports whether the custom resource is Ready, and still would be at another sync.
@@ -114,14 +122,34 @@ func (w *walk) collect() {
 	w.addReady(own, top)
 	for i := range w.causes {
 		c := &w.causes[i]
-		c.isMentioned = slices.ContainsFunc(c.Holds[:len(c.Holds)-1], func(l Link) bool { return w.mentions(l.Kind, l.Name) })
+		c.isMentioned = c.rank != told && c.Ref != apiserver.RefOf(w.parent) && slices.ContainsFunc(c.Holds[:len(c.Holds)-1], func(l Link) bool { return w.mentions(l.Kind, l.Name) })
 		c.Look = cmp.Or(c.Look, w.describe(c.Ref))
 	}
+	w.raise()
 	slices.SortFunc(w.causes, Cause.compare)
 	first := w.causes[0]
 	w.causes = slices.DeleteFunc(w.causes, func(c Cause) bool {
 		return c.rank > first.rank && (first.follows(c) || first.rank == unanswered && c.rank >= absent)
 	})
+}
+
+// raise makes causes of what had its time: what an object waited for past its deadline.
+func (w *walk) raise() {
+	isLate := map[Link]bool{}
+	for _, c := range w.causes {
+		if c.rank == stalled {
+			isLate[Link{Kind: c.Ref.Kind, Name: c.Ref.Name}] = true
+		}
+	}
+	for i := range w.causes {
+		c := &w.causes[i]
+		isOfLate := slices.ContainsFunc(c.Holds[1:], func(l Link) bool {
+			return isLate[Link{Kind: l.Kind, Name: l.Name}] && (l.Kind != w.parent.GetKind() || c.isMentioned)
+		})
+		if c.rank == progressing && isOfLate {
+			c.rank = failing
+		}
+	}
 }
 
 // descend looks at all objects below an owner, whose links lead to the custom resource.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,11 +59,29 @@ func TestSameFromRecording(t *testing.T) {
 				require.NoError(t, err)
 				options := dump.Options{Controllers: hooks.All(), Call: direct, Now: s.last.Now}
 				for subject := range why.FromDump(d, options, why.Selection{Kind: kind}) {
-					require.Equal(t, textOf(subject.Explain()), textOf(recorded[0].Explain()))
-					t.Log("\n" + textOf(subject.Explain()))
+					dumped := textOf(subject.Explain())
+					t.Log("\n" + dumped + "\n" + textOf(recorded[0].Explain()))
+					requireSame(t, dumped, textOf(recorded[0].Explain()))
 				}
 			})
 		}
+	}
+}
+
+var redacted = regexp.MustCompile(`redacted-[0-9]+`)
+
+// requireSame compares the lines that two texts have, where a placeholder stands for anything.
+// When the hook is called again depends on hashes that a recording has not.
+func requireSame(t *testing.T, dumped, recorded string) {
+	t.Helper()
+	lines := func(text string) []string {
+		return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.Contains(line, "the hook is called again") })
+	}
+	was, is := lines(dumped), lines(recorded)
+	require.Len(t, is, len(was), recorded)
+	for i, line := range is {
+		pattern := redacted.ReplaceAllString(regexp.QuoteMeta(line), ".*")
+		require.Regexp(t, "^"+strings.ReplaceAll(pattern, `redacted-\d+`, ".*")+"$", was[i])
 	}
 }
 
