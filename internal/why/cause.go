@@ -23,9 +23,8 @@ type Cause struct {
 	Next []string `json:"next,omitempty"`
 	Look string   `json:"look"`
 
-	rank        rank
-	isMentioned bool // by the hook's own message
-	container   string
+	rank      rank
+	container string
 }
 
 // Link is an object on the way from a cause to the custom resource.
@@ -58,14 +57,10 @@ const (
 	told
 )
 
+// compare puts the first cause first: within a rank the oldest, and of several at that time the
+// deepest.
 func (c Cause) compare(other Cause) int {
-	isMentioned := func(c Cause) int {
-		if c.isMentioned {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(c.rank, other.rank), isMentioned(c)-isMentioned(other), c.since().Compare(other.since()),
+	return cmp.Or(cmp.Compare(c.rank, other.rank), c.since().Compare(other.since()),
 		cmp.Compare(len(other.Holds), len(c.Holds)), c.Ref.Compare(other.Ref), strings.Compare(c.Message, other.Message))
 }
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -122,7 +121,6 @@ func (w *walk) collect() {
 	w.addReady(own, top)
 	for i := range w.causes {
 		c := &w.causes[i]
-		c.isMentioned = c.rank != told && c.Ref != apiserver.RefOf(w.parent) && slices.ContainsFunc(c.Holds[:len(c.Holds)-1], func(l Link) bool { return w.mentions(l.Kind, l.Name) })
 		c.Look = cmp.Or(c.Look, w.describe(c.Ref))
 	}
 	w.raise()
@@ -137,14 +135,14 @@ func (w *walk) collect() {
 func (w *walk) raise() {
 	isLate := map[Link]bool{}
 	for _, c := range w.causes {
-		if c.rank == stalled {
+		if c.rank == stalled && c.Reason == operator.ReasonDeadlineExceeded {
 			isLate[Link{Kind: c.Ref.Kind, Name: c.Ref.Name}] = true
 		}
 	}
 	for i := range w.causes {
 		c := &w.causes[i]
 		isOfLate := slices.ContainsFunc(c.Holds[1:], func(l Link) bool {
-			return isLate[Link{Kind: l.Kind, Name: l.Name}] && (l.Kind != w.parent.GetKind() || c.isMentioned)
+			return isLate[Link{Kind: l.Kind, Name: l.Name}]
 		})
 		if c.rank == progressing && isOfLate {
 			c.rank = failing
@@ -202,15 +200,6 @@ func (w *walk) waits() []string {
 
 // mentioned finds objects in the words of a hook, as in Pod/web-0.
 var mentioned = regexp.MustCompile(`\b([A-Z][A-Za-z]+)/([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)`)
-
-// mentions reports whether the hook's words name an object, a Pod of a component for instance
-// without its kind.
-func (w *walk) mentions(kind, name string) bool {
-	if strings.Contains(w.words, kind+"/"+name) {
-		return true
-	}
-	return kind == "Pod" && regexp.MustCompile(`(^|[\s;])`+regexp.QuoteMeta(name)+`:`).MatchString(w.words)
-}
 
 // add adds a cause.
 func (w *walk) add(object Object, links []Link, c Cause) {
