@@ -69,10 +69,12 @@ func Summary(out io.Writer, answers []Answer) {
 		waiting += len(group.Answers)
 	}
 	switch {
-	case waiting == 0:
-		title(out, fmt.Sprintf("%d custom resources, all Ready", len(answers)))
-	default:
+	case waiting > 0:
 		fmt.Fprintln(out)
 		title(out, fmt.Sprintf("%d of %d custom resources are not Ready", waiting, len(answers)))
+	case len(answers) == 1:
+		title(out, "1 custom resource: it is Ready")
+	default:
+		title(out, fmt.Sprintf("%d custom resources: all are Ready", len(answers)))
 	}
 }

@@ -68,6 +68,7 @@ func (p *program) why(ctx context.Context, args []string, flags *whyFlags) error
 	}
 	before := ""
 	for {
+		read, _ := os.Stat(flags.file) // a change while it is read counts
 		var out bytes.Buffer
 		if err := p.answerWhy(&out, selection, flags); err != nil {
 			return err
@@ -78,7 +79,7 @@ func (p *program) why(ctx context.Context, args []string, flags *whyFlags) error
 				return err
 			}
 		}
-		if !flags.watch || !waitForChange(ctx, flags.file) {
+		if !flags.watch || !waitForChange(ctx, flags.file, read) {
 			return nil
 		}
 	}
@@ -114,9 +115,8 @@ func (f *whyFlags) selection(p *program, args []string) (why.Selection, error) {
 	return s, cli.Usagef("there is no operator for the kind %q: it is one of %s", s.Kind, strings.Join(known, ", "))
 }
 
-// waitForChange waits until a file is written again, and reports whether there is more to wait for.
-func waitForChange(ctx context.Context, path string) bool {
-	last, _ := os.Stat(path)
+// waitForChange waits until a file is not what it was, and reports whether there is more to wait for.
+func waitForChange(ctx context.Context, path string, last os.FileInfo) bool {
 	for {
 		select {
 		case <-ctx.Done():
@@ -189,9 +189,9 @@ func onlyOne(subjects []why.Subject, selection why.Selection, file string) error
 	case len(subjects) > 1:
 		return fmt.Errorf("%s is in the namespaces %s: write --namespace", name, strings.Join(namespaces, ", "))
 	case selection.Namespace != "":
-		name += " in " + selection.Namespace
+		name += " in the namespace " + selection.Namespace
 	}
-	return fmt.Errorf("%s: there is no %s: --all tells of all custom resources in it", sourceOf(file), name)
+	return fmt.Errorf("%s has no %s: --all tells of all custom resources that it has", sourceOf(file), name)
 }
 
 // subjects reads a dump or a recording.
