@@ -17,6 +17,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/internal/simulate/composite"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Dump is the objects of a cluster at one time.
@@ -26,8 +27,10 @@ type Dump struct {
 	byOwner map[types.UID][]apiserver.Ref
 	byLabel map[string][]apiserver.Ref // by Metacontroller's label
 	newest  time.Time
-	asked   []string // kinds that count as seen even if they are empty
+	asked   map[string]bool // kinds that are seen even if they are empty
 	kept    packer
+	// isManaged is set where an object has managedFields, which kubectl hides by default.
+	isManaged bool
 }
 
 // entry is an object that is decoded when it is needed.
@@ -38,6 +41,7 @@ type entry struct {
 	version  string
 	labels   labels.Set
 	owners   []types.UID
+	strategy composite.Strategy // by which Metacontroller has written it, if it shows
 }
 
 // Get returns an object, or nil.
@@ -86,11 +90,15 @@ func (d *Dump) decoded(refs []apiserver.Ref) iter.Seq[apiserver.Object] {
 
 // Sees reports whether the dump has the kind: an object of it, or the word of [Dump.Asked].
 func (d *Dump) Sees(apiVersion, kind string) bool {
-	return len(d.Refs(apiVersion, kind)) > 0 || slices.Contains(d.asked, strings.ToLower(kind))
+	return len(d.Refs(apiVersion, kind)) > 0 || d.asked[apiVersion+" "+kind]
 }
 
-// Asked says which kinds kubectl was asked for, in lower case: one without objects is empty then.
-func (d *Dump) Asked(kinds ...string) { d.asked = append(d.asked, kinds...) }
+// Asked says for which kinds kubectl was asked: one without objects is empty then.
+func (d *Dump) Asked(kinds ...metacontroller.Resource) {
+	for _, kind := range kinds {
+		d.asked[kind.APIVersion+" "+kind.Kind] = true
+	}
+}
 
 // Newest returns the newest time at which anything in the dump was created, written or has changed
 // its condition: the closest to the time of the dump that it has.

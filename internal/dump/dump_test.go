@@ -2,11 +2,8 @@ package dump_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,8 +15,10 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/dump"
+	"github.com/operetta-dev/operetta/internal/dump/dumptest"
 	"github.com/operetta-dev/operetta/internal/rawjson"
 	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 var direct = simulate.Direct(hooks.All()...)
@@ -37,41 +36,10 @@ func converged(t *testing.T, apply simulate.Strategy, paths ...string) (*simulat
 		}
 		return direct(now, path, body)
 	}
-	world := simulate.New(simulate.Options{Controllers: hooks.All(), Call: call, Apply: apply})
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		objects, err := documents.Objects(text)
-		require.NoError(t, err)
-		for _, object := range objects {
-			require.NoError(t, world.Apply(object))
-		}
-	}
-	require.NoError(t, world.Play())
-	return world, last
+	return dumptest.Converged(t, simulate.Options{Controllers: hooks.All(), Call: call, Apply: apply}, paths...), last
 }
 
-func samples(t *testing.T) []string {
-	t.Helper()
-	paths, err := filepath.Glob("../../deploy/samples/*.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	return paths
-}
-
-// list prints objects as kubectl does.
-func list(t *testing.T, objects []simulate.Object) []byte {
-	t.Helper()
-	items := []any{}
-	for _, object := range objects {
-		items = append(items, object.Object)
-	}
-	text, err := json.MarshalIndent(map[string]any{
-		"apiVersion": "v1", "items": items, "kind": "List", "metadata": map[string]any{"resourceVersion": ""},
-	}, "", "    ")
-	require.NoError(t, err)
-	return text
-}
+func samples(t *testing.T) []string { t.Helper(); return dumptest.Samples(t, "../..") }
 
 func read(t *testing.T, text []byte) *dump.Dump {
 	t.Helper()
@@ -85,9 +53,9 @@ func read(t *testing.T, text []byte) *dump.Dump {
 func TestRequestsAreThoseOfMetacontroller(t *testing.T) {
 	for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
 		for _, path := range samples(t) {
-			t.Run(string(apply)+"/"+filepath.Base(path), func(t *testing.T) {
+			t.Run(string(apply)+"/"+path, func(t *testing.T) {
 				world, last := converged(t, apply, path)
-				d := read(t, list(t, world.Objects()))
+				d := read(t, dumptest.List(t, world.Objects()))
 				count := 0
 				for r := range d.Requests(dump.Options{Controllers: hooks.All(), Call: direct, Apply: apply}) {
 					count++
@@ -107,7 +75,7 @@ func TestRequestsAreThoseOfMetacontroller(t *testing.T) {
 func TestOrderAndFormChangeNothing(t *testing.T) {
 	world, _ := converged(t, simulate.DynamicApply, samples(t)...)
 	objects := world.Objects()
-	want := read(t, list(t, objects))
+	want := read(t, dumptest.List(t, objects))
 	require.Equal(t, len(objects), want.Len())
 	older := objects[0].DeepCopy()
 	older.SetResourceVersion("0")
@@ -116,7 +84,7 @@ func TestOrderAndFormChangeNothing(t *testing.T) {
 		shuffled := append(slices.Clone(objects), older)
 		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		cut := rand.N(len(shuffled))
-		text := slices.Concat(list(t, shuffled[:cut]), list(t, shuffled[cut:]))
+		text := slices.Concat(dumptest.List(t, shuffled[:cut]), dumptest.List(t, shuffled[cut:]))
 		got := read(t, text)
 		require.Equal(t, want.All(), got.All())
 		require.Equal(t, want.Digest(), got.Digest())
@@ -125,14 +93,14 @@ func TestOrderAndFormChangeNothing(t *testing.T) {
 			require.Equal(t, want.Get(ref), got.Get(ref))
 		}
 	}
-	text, err := documents.ToYAML(list(t, objects))
+	text, err := documents.ToYAML(dumptest.List(t, objects))
 	require.NoError(t, err)
 	require.Equal(t, want.Digest(), read(t, text).Digest())
 }
 
 func TestLooks(t *testing.T) {
 	world, _ := converged(t, simulate.DynamicApply, "../../deploy/samples/modelbox.yaml")
-	d := read(t, list(t, world.Objects()))
+	d := read(t, dumptest.List(t, world.Objects()))
 	var kinds []string
 	for box := range d.Objects("model.github.com/v1", "ModelBox") {
 		for object := range d.ByOwner(box.GetUID()) {
@@ -142,7 +110,7 @@ func TestLooks(t *testing.T) {
 	require.Equal(t, []string{"Deployment", "Service"}, kinds)
 	require.True(t, d.Sees("v1", "Pod"))
 	require.False(t, d.Sees("v1", "Secret"))
-	d.Asked("secret")
+	d.Asked(metacontroller.Secret)
 	require.True(t, d.Sees("v1", "Secret"))
 	require.Equal(t, world.Now().Year(), d.Newest().Year())
 }

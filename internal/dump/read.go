@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/rawjson"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Read reads Lists and single objects, one after the other, in JSON or YAML. JSON may have any
@@ -24,6 +27,7 @@ func Read(r io.Reader) (*Dump, error) {
 	d := &Dump{
 		entries: map[apiserver.Ref]*entry{}, byKind: map[string][]apiserver.Ref{},
 		byOwner: map[types.UID][]apiserver.Ref{}, byLabel: map[string][]apiserver.Ref{},
+		asked: map[string]bool{},
 	}
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	var err error
@@ -176,7 +180,9 @@ type head struct {
 			UID types.UID `json:"uid"`
 		} `json:"ownerReferences"`
 		ManagedFields []struct {
-			Time string `json:"time"`
+			Time      string                            `json:"time"`
+			Manager   string                            `json:"manager"`
+			Operation metav1.ManagedFieldsOperationType `json:"operation"`
 		} `json:"managedFields"`
 	} `json:"metadata"`
 }
@@ -198,8 +204,15 @@ func (d *Dump) read(text jsontext.Value) error {
 		e.owners = append(e.owners, owner.UID)
 	}
 	d.note(h.Metadata.CreationTimestamp)
+	d.isManaged = d.isManaged || len(h.Metadata.ManagedFields) > 0
 	for _, entry := range h.Metadata.ManagedFields {
 		d.note(entry.Time)
+		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Manager == apiserver.Applier {
+			e.strategy = composite.ServerSideApply
+		}
+	}
+	if bytes.Contains(text, []byte(`"`+metacontroller.LastAppliedAnnotation+`":`)) {
+		e.strategy = composite.DynamicApply
 	}
 	rawjson.Elements(rawjson.Lookup(text, "status", "conditions"), func(condition []byte) bool {
 		if rawjson.IsObject(condition) {

@@ -28,6 +28,9 @@ func (s *syncer) loadRelated(answer []byte) {
 		if !isKnown || err != nil {
 			continue
 		}
+		if r := s.request; !s.dump.Sees(k.APIVersion, k.Kind) && !slices.Contains(r.Unread, k.Resource) {
+			r.Unread = append(r.Unread, k.Resource)
+		}
 		if rule.NamespaceSelector != nil {
 			s.loadKind(metacontroller.Namespace, nil, labels.Everything())
 		}

@@ -44,6 +44,8 @@ type Request struct {
 	Hook   metacontroller.HookName
 	Body   []byte
 	Answer []byte
+	// Status is the HTTP status of the answer.
+	Status int
 	// Wanted are the children in the answer.
 	Wanted []apiserver.Ref
 	// EditErr is why the API server refuses the edit: then no hook was asked.
@@ -51,11 +53,26 @@ type Request struct {
 	// Err is why the sync has failed, Refused are the children that the API server refuses.
 	Err     error
 	Refused []composite.Refusal
-	// NotSeen are the kinds of children and related objects that the dump lacks, see [Dump.Sees].
-	NotSeen []metacontroller.Resource
+	// NotSeen are the declared kinds of children and related objects that the dump lacks, see
+	// [Dump.Sees]. Unread are those that the customize hook has selected from: the hook was asked
+	// with less than it reads.
+	NotSeen, Unread []metacontroller.Resource
 	// Before are the objects as the dump has them, and Server is after the sync.
 	Before map[apiserver.Ref]apiserver.Object
 	Server *apiserver.Server
+
+	again func()
+}
+
+// Again syncs once more, when the objects that the sync has deleted are gone.
+func (r *Request) Again() {
+	for _, object := range r.Server.Objects() {
+		before := r.Before[apiserver.RefOf(object)]
+		if object.GetDeletionTimestamp() != nil && (before == nil || before.GetDeletionTimestamp() == nil) {
+			r.Server.Remove(apiserver.ByKubernetes, apiserver.RefOf(object))
+		}
+	}
+	r.again()
 }
 
 // Requests syncs each custom resource of the operators once, in the order of kinds and names. What
@@ -132,11 +149,27 @@ func (s *syncer) sync(ref apiserver.Ref) {
 	}
 	uid := r.Parent.GetUID()
 	for _, child := range slices.Concat(s.dump.byOwner[uid], s.dump.byLabel[string(uid)]) {
-		if slices.ContainsFunc(r.Controller.Children, func(c metacontroller.Child) bool { return child.Is(c.Resource) }) {
+		if isDeclared(r.Controller, child) {
 			s.load(child)
 		}
 	}
 	r.Answer, r.Err = m.Resync(ref)
+	r.again = func() { _, _ = m.Resync(ref) } // whoever asks looks at what is there then
+}
+
+// Updates returns how the children of a kind are updated.
+func (r *Request) Updates(ref apiserver.Ref) metacontroller.UpdateMethod {
+	for _, child := range r.Controller.Children {
+		if ref.Is(child.Resource) {
+			return child.Update
+		}
+	}
+	return ""
+}
+
+// isDeclared reports whether an operator may have children of the kind.
+func isDeclared(c *metacontroller.Controller, child apiserver.Ref) bool {
+	return slices.ContainsFunc(c.Children, func(declared metacontroller.Child) bool { return child.Is(declared.Resource) })
 }
 
 // load puts an object of the dump into the cluster.
@@ -199,6 +232,7 @@ func (s *syncer) call(now time.Time, path string, body []byte) (int, []byte, err
 		s.request.Hook, s.request.Body = hook, slices.Clone(body)
 	}
 	status, answer, err := s.options.Call(now, path, body)
+	s.request.Status = status
 	if hook == metacontroller.CustomizeHook && err == nil {
 		s.loadRelated(answer)
 	}

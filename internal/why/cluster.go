@@ -20,6 +20,15 @@ type (
 	Ref = apiserver.Ref
 )
 
+// Kinds are those that tell more, beside the custom resources, their children and what their hooks
+// read.
+func Kinds() []metacontroller.Resource {
+	return []metacontroller.Resource{
+		metacontroller.ReplicaSet, metacontroller.PersistentVolumeClaim, metacontroller.Node,
+		{APIVersion: "v1", Kind: "Event", Plural: "events"},
+	}
+}
+
 // Options are what is known of a cluster.
 type Options struct {
 	// Dump is all that was read, events among it.

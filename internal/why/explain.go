@@ -52,6 +52,7 @@ type walk struct {
 	seen       map[types.UID]bool
 	causes     []Cause
 	unseen     map[string]bool
+	isPartial  bool // the hook reads kinds that were not read
 }
 
 // Explain says why a custom resource is not Ready.
@@ -66,6 +67,7 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	for _, related := range w.controller.Related {
 		w.needs(related)
 	}
+	w.isPartial = len(w.unseen) > 0 && !c.options.Recorded
 	stored, _ := parent.Object["status"].(map[string]any)
 	w.status = w.currentStatus(stored)
 	ready := conditionOf(stored, operator.ConditionReady)
@@ -93,7 +95,7 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 // where it is not Ready it is kept, because the hashes of recorded specs are not what they were.
 func (w *walk) currentStatus(stored map[string]any) map[string]any {
 	isFailing := conditionOf(stored, operator.ConditionReady).Status == "False"
-	if w.plan.Err != nil || w.options.Recorded && isFailing || !w.options.Recorded && len(w.unseen) > 0 {
+	if w.plan.Err != nil || w.options.Recorded && isFailing || w.isPartial {
 		return stored
 	}
 	return w.plan.Status

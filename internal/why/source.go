@@ -51,6 +51,9 @@ func FromDump(d *dump.Dump, options dump.Options, selection Selection) iter.Seq[
 	if options.Now.IsZero() {
 		options.Now = d.Newest()
 	}
+	if strategy, err := d.Strategy(options.Controllers, options.Apply); err == nil { // otherwise the default has to do
+		options.Apply = strategy
+	}
 	cluster := New(Options{Dump: d, Controllers: options.Controllers, Now: options.Now})
 	options.Only = func(ref Ref) bool {
 		controller := cluster.controllerOf(ref)

@@ -22,7 +22,7 @@ func (w *walk) isBehind() bool {
 
 // isOutdated reports whether the hook would say now what the status does not say.
 func (w *walk) isOutdated() bool {
-	if w.options.Recorded || w.plan.Err != nil || len(w.unseen) > 0 {
+	if w.options.Recorded || w.plan.Err != nil || w.isPartial {
 		return false
 	}
 	stored, now := conditionOf(w.parent.Object["status"], operator.ConditionReady), conditionOf(w.plan.Status, operator.ConditionReady)

@@ -170,8 +170,13 @@ func (s *scene) answer() why.Answer {
 	s.Helper()
 	d, err := dump.Read(bytes.NewReader(s.dump()))
 	require.NoError(s, err)
-	d.Asked("deployment", "replicaset", "statefulset", "daemonset", "pod", "service", "configmap", "job", "event", "node",
-		"persistentvolumeclaim", "serviceaccount", "role", "rolebinding")
+	d.Asked(why.Kinds()...)
+	for _, controller := range hooks.All() {
+		for _, child := range controller.Children {
+			d.Asked(child.Resource)
+		}
+		d.Asked(controller.Related...)
+	}
 	options := dump.Options{Controllers: hooks.All(), Call: direct, Now: s.Now()}
 	for subject := range why.FromDump(d, options, why.Selection{Kind: s.kind}) {
 		return subject.Explain()

@@ -14,13 +14,14 @@ import (
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/dump"
 	"github.com/operetta-dev/operetta/internal/why"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // whyFlags are the flags of why.
 type whyFlags struct {
 	file, namespace, output, now string
-	asked                        []string
-	all, tree, watch             bool
+	seen                         []string
+	all, tree, watch, kinds      bool
 }
 
 func newWhyCommand(p *program) *cobra.Command {
@@ -35,16 +36,16 @@ of whoever reported it (because), the objects from there up to the custom resour
 what was not read (not seen). It calls no cluster. What the operator decides is the
 answer of its own hook to these objects.
 
-The dump should have the custom resources, their children, Pods, ReplicaSets,
-Events, PersistentVolumeClaims and Nodes. A kind without an object in it is told as
-not seen, unless --asked says that kubectl was asked for it. The ages are those at
-the newest time in the dump, or at --now.
+The dump should have the kinds that --kinds prints. One without an object in it is
+told as not seen, unless --seen says that kubectl was asked for it. The ages are
+those at the newest time in the dump, or at --now.
 
 The exit code is 0 for every answer, as that of kubectl describe: to wait in a
 script, use kubectl wait.`,
-		Example: `  kubectl get modelboxes,deployments,replicasets,pods,services,events -A -o json | operetta why modelbox/sentiment
+		Example: `  kubectl get -A -o json $(operetta why --kinds) > dump.json
+  operetta why modelbox/sentiment -f dump.json
   operetta why --all -f dump.json
-  kubectl operetta why dataservice/shop -n prod     with deploy/kubectl-operetta on the PATH`,
+  kubectl operetta why modelbox/sentiment     with bin/kubectl-operetta on the PATH`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.why(cmd.Context(), args, &flags) },
 	}
@@ -56,12 +57,17 @@ script, use kubectl wait.`,
 	set.BoolVar(&flags.tree, "tree", false, "what the custom resource owns, with the state of each object")
 	set.BoolVar(&flags.watch, "watch", false, "answer again whenever the file changes")
 	set.StringVar(&flags.now, "now", "", "time at which the dump was made, as in 2026-01-02T15:04:05Z (default the newest one in it)")
-	set.StringSliceVar(&flags.asked, "asked", nil, "kinds that kubectl was asked for, as in pod,event: one without an object is empty")
+	set.StringSliceVar(&flags.seen, "seen", nil, "kinds that kubectl was asked for, as it was, or all: one without objects is empty")
+	set.BoolVar(&flags.kinds, "kinds", false, "print the kinds that the dump should have, as kubectl get takes them")
 	cli.AddPolicies(cmd, p.Program)
 	return cmd
 }
 
 func (p *program) why(ctx context.Context, args []string, flags *whyFlags) error {
+	if flags.kinds {
+		_, err := fmt.Fprintln(p.Out, kubectlNames(p.whyKinds()))
+		return err
+	}
 	selection, err := flags.selection(p, args)
 	if err != nil {
 		return err
@@ -83,6 +89,11 @@ func (p *program) why(ctx context.Context, args []string, flags *whyFlags) error
 			return nil
 		}
 	}
+}
+
+// whyKinds are the kinds of which why reads objects.
+func (p *program) whyKinds() []metacontroller.Resource {
+	return append(kindsOf(p.Controllers()), why.Kinds()...)
 }
 
 // selection refuses what cannot be asked, and returns what is.
@@ -206,29 +217,11 @@ func (p *program) subjects(selection why.Selection, flags *whyFlags) ([]why.Subj
 	if info, err := os.Stat(flags.file); err == nil && info.IsDir() {
 		return why.FromRecording(flags.file, p.Controllers(), selection)
 	}
-	d, err := p.openDump(flags.file)
+	d, err := p.readDump(flags.file)
 	if err != nil {
 		return nil, err
 	}
-	d.Asked(flags.asked...)
+	d.Asked(namedKinds(p.whyKinds(), flags.seen)...)
 	options := dump.Options{Controllers: p.Controllers(), Call: p.hooks(p.Controllers()), Now: now}
 	return slices.Collect(why.FromDump(d, options, selection)), nil
-}
-
-// openDump reads the objects of a file, or of the standard input.
-func (p *program) openDump(path string) (*dump.Dump, error) {
-	in := p.In
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }() // it was only read
-		in = file
-	}
-	d, err := dump.Read(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s %w", sourceOf(path), err)
-	}
-	return d, nil
 }

@@ -24,6 +24,17 @@ func (s *Server) Load(object Object, forApply bool) {
 	s.notify(Write{Ref: ref, After: object, stored: loaded})
 }
 
+// Normalized returns an object as this server stores it when somebody writes it as it is: a loaded
+// one may have been written by a server of another version.
+func (s *Server) Normalized(object Object) Object {
+	kind := s.Kind(object.GetAPIVersion(), object.GetKind())
+	stored, err := s.admit(kind, own(kind, object), object)
+	if err != nil {
+		return object
+	}
+	return stored
+}
+
 // managersOf returns the fields that Metacontroller has applied, and those of all others. An entry
 // that cannot be read counts for nothing, as it does in an API server.
 func managersOf(object Object) (applied *fieldpath.Set, others fieldpath.ManagedFields) {
@@ -33,7 +44,7 @@ func managersOf(object Object) (applied *fieldpath.Set, others fieldpath.Managed
 			continue
 		}
 		isApply := entry.Operation == metav1.ManagedFieldsOperationApply
-		if isApply && entry.Manager == applier && entry.Subresource == "" {
+		if isApply && entry.Manager == Applier && entry.Subresource == "" {
 			applied = fields
 			continue
 		}
