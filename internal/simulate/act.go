@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,7 +104,7 @@ func (w *World) doExternal(a Action) bool {
 	case "metric":
 		return w.setMetric(a.Target, a.Detail)
 	case "mend":
-		w.faults = nil
+		w.faults = slices.DeleteFunc(w.faults, func(t *faultState) bool { return t.left == 0 }) // the others are to come
 		w.server.SetQuota("")
 		w.composite.Retry()
 		w.builtin.CheckAll()
