@@ -62,6 +62,11 @@ func (w *World) do(a Action) bool {
 	case "calm":
 		return w.calm(a.Target)
 	case "deliver":
+		if a.Target == "" {
+			pending := len(m.PendingKinds()) > 0
+			m.DeliverAll()
+			return pending
+		}
 		done := m.Deliver(a.Target)
 		for a.Detail == "all" && m.Deliver(a.Target) {
 			continue

@@ -80,11 +80,12 @@ func (w *World) doNext() bool {
 func (w *World) isTime(step int) bool { return step == 0 || !w.isFollowed }
 
 func (w *World) doFirst() bool {
-	action, steps := w.timed[0].Action, len(w.Steps)
+	action, told := w.timed[0].Action, len(w.events)
 	w.timed = w.timed[1:]
 	w.tell(action)
-	if !w.Do(action) && len(w.Steps) == steps {
+	if !w.do(action) && len(w.events) == told {
 		w.vain = append(w.vain, action)
 	}
+	w.flush()
 	return true
 }
