@@ -26,8 +26,8 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 func newCommands(shared *cli.Program) []*cobra.Command {
 	p := &program{shared}
 	return []*cobra.Command{
-		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p),
-		newDiffCommand(p), newWhyCommand(p),
+		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newPlayCommand(p),
+		newDiffCommand(p), newWhyCommand(p), newReplayCommand(p),
 		newManifestsCommand(p), newGenerateCommand(p), newNewCommand(p),
 	}
 }
