@@ -303,10 +303,11 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd release && $(GO) mod tidy -diff
 
 .PHONY: golden
-golden: ## Rewrite the expected outputs below testdata; read the diff
+golden: ## Rewrite the expected outputs below testdata and the pictures of docs/; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	@git --no-pager diff --stat -- testdata examples/testdata
+	$(GO) test ./internal/cli/workbench -run '^TestPicturesOfTheDocs$$' -update
+	@git --no-pager diff --stat -- testdata examples/testdata docs/images
 
 .PHONY: clean
 clean: ## Remove what was built here

@@ -136,7 +136,8 @@ func (k keeper) beside(w metacontroller.Write, owner metav1.OwnerReference) stri
 
 // mustKnow reports whether a Build has to wait for a Pod that is not in the cache.
 func (k keeper) mustKnow(w metacontroller.Write, pod *unstructured.Unstructured, build types.UID) bool {
-	isNew := func(at time.Time) bool { return w.Now.Sub(at) < settleTime }
+	const promised = 5 * time.Second // in docs/build.md: not the hook's own constant, which may be wrong
+	isNew := func(at time.Time) bool { return w.Now.Sub(at) < promised }
 	return isNew(pod.GetCreationTimestamp().Time) && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		job := k.made[owner.UID]
 		return job != nil && job.build == build && (job.isSeen || job.isAsked && isNew(job.at))

@@ -55,8 +55,6 @@ var Rules = []Rule{
 
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
-	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
-	{File: "docs/troubleshooting.md", Command: "curl --silent http://127.0.0.1:9999/metrics", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/troubleshooting.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
 	{File: "docs/troubleshooting.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/picture"
 	"github.com/operetta-dev/operetta/internal/report"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
@@ -58,7 +60,7 @@ asked for and nothing keeps changing.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
 	set := cmd.Flags()
-	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, yaml or svg, a picture")
 	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
 	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
@@ -118,15 +120,25 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	}
 	err = p.playRounds(world, rounds, flags, &text)
 	text.Steps(world)
-	if flags.output != "text" {
-		if err := printData(p.Out, flags.output, newTranscript(world, err)); err != nil {
-			return fmt.Errorf("printing the simulation: %w", err)
-		}
+	if printing := p.printWorld(flags.output, world, err); printing != nil {
+		return fmt.Errorf("printing the simulation: %w", printing)
 	}
 	if err != nil {
 		return err
 	}
 	return verdict(world, len(faults) > 0)
+}
+
+// printWorld prints what has happened, as far as that was not printed meanwhile.
+func (p *program) printWorld(output string, world *simulate.World, failure error) error {
+	switch output {
+	case "text":
+		return nil
+	case "svg":
+		return picture.Write(p.Out, world)
+	default:
+		return printData(p.Out, output, newTranscript(world, failure))
+	}
 }
 
 // playRounds applies the documents round by round.
@@ -191,8 +203,8 @@ func verdict(world *simulate.World, faults bool) error {
 
 // faults refuses what is out of range, and returns what goes wrong.
 func (f *simulateFlags) faults() ([]simulate.Fault, error) {
-	if err := checkOutput(f.output); err != nil {
-		return nil, err
+	if !slices.Contains([]string{"text", "json", "yaml", "svg"}, f.output) {
+		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml or svg", f.output)
 	}
 	if f.maxSteps < 1 || f.maxSteps > maxSteps {
 		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)
