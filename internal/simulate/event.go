@@ -146,13 +146,20 @@ type Difference struct{ Path, Before, After string }
 
 // Differences returns how two objects differ, except for their status, in the order of the paths.
 func Differences(before, after Object) []Difference {
-	was, is := maps.Clone(before.Object), maps.Clone(after.Object)
-	for _, content := range []map[string]any{was, is} {
-		delete(content, "metadata")
-		delete(content, "status")
-	}
-	metadata := difference(nil, "metadata", visibleMetadata(before), visibleMetadata(after))
+	was, is := Visible(before), Visible(after)
+	metadata := difference(nil, "metadata", was["metadata"], is["metadata"])
+	delete(was, "metadata")
+	delete(is, "metadata")
 	return append(metadata, difference(nil, "", was, is)...)
+}
+
+// Visible returns what of an object is told: all but its status, and the metadata that changes with
+// every write.
+func Visible(object Object) map[string]any {
+	visible := maps.Clone(object.Object)
+	delete(visible, "status")
+	visible["metadata"] = visibleMetadata(object)
+	return visible
 }
 
 // longestPath is how long a path is from which on a difference is told as a whole: there may be
@@ -174,7 +181,7 @@ func difference(list []Difference, path string, before, after any) []Difference 
 	oldList, oldIsList := before.([]any)
 	nowList, nowIsList := after.([]any)
 	if oldIsList && nowIsList {
-		if key := keyOf(oldList, nowList); key != "" {
+		if key := ListKey(oldList, nowList); key != "" {
 			before, after := composite.ItemsByKey(key, oldList), composite.ItemsByKey(key, nowList)
 			for _, name := range keysOf(before, after) {
 				list = difference(list, path+"["+name+"]", before[name], after[name])
@@ -182,11 +189,13 @@ func difference(list []Difference, path string, before, after any) []Difference 
 			return list
 		}
 	}
-	was, is := around(whole(before), whole(after))
+	was, is := Shorten(before, after)
 	return append(list, Difference{path, was, is})
 }
 
-func keyOf(old, now []any) string {
+// ListKey returns the member by which the items of two lists are told apart, or "" where they are
+// compared as a whole.
+func ListKey(old, now []any) string {
 	key := composite.MergeKey(old, now)
 	if isTyped(old) && isTyped(now) {
 		key = "type"
@@ -228,9 +237,10 @@ func whole(value any) string {
 	return string(text)
 }
 
-func around(before, after string) (was, is string) {
+// Shorten returns two values in one short line each: what is around the first difference.
+func Shorten(before, after any) (was, is string) {
 	const most, context = 60, 20
-	old, now := []rune(before), []rune(after)
+	old, now := []rune(whole(before)), []rune(whole(after))
 	same := 0
 	for same < min(len(old), len(now)) && old[same] == now[same] {
 		same++

@@ -15,7 +15,7 @@ import (
 type program struct{ *cli.Program }
 
 // about is what the program's help says of them.
-const about = `render, simulate, explore, replay and manifests need no cluster. new adds an operator
+const about = `render, simulate, explore, replay, diff, why and manifests need no cluster. new adds an operator
 to a project or starts one, and generate writes what deploy/ has of its operators.`
 
 // Run is [cli.Run] for a program that has these commands, too.
@@ -27,6 +27,7 @@ func newCommands(shared *cli.Program) []*cobra.Command {
 	p := &program{shared}
 	return []*cobra.Command{
 		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p),
+		newDiffCommand(p), newWhyCommand(p),
 		newManifestsCommand(p), newGenerateCommand(p), newNewCommand(p),
 	}
 }
