@@ -24,6 +24,8 @@ type Answer struct {
 	Reason  string     `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
 	Since   *time.Time `json:"since,omitempty"`
+	// Deleting is set while it is being deleted.
+	Deleting bool `json:"deleting,omitempty"`
 	// Because are the causes, the first one first. It is empty if nothing holds the custom resource.
 	Because []Cause `json:"because"`
 	// Waits are parts that have not begun, because others come first.
@@ -76,7 +78,7 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	}
 	a := Answer{
 		Ref: apiserver.RefOf(parent), Ready: cmp.Or(ready.Status, "Unknown"), Reason: ready.Reason, Message: ready.Message,
-		Since: at(ready.Since), Seen: c.options.Now, NotSeen: slices.Sorted(maps.Keys(w.unseen)),
+		Since: at(ready.Since), Seen: c.options.Now, Deleting: parent.GetDeletionTimestamp() != nil, NotSeen: slices.Sorted(maps.Keys(w.unseen)),
 	}
 	if w.isReady(ready) {
 		return a
@@ -212,8 +214,12 @@ func (w *walk) add(object Object, links []Link, c Cause) {
 // addReady adds what the operator says itself.
 func (w *walk) addReady(ready condition, links []Link) {
 	c := Cause{Source: "condition Ready", Reason: ready.Reason, Message: ready.Message, Since: at(ready.Since), rank: told}
-	if ready.Status == "" {
+	switch ready.Status {
+	case "":
 		c.Reason, c.Message = "NoStatus", "it has no status: no operator has seen it yet"
+	case "True":
+		c.Source, c.Reason, c.Message = "the hook", "NotSynced", "its operator says now that it is Ready: the status is older"
+		c.Since = nil
 	}
 	if conditionOf(w.status, operator.ConditionStalled).Status == "True" {
 		c.rank = stalled

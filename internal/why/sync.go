@@ -72,7 +72,7 @@ func (w *walk) addDeletion(links []Link) {
 	finalizers := w.parent.GetFinalizers()
 	c := Cause{
 		Source: "metadata.finalizers", Reason: "Deleting", rank: told,
-		Message: "it is being deleted: the finalizers " + strings.Join(finalizers, ", ") + " hold it",
+		Message: heldBy(finalizers),
 		Since:   at(w.parent.GetDeletionTimestamp().Time),
 	}
 	foreign := slices.DeleteFunc(slices.Clone(finalizers), func(name string) bool { return strings.HasPrefix(name, "metacontroller.io/") })

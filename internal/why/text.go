@@ -29,6 +29,9 @@ func (a Answer) Text(out io.Writer) {
 		a.printUnseen(out)
 		return
 	}
+	if a.Deleting {
+		name += ", which is being deleted"
+	}
 	title(out, strings.TrimSpace(fmt.Sprintf("%s: Ready=%s %s", name, a.Ready, a.Reason))+age(a.Since, a.Seen))
 	first := a.Because[0]
 	print(out, "because", first.text())
