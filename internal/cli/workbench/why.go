@@ -45,7 +45,7 @@ script, use kubectl wait.`,
 		Example: `  kubectl get -A -o json $(operetta why --kinds) > dump.json
   operetta why modelbox/sentiment -f dump.json
   operetta why --all -f dump.json
-  kubectl operetta why modelbox/sentiment     with bin/kubectl-operetta on the PATH`,
+  kubectl operetta why modelboxes.model.github.com/sentiment     with bin/kubectl-operetta on the PATH`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.why(cmd.Context(), args, &flags) },
 	}
