@@ -124,6 +124,7 @@ func testWhy(w *world) {
 					break
 				}
 			}
+			t.Log("\n" + w.plugin("why", "--all"))
 			for _, text := range wrong {
 				t.Logf("%s: not the planted cause: %s", fault.name, text)
 			}

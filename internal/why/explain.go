@@ -83,7 +83,11 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	if w.isReady(ready) {
 		return a
 	}
-	w.collect()
+	if parent.GetUID() == "" && !c.options.Recorded {
+		w.addUnread([]Link{w.link(parent)})
+	} else {
+		w.collect()
+	}
 	a.Because, a.Waits, a.Next = w.causes, w.waits(), w.next()
 	if !c.seesEvents() {
 		w.unseen["Event"] = true

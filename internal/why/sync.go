@@ -64,6 +64,14 @@ func (w *walk) addSync(links []Link) {
 	w.add(w.parent, links, c)
 }
 
+// addUnread adds that a custom resource is not as an API server returns it.
+func (w *walk) addUnread(links []Link) {
+	w.add(w.parent, links, Cause{
+		Source: "metadata.uid", Reason: "NotRead", rank: unanswered, Look: "operetta simulate FILE",
+		Message: "it has no metadata.uid, so that it was not read from a cluster: print it with kubectl get -o json, or play it with operetta simulate",
+	})
+}
+
 // addDeletion adds what keeps a custom resource that is being deleted.
 func (w *walk) addDeletion(links []Link) {
 	if w.parent.GetDeletionTimestamp() == nil {

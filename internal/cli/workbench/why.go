@@ -147,10 +147,14 @@ func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *w
 	if err != nil {
 		return err
 	}
-	if !flags.all {
-		if err := onlyOne(subjects, selection, flags.file); err != nil {
-			return err
-		}
+	switch {
+	case !flags.all:
+		err = onlyOne(subjects, selection, flags.file)
+	case len(subjects) == 0:
+		err = fmt.Errorf("%s has no custom resource of a kind that %s knows: write kubectl get -A -o json $(%[2]s why --kinds)", sourceOf(flags.file), p.Name())
+	}
+	if err != nil {
+		return err
 	}
 	if flags.tree || flags.output == "dot" {
 		return printTrees(out, subjects, flags.output)
