@@ -65,15 +65,13 @@ var realFaults = []realFault{
 		"ModelBox": {"Deployment/box"}, "DataService": {"Deployment/eureka"}, "Build": {"Job/hello-"}, "MyJob": {"Pod/hello"}, "PodSet": {"Pod/set-0"}, "PodBuggerTool": {"Job/toolbox-"},
 	}, []string{"the namespace is closed"}},
 	{"NameTaken", func(w *world) {
-		w.shop()
 		for _, kind := range []string{"box", "eureka"} {
 			w.kubectl("create", "service", "clusterip", kind, "--tcp=1:1")
 			w.kubectl("create", "deployment", kind, "--image=other")
 		}
 		w.kubectl("run", "hello", "--image=other")
-		w.kubectl("create", "serviceaccount", "podbuggertool-toolbox")
 	}, map[string][]string{
-		"ModelBox": {"Deployment/box", "Service/box"}, "DataService": {"Deployment/eureka", "Service/eureka"}, "MyJob": {"Pod/hello"}, "PodBuggerTool": {"ServiceAccount/podbuggertool-toolbox"},
+		"ModelBox": {"Deployment/box", "Service/box"}, "DataService": {"Deployment/eureka", "Service/eureka"}, "MyJob": {"Pod/hello"},
 	}, []string{"belongs to nobody"}},
 	{"HookFailure", func(w *world) {
 		w.shop()
