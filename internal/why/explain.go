@@ -134,9 +134,10 @@ func (w *walk) collect() {
 	w.raise()
 	slices.SortFunc(w.causes, Cause.compare)
 	first := w.causes[0]
-	w.causes = slices.DeleteFunc(w.causes, func(c Cause) bool {
-		return c.rank > first.rank && (first.follows(c) || first.rank == unanswered && c.rank >= absent)
+	rest := slices.DeleteFunc(w.causes[1:], func(c Cause) bool {
+		return first.isFollowedBy(c) || first.rank == unanswered && c.rank >= absent
 	})
+	w.causes = w.causes[:1+len(rest)]
 }
 
 // raise makes causes of what had its time: what an object waited for past its deadline.
@@ -196,6 +197,9 @@ func (w *walk) waits() []string {
 	exists := map[string]bool{}
 	for _, child := range w.ownedBy(w.parent.GetUID()) {
 		exists[child.GetName()] = true
+	}
+	for _, c := range w.causes { // one of these is another's, or refused
+		exists[c.Ref.Name] = true
 	}
 	var list []string
 	for _, p := range w.parts {
