@@ -126,7 +126,7 @@ func nameTaken(s *scene) (string, []string) {
 	}
 	text, err := child.MarshalJSON()
 	require.NoError(s, err)
-	require.NoError(s, s.World.Apply(text))
+	require.NoError(s, s.Apply(text))
 	s.apply()
 	for range 4 {
 		s.Step()

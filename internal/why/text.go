@@ -43,7 +43,7 @@ func (a Answer) Text(out io.Writer) {
 	for i, link := range first.Holds {
 		links[i] = link.text()
 	}
-	links[len(links)-1] = a.Ref.String() // its state is in the first line
+	links[len(links)-1] = a.String() // its state is in the first line
 	print(out, "holds", strings.Join(links, " > "))
 	if len(a.Waits) > 0 {
 		print(out, "waits", a.Waits[0]+more(len(a.Waits)-1))

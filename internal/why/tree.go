@@ -40,7 +40,7 @@ func (c *Cluster) Tree(parent Object, plan Plan) Node {
 			root.Below = append(root.Below, Node{Ref: ref, State: "does not exist", Because: reason})
 		}
 	}
-	slices.SortFunc(root.Below, func(a, b Node) int { return a.Ref.Compare(b.Ref) })
+	slices.SortFunc(root.Below, func(a, b Node) int { return a.Compare(b.Ref) })
 	return root
 }
 
