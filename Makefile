@@ -81,6 +81,7 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/operetta, and bin/operetta-server, which is the one that the image has
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/ ./cmd/...
+	@cp deploy/kubectl-operetta bin/
 
 .PHONY: image
 image: ## Build the container image for this machine's platform (needs Docker)

@@ -117,18 +117,25 @@ func sortByDeletionOrder(pods []*observedPod, partition int) {
 		pod.neighbors, pod.held = 0, false
 	}
 	slices.SortFunc(pods, byDeletionOrder)
+	if partition > 0 {
+		hold(pods, partition)
+		slices.SortFunc(pods, byDeletionOrder)
+	}
+	for _, pod := range pods {
+		pod.neighbors = onNode[pod.Spec.NodeName]
+		onNode[pod.Spec.NodeName]--
+	}
+	slices.SortFunc(pods, byDeletionOrder)
+}
+
+// hold marks the Pods of an older template that partition says stay, the last ones.
+func hold(pods []*observedPod, partition int) {
 	for _, pod := range slices.Backward(pods) {
 		if partition > 0 && !pod.current {
 			pod.held = true
 			partition--
 		}
 	}
-	slices.SortFunc(pods, byDeletionOrder)
-	for _, pod := range pods {
-		pod.neighbors = onNode[pod.Spec.NodeName]
-		onNode[pod.Spec.NodeName]--
-	}
-	slices.SortFunc(pods, byDeletionOrder)
 }
 
 func byDeletionOrder(a, b *observedPod) int {
