@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 
-import { leavesOf, parsePath, parseValue, patchFor } from "./patch.ts";
+import { leavesOf, parsePath, parseValue, patchFor, typed } from "./patch.ts";
 import { versionAt, type Item, type KubeObject, type PlannedAction, type Problem } from "./run.ts";
 import { Dialog } from "./dialog.tsx";
 
@@ -15,7 +15,7 @@ interface Choice {
 const quoted = (object: unknown) => JSON.stringify(object);
 
 /** choicesFor returns what may be done to an object. */
-export function choicesFor(item: Item, strangers: KubeObject[], exists: boolean): Choice[] {
+export function choicesFor(item: Item, strangers: Record<string, KubeObject>, exists: boolean): Choice[] {
   const { id, kind } = item;
   if (item.role === "parent") {
     return [
@@ -32,10 +32,10 @@ export function choicesFor(item: Item, strangers: KubeObject[], exists: boolean)
     { name: "Vanish", hint: `${id} is deleted by hand, once`, actions: [`vanish ${id}`] },
     { name: "Quota", hint: `no more objects of kind ${kind} may be created`, actions: [`quota ${kind}`] },
   ];
-  const stranger = strangers.find((each) => each["apiVersion"] === item.apiVersion && each["kind"] === kind);
+  const stranger = strangers[kind];
   if (stranger) {
     const metadata = { ...(stranger["metadata"] as KubeObject), name: item.name, namespace: item.namespace };
-    const create = `create ${quoted({ ...stranger, metadata })}`;
+    const create = `create ${quoted({ ...stranger, apiVersion: item.apiVersion, metadata })}`;
     choices.push({ name: "Name taken", hint: `an object of somebody else has the name ${id}`, actions: exists ? [`delete ${id}`, create] : [create] });
   }
   choices.push({ name: "Delete", hint: `delete ${id}, as a user does`, actions: [`delete ${id}`] });
@@ -47,7 +47,7 @@ const general = ["mend", "restart", "quota off", "wait 5m", "wait timer", "relis
 interface Props {
   item: Item;
   step: number;
-  strangers: KubeObject[];
+  strangers: Record<string, KubeObject>;
   onAct: (actions: string[]) => void;
 }
 
@@ -59,7 +59,8 @@ export function Actions({ item, step, strangers, onAct }: Props) {
   const choices = choicesFor(item, strangers, exists);
   const tell = (text: string) => ({ onMouseEnter: () => setHint(text), onFocus: () => setHint(text), onMouseLeave: () => setHint(""), onBlur: () => setHint("") });
   return (
-    <div class="actions" role="group" aria-label={`Do something to ${item.id} after this step`}>
+    <div class="actions" role="group" aria-label={`Do something to ${item.id} after step ${step}`}>
+      <span class="when">After step {step}:</span>
       {choices.map((choice) => (
         <button type="button" title={choice.hint} onClick={() => onAct(choice.actions)} {...tell(choice.hint)}>
           {choice.name}
@@ -71,7 +72,7 @@ export function Actions({ item, step, strangers, onAct }: Props) {
         </button>
       )}
       <p class="hint" aria-hidden="true">
-        {hint ? `After step ${step}: ${hint}.` : `What shall happen after step ${step}?`}
+        {hint || `It happens as step ${step + 1} begins.`}
       </p>
       {isEditing && version?.object && (
         <Edit
@@ -98,11 +99,11 @@ interface EditProps {
 function Edit({ item, object, onEdit, onClose }: EditProps) {
   const leaves = leavesOf(object);
   const [path, setPath] = useState(leaves[0]?.path ?? "spec.");
-  const [value, setValue] = useState(() => JSON.stringify(leaves[0]?.value ?? ""));
+  const [value, setValue] = useState(() => typed(leaves[0]?.value ?? ""));
   const choose = (next: string) => {
     setPath(next);
     const leaf = leaves.find((each) => each.path === next);
-    if (leaf) setValue(JSON.stringify(leaf.value));
+    if (leaf) setValue(typed(leaf.value));
   };
   const submit = (event: Event) => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 // What the page asks of the program that serves it.
 
 import type { Kind } from "./complete.ts";
-import type { KubeObject, Run, Scenario, SourceFile } from "./run.ts";
+import { filled, type KubeObject, type Run, type Scenario, type SourceFile } from "./run.ts";
 
 export interface Sample {
   name: string;
@@ -10,7 +10,8 @@ export interface Sample {
 
 export interface Schemas {
   kinds: Kind[];
-  strangers: KubeObject[];
+  /** strangers are objects of somebody else by kind; they want an apiVersion and a name. */
+  strangers: Record<string, KubeObject>;
 }
 
 export interface GoldenCase {
@@ -47,7 +48,7 @@ export async function play(scenario: Scenario): Promise<Run | undefined> {
   try {
     const response = await post("run", scenario, mine.signal);
     if (response.status === 429 || mine.signal.aborted) return undefined;
-    return (await (await answer(response)).json()) as Run;
+    return filled((await (await answer(response)).json()) as Partial<Run>);
   } catch (error) {
     if (mine.signal.aborted) return undefined;
     throw error;

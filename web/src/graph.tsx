@@ -3,7 +3,8 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 
 import { layoutOf, type Box, type Layout } from "./layout.ts";
-import { lookOf, versionAt, wordsFor, type Item, type Run, type Version } from "./run.ts";
+import { lookOf, versionAt, wordsFor, type Item, type Look, type Run, type Version } from "./run.ts";
+import { useSize } from "./size.ts";
 import { Shape } from "./shape.tsx";
 
 interface NodeProps {
@@ -17,12 +18,13 @@ interface NodeProps {
 }
 
 /** shortened keeps both ends of a name, for a Pod's last letters tell it from its siblings. */
-function shortened(text: string, width: number): string {
-  const most = Math.floor(width / 7);
+function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   const tail = Math.floor((most - 1) * 0.4);
   return text.slice(0, most - 1 - tail) + "…" + text.slice(text.length - tail);
 }
+
+const cut = (text: string, most: number) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
 /** Node is drawn again only if something of it has changed: there may be hundreds. */
 function Node(props: NodeProps) {
@@ -32,7 +34,7 @@ function Node(props: NodeProps) {
 function drawn({ item, index, box, version, isNew, isChosen, isEntry }: NodeProps) {
   const look = lookOf(version);
   const words = wordsFor(version);
-  const room = box.width - 40;
+  const room = box.width - 38; // pixels
   return (
     <g
       class={`node ${look} ${item.role}${isNew ? " new" : ""}`}
@@ -47,12 +49,12 @@ function drawn({ item, index, box, version, isNew, isChosen, isEntry }: NodeProp
       <rect width={box.width} height={box.height} rx={6} />
       <Shape look={look} x={17} y={box.height / 2} />
       <text class="name" x={33} y={box.height / 2 - 4}>
-        {shortened(item.name, room)}
+        {shortened(item.name, Math.floor(room / 8))}
       </text>
       <text class="words" x={33} y={box.height / 2 + 12}>
-        {shortened(`${item.kind} · ${words}`, room * 1.12)}
+        {cut(`${item.kind} · ${words}`, Math.floor(room / 6.3))}
       </text>
-      {isNew && <circle class="dot" cx={box.width - 9} cy={9} r={3.5} />}
+      {isNew && <circle class="dot" cx={box.width - 3} cy={3} r={5} />}
     </g>
   );
 }
@@ -72,6 +74,16 @@ function nearest(layout: Layout, from: number, key: string): number {
   return best;
 }
 
+interface Room {
+  width: number;
+  height: number;
+}
+
+const fit = (layout: Layout, room: Room) => Math.min(1, room.width / layout.width, room.height / layout.height);
+
+/** score prefers what can be read without scrolling, and then what scrolls only down. */
+const score = (layout: Layout, room: Room) => Math.max(fit(layout, room), Math.min(scales.readable, room.width / layout.width));
+
 interface Props {
   run: Run;
   step: number;
@@ -79,12 +91,42 @@ interface Props {
   onChoose: (index: number) => void;
 }
 
-const zooms = [0.5, 0.65, 0.8, 1, 1.25, 1.5];
+const scales = { least: 0.4, most: 2, readable: 0.75 };
+
+const legend: [Look, string][] = [
+  ["ready", "ready"],
+  ["waiting", "waiting"],
+  ["failing", "failing"],
+  ["deleting", "deleting"],
+  ["gone", "deleted"],
+  ["absent", "not yet"],
+];
+
+function Legend() {
+  return (
+    <ul class="legend" aria-label="Shapes">
+      {legend.map(([look, words]) => (
+        <li>
+          <svg width="13" height="13" viewBox="-10 -10 20 20" aria-hidden="true">
+            <Shape look={look} x={0} y={0} />
+          </svg>
+          {words}
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 export function Graph({ run, step, chosen, onChoose }: Props) {
-  const layout = useMemo(() => layoutOf(run.objects), [run]);
   const svg = useRef<SVGSVGElement>(null);
-  const [zoom, setZoom] = useState(3);
+  const scroll = useRef<HTMLDivElement>(null);
+  const room = useSize(scroll);
+  const wide = room.width / scales.readable;
+  const across = useMemo(() => layoutOf(run.objects, "LR", wide), [run, wide]);
+  const down = useMemo(() => layoutOf(run.objects, "TB", wide), [run, wide]);
+  const layout = score(down, room) > score(across, room) ? down : across;
+  const [zoom, setZoom] = useState(0); // 0 is what fits, as long as it can be read
+  const scale = zoom || Math.max(scales.readable, fit(layout, room));
   const entry = chosen >= 0 ? chosen : 0;
 
   const indexOf = (target: EventTarget | null) => Number((target as Element | null)?.closest("[data-index]")?.getAttribute("data-index") ?? -1);
@@ -101,34 +143,40 @@ export function Graph({ run, step, chosen, onChoose }: Props) {
       to?.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
   };
-  const change = (by: number) => setZoom(Math.max(0, Math.min(zooms.length - 1, zoom + by)));
+  const change = (factor: number) => setZoom(Math.max(scales.least, Math.min(scales.most, scale * factor)));
   return (
     <section class="graph" aria-label="Objects">
-      <div class="zoom">
-        <button type="button" aria-label="Smaller" onClick={() => change(-1)} disabled={zoom === 0}>
-          −
-        </button>
-        <button type="button" aria-label="Larger" onClick={() => change(1)} disabled={zoom === zooms.length - 1}>
-          +
-        </button>
+      <div class="strip">
+        <Legend />
+        <div class="zoom">
+          <button type="button" aria-label="Smaller" onClick={() => change(1 / 1.25)} disabled={scale <= scales.least}>
+            −
+          </button>
+          <button type="button" aria-label="Larger" onClick={() => change(1.25)} disabled={scale >= scales.most}>
+            +
+          </button>
+          <button type="button" onClick={() => setZoom(0)} disabled={!zoom}>
+            Fit
+          </button>
+        </div>
       </div>
-      <div class="scroll">
+      <div class="scroll" ref={scroll}>
         <svg
           ref={svg}
           role="group"
           aria-label="Objects of the run. Arrow keys move, Enter chooses."
           viewBox={`0 0 ${layout.width} ${layout.height}`}
-          width={layout.width * zooms[zoom]!}
-          height={layout.height * zooms[zoom]!}
+          width={layout.width * scale}
+          height={layout.height * scale}
           onClick={(event) => indexOf(event.target) >= 0 && onChoose(indexOf(event.target))}
           onKeyDown={move}
         >
           {layout.blocks.map((block) => (
             <rect class="block" x={block.x} y={block.y} width={block.width} height={block.height} rx={8} />
           ))}
-          {layout.edges.map((edge) => {
-            const version = versionAt(run.objects[edge.to]!, step);
-            return <path class={version && version.owner === edge.from ? "edge" : "edge absent"} d={edge.path} />;
+          {layout.edges.map(({ from, to, path }) => {
+            const isOwned = to.some((each) => versionAt(run.objects[each]!, step)?.owner === from);
+            return <path class={isOwned ? "edge" : "edge absent"} d={path} />;
           })}
           {run.objects.map((item, index) => {
             const version = versionAt(item, step);

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 
 import { diff, type Line } from "./diff.ts";
-import { before, clock, lookOf, versionAt, wordsFor, type Item, type Run } from "./run.ts";
+import { before, clock, lookOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
 import { Shape } from "./shape.tsx";
 import { Tabs } from "./tabs.tsx";
 import { toLines } from "./yaml.ts";
@@ -17,12 +17,18 @@ interface Props {
   children?: ComponentChildren;
 }
 
+/** printed leaves out what only the API server has a use for: it would change in each step. */
+function printed(version: Version | undefined): string[] {
+  if (!version?.object) return [];
+  const { resourceVersion: _, uid: __, ...metadata } = (version.object["metadata"] ?? {}) as KubeObject;
+  return toLines({ ...version.object, metadata });
+}
+
 function linesAt(item: Item, step: number): Line[] {
   const version = versionAt(item, step);
   if (!version) return [];
-  const now = version.object ? toLines(version.object) : [];
-  const previous = version.step === step ? before(item, version)?.object : version.object;
-  return previous && previous !== version.object ? diff(toLines(previous), now) : now.map((text) => ({ mark: " ", text }));
+  const previous = version.step === step ? before(item, version) : undefined;
+  return previous?.object ? diff(printed(previous), printed(version)) : printed(version).map((text) => ({ mark: " ", text }));
 }
 
 function Yaml({ item, step }: { item: Item; step: number }) {

@@ -2,13 +2,14 @@
 // show stands in the list of events and in the graph, too, which is why they are one picture to a
 // screen reader.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 
 import { conditionsOf, lookOf, wordsFor, type Item, type Run } from "./run.ts";
+import { useSize } from "./size.ts";
 
 const height = 20;
-/** thumb is the width of the slider's thumb, whose middle stands over the step. */
-export const thumb = 16;
+const thumb = 16; // the width of the slider's, whose middle stands over the step
+const tail = 36; // what the last step takes, right of the slider
 
 interface Bar {
   from: number;
@@ -55,7 +56,8 @@ function conditionLanes(item: Item, object: number, end: number): Lane[] {
     marks: [],
     bars: barsOf(item, end, (index) => {
       const condition = conditionsOf(item.versions[index]).find((c) => c.type === type);
-      return condition && { look: `is-${condition.status.toLowerCase()}`, words: `${type}=${condition.status} ${condition.reason}` };
+      const look = condition?.status === "True" ? (type === "Ready" ? "ready" : "is-true") : "is-false";
+      return condition && { look, words: `${type}=${condition.status} ${condition.reason}` };
     }),
   }));
 }
@@ -83,21 +85,9 @@ export function lanesOf(run: Run): Lane[] {
   });
 }
 
-/** xOf returns where a step begins, in a picture as wide as the slider. */
-export function xOf(step: number, steps: number, width: number): number {
-  return thumb / 2 + (steps > 1 ? ((step - 1) / (steps - 1)) * (width - thumb) : 0);
-}
-
-function useWidth() {
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(600);
-  useEffect(() => {
-    if (!ref.current) return;
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
-    observer.observe(ref.current);
-    return () => observer.disconnect();
-  }, []);
-  return { ref, width };
+/** xOf returns where a step begins: below the slider's thumb. */
+function xOf(step: number, steps: number, width: number): number {
+  return thumb / 2 + (steps > 1 ? ((step - 1) / (steps - 1)) * (width - thumb - tail) : 0);
 }
 
 interface Props {
@@ -109,30 +99,22 @@ interface Props {
 }
 
 export function Lanes({ run, step, chosen, onStep, onChoose }: Props) {
-  const { ref, width } = useWidth();
+  const ref = useRef<HTMLDivElement>(null);
+  const { width } = useSize(ref);
   const lanes = useMemo(() => lanesOf(run), [run]);
   const steps = run.steps.length;
   const picture = useMemo(() => <Picture {...{ lanes, steps, width, chosen }} />, [lanes, steps, width, chosen]);
+  const labels = useMemo(() => <Labels {...{ lanes, chosen, onChoose }} />, [lanes, chosen, onChoose]);
   const click = (event: MouseEvent) => {
     const bounds = ref.current?.querySelector(".tracks")?.getBoundingClientRect();
     if (!bounds) return;
     const lane = lanes[Math.floor((event.clientY - bounds.top) / height)];
     if (lane) onChoose(lane.object);
-    onStep(Math.max(1, Math.min(steps, Math.round(((event.clientX - bounds.left - thumb / 2) / (width - thumb)) * (steps - 1)) + 1)));
+    onStep(Math.max(1, Math.min(steps, Math.round(((event.clientX - bounds.left - thumb / 2) / (width - thumb - tail)) * (steps - 1)) + 1)));
   };
   return (
     <div class="lanes">
-      <ul class="labels" aria-hidden="true">
-        {lanes.map((lane) => (
-          <li
-            class={`${lane.isCondition ? "condition" : ""}${lane.object === chosen ? " chosen" : ""}`}
-            title={lane.label}
-            onClick={() => onChoose(lane.object)}
-          >
-            {lane.label}
-          </li>
-        ))}
-      </ul>
+      {labels}
       <div ref={ref} class="track" onClick={click}>
         {picture}
         <svg class="cursor" width={width} height={lanes.length * height} aria-hidden="true">
@@ -143,8 +125,24 @@ export function Lanes({ run, step, chosen, onStep, onChoose }: Props) {
   );
 }
 
+function Labels({ lanes, chosen, onChoose }: { lanes: Lane[]; chosen: number; onChoose: Props["onChoose"] }) {
+  return (
+    <ul class="labels" aria-hidden="true">
+      {lanes.map((lane) => (
+        <li
+          class={`${lane.isCondition ? "condition" : ""}${lane.object === chosen ? " chosen" : ""}`}
+          title={lane.label}
+          onClick={() => onChoose(lane.object)}
+        >
+          {lane.label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Picture({ lanes, steps, width, chosen }: { lanes: Lane[]; steps: number; width: number; chosen: number }) {
-  const isWide = steps < 2 || (width - thumb) / (steps - 1) >= 9;
+  const isWide = steps < 2 || (width - thumb - tail) / (steps - 1) >= 9;
   return (
     <svg class="tracks" role="img" aria-label="Lanes of the run; the list of events has the same in words" width={width} height={lanes.length * height}>
       {lanes.map((lane, row) => (

@@ -7,7 +7,8 @@ export function outcomesOf(run: Run): { isGood: boolean; text: string }[] {
     const id = run.objects[outcome.object]?.id ?? "";
     if (outcome.failure) return { isGood: false, text: `${id}: ${outcome.failure}` };
     const state = outcome.ready === "True" ? "Ready" : "not Ready";
-    return { isGood: outcome.ready === "True", text: `${id} is ${state}: ${outcome.reason}${outcome.message ? `: ${outcome.message}` : ""}` };
+    const why = [outcome.reason, outcome.message].filter((text) => text && text !== state);
+    return { isGood: outcome.ready === "True", text: [`${id} is ${state}`, ...why].join(": ") };
   });
   if (run.error && list.every((each) => each.isGood)) list.push({ isGood: false, text: run.error });
   return list;
@@ -21,7 +22,7 @@ export function Outcomes({ run }: { run: Run }) {
           <svg width="16" height="16" viewBox="-10 -10 20 20" aria-hidden="true">
             <Shape look={each.isGood ? "ready" : "failing"} x={0} y={0} />
           </svg>
-          {each.text}
+          <span title={each.text}>{each.text}</span>
         </li>
       ))}
     </ul>

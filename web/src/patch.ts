@@ -19,6 +19,11 @@ export function parseValue(text: string): Value {
   }
 }
 
+/** typed returns what parseValue reads as a value. */
+export function typed(value: Value): string {
+  return typeof value === "string" && parseValue(value) === value ? value : JSON.stringify(value);
+}
+
 function replaced(list: Value, path: Path, value: Value): Value {
   if (path.length === 0) return value;
   const [step, ...rest] = path as [string | number, ...Path];

@@ -42,7 +42,7 @@ function App() {
   const [chosen, setChosen] = useState("");
   const [status, setStatus] = useState("");
   const [samples, setSamples] = useState<api.Sample[]>([]);
-  const [schemas, setSchemas] = useState<api.Schemas>({ kinds: [], strangers: [] });
+  const [schemas, setSchemas] = useState<api.Schemas>({ kinds: [], strangers: {} });
   const [goto, setGoto] = useState<{ line: number }>();
   const kinds = useRef(schemas.kinds);
   kinds.current = schemas.kinds;
@@ -149,7 +149,7 @@ function App() {
             <option value="server-side-apply">server-side</option>
           </select>
         </label>
-        <Save scenario={scenario} step={step} onTell={setStatus} />
+        <Save scenario={scenario} step={step} isPlayed={!isStale} onTell={setStatus} />
         <p class="status" role="status">
           {status}
         </p>

@@ -6,7 +6,7 @@ import { useState } from "preact/hooks";
 import { Graph } from "./graph.tsx";
 import { Inspector } from "./inspector.tsx";
 import { Outcomes } from "./outcomes.tsx";
-import type { Run, Scenario } from "./run.ts";
+import { filled, type Run, type Scenario } from "./run.ts";
 import { Timeline } from "./timeline.tsx";
 import "./player.css";
 
@@ -31,5 +31,5 @@ function Player({ scenario, run }: { scenario: Scenario; run: Run }) {
   );
 }
 
-const data = JSON.parse(document.getElementById("run")?.textContent ?? "") as { scenario: Scenario; run: Run };
-render(<Player {...data} />, document.getElementById("app")!);
+const data = JSON.parse(document.getElementById("run")?.textContent ?? "") as { scenario: Scenario; run: Partial<Run> };
+render(<Player scenario={data.scenario} run={filled(data.run)} />, document.getElementById("app")!);

@@ -91,6 +91,12 @@ export interface Scenario {
 
 export const noRun: Run = { error: "", transcript: "", problems: [], outcomes: [], steps: [], objects: [] };
 
+/** filled returns a run as it was sent, with the lists that were left out for having nothing. */
+export function filled(sent: Partial<Run>): Run {
+  const run = { ...noRun, ...sent };
+  return { ...run, steps: run.steps.map((step) => ({ ...step, lines: step.lines ?? [], events: step.events ?? [] })) };
+}
+
 /** versionAt returns the version that holds after a step, or undefined before the first. */
 export function versionAt(item: Item, step: number): Version | undefined {
   const { versions } = item;

@@ -20,10 +20,11 @@ export function download(name: string, content: string, type = "text/plain"): vo
 interface Props {
   scenario: Scenario;
   step: number;
+  isPlayed: boolean;
   onTell: (text: string) => void;
 }
 
-export function Save({ scenario, step, onTell }: Props) {
+export function Save({ scenario, step, isPlayed, onTell }: Props) {
   const [open, setOpen] = useState<"" | "share" | "save">("");
   const close = () => setOpen("");
   return (
@@ -31,7 +32,7 @@ export function Save({ scenario, step, onTell }: Props) {
       <button type="button" onClick={() => setOpen("share")}>
         Share…
       </button>
-      <button type="button" onClick={() => setOpen("save")}>
+      <button type="button" disabled={!isPlayed} onClick={() => setOpen("save")}>
         Save…
       </button>
       {open === "share" && <Share {...{ scenario, onTell }} onClose={close} />}
@@ -68,6 +69,11 @@ function Share({ scenario, onTell, onClose }: { scenario: Scenario; onTell: Prop
           <input readOnly value={link} onFocus={(event) => event.currentTarget.select()} />
         </label>
       )}
+      {link && scenario.files.some((file) => /^kind:\s*["']?Secret\b/m.test(file.text)) && (
+        <p class="problem error" role="alert">
+          The link has the values of the Secrets in the files.
+        </p>
+      )}
       <div class="row">
         {link && (
           <button type="button" class="main" onClick={() => copy().catch(() => onTell("The browser does not let the page copy: copy the link by hand."))}>
@@ -82,7 +88,7 @@ function Share({ scenario, onTell, onClose }: { scenario: Scenario; onTell: Prop
   );
 }
 
-function Files({ scenario, step, onTell, onClose }: Props & { onClose: () => void }) {
+function Files({ scenario, step, onTell, onClose }: Omit<Props, "isPlayed"> & { onClose: () => void }) {
   const [cases, setCases] = useState<api.GoldenCase[]>([]);
   const name = scenario.files[0]?.name.replace(/\.[^.]*$/, "") || "play";
   useEffect(() => {

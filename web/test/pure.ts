@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { diff } from "../src/diff.ts";
-import { layoutOf } from "../src/layout.ts";
-import { leavesOf, parsePath, parseValue, patchFor } from "../src/patch.ts";
+import { layoutOf, type Box } from "../src/layout.ts";
+import { leavesOf, parsePath, parseValue, patchFor, typed } from "../src/patch.ts";
 import { clock, versionAt, type Item } from "../src/run.ts";
 import { fragmentOf, scenarioIn } from "../src/share.ts";
 import { toLines } from "../src/yaml.ts";
@@ -55,6 +55,11 @@ test("a patch sets one field, and has lists whole", () => {
   assert.deepEqual(parsePath('spec["x.y"].z'), ["spec", "x.y", "z"]);
 });
 
+test("what is typed is read back", () => {
+  for (const value of ["34%", "8080", "true", "", 'say "no"', 3, null, ["a"]]) assert.deepEqual(parseValue(typed(value)), value);
+  assert.equal(typed("34%"), "34%");
+});
+
 test("a link holds a scenario", async () => {
   const scenario = { apply: "server-side-apply", files: [{ name: "ä.yaml", text: "kind: PodSet\n".repeat(200) }], actions: [{ at: 3, action: "fail Pod/a" }] };
   const fragment = await fragmentOf(scenario);
@@ -77,16 +82,18 @@ test("a version holds until the next", () => {
   assert.equal(versionAt(pod, 9)?.step, 5);
 });
 
-test("owners stand left of what they own, and nothing overlaps", () => {
-  for (const pods of [3, 300]) {
+test("owners stand before what they own, and nothing overlaps", () => {
+  for (const [pods, direction] of [[3, "LR"], [3, "TB"], [300, "LR"], [300, "TB"]] as const) {
     const items = [item("PodSet/a", -1, 1), ...Array.from({ length: pods }, (_, index) => item(`Pod/a-${index}`, 0, 2)), item("Service/other", -1, 1)];
-    const { boxes, width, height } = layoutOf(items);
+    const { boxes, width, height } = layoutOf(items, direction, 700);
     assert.equal(boxes.filter(Boolean).length, pods + 2);
     boxes.forEach((a, i) => {
       assert.ok(a.x >= 0 && a.y >= 0 && a.x + a.width <= width && a.y + a.height <= height);
       boxes.slice(i + 1).forEach((b) => assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y));
     });
-    assert.ok(boxes[0]!.x + boxes[0]!.width < boxes[1]!.x);
+    const [owner, first, second] = boxes as [Box, Box, Box];
+    assert.ok(direction === "LR" ? owner.x + owner.width < first.x : owner.y + owner.height < first.y);
+    assert.ok(first.x < second.x || first.y < second.y, "they keep their order");
   }
 });
 
