@@ -37,7 +37,7 @@ function stateOf(props: Props, changed: (text: string) => void): EditorState {
     doc: props.text,
     extensions: [
       EditorView.cspNonce.of(props.nonce),
-      EditorView.contentAttributes.of({ "aria-label": props.label, spellcheck: "false", autocapitalize: "off" }),
+      EditorView.contentAttributes.of({ "aria-label": props.label, tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
       lineNumbers(),
       history(),
       yaml(),

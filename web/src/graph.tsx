@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 
-import { layoutOf, type Box, type Layout } from "./layout.ts";
+import { layoutOf, node, type Box, type Layout } from "./layout.ts";
 import { lookOf, versionAt, wordsFor, type Item, type Look, type Run, type Version } from "./run.ts";
 import { useSize } from "./size.ts";
 import { Shape } from "./shape.tsx";
@@ -17,14 +17,16 @@ interface NodeProps {
   isEntry: boolean;
 }
 
-/** shortened keeps both ends of a name, for a Pod's last letters tell it from its siblings. */
+/** shortened keeps the end of a name, from a dash on: it tells a Pod from its siblings. */
 function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const tail = Math.floor((most - 1) * 0.4);
-  return text.slice(0, most - 1 - tail) + "…" + text.slice(text.length - tail);
+  const tail = text.slice(Math.max(0, text.length - most + 1));
+  return text.length > most ? "…" + tail.slice(Math.max(0, tail.indexOf("-"))) : text;
 }
 
-const cut = (text: string, most: number) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+/** cut keeps the words at the beginning. What is seen is thus a part of what a screen reader says. */
+function cut(text: string, most: number): string {
+  return text.length > most ? text.slice(0, text.lastIndexOf(" ", most - 1)) + "…" : text;
+}
 
 /** Node is drawn again only if something of it has changed: there may be hundreds. */
 function Node(props: NodeProps) {
@@ -35,24 +37,30 @@ function drawn({ item, index, box, version, isNew, isChosen, isEntry }: NodeProp
   const look = lookOf(version);
   const words = wordsFor(version);
   const room = box.width - 38; // pixels
+  const middle = box.height / 2;
+  const isCell = box.height < node.height; // of a block, which is of one kind
   return (
     <g
       class={`node ${look} ${item.role}${isNew ? " new" : ""}`}
       transform={`translate(${box.x} ${box.y})`}
       role="button"
-      tabIndex={isEntry ? 0 : -1}
+      tabindex={isEntry ? 0 : -1}
       data-index={index}
       aria-pressed={isChosen}
-      aria-label={`${item.kind} ${item.name}, ${words}${isNew ? ", changed in this step" : ""}`}
+      aria-label={`${isCell ? `${item.kind} ${item.name}` : `${item.name} ${item.kind}`} ${words}${isNew ? ", changed in this step" : ""}`}
     >
-      <title>{`${item.id}: ${words}`}</title>
       <rect width={box.width} height={box.height} rx={6} />
-      <Shape look={look} x={17} y={box.height / 2} />
-      <text class="name" x={33} y={box.height / 2 - 4}>
-        {shortened(item.name, Math.floor(room / 8))}
-      </text>
-      <text class="words" x={33} y={box.height / 2 + 12}>
-        {cut(`${item.kind} · ${words}`, Math.floor(room / 6.3))}
+      <Shape look={look} x={17} y={middle} />
+      <text class="name" x={33} y={middle + (isCell ? -3 : 5)}>
+        {shortened(item.name, Math.floor(room / 7.8))}
+      </text>{" "}
+      {isCell || (
+        <text class="kind" x={33} y={17}>
+          {item.kind}
+        </text>
+      )}{" "}
+      <text class="words" x={33} y={middle + (isCell ? 12 : 20)}>
+        {cut(words, Math.floor(room / 6.2))}
       </text>
       {isNew && <circle class="dot" cx={box.width - 3} cy={3} r={5} />}
     </g>

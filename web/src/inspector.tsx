@@ -1,7 +1,7 @@
 // The chosen object at the shown step: its YAML with the lines that the step changed, and its history.
 
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { diff, type Line } from "./diff.ts";
 import { before, clock, lookOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
@@ -32,10 +32,17 @@ function linesAt(item: Item, step: number): Line[] {
 }
 
 function Yaml({ item, step }: { item: Item; step: number }) {
-  const lines = useMemo(() => linesAt(item, step), [item, versionAt(item, step), versionAt(item, step)?.step === step]);
+  const version = versionAt(item, step);
+  const lines = useMemo(() => linesAt(item, step), [item, version, version?.step === step]);
+  const text = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    const changed = text.current?.querySelector<HTMLElement>(".added, .removed");
+    const panel = text.current?.closest(".panel");
+    if (changed && panel) panel.scrollTop += changed.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 3;
+  }, [lines]);
   if (lines.length === 0) return <p class="empty">{item.id} does not exist at this step.</p>;
   return (
-    <pre class="yaml">
+    <pre class="yaml" ref={text}>
       {lines.map((line) => (
         <div class={line.mark === "+" ? "added" : line.mark === "-" ? "removed" : ""}>
           <span class="sign">{line.mark}</span>

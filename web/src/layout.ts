@@ -31,8 +31,9 @@ export interface Layout {
   edges: Edge[];
 }
 
-const node = { width: 188, height: 46 };
-const cell = { width: 148, height: 40 };
+/** node is the size of an object that stands alone. */
+export const node = { width: 168, height: 56 };
+const cell = { width: 140, height: 40 };
 const gap = 6;
 const margin = 12;
 const blockFrom = 7; // siblings
