@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ asked for and nothing keeps changing.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
 	set := cmd.Flags()
-	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, yaml, or html for a file that shows it in a browser")
 	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
 	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
@@ -112,60 +113,93 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 
 		SkipValidation: !flags.validate,
 	})
-	text := report.Printer{Out: p.Out}
-	if flags.output != "text" {
-		text.Out = io.Discard
-	}
-	err = p.playRounds(world, rounds, flags, &text)
-	text.Steps(world)
-	if flags.output != "text" {
-		if err := printData(p.Out, flags.output, newTranscript(world, err)); err != nil {
-			return fmt.Errorf("printing the simulation: %w", err)
-		}
-	}
-	if err != nil {
+	played := &simulation{program: p, world: world, text: report.Printer{Out: p.Out}, validate: flags.validate, deleteAfter: flags.deleteAfter}
+	played.unknown = func(d document, fields []string) { p.warn(d, "", fields) }
+	if err := p.printPlayed(played, rounds, flags); err != nil {
 		return err
 	}
 	return verdict(world, len(faults) > 0)
 }
 
-// playRounds applies the documents round by round.
-func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *simulateFlags, text *report.Printer) error {
-	for _, round := range rounds {
+// printPlayed plays documents and prints what happens.
+func (p *program) printPlayed(played *simulation, rounds [][]document, flags *simulateFlags) error {
+	switch flags.output {
+	case "text":
+		return played.playRounds(rounds)
+	case "html":
+		return p.printHTML(played, rounds, flags)
+	}
+	played.text.Out = io.Discard
+	err := played.playRounds(rounds)
+	if err := printData(p.Out, flags.output, newTranscript(played.world, err)); err != nil {
+		return fmt.Errorf("printing the simulation: %w", err)
+	}
+	return err
+}
+
+// simulation is documents that are played in a world.
+type simulation struct {
+	*program
+
+	world                 *simulate.World
+	text                  report.Printer
+	validate, deleteAfter bool
+	// unknown is told the fields that the API server would drop.
+	unknown func(d document, fields []string)
+}
+
+// playRounds plays the documents round by round, and prints all steps.
+func (s *simulation) playRounds(rounds [][]document) error {
+	defer s.text.Steps(s.world)
+	for i, round := range rounds {
 		for _, d := range round {
-			if err := p.apply(world, d, flags.validate); err != nil {
+			if err := s.apply(d); err != nil {
 				return err
 			}
 		}
-		err := world.Play()
-		text.Outcomes(world)
+		play := s.world.PlayOn
+		if i == len(rounds)-1 {
+			play = s.world.Play
+		}
+		err := play()
+		s.text.Outcomes(s.world)
 		if err != nil {
 			return err
 		}
 	}
-	if !flags.deleteAfter {
+	if !s.deleteAfter {
 		return nil
 	}
-	world.DeleteParents()
-	return world.Play()
+	s.world.DeleteParents()
+	return s.world.Play()
 }
 
-// apply applies a document, and warns of fields that the API server would drop.
-func (p *program) apply(world *simulate.World, d document, validate bool) error {
-	if controller, err := p.controllerFor(d); err == nil && validate {
+// apply applies a document, and tells of fields that the API server would drop.
+func (s *simulation) apply(d document) error {
+	if controller, err := s.controllerFor(d); err == nil && s.validate {
 		definition, content, err := definitionOf(d, controller)
 		if err != nil {
 			return err
 		}
 		if definition != nil {
-			p.warn(d, "", definition.Complete(content))
+			s.unknown(d, definition.Complete(content))
 		}
 	}
-	if err := world.Apply(d.json); err != nil {
-		return d.refused(err)
+	if err := s.world.Apply(d.json); err != nil {
+		return refusal{d.refused(err), d, err}
 	}
 	return nil
 }
+
+// refusal is why a document was refused, as it is printed, and what the API server said.
+type refusal struct {
+	error
+	document document
+	cause    error
+}
+
+// Unwrap returns what is printed.
+func (r refusal) Unwrap() error { return r.error }
 
 // verdict returns an error unless all custom resources are Ready and all faults
 // have found an object.
@@ -191,8 +225,8 @@ func verdict(world *simulate.World, faults bool) error {
 
 // faults refuses what is out of range, and returns what goes wrong.
 func (f *simulateFlags) faults() ([]simulate.Fault, error) {
-	if err := checkOutput(f.output); err != nil {
-		return nil, err
+	if !slices.Contains([]string{"text", "json", "yaml", "html"}, f.output) {
+		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml or html", f.output)
 	}
 	if f.maxSteps < 1 || f.maxSteps > maxSteps {
 		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)
@@ -213,8 +247,8 @@ func (f *simulateFlags) faults() ([]simulate.Fault, error) {
 // rounds reads the files. A custom resource that occurs again starts the next
 // round.
 func (p *program) rounds(paths []string) ([][]document, error) {
-	rounds := [][]document{nil}
-	parents, length, seen := 0, 0, map[string]bool{}
+	var all []document
+	length := 0
 	for _, path := range paths {
 		list, err := p.readDocuments(path)
 		if err != nil {
@@ -224,23 +258,33 @@ func (p *program) rounds(paths []string) ([][]document, error) {
 			if length += len(d.json); length > documents.MaxBytes {
 				return nil, fmt.Errorf("%s: with it the files have more than %d MiB: simulate less at once", d.source, documents.MaxBytes>>20)
 			}
-			id, err := d.identity()
-			if err != nil {
-				return nil, err
-			}
-			if _, err := p.controllerFor(d); err == nil {
-				parents++
-			}
-			if seen[id] {
-				rounds = append(rounds, nil)
-				seen = map[string]bool{}
-			}
-			seen[id] = true
-			rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
 		}
+		all = append(all, list...)
+	}
+	return p.inRounds(all, strings.Join(paths, ", "))
+}
+
+// inRounds returns documents of some files in rounds.
+func (p *program) inRounds(all []document, files string) ([][]document, error) {
+	rounds := [][]document{nil}
+	parents, seen := 0, map[string]bool{}
+	for _, d := range all {
+		id, err := d.identity()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := p.controllerFor(d); err == nil {
+			parents++
+		}
+		if seen[id] {
+			rounds = append(rounds, nil)
+			seen = map[string]bool{}
+		}
+		seen[id] = true
+		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
 	}
 	if parents == 0 {
-		return nil, fmt.Errorf("%s: there is no custom resource of a kind that %s knows", strings.Join(paths, ", "), p.Name())
+		return nil, fmt.Errorf("%s: there is no custom resource of a kind that %s knows", files, p.Name())
 	}
 	return rounds, nil
 }

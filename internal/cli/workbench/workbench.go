@@ -26,7 +26,7 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 func newCommands(shared *cli.Program) []*cobra.Command {
 	p := &program{shared}
 	return []*cobra.Command{
-		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p),
+		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p), newPlayCommand(p),
 		newManifestsCommand(p), newGenerateCommand(p), newNewCommand(p),
 	}
 }
