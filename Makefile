@@ -81,6 +81,7 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/operetta, and bin/operetta-server, which is the one that the image has
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/ ./cmd/...
+	@cp deploy/kubectl-operetta bin/
 
 .PHONY: image
 image: ## Build the container image for this machine's platform (needs Docker)
@@ -303,10 +304,11 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd release && $(GO) mod tidy -diff
 
 .PHONY: golden
-golden: ## Rewrite the expected outputs below testdata; read the diff
+golden: ## Rewrite the expected outputs below testdata and the pictures of docs/; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	@git --no-pager diff --stat -- testdata examples/testdata
+	$(GO) test ./internal/cli/workbench -run '^TestPicturesOfTheDocs$$' -update
+	@git --no-pager diff --stat -- testdata examples/testdata docs/images
 
 .PHONY: clean
 clean: ## Remove what was built here

@@ -18,11 +18,13 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Exit codes.
+// Exit codes. The last two are those of commands that compare: they have done their work.
 const (
-	ExitDone   = 0
-	ExitFailed = 1
-	ExitUsage  = 2
+	ExitDone    = 0
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitChanges = 3
+	ExitRefused = 4
 )
 
 // Streams are the standard streams.
@@ -58,6 +60,24 @@ type usageError struct{ error }
 
 // Usagef returns an error about a wrong use of the command line.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// ExitError is an error with an exit code of its own. Without an error nothing is printed: the
+// output has said it.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+// Error returns the error, or nothing.
+func (e ExitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the error.
+func (e ExitError) Unwrap() error { return e.Err }
 
 // LinesError is an error that is printed in several lines, as kubectl does.
 type LinesError []string
@@ -98,6 +118,12 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 		fmt.Fprintf(streams.Err, "%s: %s (see %s --help)\n", name, printable.Line(err.Error(), MaxMessage), cmd.CommandPath())
 		return ExitUsage
 	}
+	exit, hasCode := errors.AsType[ExitError](err)
+	if !hasCode {
+		exit.Code = ExitFailed
+	} else if exit.Err == nil {
+		return exit.Code
+	}
 	lines, ok := errors.AsType[LinesError](err)
 	if !ok {
 		lines = LinesError{err.Error()}
@@ -106,7 +132,7 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 	for _, line := range lines {
 		fmt.Fprintln(streams.Err, printable.Line(line, MaxMessage))
 	}
-	return ExitFailed
+	return exit.Code
 }
 
 // declarations returns the operators as a command reads them. The CRDs that the program carries

@@ -152,12 +152,10 @@ type Difference struct{ Path, Before, After string }
 // Differences returns how two objects differ, except for their status, in the order of the paths.
 // It has no values of Secrets.
 func Differences(before, after Object) []Difference {
-	was, is := maps.Clone(before.Object), maps.Clone(after.Object)
-	for _, content := range []map[string]any{was, is} {
-		delete(content, "metadata")
-		delete(content, "status")
-	}
-	metadata := difference(nil, "metadata", visibleMetadata(before), visibleMetadata(after))
+	was, is := Visible(before), Visible(after)
+	metadata := difference(nil, "metadata", was["metadata"], is["metadata"])
+	delete(was, "metadata")
+	delete(is, "metadata")
 	rest := difference(nil, "", was, is)
 	if after.GetKind() == "Secret" {
 		for i := range rest {
@@ -167,6 +165,15 @@ func Differences(before, after Object) []Difference {
 		}
 	}
 	return append(metadata, rest...)
+}
+
+// Visible returns what of an object is told: all but its status, and the metadata that changes with
+// every write.
+func Visible(object Object) map[string]any {
+	visible := maps.Clone(object.Object)
+	delete(visible, "status")
+	visible["metadata"] = visibleMetadata(object)
+	return visible
 }
 
 // Hidden stands for the values of Secrets.
@@ -191,7 +198,7 @@ func difference(list []Difference, path string, before, after any) []Difference 
 	oldList, oldIsList := before.([]any)
 	nowList, nowIsList := after.([]any)
 	if oldIsList && nowIsList {
-		if key := keyOf(oldList, nowList); key != "" {
+		if key := ListKey(oldList, nowList); key != "" {
 			before, after := composite.ItemsByKey(key, oldList), composite.ItemsByKey(key, nowList)
 			for _, name := range keysOf(before, after) {
 				list = difference(list, path+"["+name+"]", before[name], after[name])
@@ -199,11 +206,13 @@ func difference(list []Difference, path string, before, after any) []Difference 
 			return list
 		}
 	}
-	was, is := around(whole(before), whole(after))
+	was, is := Shorten(before, after)
 	return append(list, Difference{path, was, is})
 }
 
-func keyOf(old, now []any) string {
+// ListKey returns the member by which the items of two lists are told apart, or "" where they are
+// compared as a whole.
+func ListKey(old, now []any) string {
 	key := composite.MergeKey(old, now)
 	if isTyped(old) && isTyped(now) {
 		key = "type"
@@ -245,9 +254,10 @@ func whole(value any) string {
 	return string(text)
 }
 
-func around(before, after string) (was, is string) {
+// Shorten returns two values in one short line each: what is around the first difference.
+func Shorten(before, after any) (was, is string) {
 	const most, context = 60, 20
-	old, now := []rune(before), []rune(after)
+	old, now := []rune(whole(before)), []rune(whole(after))
 	same := 0
 	for same < min(len(old), len(now)) && old[same] == now[same] {
 		same++

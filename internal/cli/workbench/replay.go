@@ -31,7 +31,8 @@ asks this build the same, and tells what it answers differently: which children
 would come or go, and which fields would change, each change once with the number
 of cases that have it and one of them as an example.
 
-The exit code is 0 when nothing would change, and 1 when anything would.`,
+The exit code is 0 when nothing would change, 3 when anything would, 1 when it has failed
+and 2 for a wrong use.`,
 		Example: `  operetta serve --record /var/recordings       the build that runs now
   operetta replay /var/recordings               the build that shall run next`,
 		Args: cli.Exactly(1, "one folder"),
@@ -96,7 +97,7 @@ func (p *program) replay(dir, output string) error {
 		return err
 	}
 	if report.Changed > 0 {
-		return fmt.Errorf("%d of %d cases have another answer", report.Changed, report.Cases)
+		return cli.ExitError{Code: cli.ExitChanges, Err: fmt.Errorf("%d of %d cases have another answer", report.Changed, report.Cases)}
 	}
 	return nil
 }

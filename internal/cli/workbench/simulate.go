@@ -2,7 +2,6 @@ package workbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/picture"
 	"github.com/operetta-dev/operetta/internal/report"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
@@ -59,7 +59,7 @@ asked for and nothing keeps changing.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
 	set := cmd.Flags()
-	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, yaml, or html for a file that shows it in a browser")
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, yaml, svg for a picture, or html for a file to play through in a browser")
 	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
 	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
@@ -130,103 +130,25 @@ func (p *program) printPlayed(played *simulation, rounds [][]document, flags *si
 		return p.printHTML(played, rounds, flags)
 	}
 	played.text.Out = io.Discard
-	err := played.playRounds(rounds)
-	if err := printData(p.Out, flags.output, newTranscript(played.world, err)); err != nil {
+	failure := played.playRounds(rounds)
+	if err := p.printWorld(flags.output, played.world, failure); err != nil {
 		return fmt.Errorf("printing the simulation: %w", err)
 	}
-	return err
+	return failure
 }
 
-// simulation is documents that are played in a world.
-type simulation struct {
-	*program
-
-	world                 *simulate.World
-	text                  report.Printer
-	validate, deleteAfter bool
-	// unknown is told the fields that the API server would drop.
-	unknown func(d document, fields []string)
-}
-
-// playRounds plays the documents round by round, and prints all steps.
-func (s *simulation) playRounds(rounds [][]document) error {
-	defer s.text.Steps(s.world)
-	for i, round := range rounds {
-		for _, d := range round {
-			if err := s.apply(d); err != nil {
-				return err
-			}
-		}
-		play := s.world.PlayOn
-		if i == len(rounds)-1 {
-			play = s.world.Play
-		}
-		err := play()
-		s.text.Outcomes(s.world)
-		if err != nil {
-			return err
-		}
+// printWorld prints what has happened.
+func (p *program) printWorld(output string, world *simulate.World, failure error) error {
+	if output == "svg" {
+		return picture.Write(p.Out, world)
 	}
-	if !s.deleteAfter {
-		return nil
-	}
-	s.world.DeleteParents()
-	return s.world.Play()
-}
-
-// apply applies a document, and tells of fields that the API server would drop.
-func (s *simulation) apply(d document) error {
-	if controller, err := s.controllerFor(d); err == nil && s.validate {
-		definition, content, err := definitionOf(d, controller)
-		if err != nil {
-			return err
-		}
-		if definition != nil {
-			s.unknown(d, definition.Complete(content))
-		}
-	}
-	if err := s.world.Apply(d.json); err != nil {
-		return refusal{d.refused(err), d, err}
-	}
-	return nil
-}
-
-// refusal is why a document was refused, as it is printed, and what the API server said.
-type refusal struct {
-	error
-	document document
-	cause    error
-}
-
-// Unwrap returns what is printed.
-func (r refusal) Unwrap() error { return r.error }
-
-// verdict returns an error unless all custom resources are Ready and all faults
-// have found an object.
-func verdict(world *simulate.World, faults bool) error {
-	if unmet := world.UnmetFaults(); len(unmet) > 0 {
-		return fmt.Errorf("fault target not found: %s: name an object that exists in the simulation", strings.Join(unmet, ", "))
-	}
-	var unready []string
-	for _, outcome := range world.Outcomes() {
-		name := outcome.Parent.GetKind() + " " + simulate.RefOf(outcome.Parent).Key()
-		switch {
-		case outcome.Failure != "":
-			unready = append(unready, name+": "+outcome.Failure)
-		case outcome.Ready != "True" && !faults:
-			unready = append(unready, name+" is not Ready: "+outcome.Reason+": "+outcome.Message)
-		}
-	}
-	if len(unready) > 0 {
-		return errors.New(strings.Join(unready, "; "))
-	}
-	return nil
+	return printData(p.Out, output, newTranscript(world, failure))
 }
 
 // faults refuses what is out of range, and returns what goes wrong.
 func (f *simulateFlags) faults() ([]simulate.Fault, error) {
-	if !slices.Contains([]string{"text", "json", "yaml", "html"}, f.output) {
-		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml or html", f.output)
+	if !slices.Contains([]string{"text", "json", "yaml", "svg", "html"}, f.output) {
+		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml, svg or html", f.output)
 	}
 	if f.maxSteps < 1 || f.maxSteps > maxSteps {
 		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)

@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-const applier = "metacontroller"
+// Applier is Metacontroller's name in managedFields, unless it has a flag for another.
+const Applier = "metacontroller"
 
 var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"),
 	fieldpath.MakePathOrDie("metadata", "name"), fieldpath.MakePathOrDie("metadata", "namespace"))
@@ -85,7 +86,7 @@ func appliedEntry(apiVersion string, fields *fieldpath.Set) (any, error) {
 		return nil, err
 	}
 	return map[string]any{
-		"manager": applier, "operation": "Apply", "apiVersion": apiVersion, "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
+		"manager": Applier, "operation": "Apply", "apiVersion": apiVersion, "fieldsType": "FieldsV1", "fieldsV1": fieldsV1,
 	}, nil
 }
 
@@ -95,12 +96,12 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 		return nil, err
 	}
 	version := fieldpath.APIVersion(s.object.GetAPIVersion())
-	managers := fieldpath.ManagedFields{}
+	managers := s.others.Copy()
 	if s.applied != nil {
-		managers[applier] = fieldpath.NewVersionedSet(s.applied, version, true)
+		managers[Applier] = fieldpath.NewVersionedSet(s.applied, version, true)
 	}
 	updater := (&merge.UpdaterBuilder{Converter: oneVersion{}}).BuildUpdater()
-	merged, _, err := updater.Apply(live, config, version, managers, applier, true)
+	merged, _, err := updater.Apply(live, config, version, managers, Applier, true)
 	if err != nil {
 		return nil, err
 	}

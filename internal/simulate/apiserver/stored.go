@@ -17,6 +17,8 @@ type stored struct {
 	// applied are the fields of server-side apply that nobody else has written since.
 	applied *fieldpath.Set
 	config  *Configuration // that was applied last, unless the applier has written since
+	// others are the fields of other managers, of an object that was loaded.
+	others fieldpath.ManagedFields
 }
 
 type encoded struct {

@@ -195,6 +195,7 @@ func (s *Server) put(by Actor, ref Ref, object, old Object) {
 	written := newStored(object, s.objects[ref])
 	if old != nil {
 		written.applied = s.objects[ref].stillApplied(by, object)
+		written.others = s.objects[ref].others
 		if by != ByHook {
 			written.config = s.objects[ref].config
 		}

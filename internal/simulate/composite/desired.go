@@ -36,6 +36,13 @@ func (m *Memory) Kinds(controllers []metacontroller.Controller) *apiserver.Catal
 	return m.kinds
 }
 
+// Forget forgets the children of answers, which a simulation that does not come back to a custom
+// resource needs no more.
+func (m *Memory) Forget() {
+	clear(m.desired)
+	clear(m.applied)
+}
+
 type answered struct {
 	owner apiserver.Ref
 	uid   types.UID
@@ -85,8 +92,7 @@ func (m *Metacontroller) child(text json.RawMessage, parent apiserver.Object) (*
 		d.merged = without.Object
 	}
 	if len(m.memory.desired) >= mostDesired {
-		clear(m.memory.desired)
-		clear(m.memory.applied)
+		m.memory.Forget()
 	}
 	m.memory.desired[answered{owner, uid, string(text)}] = d
 	m.memory.applied[d.lastApplied] = object.Object

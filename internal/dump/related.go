@@ -1,0 +1,57 @@
+package dump
+
+import (
+	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// loadRelated puts what the rules of a customize hook may select into the cluster: the rules
+// themselves are applied there, as Metacontroller does. What is wrong with them is told there, too.
+func (s *syncer) loadRelated(answer []byte) {
+	var selected struct {
+		Rules []*metacontroller.Rule `json:"relatedResources"`
+	}
+	if json.Unmarshal(answer, &selected) != nil {
+		return
+	}
+	for _, rule := range selected.Rules {
+		if rule == nil {
+			continue
+		}
+		k, isKnown := s.request.Server.Resource(rule.APIVersion, rule.Resource)
+		selector, err := selectorOf(rule.LabelSelector)
+		if !isKnown || err != nil {
+			continue
+		}
+		if r := s.request; !s.dump.Sees(k.APIVersion, k.Kind) && !slices.Contains(r.Unread, k.Resource) {
+			r.Unread = append(r.Unread, k.Resource)
+		}
+		if rule.NamespaceSelector != nil {
+			s.loadKind(metacontroller.Namespace, nil, labels.Everything())
+		}
+		s.loadKind(k.Resource, rule, selector)
+	}
+}
+
+// loadKind loads the objects of a kind that a rule may select.
+func (s *syncer) loadKind(kind metacontroller.Resource, rule *metacontroller.Rule, selector labels.Selector) {
+	for _, ref := range s.dump.Refs(kind.APIVersion, kind.Kind) {
+		isOutside := rule != nil && (rule.Namespace != "" && ref.Namespace != "" && ref.Namespace != rule.Namespace ||
+			len(rule.Names) > 0 && !slices.Contains(rule.Names, ref.Name))
+		if !isOutside && selector.Matches(s.dump.entries[ref].labels) {
+			s.load(ref)
+		}
+	}
+}
+
+func selectorOf(wanted *metav1.LabelSelector) (labels.Selector, error) {
+	if wanted == nil {
+		return labels.Everything(), nil
+	}
+	return metav1.LabelSelectorAsSelector(wanted)
+}
