@@ -27,7 +27,7 @@ import (
 // programs are the names under which distributions install the browser.
 var programs = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
-// browsers returns the browser's path, or skips the test.
+// browser returns its path, or skips the test.
 func browser(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -38,7 +38,7 @@ func browser(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skipf("none of %s is on the PATH: as root, make browser installs one", strings.Join(programs, ", "))
+	t.Skipf("none of %s is on the PATH: make page-tools installs one on Debian, as root", strings.Join(programs, ", "))
 	return ""
 }
 
@@ -169,6 +169,9 @@ func (p *tab) until(condition string) {
 		}
 	}
 }
+
+// played is whether the page shows the run of what is written.
+const played = `document.querySelector('main[aria-busy="false"]')`
 
 // status is what the live region tells.
 func (p *tab) status() string {

@@ -105,6 +105,29 @@ func TestKeysAreEnough(t *testing.T) {
 	p.until(`document.querySelector('[role="status"]').textContent.includes("4 of 4 Pods are ready")`)
 }
 
+// TestEveryButtonWorks does everything to every object of some samples, each to a fresh run.
+func TestEveryButtonWorks(t *testing.T) {
+	for _, sample := range []string{"modelbox", "build"} {
+		p := open(t, play(t, "deploy/samples/"+sample+".yaml"), desk)
+		p.until(played)
+		for object := range eval[int](p, `document.querySelectorAll("g.node").length`) {
+			eval[bool](p, fmt.Sprintf(`document.querySelector('g.node[data-index="%d"]').dispatchEvent(new MouseEvent("click", { bubbles: true }))`, object))
+			names := eval[[]string](p, `[...document.querySelectorAll(".actions button")].map((each) => each.textContent)`)
+			for _, name := range slices.DeleteFunc(names, func(name string) bool { return name == "Edit…" }) {
+				p.click(name)
+				p.until(`document.querySelector(".plan code")`)
+				p.until(played)
+				assert.Empty(t, eval[string](p, `document.querySelector(".problem")?.textContent ?? ""`), "%s: %s", sample, name)
+				assert.Contains(t, p.status(), "Played", "%s: %s", sample, name)
+				for eval[bool](p, `!!document.querySelector(".plan code")`) {
+					p.click("×")
+				}
+				p.until(played)
+			}
+		}
+	}
+}
+
 // answer returns what the page was answered last.
 func (p *tab) answer(path string) string {
 	p.Helper()
@@ -125,7 +148,7 @@ func (p *tab) answer(path string) string {
 func TestALinkReproducesTheRun(t *testing.T) {
 	url := play(t, podSet)
 	p := open(t, url, desk)
-	p.until(`document.querySelector('[role="status"]').textContent.startsWith("Played")`)
+	p.until(played)
 	p.do(chromedp.Click(chromedp.CSS(`g.node[aria-label^="cache-1 Pod"]`)))
 	p.until(`document.querySelector(".inspector h2")?.textContent === "Pod/cache-1"`)
 	p.click("Vanish")

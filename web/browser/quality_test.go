@@ -166,7 +166,7 @@ var update = flag.Bool("update", false, "write the picture of the README")
 
 func TestPicture(t *testing.T) {
 	p := open(t, play(t, "deploy/samples/modelbox.yaml"), look{1280, 760, "light"})
-	p.until(`document.querySelector('[role="status"]').textContent.startsWith("Played")`)
+	p.until(played)
 	p.do(chromedp.Click(chromedp.CSS(`g.node[aria-label*=" Pod "]`)))
 	p.do(chromedp.Focus(chromedp.CSS("input[type=range]")))
 	p.click("‹")

@@ -14,7 +14,8 @@ export function outcomesOf(run: Run): { isGood: boolean; text: string }[] {
   return list;
 }
 
-export function Outcomes({ run }: { run: Run }) {
+export function Outcomes({ run, step }: { run: Run; step: number }) {
+  const when = step < run.steps.length ? "In the end, " : "";
   return (
     <ul class="outcomes">
       {outcomesOf(run).map((each) => (
@@ -22,7 +23,7 @@ export function Outcomes({ run }: { run: Run }) {
           <svg width="16" height="16" viewBox="-10 -10 20 20" aria-hidden="true">
             <Shape look={each.isGood ? "ready" : "failing"} x={0} y={0} />
           </svg>
-          <span title={each.text}>{each.text}</span>
+          <span title={each.text}>{when + each.text}</span>
         </li>
       ))}
     </ul>

@@ -37,6 +37,7 @@ function App() {
   const [loaded, setLoaded] = useState(0); // counts what was opened: each is another document to the editor
   const [file, setFile] = useState(0);
   const [run, setRun] = useState<Run>(noRun);
+  const [played, setPlayed] = useState<Scenario>(); // what run, problems and status are about
   const [problems, setProblems] = useState<Problem[]>([]);
   const [step, setStep] = useState(1);
   const [chosen, setChosen] = useState("");
@@ -78,20 +79,26 @@ function App() {
     return () => removeEventListener("hashchange", changed);
   }, []);
 
-  const show = (played: Run, of: Scenario) => {
-    setProblems(played.problems);
-    setStatus(told(played, of));
-    if (played.steps.length === 0 && played.problems.some((p) => p.severity === "error")) return;
-    const steps = Math.max(1, played.steps.length);
+  const show = (answer: Run, of: Scenario) => {
+    setPlayed(of);
+    setProblems(answer.problems);
+    setStatus(told(answer, of));
+    if (answer.steps.length === 0 && answer.problems.some((p) => p.severity === "error")) return;
+    const steps = Math.max(1, answer.steps.length);
     setStep((now) => Math.min(steps, next.current ?? (atEnd.current ? steps : now)));
     next.current = undefined;
-    setRun(played);
+    setRun(answer);
   };
   useEffect(() => {
     if (!scenario) return;
     const timer = setTimeout(() => {
-      performance.mark("play:sent");
-      api.play(scenario).then((played) => played && show(played, scenario), fail);
+      api.play(scenario).then(
+        (answer) => answer && show(answer, scenario),
+        (error: Error) => {
+          setPlayed(scenario);
+          fail(error);
+        },
+      );
     }, pause);
     return () => clearTimeout(timer);
   }, [scenario]);
@@ -154,7 +161,7 @@ function App() {
           {status}
         </p>
       </header>
-      <main>
+      <main aria-busy={played !== scenario}>
         <section class="source" aria-label="Custom resources">
           {scenario.files.length > 1 && (
             <label class="files">
@@ -185,7 +192,7 @@ function App() {
           />
           <Plan actions={scenario.actions ?? []} problems={problems} step={step} onRemove={remove} onAct={act} />
         </section>
-        <Outcomes run={run} />
+        <Outcomes run={run} step={step} />
         <Graph {...shown} />
         <Timeline {...shown} />
         <Inspector {...shown}>{item && <Actions key={item.id} item={item} step={step} strangers={schemas.strangers} onAct={act} />}</Inspector>

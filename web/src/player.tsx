@@ -22,7 +22,7 @@ function Player({ scenario, run }: { scenario: Scenario; run: Run }) {
         <span class="note">played by operetta</span>
       </header>
       <main>
-        <Outcomes run={run} />
+        <Outcomes run={run} step={step} />
         <Graph {...shown} />
         <Timeline {...shown} />
         <Inspector {...shown} />
