@@ -166,7 +166,9 @@ func TestALinkReproducesTheRun(t *testing.T) {
 	assert.Equal(t, p.answer("/run"), other.answer("/run"))
 
 	none := open(t, url+"#s=damaged", desk)
-	assert.Contains(t, none.status(), "Played", "the start of the program is shown instead")
+	none.until(played)
+	assert.Contains(t, none.status(), "The link is damaged")
+	assert.Contains(t, none.status(), "Played")
 }
 
 func TestALongScenarioIsAFile(t *testing.T) {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { diff, type Line } from "./diff.ts";
-import { before, clock, lookOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
+import { before, clock, lookOf, verbOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
 import { Shape } from "./shape.tsx";
 import { Tabs } from "./tabs.tsx";
 import { toLines } from "./yaml.ts";
@@ -69,7 +69,7 @@ function History({ run, step, chosen, onStep }: Props) {
             {each.events.map((event) => (
               <>
                 <div class="what">
-                  {event.verb}
+                  {verbOf(event)}
                   {event.by ? ` by ${event.by}` : ""}
                   {event.detail ? `: ${event.detail}` : ""}
                 </div>

@@ -49,6 +49,7 @@ function App() {
   kinds.current = schemas.kinds;
   const next = useRef<number | undefined>(undefined); // the step to show when the next run is there
   const atEnd = useRef(true);
+  const notice = useRef(""); // to be told before how the next run ended
 
   const open = useCallback((opened: Scenario) => {
     setScenario(opened);
@@ -67,7 +68,7 @@ function App() {
       });
     fromLink()
       .catch((error: Error) => {
-        setStatus(`The link is damaged (${error.message}); this is the first sample.`);
+        notice.current = `The link is damaged (${error.message}): this is another run. `;
         return undefined;
       })
       .then(async (shared) => shared ?? open((await api.start()).scenario))
@@ -82,7 +83,8 @@ function App() {
   const show = (answer: Run, of: Scenario) => {
     setPlayed(of);
     setProblems(answer.problems);
-    setStatus(told(answer, of));
+    setStatus(notice.current + told(answer, of));
+    notice.current = "";
     if (answer.steps.length === 0 && answer.problems.some((p) => p.severity === "error")) return;
     const steps = Math.max(1, answer.steps.length);
     setStep((now) => Math.min(steps, next.current ?? (atEnd.current ? steps : now)));
@@ -125,7 +127,7 @@ function App() {
   const remove = (gone: number) => setScenario({ ...scenario, actions: (scenario.actions ?? []).filter((_, each) => each !== gone) });
   const type = (text: string) =>
     setScenario((now) => now && { ...now, files: now.files.map((each, number) => (number === file ? { ...each, text } : each)) });
-  const isStale = problems.some((problem) => problem.severity === "error" && problem.action === undefined);
+  const isStale = problems.some((problem) => problem.severity === "error");
   const item = run.objects[index];
   const shown = { run, step, chosen: index, onStep: move, onChoose: choose };
   return (

@@ -158,3 +158,8 @@ export function clock(seconds: number): string {
   const parts = [hours ? `${hours}h` : "", minutes ? `${minutes}m` : "", rest ? `${rest}s` : ""];
   return parts.join("") || "0s";
 }
+
+const verbs: Record<string, string> = { reported: "status changed", deleting: "is being deleted", struck: "fault" };
+
+/** verbOf says what happened, in words. */
+export const verbOf = (event: RunEvent) => verbs[event.verb] ?? event.verb;

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Lanes } from "./lanes.tsx";
-import { clock, type Run } from "./run.ts";
+import { clock, verbOf, type Run } from "./run.ts";
 import { Tabs } from "./tabs.tsx";
 
 interface Props {
@@ -19,7 +19,7 @@ const millisecondsAStep = 450;
 /** summary says in one line what a step is about. */
 function summary(run: Run, step: number): string {
   const now = run.steps[step - 1];
-  const first = now?.lines[0] ?? now?.events.map((e) => `${e.verb} ${run.objects[e.object ?? -1]?.id ?? e.detail ?? ""}`)[0] ?? "";
+  const first = now?.lines[0] ?? (now ? below(run, step - 1) : "");
   return first.replace(/\s+/g, " ");
 }
 
@@ -108,6 +108,6 @@ function Events({ run, step, onStep }: Props) {
 
 /** below says what happened in a step of which the transcript has no line. */
 function below(run: Run, index: number): string {
-  const names = run.steps[index]!.events.map((event) => `${run.objects[event.object ?? -1]?.id ?? event.detail ?? ""} ${event.verb}`);
+  const names = run.steps[index]!.events.map((event) => `${run.objects[event.object ?? -1]?.id ?? event.detail ?? ""} ${verbOf(event)}`);
   return names.slice(0, 3).join(", ") + (names.length > 3 ? `, and ${names.length - 3} more` : "");
 }
