@@ -42,6 +42,8 @@ var Rules = []Rule{
 
 	{File: "docs/myjob.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
 
+	{File: "docs/play.md", Command: "operetta play", Times: 2, Place: Nowhere, Reason: "it serves a page until it is interrupted; TestPlayServesUntilItIsInterrupted starts it"},
+
 	{File: "docs/podbuggertool.md", Command: "kubectl exec", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/podset.md", Command: "kubectl get podsets.apps.jicki.cn cache -o jsonpath", Varies: "it is shown while 5000 Pods are made"},
