@@ -28,10 +28,12 @@ export function choicesFor(item: Item, strangers: Record<string, KubeObject>, ex
   const choices: Choice[] = [
     { name: "Fail", hint: `${id} never becomes ready, or its Pods fail`, actions: [`fail ${id}`] },
     { name: "Hold", hint: `Pods of ${id} run, and become neither ready nor done`, actions: [`hold ${id}`] },
+    { name: "Flap", hint: `Pods of ${id} become not ready and ready again, twice`, actions: [`flap ${id}`] },
     { name: "Evict", hint: `its Pods are evicted, as by a node short of memory`, actions: [`evict ${id}`] },
     { name: "Vanish", hint: `${id} is deleted by hand, once`, actions: [`vanish ${id}`] },
     { name: "Quota", hint: `no more objects of kind ${kind} may be created`, actions: [`quota ${kind}`] },
   ];
+  if (kind === "Pod") choices.push({ name: "Drain", hint: `${id} is evicted, if its PodDisruptionBudgets allow it`, actions: [`drain ${id}`] });
   const stranger = strangers[kind];
   if (stranger) {
     const metadata = { ...(stranger["metadata"] as KubeObject), name: item.name, namespace: item.namespace };
@@ -42,7 +44,7 @@ export function choicesFor(item: Item, strangers: Record<string, KubeObject>, ex
   return choices;
 }
 
-const general = ["mend", "restart", "quota off", "wait 5m", "wait timer", "relist Pod", "drain Pod/", "metric ", "due CronJob/"];
+const general = ["mend", "restart", "quota off", "wait 5m", "wait timer", "relist Pod", "metric ", "due CronJob/"];
 
 interface Props {
   item: Item;
