@@ -26,9 +26,12 @@ func TestAnExportedFileAsksNobody(t *testing.T) {
 	head, body, _ := strings.Cut(page, "</head>")
 	require.Contains(t, head, "default-src 'none'")
 	require.NotContains(t, head, "unsafe")
-	for _, part := range []string{regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(head)[1], body[strings.LastIndex(body, "<script>")+8 : strings.LastIndex(body, "</script>")]} {
+	for kind, part := range map[string]string{
+		"style":  regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(head)[1],
+		"script": body[strings.LastIndex(body, "<script>")+8 : strings.LastIndex(body, "</script>")],
+	} {
 		sum := sha256.Sum256([]byte(part))
-		require.Contains(t, head, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+		require.Contains(t, head, kind+"-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 	}
 
 	empty, err := HTML(Scenario{}, &Run{})

@@ -164,9 +164,11 @@ func (r *Recorder) Run(transcript string, failure error) (*Run, error) {
 	var lines report.Printer
 	for _, step := range r.world.Steps {
 		seconds := step.Time.Sub(r.world.Steps[0].Time).Seconds()
-		s := Step{Seconds: seconds, Lines: lines.Lines(r.world, step), Events: make([]Event, len(step.Events))}
-		for i, event := range step.Events {
-			s.Events[i] = r.event(event)
+		s := Step{Seconds: seconds, Lines: lines.Lines(r.world, step), Events: []Event{}}
+		for _, event := range step.Events {
+			if event.Object == nil || event.Object.GetKind() != "Namespace" {
+				s.Events = append(s.Events, r.event(event))
+			}
 		}
 		run.Steps = append(run.Steps, s)
 	}
@@ -175,7 +177,9 @@ func (r *Recorder) Run(transcript string, failure error) (*Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.ID, err)
 		}
-		run.Objects = append(run.Objects, complete)
+		if len(complete.Versions) > 0 { // else it came in the last check, as those behind it
+			run.Objects = append(run.Objects, complete)
+		}
 	}
 	return run, nil
 }

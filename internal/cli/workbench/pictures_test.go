@@ -45,7 +45,7 @@ func TestPicturesOfTheDocs(t *testing.T) {
 		require.NoError(t, err)
 		require.Regexp(t, `\n!\[[^\]]{80,500}\]\(images/`+regexp.QuoteMeta(name)+`\.svg\)\n`, string(page), "%s.md has no picture, or no text in its place", name)
 	}
-	kept, err := filepath.Glob(docs + "/images/*")
+	kept, err := filepath.Glob(docs + "/images/*.svg") // that of a browser is not drawn here
 	require.NoError(t, err)
-	require.Len(t, kept, len(pictures), "no other file is in docs/images")
+	require.Len(t, kept, len(pictures), "no other picture is in docs/images")
 }
