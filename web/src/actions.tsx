@@ -168,7 +168,7 @@ export function Plan({ actions, problems, step, onRemove, onAct }: PlanProps) {
             <li>
               <span class="at">{at ? `step ${at}` : "at the end"}</span>
               <code title={action}>{action}</code>
-              <button type="button" aria-label={`Remove ${action}`} onClick={() => onRemove(index)}>
+              <button type="button" aria-label={`Remove ${action}`} onClick={() => (onRemove(index), field.current?.focus())}>
                 ×
               </button>
               {problem && <p class="problem error">{problem.message}</p>}

@@ -49,6 +49,7 @@ function App() {
   kinds.current = schemas.kinds;
   const next = useRef<number | undefined>(undefined); // the step to show when the next run is there
   const atEnd = useRef(true);
+  const linked = useRef<Scenario | undefined>(undefined); // what the address has
   const notice = useRef(""); // to be told before how the next run ended
 
   const open = useCallback((opened: Scenario) => {
@@ -63,6 +64,7 @@ function App() {
   useEffect(() => {
     const fromLink = () =>
       scenarioIn(location.hash).then((shared) => {
+        linked.current = shared;
         if (shared) open(shared);
         return shared;
       });
@@ -93,6 +95,10 @@ function App() {
   };
   useEffect(() => {
     if (!scenario) return;
+    if (linked.current && linked.current !== scenario) {
+      history.replaceState(null, "", location.pathname); // to load the page again must not bring back what was before
+      linked.current = undefined;
+    }
     const timer = setTimeout(() => {
       api.play(scenario).then(
         (answer) => answer && show(answer, scenario),
@@ -158,7 +164,7 @@ function App() {
             <option value="server-side-apply">server-side</option>
           </select>
         </label>
-        <Save scenario={scenario} step={step} isPlayed={!isStale} onTell={setStatus} />
+        <Save scenario={scenario} step={step} isPlayed={!isStale} onTell={setStatus} onLink={() => (linked.current = scenario)} />
         <p class="status" role="status">
           {status}
         </p>
