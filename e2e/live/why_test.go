@@ -39,21 +39,21 @@ var realFaults = []realFault{
 	}, []string{"exceeded quota: none"}},
 	{"Unschedulable", func(w *world) {
 		w.shop()
-		w.apply(`{apiVersion: v1, kind: LimitRange, metadata: {name: huge}, spec: {limits: [{type: Container, default: {cpu: "10k"}, defaultRequest: {cpu: "10k"}}]}}`)
+		w.policy("Mutating", `reinvocationPolicy: Never, mutations: [{patchType: JSONPatch, jsonPatch: {
+			expression: '[JSONPatch{op: "add", path: "/spec/nodeSelector", value: {"disk": "none"}}]'}}]`, "", "pods")
+		w.eventually("the policy is enforced", func() error {
+			pod, _, err := operetta.Kubectl("run", "probe", "--image=a", "--dry-run=server", "--output=jsonpath={.spec.nodeSelector}", "--namespace="+w.ns)
+			if err == nil && pod == "" {
+				return fmt.Errorf("a Pod has no nodeSelector")
+			}
+			return err
+		})
 	}, map[string][]string{
 		"ModelBox": {"Pod/box-"}, "DataService": {"Pod/eureka-"}, "Build": {"Pod/hello-"}, "MyJob": {"Pod/hello"}, "PodSet": {"Pod/set-0"}, "PodBuggerTool": {"Pod/toolbox-"},
-	}, []string{"Insufficient cpu", "Unschedulable"}},
+	}, []string{"didn't match Pod's node affinity/selector"}},
 	{"AdmissionPolicy", func(w *world) {
 		w.shop()
-		w.kubectl("label", "namespace", w.ns, "example.com/closed="+w.ns)
-		w.apply(fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: %[1]s}, spec: {
-			matchConstraints: {namespaceSelector: {matchLabels: {example.com/closed: %[1]s}}, resourceRules: [
-				{apiGroups: ["", apps, batch], apiVersions: ["*"], operations: [CREATE], resources: [pods, jobs, deployments, statefulsets]}]},
-			validations: [{expression: "false", message: the namespace is closed}]}}`, w.ns))
-		w.apply(fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: %[1]s}, spec: {policyName: %[1]s, validationActions: [Deny]}}`, w.ns))
-		w.Cleanup(func() {
-			_, _, _ = operetta.Kubectl("delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", w.ns)
-		})
+		w.policy("Validating", `validations: [{expression: "false", message: the namespace is closed}]`, ", validationActions: [Deny]", "pods, jobs, deployments, statefulsets")
 		w.eventually("the policy is enforced", func() error {
 			_, _, err := operetta.Kubectl("create", "deployment", "probe", "--image=a", "--dry-run=server", "--namespace="+w.ns)
 			if err == nil {
@@ -65,15 +65,13 @@ var realFaults = []realFault{
 		"ModelBox": {"Deployment/box"}, "DataService": {"Deployment/eureka"}, "Build": {"Job/hello-"}, "MyJob": {"Pod/hello"}, "PodSet": {"Pod/set-0"}, "PodBuggerTool": {"Job/toolbox-"},
 	}, []string{"the namespace is closed"}},
 	{"NameTaken", func(w *world) {
-		w.shop()
 		for _, kind := range []string{"box", "eureka"} {
 			w.kubectl("create", "service", "clusterip", kind, "--tcp=1:1")
 			w.kubectl("create", "deployment", kind, "--image=other")
 		}
 		w.kubectl("run", "hello", "--image=other")
-		w.kubectl("create", "serviceaccount", "podbuggertool-toolbox")
 	}, map[string][]string{
-		"ModelBox": {"Deployment/box", "Service/box"}, "DataService": {"Deployment/eureka", "Service/eureka"}, "MyJob": {"Pod/hello"}, "PodBuggerTool": {"ServiceAccount/podbuggertool-toolbox"},
+		"ModelBox": {"Deployment/box", "Service/box"}, "DataService": {"Deployment/eureka", "Service/eureka"}, "MyJob": {"Pod/hello"},
 	}, []string{"belongs to nobody"}},
 	{"HookFailure", func(w *world) {
 		w.shop()
@@ -81,6 +79,19 @@ var realFaults = []realFault{
 	}, map[string][]string{
 		"ModelBox": {"ModelBox/box"}, "DataService": {"DataService/small"}, "Build": {"Build/hello"}, "MyJob": {"MyJob/hello"}, "PodSet": {"PodSet/set"}, "PodBuggerTool": {"PodBuggerTool/toolbox"},
 	}, []string{"the desired state could not be computed"}},
+}
+
+// policy has an admission policy that is for objects of some kinds in the test's namespace.
+func (w *world) policy(kind, spec, binding, resources string) {
+	w.kubectl("label", "namespace", w.ns, "example.com/policy="+w.ns)
+	w.apply(fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: %sAdmissionPolicy, metadata: {name: %s}, spec: {
+		matchConstraints: {namespaceSelector: {matchLabels: {example.com/policy: %[2]s}}, resourceRules: [
+			{apiGroups: ["", apps, batch], apiVersions: ["*"], operations: [CREATE], resources: [%s]}]}, %s}}`, kind, w.ns, resources, spec))
+	w.apply(fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: %sAdmissionPolicyBinding, metadata: {name: %s}, spec: {policyName: %[2]s%s}}`, kind, w.ns, binding))
+	w.Cleanup(func() {
+		policy := strings.ToLower(kind) + "admissionpolicy"
+		_, _, _ = operetta.Kubectl("delete", policy+"binding,"+policy, w.ns)
+	})
 }
 
 // shop runs the application that a PodBuggerTool is for.
@@ -111,6 +122,7 @@ func testWhy(w *world) {
 					break
 				}
 			}
+			t.Log("\n" + w.plugin("why", "--all"))
 			for _, text := range wrong {
 				t.Logf("%s: not the planted cause: %s", fault.name, text)
 			}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
@@ -25,21 +24,22 @@ type Dump struct {
 	entries map[apiserver.Ref]*entry
 	byKind  map[string][]apiserver.Ref // by apiVersion and kind
 	byOwner map[types.UID][]apiserver.Ref
-	byLabel map[string][]apiserver.Ref // by Metacontroller's label
+	byLabel map[string][]apiserver.Ref            // by Metacontroller's label
+	byValue map[string]map[string][]apiserver.Ref // by kind and a label, once it is looked for
 	newest  time.Time
 	asked   map[string]bool // kinds that are seen even if they are empty
 	kept    packer
+	texts   texts
 	// isManaged is set where an object has managedFields, which kubectl hides by default.
 	isManaged bool
 }
 
 // entry is an object that is decoded when it is needed.
 type entry struct {
-	text     []byte
-	isPacked bool
+	text     packed
 	uid      types.UID
 	version  string
-	labels   labels.Set
+	labels   pairs
 	owners   []types.UID
 	strategy composite.Strategy // by which Metacontroller has written it, if it shows
 }
@@ -50,7 +50,7 @@ func (d *Dump) Get(ref apiserver.Ref) apiserver.Object {
 	if e == nil {
 		return nil
 	}
-	object, err := apiserver.ParseObject(d.kept.unpack(e))
+	object, err := apiserver.ParseObject(d.kept.unpack(e.text))
 	if err != nil {
 		panic(fmt.Sprintf("%s was read, and cannot be read again: %s", ref, err))
 	}
@@ -126,8 +126,8 @@ func (d *Dump) add(ref apiserver.Ref, e *entry) {
 func (d *Dump) isNewer(a, b *entry) bool {
 	order := cmp.Or(len(a.version)-len(b.version), strings.Compare(a.version, b.version))
 	if order == 0 {
-		text := bytes.Clone(d.kept.unpack(a))
-		order = bytes.Compare(text, d.kept.unpack(b))
+		text := bytes.Clone(d.kept.unpack(a.text))
+		order = bytes.Compare(text, d.kept.unpack(b.text))
 	}
 	return order > 0
 }
@@ -141,7 +141,7 @@ func (d *Dump) index() {
 		for _, uid := range e.owners {
 			d.byOwner[uid] = append(d.byOwner[uid], ref)
 		}
-		if uid := e.labels[composite.SelectorLabel]; uid != "" {
+		if uid := e.labels.Get(composite.SelectorLabel); uid != "" {
 			d.byLabel[uid] = append(d.byLabel[uid], ref)
 		}
 	}

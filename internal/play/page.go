@@ -1,6 +1,7 @@
 package play
 
 import (
+	"compress/gzip"
 	"crypto/rand"
 	"crypto/sha256"
 	"embed"
@@ -26,7 +27,9 @@ func text(name string) string {
 }
 
 func asset(name, contentType string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { send(w, r, contentType, []byte(text(name))) }
+	return func(w http.ResponseWriter, r *http.Request) {
+		sendAt(gzip.DefaultCompression, w, r, contentType, []byte(text(name)))
+	}
 }
 
 // index is the page. Only what carries the nonce of this answer runs in it.

@@ -169,8 +169,12 @@ func sendJSON(w http.ResponseWriter, r *http.Request, value any) {
 	send(w, r, "application/json", text)
 }
 
-// send compresses what is worth it: a run repeats itself.
+// send compresses a run, which repeats itself, in little time.
 func send(w http.ResponseWriter, r *http.Request, contentType string, text []byte) {
+	sendAt(gzip.BestSpeed, w, r, contentType, text)
+}
+
+func sendAt(level int, w http.ResponseWriter, r *http.Request, contentType string, text []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Add("Vary", "Accept-Encoding")
 	if len(text) < 1<<10 || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -178,7 +182,7 @@ func send(w http.ResponseWriter, r *http.Request, contentType string, text []byt
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")
-	compressed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is one
+	compressed, _ := gzip.NewWriterLevel(w, level) // the level is one
 	_, _ = compressed.Write(text)
 	_ = compressed.Close()
 }

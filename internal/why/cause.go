@@ -64,10 +64,10 @@ func (c Cause) compare(other Cause) int {
 		cmp.Compare(len(other.Holds), len(c.Holds)), c.Ref.Compare(other.Ref), strings.Compare(c.Message, other.Message))
 }
 
-// follows reports whether another cause is nothing but what follows from this one: it is about an
-// object on the way from here to the custom resource, which waits.
-func (c Cause) follows(other Cause) bool {
-	return other.rank >= stalled && slices.ContainsFunc(c.Holds, func(l Link) bool {
+// isFollowedBy reports whether another cause is nothing but what follows from this one: it is about an
+// object on the way from here to the custom resource, which waits, or repeats the reason.
+func (c Cause) isFollowedBy(other Cause) bool {
+	return (other.rank >= stalled || other.Reason == c.Reason) && slices.ContainsFunc(c.Holds, func(l Link) bool {
 		return l.Kind == other.Ref.Kind && l.Name == other.Ref.Name
 	})
 }

@@ -2,48 +2,66 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/simulate/composite"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
 // addChildren adds the children that the hook asks for and that are not there, or not as it wants
-// them.
+// them. Those of a recording do not count: their hashes and some names are not what they were.
 func (w *walk) addChildren(links []Link) {
 	told := map[string]bool{}
 	for _, desired := range w.plan.Children {
 		if w.options.Recorded {
-			break // its hashes and names are not what they were
+			break
 		}
 		ref := w.refOf(desired)
 		told[ref.String()] = true
 		live := w.get(ref)
-		switch isOurs := live != nil && apiserver.ControllerUID(live) == w.parent.GetUID(); {
-		case !isOurs:
+		switch {
+		case !w.isOurs(live):
 			w.addMissing(ref, live, links)
 		case w.isInPlace(ref) && hashOf(desired) != "" && hashOf(live) != hashOf(desired) && live.GetDeletionTimestamp() == nil:
 			w.addOutdated(live, links)
 		}
 	}
-	for _, field := range []string{"missingChildren", "outdatedChildren"} {
-		refs, _, _ := unstructured.NestedStringSlice(w.status, field)
-		for _, text := range refs { // those that are not asked for now, because the API server refuses them
-			kind, name, _ := strings.Cut(text, "/")
-			ref := Ref{APIVersion: w.versionOf(kind), Kind: kind, Namespace: w.parent.GetNamespace(), Name: name}
-			live := w.get(ref)
-			switch {
-			case told[text]:
-			case field == "missingChildren" && (live == nil || apiserver.ControllerUID(live) != w.parent.GetUID()):
-				w.addMissing(ref, live, links)
-			case field == "outdatedChildren" && live != nil:
-				w.addOutdated(live, links)
-			}
+	for _, ref := range w.pending("missingChildren", told) {
+		if live := w.get(ref); !w.isOurs(live) {
+			w.addMissing(ref, live, links)
 		}
 	}
+	for _, ref := range w.pending("outdatedChildren", told) {
+		if live := w.get(ref); live != nil {
+			w.addOutdated(live, links)
+		}
+	}
+}
+
+// pending returns the children that a field of the status names, but for some: between two attempts
+// the hook does not ask for what the API server refuses.
+func (w *walk) pending(field string, without map[string]bool) (refs []Ref) {
+	names, _, _ := unstructured.NestedStringSlice(w.status, field)
+	for _, text := range names {
+		if kind, name, _ := strings.Cut(text, "/"); !without[text] {
+			refs = append(refs, Ref{APIVersion: w.versionOf(kind), Kind: kind, Namespace: w.parent.GetNamespace(), Name: name})
+		}
+	}
+	return refs
+}
+
+// isOurs reports whether an object is a child, or will be adopted as one.
+func (w *walk) isOurs(live Object) bool {
+	if live == nil {
+		return false
+	}
+	owner, uid := apiserver.ControllerUID(live), w.parent.GetUID()
+	return owner == uid || owner == "" && apiserver.Label(live, composite.SelectorLabel) == string(uid)
 }
 
 func hashOf(object Object) string { return apiserver.Annotation(object, metacontroller.HashAnnotation) }
@@ -83,10 +101,7 @@ func (w *walk) versionOf(kind string) string {
 // addMissing adds a child that is not there, or that is another's.
 func (w *walk) addMissing(ref Ref, live Object, links []Link) {
 	missing, _, _ := unstructured.NestedStringSlice(w.status, "missingChildren")
-	isWaitedFor := false
-	for _, other := range missing {
-		isWaitedFor = isWaitedFor || other == ref.String()
-	}
+	isWaitedFor := slices.Contains(missing, ref.String())
 	if live != nil {
 		w.addTaken(live, links)
 		return
@@ -112,30 +127,47 @@ func (w *walk) addAbsent(ref Ref, links []Link, c Cause) {
 
 // refusal turns the cause of a child into that of the API server's refusal, if an event tells of one.
 func (w *walk) refusal(ref Ref, c Cause) Cause {
-	names := func(e event) bool {
-		return strings.Contains(e.message, `"`+ref.Name+`"`) || strings.Contains(e.message, "/"+ref.Name)
-	}
-	isOfChildren := func(e event) bool { return strings.Contains(e.message, ofChildren) }
-	e := w.syncError(func(e event) bool { return isOfChildren(e) && names(e) })
-	if e == nil { // an admission webhook names no object
-		e = w.syncError(func(e event) bool { return isOfChildren(e) && strings.Contains(e.message, "denied the request") })
-	}
 	c.Look = w.eventsOf(apiserver.RefOf(w.parent))
+	words := ""
+	e := w.syncError(func(e event) bool {
+		words = w.wordsAbout(ref, e.message)
+		return words != ""
+	})
 	if err := w.plan.Refused[ref]; e == nil && err != nil {
 		c.Source, c.Reason, c.Message, c.rank = "the API server's rules", "Refused", err.Error(), failing
 		c.Next = []string{"Metacontroller asks again, with exponential back-off"}
 	}
-	if e == nil {
-		return c
-	}
-	c.Source, c.Reason, c.Since, c.rank = "event", "Refused", at(e.first), failing
-	c.Message = sentence(e.message)
-	if _, refused, found := strings.Cut(c.Message, ofChildren); found {
-		if _, words, found := strings.Cut(refused, ": "); found {
-			c.Message = words
-		}
+	if e != nil {
+		c.Source, c.Reason, c.Message, c.Since, c.rank = "event", "Refused", words, at(e.first), failing
 	}
 	return c
+}
+
+// wordsAbout returns what an event about refused children says of one: the API server names it as
+// in deployments.apps "web", and an admission webhook names none.
+func (w *walk) wordsAbout(ref Ref, message string) string {
+	_, message, isOfChildren := strings.Cut(message, ofChildren)
+	if !isOfChildren {
+		return ""
+	}
+	names := []string{ref.Kind}
+	for _, child := range w.controller.Children {
+		if ref.Is(child.Resource) {
+			names = append(names, child.Plural)
+			if group := child.Group(); group != "" {
+				names = append(names, ref.Kind+"."+group, child.Plural+"."+group)
+			}
+		}
+	}
+	for _, name := range names {
+		if i := strings.Index(message, name+` "`+ref.Name+`"`); i >= 0 {
+			return message[i:]
+		}
+	}
+	if i := strings.Index(message, "admission webhook"); i >= 0 {
+		return message[i:]
+	}
+	return ""
 }
 
 // addOutdated adds a child that is not as the hook wants it.

@@ -24,6 +24,8 @@ type Answer struct {
 	Reason  string     `json:"reason,omitempty"`
 	Message string     `json:"message,omitempty"`
 	Since   *time.Time `json:"since,omitempty"`
+	// Deleting is set while it is being deleted.
+	Deleting bool `json:"deleting,omitempty"`
 	// Because are the causes, the first one first. It is empty if nothing holds the custom resource.
 	Because []Cause `json:"because"`
 	// Waits are parts that have not begun, because others come first.
@@ -76,12 +78,16 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	}
 	a := Answer{
 		Ref: apiserver.RefOf(parent), Ready: cmp.Or(ready.Status, "Unknown"), Reason: ready.Reason, Message: ready.Message,
-		Since: at(ready.Since), Seen: c.options.Now, NotSeen: slices.Sorted(maps.Keys(w.unseen)),
+		Since: at(ready.Since), Seen: c.options.Now, Deleting: parent.GetDeletionTimestamp() != nil, NotSeen: slices.Sorted(maps.Keys(w.unseen)),
 	}
 	if w.isReady(ready) {
 		return a
 	}
-	w.collect()
+	if parent.GetUID() == "" && !c.options.Recorded {
+		w.addUnread([]Link{w.link(parent)})
+	} else {
+		w.collect()
+	}
 	a.Because, a.Waits, a.Next = w.causes, w.waits(), w.next()
 	if !c.seesEvents() {
 		w.unseen["Event"] = true
@@ -128,9 +134,10 @@ func (w *walk) collect() {
 	w.raise()
 	slices.SortFunc(w.causes, Cause.compare)
 	first := w.causes[0]
-	w.causes = slices.DeleteFunc(w.causes, func(c Cause) bool {
-		return c.rank > first.rank && (first.follows(c) || first.rank == unanswered && c.rank >= absent)
+	rest := slices.DeleteFunc(w.causes[1:], func(c Cause) bool {
+		return first.isFollowedBy(c) || first.rank == unanswered && c.rank >= absent
 	})
+	w.causes = w.causes[:1+len(rest)]
 }
 
 // raise makes causes of what had its time: what an object waited for past its deadline.
@@ -191,6 +198,9 @@ func (w *walk) waits() []string {
 	for _, child := range w.ownedBy(w.parent.GetUID()) {
 		exists[child.GetName()] = true
 	}
+	for _, c := range w.causes { // one of these is another's, or refused
+		exists[c.Ref.Name] = true
+	}
 	var list []string
 	for _, p := range w.parts {
 		if p.message != "" && !exists[p.name] {
@@ -212,8 +222,12 @@ func (w *walk) add(object Object, links []Link, c Cause) {
 // addReady adds what the operator says itself.
 func (w *walk) addReady(ready condition, links []Link) {
 	c := Cause{Source: "condition Ready", Reason: ready.Reason, Message: ready.Message, Since: at(ready.Since), rank: told}
-	if ready.Status == "" {
+	switch ready.Status {
+	case "":
 		c.Reason, c.Message = "NoStatus", "it has no status: no operator has seen it yet"
+	case "True":
+		c.Source, c.Reason, c.Message = "the hook", "NotSynced", "its operator says now that it is Ready: the status is older"
+		c.Since = nil
 	}
 	if conditionOf(w.status, operator.ConditionStalled).Status == "True" {
 		c.rank = stalled

@@ -126,7 +126,7 @@ func nameTaken(s *scene) (string, []string) {
 	}
 	text, err := child.MarshalJSON()
 	require.NoError(s, err)
-	require.NoError(s, s.World.Apply(text))
+	require.NoError(s, s.Apply(text))
 	s.apply()
 	for range 4 {
 		s.Step()
@@ -242,7 +242,7 @@ func updateRefused(s *scene) (string, []string) {
 		s.replace(child, func(fields map[string]any) {
 			fields["metadata"].(map[string]any)["annotations"].(map[string]any)[metacontroller.HashAnnotation] = "other"
 		})
-		s.warn(s.parent(), "SyncError", `Sync error: can't reconcile children for x a/b: "`+child.GetName()+`" is invalid: spec: field is immutable`)
+		s.warn(s.parent(), "SyncError", `Sync error: can't reconcile children for x a/b: `+child.GetKind()+` "`+child.GetName()+`" is invalid: spec: field is immutable`)
 		return child.GetKind() + "/" + child.GetName(), []string{"Refused", "field is immutable"}
 	}
 	return "", nil

@@ -25,7 +25,7 @@ func nextOfPod(c Cause, p *pod) []string {
 		next = []string{"the kubelet tries again"}
 	}
 	if seconds := number(p.object, "spec", "activeDeadlineSeconds"); seconds > 0 && p.Status.StartTime != nil {
-		next = append(next, "the Pod fails at "+clock(p.Status.StartTime.Add(time.Duration(seconds)*time.Second))+": activeDeadlineSeconds")
+		next = append(next, "activeDeadlineSeconds of the Pod ends at "+clock(p.Status.StartTime.Add(time.Duration(seconds)*time.Second)))
 	}
 	return next
 }
@@ -39,7 +39,7 @@ func (w *walk) next() []string {
 	}
 	for _, child := range w.ownedBy(w.parent.GetUID()) {
 		if at, what := w.deadline(child); !at.IsZero() && at.After(w.options.Now) {
-			next = append(next, fmt.Sprintf("%s/%s fails at %s: %s", child.GetKind(), child.GetName(), clock(at), what))
+			next = append(next, fmt.Sprintf("%s of %s/%s ends at %s", what, child.GetKind(), child.GetName(), clock(at)))
 			break // one is enough
 		}
 	}

@@ -43,18 +43,21 @@ func (w *walk) addTerminating(object Object, links []Link) {
 		since = since.Add(-time.Duration(*seconds) * time.Second) // the API server adds them
 	}
 	c := Cause{Source: "metadata.deletionTimestamp", Reason: "Terminating", Message: "it is being deleted", Since: at(since), rank: progressing}
+	if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
+		c.Source, c.Message = "metadata.finalizers", heldBy(finalizers)
+		c.Next = []string{"nothing by itself: whoever set the finalizer removes it"}
+	}
 	if w.options.Now.Sub(since) > terminationGrace {
 		c.rank = failing
-		c.Next = []string{"nothing by itself, as long as its node does not answer"}
-		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
-			c.Source, c.Message = "metadata.finalizers", "it is being deleted: the finalizers "+strings.Join(finalizers, ", ")+" hold it"
-			c.Next = []string{"nothing by itself: whoever set the finalizer removes it"}
-		}
 		if node, found := w.lostNode(object); found {
 			w.addNode(node, links)
 		}
 	}
 	w.add(object, links, c)
+}
+
+func heldBy(finalizers []string) string {
+	return "it is being deleted: the finalizers " + strings.Join(finalizers, ", ") + " hold it"
 }
 
 // addWorkload adds what the controller of a workload reports, and what nobody has created.
@@ -169,7 +172,7 @@ func (w *walk) addOther(object Object, links []Link) {
 // isReadiness reports whether a condition of this type is True when all is well.
 func isReadiness(conditionType string) bool {
 	switch conditionType {
-	case "Ready", "Available", "ScalingActive", "Established", "Accepted":
+	case "Ready", "Available", "Established", "Accepted":
 		return true
 	}
 	return false

@@ -64,6 +64,14 @@ func (w *walk) addSync(links []Link) {
 	w.add(w.parent, links, c)
 }
 
+// addUnread adds that a custom resource is not as an API server returns it.
+func (w *walk) addUnread(links []Link) {
+	w.add(w.parent, links, Cause{
+		Source: "metadata.uid", Reason: "NotRead", rank: unanswered, Look: "operetta simulate FILE",
+		Message: "it has no metadata.uid, so that it was not read from a cluster: print it with kubectl get -o json, or play it with operetta simulate",
+	})
+}
+
 // addDeletion adds what keeps a custom resource that is being deleted.
 func (w *walk) addDeletion(links []Link) {
 	if w.parent.GetDeletionTimestamp() == nil {
@@ -72,7 +80,7 @@ func (w *walk) addDeletion(links []Link) {
 	finalizers := w.parent.GetFinalizers()
 	c := Cause{
 		Source: "metadata.finalizers", Reason: "Deleting", rank: told,
-		Message: "it is being deleted: the finalizers " + strings.Join(finalizers, ", ") + " hold it",
+		Message: heldBy(finalizers),
 		Since:   at(w.parent.GetDeletionTimestamp().Time),
 	}
 	foreign := slices.DeleteFunc(slices.Clone(finalizers), func(name string) bool { return strings.HasPrefix(name, "metacontroller.io/") })

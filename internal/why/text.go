@@ -29,6 +29,9 @@ func (a Answer) Text(out io.Writer) {
 		a.printUnseen(out)
 		return
 	}
+	if a.Deleting {
+		name += ", which is being deleted"
+	}
 	title(out, strings.TrimSpace(fmt.Sprintf("%s: Ready=%s %s", name, a.Ready, a.Reason))+age(a.Since, a.Seen))
 	first := a.Because[0]
 	print(out, "because", first.text())
@@ -40,7 +43,7 @@ func (a Answer) Text(out io.Writer) {
 	for i, link := range first.Holds {
 		links[i] = link.text()
 	}
-	links[len(links)-1] = a.Ref.String() // its state is in the first line
+	links[len(links)-1] = a.String() // its state is in the first line
 	print(out, "holds", strings.Join(links, " > "))
 	if len(a.Waits) > 0 {
 		print(out, "waits", a.Waits[0]+more(len(a.Waits)-1))

@@ -40,7 +40,7 @@ func (c *Cluster) Tree(parent Object, plan Plan) Node {
 			root.Below = append(root.Below, Node{Ref: ref, State: "does not exist", Because: reason})
 		}
 	}
-	slices.SortFunc(root.Below, func(a, b Node) int { return a.Ref.Compare(b.Ref) })
+	slices.SortFunc(root.Below, func(a, b Node) int { return a.Compare(b.Ref) })
 	return root
 }
 
@@ -87,7 +87,7 @@ func (n Node) rows(table io.Writer, indent string) {
 	if n.Because != "" {
 		state = "! " + state
 	}
-	fmt.Fprintf(table, "%s%s\t%s\t%s\t%s\n", indent, n.kind(), n.Namespace, printable.Escaped(n.Name), state)
+	fmt.Fprintf(table, "%s%s\t%s\t%s\t%s\n", indent, printable.Escaped(n.kind()), printable.Escaped(n.Namespace), printable.Escaped(n.Name), state)
 	for _, child := range n.Below {
 		child.rows(table, indent+"  ")
 	}

@@ -70,7 +70,7 @@ func (s *scene) apply() {
 	objects, err := documents.Objects(text)
 	require.NoError(s, err)
 	for _, object := range objects {
-		require.NoError(s, s.World.Apply(object))
+		require.NoError(s, s.Apply(object))
 	}
 }
 

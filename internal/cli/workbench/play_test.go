@@ -149,6 +149,9 @@ func TestEachActionOfThePage(t *testing.T) {
 		}
 		require.Contains(t, lines, want, "%s:\n%s", action, run.Transcript)
 		require.Empty(t, run.Problems, action)
+		again, err := p.Run(t.Context(), scenarioOf(t, sample, play.Action{At: step, Action: text}))
+		require.NoError(t, err)
+		require.Equal(t, run, again, "%s is not deterministic", action)
 	}
 	run, err := p.Run(t.Context(), scenarioOf(t, sample, play.Action{At: 1, Action: "deliver"}, play.Action{At: 1, Action: "sync PodSet/cache crash@1"}))
 	require.NoError(t, err)

@@ -45,7 +45,7 @@ script, use kubectl wait.`,
 		Example: `  kubectl get -A -o json $(operetta why --kinds) > dump.json
   operetta why modelbox/sentiment -f dump.json
   operetta why --all -f dump.json
-  kubectl operetta why modelbox/sentiment     with bin/kubectl-operetta on the PATH`,
+  kubectl operetta why modelboxes.model.github.com/sentiment     with bin/kubectl-operetta on the PATH`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.why(cmd.Context(), args, &flags) },
 	}
@@ -147,10 +147,14 @@ func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *w
 	if err != nil {
 		return err
 	}
-	if !flags.all {
-		if err := onlyOne(subjects, selection, flags.file); err != nil {
-			return err
-		}
+	switch {
+	case !flags.all:
+		err = onlyOne(subjects, selection, flags.file)
+	case len(subjects) == 0:
+		err = fmt.Errorf("%s has no custom resource of a kind that %s knows: write kubectl get -A -o json $(%[2]s why --kinds)", sourceOf(flags.file), p.Name())
+	}
+	if err != nil {
+		return err
 	}
 	if flags.tree || flags.output == "dot" {
 		return printTrees(out, subjects, flags.output)

@@ -130,6 +130,7 @@ func TestWhyMistakes(t *testing.T) {
 	two := write(t, "two.json", `{"kind":"List","apiVersion":"v1","items":[
 		{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"a","namespace":"x","uid":"1","generation":1},"spec":{"size":1}},
 		{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"a","namespace":"y","uid":"2","generation":1},"spec":{"size":1}}]}`)
+	pods := write(t, "pods.json", `{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}]}`)
 	for line, test := range map[string]struct {
 		args []string
 		code int
@@ -144,6 +145,7 @@ func TestWhyMistakes(t *testing.T) {
 		two + " has no podset/b: --all tells of all custom resources that it has":                                                         {[]string{"podset/b", "-f", two}, 1},
 		two + " has no podset/a in the namespace z: --all tells of all custom resources that it has":                                      {[]string{"podset/a", "-f", two, "-n", "z"}, 1},
 		"podset/a is in the namespaces x, y: write --namespace":                                                                           {[]string{"podset/a", "-f", two}, 1},
+		pods + " has no custom resource of a kind that operetta knows: write kubectl get -A -o json $(operetta why --kinds)":              {[]string{"--all", "-f", pods}, 1},
 		"open nowhere.json: no such file or directory":                                                                                    {[]string{"--all", "-f", "nowhere.json"}, 1},
 		"standard input has no object: write kubectl get KINDS -A -o json, with the kinds of your custom resources and of their children": {[]string{"--all"}, 1},
 	} {
@@ -155,8 +157,10 @@ func TestWhyMistakes(t *testing.T) {
 		require.Equal(t, "operetta: "+line+"\n", stderr)
 		require.Empty(t, stdout)
 	}
+	_, text, _ := operetta(t, "", "why", "--all", "-f", "../../../deploy/samples/podset.yaml")
+	require.Contains(t, text, "because   PodSet/cache: NotRead: it has no metadata.uid")
 	// Without its children in the dump, nothing is said about them.
-	_, text, _ := operetta(t, "", "why", "podset/a", "-n", "x", "-f", two)
+	_, text, _ = operetta(t, "", "why", "podset/a", "-n", "x", "-f", two)
 	require.Contains(t, text, "because   PodSet/a: NotSynced: no operator has synced it yet")
 	require.Contains(t, text, "not seen  Event, Pod")
 }
