@@ -87,7 +87,7 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 		}
 		o, isTold := verdictOn(d, r, ref, ignored)
 		if !isTold {
-			rewritten++
+			rewritten += isRewritten(r, ref)
 			continue
 		}
 		p.Objects = append(p.Objects, o)
@@ -126,6 +126,16 @@ func verdictOn(d *dump.Dump, r *dump.Request, ref apiserver.Ref, ignored []strin
 		return o, len(o.Fields) > 0
 	}
 	return o, true
+}
+
+// isRewritten returns 1 for an object whose annotations are other ones, or in which something is
+// ignored. All else that a write changes is the API server's.
+func isRewritten(r *dump.Request, ref apiserver.Ref) int {
+	before, after := r.Before[ref], r.Server.Get(ref)
+	if maps.Equal(before.GetAnnotations(), after.GetAnnotations()) && len(fieldsOf(r.Server.Normalized(before), after, nil)) == 0 {
+		return 0
+	}
+	return 1
 }
 
 // isRolled reports whether a workload replaces its Pods for these changes.
