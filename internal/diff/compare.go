@@ -64,6 +64,10 @@ func (p *Parent) isEmpty() bool {
 	return p.Refused+p.Failed == "" && len(p.NotCompared)+len(p.Objects)+len(p.Status) == 0
 }
 
+// mostNotes is how many syncs in a row may write nothing but the status, where a hook notes what it
+// is about to do, until the one that is compared.
+const mostNotes = 3
+
 // compare returns what one sync has to tell, and how many objects it writes without a difference.
 func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritten int) {
 	p = Parent{Ref: apiserver.RefOf(r.Parent)}
@@ -80,6 +84,15 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 	case r.Err != nil && len(r.Refused) == 0:
 		p.Failed = reason(r.Err)
 		return p, 0
+	}
+	for range mostNotes {
+		noted := r.Server.Get(p.Ref)
+		if changed := r.Changed(); len(changed) != 1 || changed[0] != p.Ref {
+			break
+		}
+		if r.Again(); r.Server.Get(p.Ref) == noted {
+			break
+		}
 	}
 	for _, ref := range r.Changed() {
 		if ref == p.Ref {
