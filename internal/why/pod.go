@@ -2,7 +2,6 @@ package why
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -133,7 +132,7 @@ func (p *pod) stuck() (container, reason string) {
 	return "", ""
 }
 
-// addFailed adds how a Pod has failed. It counts less once another has taken its place.
+// addFailed adds how a Pod has failed.
 func (w *walk) addFailed(p *pod, links []Link) {
 	c := Cause{
 		Source: "status.phase", Reason: cmp.Or(p.Status.Disruption(), p.Status.Reason, "Failed"), rank: failing,
@@ -144,14 +143,6 @@ func (w *walk) addFailed(p *pod, links []Link) {
 		c.Source, c.container = "container status", failed.Name
 		c.Reason = cmp.Or(p.Status.Reason, failed.State.Terminated.Reason, "Error")
 		c.Look = w.logs(p.object, failed.Name, false)
-	}
-	created := p.object.GetCreationTimestamp()
-	isReplaced := slices.ContainsFunc(w.ownedBy(apiserver.ControllerUID(p.object)), func(other Object) bool {
-		made := other.GetCreationTimestamp()
-		return other.GetKind() == "Pod" && created.Before(&made)
-	})
-	if isReplaced {
-		c.rank = progressing
 	}
 	w.add(p.object, links, c)
 }
