@@ -221,6 +221,7 @@ lint: ## Lint, with the rules that keep hooks pure
 	cd e2e/native && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd examples && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
+	cd web && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml . ./browser
 
 .PHONY: e2e
 # The tests of ./live take longest, and wait most of the time: they run beside all others, but
@@ -236,6 +237,8 @@ e2e: ## Test against a real API server; the first time it is built, for minutes
 	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -run '$(AFTERWARDS)' ./live) || failed=1; \
 	wait $$live || failed=1; \
 	cat $$printed; rm -f $$printed; \
+	$(MAKE) --no-print-directory page-tools; \
+	(cd web && $(GOTEST) -count=1 -p=1 ./...) || failed=1; \
 	test -z "$$failed"
 
 .PHONY: explore
@@ -302,12 +305,29 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd e2e/defaults && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
 	cd release && $(GO) mod tidy -diff
+	cd web && $(GO) mod tidy -diff
+
+.PHONY: page
+page: page-tools ## Build the page of operetta play from web/, and take the README's picture of it (needs npm and Chromium)
+	cd web && $(GO) run . ../internal/play/page
+	cd web && $(GO) test -count=1 ./browser -run '^TestPicture$$' -update
+
+# What builds the page, from package-lock.json, and a browser to look at it. Where a machine cannot
+# have them, tests that need them say so.
+.PHONY: page-tools
+page-tools:
+	@if command -v npm >/dev/null; then (cd web && npm ci --silent --no-audit --no-fund); else echo "there is no npm: the page is not rebuilt"; fi
+	@for browser in chromium-headless-shell chromium chromium-browser google-chrome; do ! command -v $$browser >/dev/null || exit 0; done; \
+	if command -v apt-get >/dev/null && test "$$(id -u)" = 0; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends chromium-headless-shell fonts-dejavu-core >/dev/null; \
+	fi || echo "no browser could be installed: nothing walks through the page"
 
 .PHONY: golden
-golden: ## Rewrite the expected outputs below testdata; read the diff
+golden: ## Rewrite the expected outputs below testdata and the pictures of docs/; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	@git --no-pager diff --stat -- testdata examples/testdata
+	$(GO) test ./internal/cli/workbench -run '^TestPicturesOfTheDocs$$' -update
+	@git --no-pager diff --stat -- testdata examples/testdata docs/images
 
 .PHONY: clean
 clean: ## Remove what was built here

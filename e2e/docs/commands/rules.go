@@ -42,6 +42,8 @@ var Rules = []Rule{
 
 	{File: "docs/myjob.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
 
+	{File: "docs/play.md", Command: "operetta play", Times: 2, Place: Nowhere, Reason: "it serves a page until it is interrupted; TestPlayServesUntilItIsInterrupted starts it"},
+
 	{File: "docs/podbuggertool.md", Command: "kubectl exec", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/podset.md", Command: "kubectl get podsets.apps.jicki.cn cache -o jsonpath", Varies: "it is shown while 5000 Pods are made"},
@@ -51,12 +53,12 @@ var Rules = []Rule{
 
 	{File: "docs/cli.md", Command: "operetta serve --record", Serves: true},
 	{File: "docs/cli.md", Heading: "Record on a cluster", Place: Nowhere, Reason: needsPods + "; TestRecordingsCanBeRead has an API server take the ephemeral container"},
-	{File: "docs/cli.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
+	{File: "docs/cli.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 3, Varies: "the recordings are those of a test"},
+
+	{File: "docs/diff.md", Command: "operetta diff dump.json --with", Exit: 3},
 
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
-	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
-	{File: "docs/troubleshooting.md", Command: "curl --silent http://127.0.0.1:9999/metrics", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/troubleshooting.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
 	{File: "docs/troubleshooting.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
+
+// moreOften is the growth of the heap, in percent, after which memory is collected.
+const moreOften = 30
 
 // diffFlags are the flags of diff.
 type diffFlags struct {
@@ -82,6 +86,7 @@ func (p *program) diff(path string, flags *diffFlags) error {
 	if err != nil {
 		return err
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(moreOften)) // a dump is large, and stays
 	d, err := p.readDump(path)
 	if err != nil {
 		return err
