@@ -89,7 +89,7 @@ func (w *walk) addPod(object Object, links []Link) {
 		c.Source, c.Reason, c.rank, c.container = "container status", reason, failing, name
 		c.Look = w.lookAt(p, name, reason)
 	default:
-		w.isStarting(p, &c)
+		w.describeStart(p, &c)
 	}
 	if isHeld {
 		c.rank = progressing // it follows from that
@@ -98,9 +98,9 @@ func (w *walk) addPod(object Object, links []Link) {
 	w.add(object, links, c)
 }
 
-// isStarting completes the cause of a Pod whose containers have no trouble of their own: an event
+// describeStart completes the cause of a Pod whose containers have no trouble of their own: an event
 // says more than the phase.
-func (w *walk) isStarting(p *pod, c *Cause) {
+func (w *walk) describeStart(p *pod, c *Cause) {
 	c.Source, c.Reason = "status.phase", string(cmp.Or(p.Status.Phase, corev1.PodPending))
 	ready := p.condition(corev1.PodReady)
 	if p.Status.Phase == corev1.PodRunning && ready.Status == corev1.ConditionFalse {
@@ -159,9 +159,11 @@ func (w *walk) addClaims(p *pod, links []Link) (isHeld bool) {
 			w.unseen[ref.String()] = true
 			continue
 		}
-		before := len(w.causes)
-		w.addClaim(claim, prepend(w.link(claim), links))
-		isHeld = isHeld || len(w.causes) > before && w.causes[before].rank == failing
+		if w.causeOf(claim) == nil { // several Pods may use it
+			w.addClaim(claim, prepend(w.link(claim), links))
+		}
+		c := w.causeOf(claim)
+		isHeld = isHeld || c != nil && c.rank == failing
 	}
 	return isHeld
 }
