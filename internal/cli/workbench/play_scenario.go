@@ -104,7 +104,7 @@ func (p player) inVain(scenario play.Scenario, world *simulate.World) (problems 
 	for _, action := range world.InVain() {
 		for i, a := range scenario.Actions {
 			if strings.TrimSpace(a.Action) == action.String() {
-				problems = append(problems, play.Problem{Action: &i, Message: "it had no effect: there was nothing of that kind and name", Severity: play.Warning})
+				problems = append(problems, play.Problem{Action: &i, Message: "it had no effect: " + whyInVain(action), Severity: play.Warning})
 				break
 			}
 		}
@@ -118,6 +118,14 @@ func (p player) inVain(scenario play.Scenario, world *simulate.World) (problems 
 		}
 	}
 	return problems
+}
+
+// whyInVain says why an action had no effect.
+func whyInVain(action simulate.Action) string {
+	if action.Do == "sync" && action.Detail != "" {
+		return "the sync wrote too little for that, or there was nothing of that name"
+	}
+	return "there was nothing of that kind and name"
 }
 
 // Golden implements [play.Player].
