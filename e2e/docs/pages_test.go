@@ -27,6 +27,7 @@ func (s *site) pages() []page {
 		}},
 		{file: "README.md", headings: []string{"Preview without a cluster"}},
 		{file: "docs/modelbox.md"},
+		{file: "docs/diff.md"},
 		{file: "docs/troubleshooting.md", headings: []string{"Where to look"}, steps: []commands.Step{
 			{After: "kubectl describe", Do: has("Reason: Available")},
 			{After: "kubectl get all", Do: has("deployment.apps/sentiment 3/3")},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,7 @@ func testSamples(w *world) {
 	w.ready(names...)
 	requireOrder(w)
 	requireQuiet(w, names)
+	requireNoDiff(w, len(names))
 	for _, name := range names {
 		requireAsSimulated(w, name, all[name])
 	}
@@ -147,6 +149,26 @@ func (w *world) settle() {
 		}
 		return nil
 	})
+}
+
+// requireNoDiff dumps the namespace, and wants operetta diff to find nothing that would change.
+// edits a sample, and wants what is predicted to happen.
+func requireNoDiff(w *world, parents int) {
+	w.Helper()
+	help, err := exec.Command(filepath.Join(root, "bin/operetta"), "diff", "--help").Output()
+	require.NoError(w, err)
+	kinds := regexp.MustCompile(`kubectl get -A -o json (\S+)`).FindSubmatch(help)
+	require.NotNil(w, kinds, "the help names the kinds")
+	dump := w.kubectl("get", string(kinds[1]), "-o", "json", "--show-managed-fields")
+	diff := func(args ...string) (string, int) {
+		command := exec.Command(filepath.Join(root, "bin/operetta"), append([]string{"diff", "--seen=all"}, args...)...)
+		command.Stdin = strings.NewReader(dump)
+		output, _ := command.CombinedOutput()
+		return string(output), command.ProcessState.ExitCode()
+	}
+	printed, code := diff()
+	require.Equal(w, fmt.Sprintf("0 of %d custom resources would change\n", parents), printed)
+	require.Zero(w, code)
 }
 
 // requireAsSimulated compares the children at the end of a simulation with those in the

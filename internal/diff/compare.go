@@ -49,7 +49,9 @@ func Compare(d *dump.Dump, options Options) (*Report, error) {
 		for _, kind := range r.NotSeen {
 			notSeen[kind.Key()] = true
 		}
-		if parent := compare(d, r, options.Ignored); !parent.isEmpty() {
+		parent, rewritten := compare(d, r, options.Ignored)
+		report.Rewritten += rewritten
+		if !parent.isEmpty() {
 			report.Parents = append(report.Parents, parent)
 		}
 	}
@@ -62,30 +64,33 @@ func (p *Parent) isEmpty() bool {
 	return p.Refused+p.Failed == "" && len(p.NotCompared)+len(p.Objects)+len(p.Status) == 0
 }
 
-// compare returns what one sync has to tell.
-func compare(d *dump.Dump, r *dump.Request, ignored []string) Parent {
-	p := Parent{Ref: apiserver.RefOf(r.Parent)}
+// compare returns what one sync has to tell, and how many objects it writes without a difference.
+func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritten int) {
+	p = Parent{Ref: apiserver.RefOf(r.Parent)}
 	switch {
 	case len(r.Unread) > 0:
 		for _, kind := range r.Unread {
 			p.NotCompared = append(p.NotCompared, kind.Key())
 		}
-		return p
+		return p, 0
 	case r.Status == http.StatusBadRequest:
 		_, text, _ := strings.Cut(reason(r.Err), ": 400: ")
 		p.Refused = text
-		return p
+		return p, 0
 	case r.Err != nil && len(r.Refused) == 0:
 		p.Failed = reason(r.Err)
-		return p
+		return p, 0
 	}
 	for _, ref := range r.Changed() {
 		if ref == p.Ref {
 			continue
 		}
-		if o, isTold := verdictOn(d, r, ref, ignored); isTold {
-			p.Objects = append(p.Objects, o)
+		o, isTold := verdictOn(d, r, ref, ignored)
+		if !isTold {
+			rewritten++
+			continue
 		}
+		p.Objects = append(p.Objects, o)
 	}
 	for _, refusal := range r.Refused {
 		p.Objects = append(p.Objects, Object{Ref: refusal.Child, Verdict: Refused, Reason: refusalOf(d, refusal)})
@@ -97,7 +102,7 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) Parent {
 		p.Ready = readiness(r.Before[p.Ref], after)
 	}
 	p.recreate(r, ignored)
-	return p
+	return p, rewritten
 }
 
 // verdictOn returns the verdict on an object that was written, and whether there is one: a write may

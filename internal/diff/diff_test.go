@@ -66,6 +66,7 @@ func TestConvergedSamplesDoNotChange(t *testing.T) {
 		report := compared(t, converged(t, apply, path).Objects(), Options{Options: dump.Options{Apply: apply}})
 		require.Equal(t, 1, report.Compared)
 		require.Empty(t, report.Parents, printed(t, report))
+		require.Zero(t, report.Rewritten)
 		require.Equal(t, Nothing, report.Outcome())
 	})
 }

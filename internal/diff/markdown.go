@@ -40,7 +40,7 @@ func (r *Report) PrintMarkdown(w io.Writer) error {
 			fmt.Fprintf(&b, "| %s | %s | %d |\n", cell(path.Kind), cell(path.Path), path.Objects)
 		}
 	}
-	if note := r.notSeen(); note != "" {
+	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "\n%s\n", cell(note))
 	}
 	r.writeBlocks(&b)

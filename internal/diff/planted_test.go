@@ -191,7 +191,7 @@ func TestBaseTellsDriftApart(t *testing.T) {
 	require.NotContains(t, text.String(), "spec.replicas")
 	require.NotContains(t, text.String(), "translate")
 
-	set(t, find(t, objects, "Deployment/sentiment"), "1", "metadata", "resourceVersion")
+	set(t, find(t, objects, "Deployment/sentiment"), int64(8), "spec", "replicas")
 	require.ErrorContains(t, compared(t, objects, Options{}).MarkDrift(base), "another dump")
 	_, err = ParseReport([]byte(`{"items": []}`))
 	require.ErrorContains(t, err, "is no report")

@@ -30,6 +30,9 @@ type Report struct {
 	Apply string `json:"apply"`
 	// Compared is the number of custom resources that were asked about.
 	Compared int `json:"compared"`
+	// Rewritten is the number of objects that are written without a difference, but for annotations of
+	// Metacontroller and Operetta, or in ignored paths.
+	Rewritten int `json:"rewritten,omitempty"`
 	// NotSeen are the kinds that operators of these custom resources declare, and the dump lacks.
 	NotSeen []string `json:"notSeen,omitempty"`
 	// Parents are the custom resources of which there is something to tell.

@@ -51,17 +51,20 @@ func (r *Report) PrintSummary(w io.Writer) {
 		}
 		_ = table.Flush()
 	}
-	if note := r.notSeen(); note != "" {
+	for _, note := range r.notes() {
 		fmt.Fprintf(w, "\n%s\n", note)
 	}
 }
 
-// notSeen says which kinds the dump lacks, or nothing.
-func (r *Report) notSeen() string {
-	if len(r.NotSeen) == 0 {
-		return ""
+// notes says what the tables do not have.
+func (r *Report) notes() (notes []string) {
+	if r.Rewritten > 0 {
+		notes = append(notes, counted(r.Rewritten, "object")+" would be written without a difference to tell: only annotations of Metacontroller and Operetta change, or ignored fields.")
 	}
-	return "Not seen: " + strings.Join(r.NotSeen, ", ") + ". The dump has no object of these kinds. If kubectl was asked for them, say --seen all."
+	if len(r.NotSeen) == 0 {
+		return notes
+	}
+	return append(notes, "Not seen: "+strings.Join(r.NotSeen, ", ")+". The dump has no object of these kinds. If kubectl was asked for them, say --seen all.")
 }
 
 // PrintObjects prints what happens to each object, as lines of a diff.

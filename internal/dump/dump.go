@@ -22,10 +22,10 @@ import (
 // Dump is the objects of a cluster at one time.
 type Dump struct {
 	entries map[apiserver.Ref]*entry
-	byKind  map[string][]apiserver.Ref // by apiVersion and kind
-	byOwner map[types.UID][]apiserver.Ref
-	byLabel map[string][]apiserver.Ref            // by Metacontroller's label
-	byValue map[string]map[string][]apiserver.Ref // by kind and a label, once it is looked for
+	byKind  map[string][]*entry // by apiVersion and kind
+	byOwner map[types.UID][]*entry
+	byLabel map[string][]*entry            // by Metacontroller's label
+	byValue map[string]map[string][]*entry // by kind and a label, once it is looked for
 	newest  time.Time
 	asked   map[string]bool // kinds that are seen even if they are empty
 	kept    packer
@@ -36,7 +36,9 @@ type Dump struct {
 
 // entry is an object that is decoded when it is needed.
 type entry struct {
+	ref      apiserver.Ref
 	text     packed
+	sum      [sha256.Size]byte // of the text
 	uid      types.UID
 	version  string
 	labels   pairs
@@ -46,13 +48,16 @@ type entry struct {
 
 // Get returns an object, or nil.
 func (d *Dump) Get(ref apiserver.Ref) apiserver.Object {
-	e := d.entries[ref]
-	if e == nil {
-		return nil
+	if e := d.entries[ref]; e != nil {
+		return d.decode(e)
 	}
+	return nil
+}
+
+func (d *Dump) decode(e *entry) apiserver.Object {
 	object, err := apiserver.ParseObject(d.kept.unpack(e.text))
 	if err != nil {
-		panic(fmt.Sprintf("%s was read, and cannot be read again: %s", ref, err))
+		panic(fmt.Sprintf("%s was read, and cannot be read again: %s", e.ref, err))
 	}
 	return object
 }
@@ -61,7 +66,14 @@ func (d *Dump) Get(ref apiserver.Ref) apiserver.Object {
 func (d *Dump) Len() int { return len(d.entries) }
 
 // Refs returns the objects of a kind, in the order of their names.
-func (d *Dump) Refs(apiVersion, kind string) []apiserver.Ref { return d.byKind[apiVersion+" "+kind] }
+func (d *Dump) Refs(apiVersion, kind string) (refs []apiserver.Ref) {
+	for _, e := range d.ofKind(apiVersion, kind) {
+		refs = append(refs, e.ref)
+	}
+	return refs
+}
+
+func (d *Dump) ofKind(apiVersion, kind string) []*entry { return d.byKind[apiVersion+" "+kind] }
 
 // All returns references to all objects, in the order of kinds and names.
 func (d *Dump) All() []apiserver.Ref {
@@ -70,7 +82,7 @@ func (d *Dump) All() []apiserver.Ref {
 
 // Objects returns the objects of a kind, in the order of their names.
 func (d *Dump) Objects(apiVersion, kind string) iter.Seq[apiserver.Object] {
-	return d.decoded(d.Refs(apiVersion, kind))
+	return d.decoded(d.ofKind(apiVersion, kind))
 }
 
 // ByOwner returns the objects that name an owner of that UID, in the order of kinds and names.
@@ -78,10 +90,10 @@ func (d *Dump) ByOwner(uid types.UID) iter.Seq[apiserver.Object] {
 	return d.decoded(d.byOwner[uid])
 }
 
-func (d *Dump) decoded(refs []apiserver.Ref) iter.Seq[apiserver.Object] {
+func (d *Dump) decoded(entries []*entry) iter.Seq[apiserver.Object] {
 	return func(yield func(apiserver.Object) bool) {
-		for _, ref := range refs {
-			if !yield(d.Get(ref)) {
+		for _, e := range entries {
+			if !yield(d.decode(e)) {
 				return
 			}
 		}
@@ -90,7 +102,7 @@ func (d *Dump) decoded(refs []apiserver.Ref) iter.Seq[apiserver.Object] {
 
 // Sees reports whether the dump has the kind: an object of it, or the word of [Dump.Asked].
 func (d *Dump) Sees(apiVersion, kind string) bool {
-	return len(d.Refs(apiVersion, kind)) > 0 || d.asked[apiVersion+" "+kind]
+	return len(d.ofKind(apiVersion, kind)) > 0 || d.asked[apiVersion+" "+kind]
 }
 
 // Asked says for which kinds kubectl was asked: one without objects is empty then.
@@ -108,28 +120,22 @@ func (d *Dump) Newest() time.Time { return d.newest }
 func (d *Dump) Digest() string {
 	sum := sha256.New()
 	for _, ref := range d.All() {
-		e := d.entries[ref]
-		fmt.Fprintf(sum, "%s %s %s %s %s %s\n", ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, e.uid, e.version)
+		sum.Write(d.entries[ref].sum[:])
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // add keeps an object. Of one that stands there twice the newer counts.
-func (d *Dump) add(ref apiserver.Ref, e *entry) {
-	if old := d.entries[ref]; old != nil && d.isNewer(old, e) {
+func (d *Dump) add(e *entry) {
+	if old := d.entries[e.ref]; old != nil && isNewer(old, e) {
 		return
 	}
-	d.entries[ref] = e
+	d.entries[e.ref] = e
 }
 
-// isNewer compares by resource version, and at last by text: in any order the same one counts.
-func (d *Dump) isNewer(a, b *entry) bool {
-	order := cmp.Or(len(a.version)-len(b.version), strings.Compare(a.version, b.version))
-	if order == 0 {
-		text := bytes.Clone(d.kept.unpack(a.text))
-		order = bytes.Compare(text, d.kept.unpack(b.text))
-	}
-	return order > 0
+// isNewer compares by resource version, and at last by content: in any order the same one counts.
+func isNewer(a, b *entry) bool {
+	return cmp.Or(len(a.version)-len(b.version), strings.Compare(a.version, b.version), bytes.Compare(a.sum[:], b.sum[:])) > 0
 }
 
 // index fills the indexes when everything was read.
@@ -137,12 +143,12 @@ func (d *Dump) index() {
 	for _, ref := range d.All() {
 		e := d.entries[ref]
 		kind := ref.APIVersion + " " + ref.Kind
-		d.byKind[kind] = append(d.byKind[kind], ref)
+		d.byKind[kind] = append(d.byKind[kind], e)
 		for _, uid := range e.owners {
-			d.byOwner[uid] = append(d.byOwner[uid], ref)
+			d.byOwner[uid] = append(d.byOwner[uid], e)
 		}
 		if uid := e.labels.Get(composite.SelectorLabel); uid != "" {
-			d.byLabel[uid] = append(d.byLabel[uid], ref)
+			d.byLabel[uid] = append(d.byLabel[uid], e)
 		}
 	}
 }

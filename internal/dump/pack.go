@@ -10,7 +10,7 @@ import (
 // with time. blockSize is how many are compressed together, and mostOpen how many blocks are
 // kept open: objects that stand side by side are like each other, and are read one after the other.
 const (
-	plain     = 16 << 20
+	plain     = 8 << 20
 	blockSize = 64 << 10
 	mostOpen  = 32
 )

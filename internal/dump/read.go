@@ -3,6 +3,7 @@ package dump
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -25,9 +26,9 @@ import (
 // name of what is read.
 func Read(r io.Reader) (*Dump, error) {
 	d := &Dump{
-		entries: map[apiserver.Ref]*entry{}, byKind: map[string][]apiserver.Ref{},
-		byOwner: map[types.UID][]apiserver.Ref{}, byLabel: map[string][]apiserver.Ref{},
-		byValue: map[string]map[string][]apiserver.Ref{}, asked: map[string]bool{},
+		entries: map[apiserver.Ref]*entry{}, byKind: map[string][]*entry{},
+		byOwner: map[types.UID][]*entry{}, byLabel: map[string][]*entry{},
+		byValue: map[string]map[string][]*entry{}, asked: map[string]bool{},
 		texts: texts{},
 	}
 	buffered := bufio.NewReaderSize(r, 64<<10)
@@ -200,7 +201,10 @@ func (d *Dump) read(text jsontext.Value) error {
 	if h.APIVersion == "" || h.Kind == "" || h.Metadata.Name == "" {
 		return fmt.Errorf("has no apiVersion, kind or metadata.name in object %d: print it with kubectl get -o json", number)
 	}
-	e := &entry{uid: h.Metadata.UID, version: h.Metadata.ResourceVersion, labels: d.texts.pairs(h.Metadata.Labels)}
+	ref := apiserver.Ref{
+		APIVersion: d.texts.same(h.APIVersion), Kind: d.texts.same(h.Kind), Namespace: d.texts.same(h.Metadata.Namespace), Name: h.Metadata.Name,
+	}
+	e := &entry{ref: ref, sum: sha256.Sum256(text), uid: h.Metadata.UID, version: h.Metadata.ResourceVersion, labels: d.texts.pairs(h.Metadata.Labels)}
 	for _, owner := range h.Metadata.OwnerReferences {
 		e.owners = append(e.owners, owner.UID)
 	}
@@ -224,9 +228,7 @@ func (d *Dump) read(text jsontext.Value) error {
 	})
 	var err error
 	e.text, err = d.kept.pack(text)
-	d.add(apiserver.Ref{
-		APIVersion: d.texts.same(h.APIVersion), Kind: d.texts.same(h.Kind), Namespace: d.texts.same(h.Metadata.Namespace), Name: h.Metadata.Name,
-	}, e)
+	d.add(e)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -41,10 +40,11 @@ func (s *syncer) loadRelated(answer []byte) {
 
 // loadKind loads the objects of a kind that a rule may select.
 func (s *syncer) loadKind(kind metacontroller.Resource, rule *metacontroller.Rule, selector labels.Selector) {
-	for _, ref := range s.dump.matching(kind, selector) {
+	for _, e := range s.dump.matching(kind, selector) {
+		ref := e.ref
 		isOutside := rule != nil && (rule.Namespace != "" && ref.Namespace != "" && ref.Namespace != rule.Namespace ||
 			len(rule.Names) > 0 && !slices.Contains(rule.Names, ref.Name))
-		if !isOutside && selector.Matches(s.dump.entries[ref].labels) {
+		if !isOutside && selector.Matches(e.labels) {
 			s.load(ref)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *syncer) loadKind(kind metacontroller.Resource, rule *metacontroller.Rul
 
 // matching returns the objects of a kind that a selector may match. Many custom resources ask for a
 // few objects each, by a label that is the same one for all of them.
-func (d *Dump) matching(kind metacontroller.Resource, selector labels.Selector) []apiserver.Ref {
+func (d *Dump) matching(kind metacontroller.Resource, selector labels.Selector) []*entry {
 	requirements, _ := selector.Requirements()
 	for _, requirement := range requirements {
 		value, isExact := selector.RequiresExactMatch(requirement.Key())
@@ -61,17 +61,17 @@ func (d *Dump) matching(kind metacontroller.Resource, selector labels.Selector) 
 		}
 		key := kind.Key() + " " + requirement.Key()
 		if d.byValue[key] == nil {
-			byValue := map[string][]apiserver.Ref{}
-			for _, ref := range d.Refs(kind.APIVersion, kind.Kind) {
-				if value, found := d.entries[ref].labels.Lookup(requirement.Key()); found {
-					byValue[value] = append(byValue[value], ref)
+			byValue := map[string][]*entry{}
+			for _, e := range d.ofKind(kind.APIVersion, kind.Kind) {
+				if value, found := e.labels.Lookup(requirement.Key()); found {
+					byValue[value] = append(byValue[value], e)
 				}
 			}
 			d.byValue[key] = byValue
 		}
 		return d.byValue[key][value]
 	}
-	return d.Refs(kind.APIVersion, kind.Kind)
+	return d.ofKind(kind.APIVersion, kind.Kind)
 }
 
 func selectorOf(wanted *metav1.LabelSelector) (labels.Selector, error) {

@@ -101,7 +101,7 @@ func (d *Dump) Requests(options Options) iter.Seq[*Request] {
 
 // parents returns the custom resources of an operator, those that an edit creates among them.
 func (d *Dump) parents(c *metacontroller.Controller, edits map[apiserver.Ref]apiserver.Object) []apiserver.Ref {
-	refs := slices.Clone(d.Refs(c.Parent.APIVersion, c.Parent.Kind))
+	refs := d.Refs(c.Parent.APIVersion, c.Parent.Kind)
 	for ref := range edits {
 		if ref.Is(c.Parent) && d.entries[ref] == nil {
 			refs = append(refs, ref)
@@ -149,8 +149,8 @@ func (s *syncer) sync(ref apiserver.Ref) {
 	}
 	uid := r.Parent.GetUID()
 	for _, child := range slices.Concat(s.dump.byOwner[uid], s.dump.byLabel[string(uid)]) {
-		if isDeclared(r.Controller, child) {
-			s.load(child)
+		if isDeclared(r.Controller, child.ref) {
+			s.load(child.ref)
 		}
 	}
 	r.Answer, r.Err = m.Resync(ref)

@@ -15,10 +15,10 @@ import (
 func (d *Dump) Strategy(controllers []metacontroller.Controller, wanted composite.Strategy) (composite.Strategy, error) {
 	counts := map[composite.Strategy]int{}
 	for _, c := range controllers {
-		for _, parent := range d.Refs(c.Parent.APIVersion, c.Parent.Kind) {
-			for _, child := range d.byOwner[d.entries[parent].uid] {
-				if isDeclared(&c, child) {
-					counts[d.entries[child].strategy]++
+		for _, parent := range d.ofKind(c.Parent.APIVersion, c.Parent.Kind) {
+			for _, child := range d.byOwner[parent.uid] {
+				if isDeclared(&c, child.ref) {
+					counts[child.strategy]++
 				}
 			}
 		}

@@ -113,17 +113,13 @@ func fromCase(c corpus.Case, controllers []metacontroller.Controller) (Subject, 
 	return Subject{cluster, parent, PlanOfCase(c)}, nil
 }
 
-// objectsOf returns all objects of a request, one after the other. A child that is related, too,
-// counts as a child: only its hash was recorded as one.
+// objectsOf returns all objects of a request, one after the other.
 func objectsOf(request []byte) []byte {
-	objects, known := slices.Clone(rawjson.Lookup(request, "parent")), map[string]bool{}
+	objects := slices.Clone(rawjson.Lookup(request, "parent"))
 	for _, member := range []string{"children", "related"} {
-		rawjson.Members(rawjson.Lookup(request, member), func(kind, group []byte) bool {
-			rawjson.Members(group, func(name, object []byte) bool {
-				if id := string(kind) + " " + string(name); !known[id] {
-					known[id] = true
-					objects = append(append(objects, '\n'), object...)
-				}
+		rawjson.Members(rawjson.Lookup(request, member), func(_, group []byte) bool {
+			rawjson.Members(group, func(_, object []byte) bool {
+				objects = append(append(objects, '\n'), object...)
 				return true
 			})
 			return true

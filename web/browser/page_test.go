@@ -77,6 +77,7 @@ func TestKeysAreEnough(t *testing.T) {
 	p.tabTo(`at.getAttribute("aria-label") === "Remove evict Pod/cache-0"`)
 	p.press("Enter")
 	p.until(`!document.querySelector(".plan code")`)
+	assert.Equal(t, "INPUT", eval[string](p, `document.activeElement.tagName`), "the focus is not lost with the button")
 
 	// A dialog keeps the focus, and gives it back.
 	p.tabTo(button("Save…"))
@@ -165,6 +166,10 @@ func TestALinkReproducesTheRun(t *testing.T) {
 	first, second := p.answer("/run"), other.answer("/run")
 	assert.Contains(t, first, `"transcript"`)
 	assert.True(t, first == second, "the link plays another run")
+
+	p.press("Escape")
+	p.click("×")
+	p.until(`location.hash === ""`)
 
 	none := open(t, url+"#s=damaged", desk)
 	none.until(played)

@@ -20,8 +20,8 @@ export function choicesFor(item: Item, strangers: Record<string, KubeObject>, ex
   if (item.role === "parent") {
     return [
       { name: "Late cache", hint: `Metacontroller syncs ${id} without having heard of the last step`, actions: [`sync ${id}`] },
-      { name: "Crash", hint: `Metacontroller crashes after its first write for ${id}`, actions: [`sync ${id} crash@1`] },
-      { name: "Lose status", hint: `the write of the status of ${id} is lost`, actions: [`sync ${id} lose-status`] },
+      { name: "Crash", hint: `Metacontroller crashes after its first write for ${id}`, actions: ["deliver", `sync ${id} crash@1`] },
+      { name: "Lose status", hint: `the write of the status of ${id} is lost`, actions: ["deliver", `sync ${id} lose-status`] },
       { name: "Delete", hint: `delete ${id}, as a user does`, actions: [`delete ${id}`] },
     ];
   }
@@ -35,7 +35,7 @@ export function choicesFor(item: Item, strangers: Record<string, KubeObject>, ex
   ];
   if (kind === "Pod") choices.push({ name: "Drain", hint: `${id} is evicted, if its PodDisruptionBudgets allow it`, actions: [`drain ${id}`] });
   const stranger = strangers[kind];
-  if (stranger) {
+  if (stranger && !(kind === "Pod" && exists)) { // a Pod keeps its name while it terminates
     const metadata = { ...(stranger["metadata"] as KubeObject), name: item.name, namespace: item.namespace };
     const create = `create ${quoted({ ...stranger, apiVersion: item.apiVersion, metadata })}`;
     choices.push({ name: "Name taken", hint: `an object of somebody else has the name ${id}`, actions: exists ? [`delete ${id}`, create] : [create] });
@@ -168,7 +168,7 @@ export function Plan({ actions, problems, step, onRemove, onAct }: PlanProps) {
             <li>
               <span class="at">{at ? `step ${at}` : "at the end"}</span>
               <code title={action}>{action}</code>
-              <button type="button" aria-label={`Remove ${action}`} onClick={() => onRemove(index)}>
+              <button type="button" aria-label={`Remove ${action}`} onClick={() => (onRemove(index), field.current?.focus())}>
                 ×
               </button>
               {problem && <p class="problem error">{problem.message}</p>}

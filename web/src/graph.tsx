@@ -25,7 +25,7 @@ function shortened(text: string, most: number): string {
 
 /** cut keeps the words at the beginning. What is seen is thus a part of what a screen reader says. */
 function cut(text: string, most: number): string {
-  return text.length > most ? text.slice(0, text.lastIndexOf(" ", most - 1)) + "…" : text;
+  return text.length > most ? text.slice(0, text.lastIndexOf(" ", most - 1)).replace(/,$/, "") + "…" : text;
 }
 
 /** Node is drawn again only if something of it has changed: there may be hundreds. */

@@ -14,12 +14,13 @@ function Player({ scenario, run }: { scenario: Scenario; run: Run }) {
   const [step, setStep] = useState(Math.max(1, run.steps.length));
   const [chosen, setChosen] = useState(run.objects.length > 0 ? 0 : -1);
   const names = scenario.files.map((file) => file.name).join(", ");
+  const actions = (scenario.actions ?? []).map(({ at, action }) => (at ? `${action} at step ${at}` : action)).join(", ");
   const shown = { run, step, chosen, onStep: setStep, onChoose: setChosen };
   return (
     <div class="app player">
       <header class="top">
         <h1>{names}</h1>
-        <span class="note">played by operetta</span>
+        <span class="note">played by operetta{actions && `, with ${actions}`}</span>
       </header>
       <main>
         <Outcomes run={run} step={step} />

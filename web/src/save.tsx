@@ -22,9 +22,11 @@ interface Props {
   step: number;
   isPlayed: boolean;
   onTell: (text: string) => void;
+  /** onLink is called when the address has the scenario. */
+  onLink: () => void;
 }
 
-export function Save({ scenario, step, isPlayed, onTell }: Props) {
+export function Save({ scenario, step, isPlayed, onTell, onLink }: Props) {
   const [open, setOpen] = useState<"" | "share" | "save">("");
   const close = () => setOpen("");
   return (
@@ -35,13 +37,13 @@ export function Save({ scenario, step, isPlayed, onTell }: Props) {
       <button type="button" disabled={!isPlayed} onClick={() => setOpen("save")}>
         Save…
       </button>
-      {open === "share" && <Share {...{ scenario, onTell }} onClose={close} />}
+      {open === "share" && <Share {...{ scenario, onTell, onLink }} onClose={close} />}
       {open === "save" && <Files {...{ scenario, step, onTell }} onClose={close} />}
     </>
   );
 }
 
-function Share({ scenario, onTell, onClose }: { scenario: Scenario; onTell: Props["onTell"]; onClose: () => void }) {
+function Share({ scenario, onTell, onLink, onClose }: Pick<Props, "scenario" | "onTell" | "onLink"> & { onClose: () => void }) {
   const [link, setLink] = useState("");
   const [length, setLength] = useState(0);
   useEffect(() => {
@@ -50,6 +52,7 @@ function Share({ scenario, onTell, onClose }: { scenario: Scenario; onTell: Prop
       if (fragment.length > longest) return;
       history.replaceState(null, "", fragment);
       setLink(location.href);
+      onLink();
     });
   }, []);
   const copy = async () => {
@@ -88,7 +91,7 @@ function Share({ scenario, onTell, onClose }: { scenario: Scenario; onTell: Prop
   );
 }
 
-function Files({ scenario, step, onTell, onClose }: Omit<Props, "isPlayed"> & { onClose: () => void }) {
+function Files({ scenario, step, onTell, onClose }: Pick<Props, "scenario" | "step" | "onTell"> & { onClose: () => void }) {
   const [cases, setCases] = useState<api.GoldenCase[]>([]);
   const name = scenario.files[0]?.name.replace(/\.[^.]*$/, "") || "play";
   useEffect(() => {

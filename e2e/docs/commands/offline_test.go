@@ -3,6 +3,7 @@
 package commands
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -105,6 +106,12 @@ func (p *project) steps() map[string][]Step {
 				return p.server.Wrap(filepath.Join(p.dir, "bin/operetta"), filepath.Join(p.home, "bin/operetta"))
 			}},
 		},
+		"docs/diff.md": {
+			{Before: "operetta diff dump.json", Do: func(string) error {
+				p.write("box-v2.yaml", strings.Replace(sample, "nginx:1.27", "nginx:1.28", 1))
+				return p.dump("deploy/samples/modelbox.yaml")
+			}},
+		},
 		"docs/cli.md": {
 			{Before: "operetta render box.yaml", Do: func(string) error {
 				p.write("box.yaml", sample)
@@ -120,6 +127,23 @@ func (p *project) steps() map[string][]Step {
 			{After: "operetta replay", Do: p.requireOneChange},
 		},
 	}
+}
+
+// dump writes what kubectl prints of a cluster with a converged sample.
+func (p *project) dump(sample string) error {
+	output, err := exec.Command(filepath.Join(p.dir, "bin/operetta"), "simulate", filepath.Join(p.dir, sample), "-o", "json").Output()
+	if err != nil {
+		return err
+	}
+	var world struct {
+		Objects []json.RawMessage `json:"objects"`
+	}
+	if err := json.Unmarshal(output, &world); err != nil {
+		return err
+	}
+	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": world.Objects})
+	p.write("dump.json", string(list))
+	return err
 }
 
 // brokenPodSet is what docs/cli.md refuses.

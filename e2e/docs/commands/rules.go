@@ -53,7 +53,9 @@ var Rules = []Rule{
 
 	{File: "docs/cli.md", Command: "operetta serve --record", Serves: true},
 	{File: "docs/cli.md", Heading: "Record on a cluster", Place: Nowhere, Reason: needsPods + "; TestRecordingsCanBeRead has an API server take the ephemeral container"},
-	{File: "docs/cli.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 1, Varies: "the recordings are those of a test"},
+	{File: "docs/cli.md", Heading: "Record and replay", Command: "operetta replay recordings", Times: 2, Exit: 3, Varies: "the recordings are those of a test"},
+
+	{File: "docs/diff.md", Command: "operetta diff dump.json --with", Exit: 3},
 
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},

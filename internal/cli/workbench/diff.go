@@ -23,7 +23,7 @@ import (
 )
 
 // moreOften is the growth of the heap, in percent, after which memory is collected.
-const moreOften = 40
+const moreOften = 30
 
 // diffFlags are the flags of diff.
 type diffFlags struct {

@@ -1,0 +1,59 @@
+//go:build linux
+
+package workbench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/dump/dumptest"
+	"github.com/operetta-dev/operetta/internal/simulate"
+)
+
+// TestDiffOfAFleet: 10,000 custom resources, with a Deployment, a Service and three Pods each, take
+// less than 60 s and 256 MiB. In their new namespaces all of them change.
+func TestDiffOfAFleet(t *testing.T) {
+	needsLoad(t)
+	const parents, megabytes, seconds = 10_000, 256, 60
+	world := dumptest.Converged(t, simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...)}, sample)
+	objects := slices.DeleteFunc(world.Objects(), func(object simulate.Object) bool {
+		return !slices.Contains([]string{"ModelBox", "Deployment", "Service", "Pod"}, object.GetKind())
+	})
+	text := string(dumptest.List(t, objects))
+
+	path, err := binary()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(path)) })
+	command := exec.CommandContext(t.Context(), path, "diff", "-o", "markdown")
+	stdin, err := command.StdinPipe()
+	require.NoError(t, err)
+	var out, errOut bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errOut
+	require.NoError(t, command.Start())
+	for i := range parents {
+		another := strings.ReplaceAll(text, `"default"`, fmt.Sprintf(`"team-%d"`, i))
+		_, err := io.WriteString(stdin, strings.ReplaceAll(another, "00000000-0000", fmt.Sprintf("%08x-0000", i)))
+		require.NoError(t, err)
+	}
+	require.NoError(t, stdin.Close())
+	_ = command.Wait()
+	require.Equal(t, 3, command.ProcessState.ExitCode(), errOut.String())
+	require.Contains(t, out.String(), "10000 of 10000 custom resources would change")
+	require.Less(t, out.Len(), 60_000)
+	took, peak := command.ProcessState.UserTime()+command.ProcessState.SystemTime(), command.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10
+	t.Logf("%d MiB at most, %s of CPU", peak, took.Round(time.Millisecond))
+	require.Less(t, peak, int64(megabytes))
+	require.Less(t, took, seconds*time.Second)
+}
