@@ -150,8 +150,12 @@ func (p player) Story(ctx context.Context, scenario play.Scenario) (string, erro
 	if one == nil {
 		return "", errors.New(problems[0].Message)
 	}
-	if len(one.rounds) > 1 {
+	targets, _, _ := scenario.Happens()
+	switch {
+	case len(one.rounds) > 1:
 		return "", errors.New("explore takes each object once: write the edit as an action")
+	case len(targets.Flap) > 0:
+		return "", errors.New("explore has no flap: write fail and mend instead")
 	}
 	_ = one.end() // its end is not told
 	return explore.Schedule(one.world.Played()).String() + "\n", ctx.Err()
