@@ -228,7 +228,7 @@ lint: ## Lint, with the rules that keep hooks pure
 # for as many as those leave time for, which come at the end of those.
 AFTERWARDS    := ^(TestRotation|TestUninstall)$$
 E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
-e2e: ## Test against a real API server; the first time it is built, for minutes
+e2e: page-tools ## Test against a real API server; the first time it is built, for minutes
 	@failed=; printed=$$(mktemp); \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
 	(cd e2e && $(GO) run ./cmd/cluster build) || failed=1; \
@@ -237,7 +237,6 @@ e2e: ## Test against a real API server; the first time it is built, for minutes
 	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -run '$(AFTERWARDS)' ./live) || failed=1; \
 	wait $$live || failed=1; \
 	cat $$printed; rm -f $$printed; \
-	$(MAKE) --no-print-directory page-tools; \
 	(cd web && $(GOTEST) -count=1 -p=1 ./...) || failed=1; \
 	test -z "$$failed"
 
