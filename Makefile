@@ -228,7 +228,7 @@ lint: ## Lint, with the rules that keep hooks pure
 # for as many as those leave time for, which come at the end of those.
 AFTERWARDS    := ^(TestRotation|TestUninstall)$$
 E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
-e2e: ## Test against a real API server; the first time it is built, for minutes
+e2e: page-tools ## Test against a real API server; the first time it is built, for minutes
 	@failed=; printed=$$(mktemp); \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
 	(cd e2e && $(GO) run ./cmd/cluster build) || failed=1; \
@@ -237,7 +237,6 @@ e2e: ## Test against a real API server; the first time it is built, for minutes
 	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -run '$(AFTERWARDS)' ./live) || failed=1; \
 	wait $$live || failed=1; \
 	cat $$printed; rm -f $$printed; \
-	$(MAKE) --no-print-directory page-tools; \
 	(cd web && $(GOTEST) -count=1 -p=1 ./...) || failed=1; \
 	test -z "$$failed"
 
@@ -316,11 +315,11 @@ page: page-tools ## Build the page of operetta play from web/, and take the READ
 # have them, tests that need them say so.
 .PHONY: page-tools
 page-tools:
-	@if command -v npm >/dev/null; then (cd web && npm ci --silent --no-audit --no-fund); else echo "there is no npm: the page is not rebuilt"; fi
+	@if ! command -v npm >/dev/null; then echo "there is no npm: the page is not built again"; \
+	elif ! (cd web && npm ci --silent --no-audit --no-fund); then echo "npm could not install what web/package-lock.json has"; fi
 	@for browser in chromium-headless-shell chromium chromium-browser google-chrome; do ! command -v $$browser >/dev/null || exit 0; done; \
-	if command -v apt-get >/dev/null && test "$$(id -u)" = 0; then \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends chromium-headless-shell fonts-dejavu-core >/dev/null; \
-	fi || echo "no browser could be installed: nothing walks through the page"
+	{ test "$$(id -u)" = 0 && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends chromium-headless-shell fonts-dejavu-core >/dev/null; } || \
+	echo "no browser could be installed: nothing walks through the page"
 
 .PHONY: golden
 golden: ## Rewrite the expected outputs below testdata and the pictures of docs/; read the diff

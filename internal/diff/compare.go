@@ -64,6 +64,10 @@ func (p *Parent) isEmpty() bool {
 	return p.Refused+p.Failed == "" && len(p.NotCompared)+len(p.Objects)+len(p.Status) == 0
 }
 
+// mostNotes is how many syncs in a row may write nothing but the status, where a hook notes what it
+// is about to do, until the one that is compared.
+const mostNotes = 3
+
 // compare returns what one sync has to tell, and how many objects it writes without a difference.
 func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritten int) {
 	p = Parent{Ref: apiserver.RefOf(r.Parent)}
@@ -81,13 +85,22 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 		p.Failed = reason(r.Err)
 		return p, 0
 	}
+	for range mostNotes {
+		noted := r.Server.Get(p.Ref)
+		if changed := r.Changed(); len(changed) != 1 || changed[0] != p.Ref {
+			break
+		}
+		if r.Again(); r.Server.Get(p.Ref) == noted {
+			break
+		}
+	}
 	for _, ref := range r.Changed() {
 		if ref == p.Ref {
 			continue
 		}
 		o, isTold := verdictOn(d, r, ref, ignored)
 		if !isTold {
-			rewritten++
+			rewritten += isRewritten(r, ref)
 			continue
 		}
 		p.Objects = append(p.Objects, o)
@@ -126,6 +139,16 @@ func verdictOn(d *dump.Dump, r *dump.Request, ref apiserver.Ref, ignored []strin
 		return o, len(o.Fields) > 0
 	}
 	return o, true
+}
+
+// isRewritten returns 1 for an object whose annotations are other ones, or in which something is
+// ignored. All else that a write changes is the API server's.
+func isRewritten(r *dump.Request, ref apiserver.Ref) int {
+	before, after := r.Before[ref], r.Server.Get(ref)
+	if maps.Equal(before.GetAnnotations(), after.GetAnnotations()) && len(fieldsOf(r.Server.Normalized(before), after, nil)) == 0 {
+		return 0
+	}
+	return 1
 }
 
 // isRolled reports whether a workload replaces its Pods for these changes.

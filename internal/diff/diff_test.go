@@ -126,8 +126,11 @@ func (a *agreement) add(t *testing.T, world *simulate.World, options dump.Option
 		a.refused++
 		return
 	}
-	world.Step()
-	predicted, happened := writesIn(report), writesOf(world, before)
+	predicted, happened := writesIn(report), map[string]bool{}
+	for step := 0; step <= mostNotes && len(happened) == 0; step++ { // a hook may write its status first
+		world.Step()
+		happened = writesOf(world, before)
+	}
 	for key := range union(predicted, happened) {
 		a.all++
 		if predicted[key] && happened[key] {
@@ -154,7 +157,7 @@ func TestPredictionsAreWhatApplyDoes(t *testing.T) {
 				func() error { return world.Apply(dumptest.JSON(t, edit.Object)) }, field)
 		}
 		children := childrenIn(converged(t, apply, path))
-		for _, child := range children[:min(6, len(children))] {
+		for _, child := range children[:min(3, len(children))] {
 			byField := edits(child)
 			for i, field := range slices.Sorted(maps.Keys(byField)) {
 				world := converged(t, apply, path)
@@ -170,7 +173,7 @@ func TestPredictionsAreWhatApplyDoes(t *testing.T) {
 	})
 	t.Logf("%d of %d fields agree, %d edits are refused by both", a.agreed, a.all, a.refused)
 	if !testing.Short() {
-		require.Greater(t, a.all, 300)
+		require.Greater(t, a.all, 200)
 		require.Positive(t, a.refused)
 	}
 	require.GreaterOrEqual(t, a.agreed*100, a.all*99)

@@ -151,6 +151,16 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestTheStatusMayComeFirst: a Build notes the new revision in its status before it creates the Job.
+func TestTheStatusMayComeFirst(t *testing.T) {
+	for _, apply := range strategies {
+		objects := converged(t, apply, "../../deploy/samples/build.yaml").Objects()
+		report := compared(t, objects, edited(t, objects, "Build/hello", "v2", "spec", "source", "git", "revision"))
+		require.Len(t, verdictsIn(report), 1, printed(t, report))
+		require.Regexp(t, `^Job/hello-[0-9a-f]+ created$`, verdictsIn(report)[0])
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	objects := fleet(t, simulate.DynamicApply)
 	// The name that the new child would have is taken.

@@ -204,7 +204,9 @@ func (w *World) sync(a Action) bool {
 	if unheard := w.unheard(); unheard != "" {
 		w.note(fmt.Sprintf("sync of %s, not having heard that %s", ref, unheard))
 	}
-	return w.composite.Sync(ref, fault)
+	synced, struck := w.composite.Sync(ref, fault)
+	w.missed = synced && !struck
+	return synced
 }
 
 func (w *World) pass(duration string) bool {

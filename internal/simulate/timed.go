@@ -22,7 +22,8 @@ func (w *World) PlayOn() error {
 	return w.Play()
 }
 
-// InVain returns the actions that concerned nothing that there was, and those that did not come.
+// InVain returns the actions that concerned nothing that there was, syncs that wrote too little to be
+// struck, and those that did not come.
 func (w *World) InVain() []Action {
 	list := slices.Clone(w.vain)
 	for _, t := range w.timed {
@@ -83,7 +84,8 @@ func (w *World) doFirst() bool {
 	action, told := w.timed[0].Action, len(w.events)
 	w.timed = w.timed[1:]
 	w.tell(action)
-	if !w.do(action) && len(w.events) == told {
+	w.missed = false
+	if done := w.do(action); w.missed || !done && len(w.events) == told {
 		w.vain = append(w.vain, action)
 	}
 	w.flush()

@@ -87,6 +87,18 @@ func TestLateCacheAtAStep(t *testing.T) {
 	require.Equal(t, "sync of Toy/t, not having heard that ConfigMap/c exists, Toy/t has changed", w.Steps[1].Events[0].Detail)
 }
 
+// TestASyncThatWritesTooLittleIsInVain: nothing of it can crash.
+func TestASyncThatWritesTooLittleIsInVain(t *testing.T) {
+	for text, missed := range map[string]bool{
+		"sync Toy/t crash@1": false, "sync Toy/t crash@0": false, "sync Toy/t crash@7": true, "sync Toy/t refuse@7": true,
+		"sync Toy/t lose-status": false, "sync Toy/t 503": false, "sync Toy/t": false,
+	} {
+		w := withActions(t, timed(t, 1, "deliver", text))
+		require.NoError(t, w.Play())
+		require.Equal(t, missed, len(w.InVain()) == 1, text)
+	}
+}
+
 // TestMendLeavesWhatIsToCome: it ends what lasts.
 func TestMendLeavesWhatIsToCome(t *testing.T) {
 	w := withActions(t, timed(t, 2, "mend"), Fault{What: Vanish, Kind: "ConfigMap", Name: "c"})

@@ -70,6 +70,7 @@ type World struct {
 	timed      []Timed // that are still to be done
 	isFollowed bool    // more is applied later, see PlayOn
 	vain       []Action
+	missed     bool         // the fault of the last sync has not struck
 	played     []Action     // see Played
 	steady     int          // steps since the last of them
 	events     []Event      // of the present step

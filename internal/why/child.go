@@ -218,7 +218,7 @@ func (w *walk) addMentioned(links []Link) {
 		w.seen[object.GetUID()] = true
 		isChild := w.versionOf(kind) != ""
 		switch {
-		case isChild && !w.isKnown(object):
+		case isChild && w.causeOf(object) == nil:
 			w.addTaken(object, links)
 		case !isChild:
 			w.addSelected(object, prepend(w.link(object), links))
@@ -226,14 +226,13 @@ func (w *walk) addMentioned(links []Link) {
 	}
 }
 
-// isKnown reports whether there is a cause about an object.
-func (w *walk) isKnown(object Object) bool {
-	for _, c := range w.causes {
-		if c.Ref == apiserver.RefOf(object) {
-			return true
-		}
+// causeOf returns the first cause about an object, or nil.
+func (w *walk) causeOf(object Object) *Cause {
+	i := slices.IndexFunc(w.causes, func(c Cause) bool { return c.Ref == apiserver.RefOf(object) })
+	if i < 0 {
+		return nil
 	}
-	return false
+	return &w.causes[i]
 }
 
 // addSelected adds what is wrong with a Pod of others, and with what was put into it.

@@ -52,6 +52,7 @@ var faults = map[string]fault{
 	"vanished":               vanished,
 	"past-the-deadline":      pastTheDeadline,
 	"older-of-two":           olderOfTwo,
+	"stale-event":            staleEvent,
 }
 
 // TestFaults plants every fault into a cluster with the sample of every kind: the first cause names
@@ -328,6 +329,14 @@ func pastTheDeadline(s *scene) (string, []string) {
 	return ref, []string{"ContainersNotReady"}
 }
 
+// staleEvent has an event about a sync that failed before one that did not.
+func staleEvent(s *scene) (string, []string) {
+	_, words := failing(simulate.Fail)(s)
+	_ = s.Play()
+	s.warn(s.parent(), "SyncError", "Sync error: sync hook failed: no answer within 8s")
+	return "Pod/" + s.pod().GetName(), words
+}
+
 // olderOfTwo has a Pod with the first name fail after another one.
 func olderOfTwo(s *scene) (string, []string) {
 	ref := s.podStatus(map[string]any{"phase": "Pending", "containerStatuses": []any{
@@ -439,7 +448,7 @@ func event(reason, message string) fault {
 			s.container(map[string]any{"waiting": map[string]any{"reason": "ContainerCreating"}}),
 		}}, notReady)
 		s.warn(s.pod(), reason, message)
-		s.warn(s.pod(), "Pulling", "this is no trouble")
+		s.warn(s.pod(), "Allocated", "this is no trouble")
 		s.extra[len(s.extra)-1].Object["type"] = "Normal"
 		return ref, []string{"event", reason, message}
 	}

@@ -47,7 +47,7 @@ func (w *walk) next() []string {
 		ready := conditionOf(w.plan.Status, "Ready")
 		next = append(next, strings.TrimSpace("the next sync sets Ready="+ready.Status+" "+ready.Reason))
 	}
-	if w.plan.Resync > 0 {
+	if w.plan.Resync > 0 && !w.isPartial {
 		next = append(next, "the hook is called again within "+duration.HumanDuration(w.plan.Resync))
 	}
 	return next

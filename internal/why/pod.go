@@ -2,7 +2,6 @@ package why
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -90,7 +89,7 @@ func (w *walk) addPod(object Object, links []Link) {
 		c.Source, c.Reason, c.rank, c.container = "container status", reason, failing, name
 		c.Look = w.lookAt(p, name, reason)
 	default:
-		w.isStarting(p, &c)
+		w.describeStart(p, &c)
 	}
 	if isHeld {
 		c.rank = progressing // it follows from that
@@ -99,9 +98,9 @@ func (w *walk) addPod(object Object, links []Link) {
 	w.add(object, links, c)
 }
 
-// isStarting completes the cause of a Pod whose containers have no trouble of their own: an event
+// describeStart completes the cause of a Pod whose containers have no trouble of their own: an event
 // says more than the phase.
-func (w *walk) isStarting(p *pod, c *Cause) {
+func (w *walk) describeStart(p *pod, c *Cause) {
 	c.Source, c.Reason = "status.phase", string(cmp.Or(p.Status.Phase, corev1.PodPending))
 	ready := p.condition(corev1.PodReady)
 	if p.Status.Phase == corev1.PodRunning && ready.Status == corev1.ConditionFalse {
@@ -133,7 +132,7 @@ func (p *pod) stuck() (container, reason string) {
 	return "", ""
 }
 
-// addFailed adds how a Pod has failed. It counts less once another has taken its place.
+// addFailed adds how a Pod has failed.
 func (w *walk) addFailed(p *pod, links []Link) {
 	c := Cause{
 		Source: "status.phase", Reason: cmp.Or(p.Status.Disruption(), p.Status.Reason, "Failed"), rank: failing,
@@ -144,14 +143,6 @@ func (w *walk) addFailed(p *pod, links []Link) {
 		c.Source, c.container = "container status", failed.Name
 		c.Reason = cmp.Or(p.Status.Reason, failed.State.Terminated.Reason, "Error")
 		c.Look = w.logs(p.object, failed.Name, false)
-	}
-	created := p.object.GetCreationTimestamp()
-	isReplaced := slices.ContainsFunc(w.ownedBy(apiserver.ControllerUID(p.object)), func(other Object) bool {
-		made := other.GetCreationTimestamp()
-		return other.GetKind() == "Pod" && created.Before(&made)
-	})
-	if isReplaced {
-		c.rank = progressing
 	}
 	w.add(p.object, links, c)
 }
@@ -168,9 +159,11 @@ func (w *walk) addClaims(p *pod, links []Link) (isHeld bool) {
 			w.unseen[ref.String()] = true
 			continue
 		}
-		before := len(w.causes)
-		w.addClaim(claim, prepend(w.link(claim), links))
-		isHeld = isHeld || len(w.causes) > before && w.causes[before].rank == failing
+		if w.causeOf(claim) == nil { // several Pods may use it
+			w.addClaim(claim, prepend(w.link(claim), links))
+		}
+		c := w.causeOf(claim)
+		isHeld = isHeld || c != nil && c.rank == failing
 	}
 	return isHeld
 }

@@ -98,3 +98,44 @@ func TestDeleting(t *testing.T) {
 	require.Contains(t, text, "because   "+child.GetKind()+"/"+child.GetName())
 	require.Contains(t, text, "the finalizers example.com/audit hold it")
 }
+
+// partial explains a custom resource from a dump that has nothing else.
+func (s *scene) partial() why.Answer {
+	s.Helper()
+	text, err := s.parent().MarshalJSON()
+	require.NoError(s, err)
+	d, err := dump.Read(bytes.NewReader(text))
+	require.NoError(s, err)
+	for subject := range why.FromDump(d, dump.Options{Controllers: hooks.All(), Call: direct, Now: s.Now()}, why.Selection{}) {
+		return subject.Explain()
+	}
+	return why.Answer{}
+}
+
+// TestUnreadIsNotAbsent: without its children, a custom resource is what its status says.
+func TestUnreadIsNotAbsent(t *testing.T) {
+	s := begin(t, "modelbox")
+	s.apply()
+	require.NoError(t, s.Play())
+	answer := s.partial()
+	require.Empty(t, answer.Because)
+	require.Equal(t, []string{"Deployment", "Pod", "Service"}, answer.NotSeen)
+
+	failing(simulate.Fail)(s)
+	require.NoError(t, s.Play())
+	answer = s.partial()
+	s.requireFirst(answer, "ModelBox/sentiment", "ProgressDeadlineExceeded", "CrashLoopBackOff")
+	require.Len(t, answer.Because, 1)
+	require.Equal(t, []string{"Deployment", "Event", "Pod", "Service"}, answer.NotSeen)
+}
+
+// TestOrphan: Metacontroller adopts a child that has lost its owner, so its name is not taken.
+func TestOrphan(t *testing.T) {
+	s := begin(t, "modelbox")
+	failing(simulate.Fail)(s)
+	require.NoError(t, s.Play())
+	for _, child := range s.Owned(s.parent()) {
+		s.replace(child, func(fields map[string]any) { delete(fields["metadata"].(map[string]any), "ownerReferences") })
+	}
+	require.NotContains(t, textOf(s.answer()), "NameTaken")
+}

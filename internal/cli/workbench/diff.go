@@ -18,6 +18,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/diff"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/dump"
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -71,7 +72,7 @@ change, and 4 when the API server would refuse something.`,
 	set.StringVar(&flags.apply, "apply", "", "apply strategy: dynamic-apply or server-side-apply (default the one that has written the children)")
 	set.StringVarP(&flags.output, "output", "o", "diff", "form of the output: summary, diff, json or markdown")
 	set.StringArrayVar(&flags.ignored, "ignore", nil, "path in which differences do not count, as in spec.template.spec.containers[].image")
-	set.StringSliceVar(&flags.seen, "seen", nil, "kinds that kubectl was asked for, as it was, or all: one without objects is empty")
+	set.StringSliceVar(&flags.seen, "seen", nil, "kinds that kubectl was asked for, or all: those without objects are empty, and not unseen")
 	set.StringVar(&flags.now, "now", "", "time that hooks are handed, as in 2026-01-02T15:04:05Z (default the newest time in the dump)")
 	set.BoolVar(&flags.exitCode, "exit-code", true, "exit with 3 or 4 when something would change or be refused, instead of 0")
 	cli.AddPolicies(cmd, p.Program)
@@ -194,6 +195,9 @@ func (p *program) readDump(path string) (*dump.Dump, error) {
 			return nil, err
 		}
 		defer func() { _ = file.Close() }() // it is only read
+		if info, err := file.Stat(); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder: write the path of a file", path)
+		}
 		in = file
 	}
 	d, err := dump.Read(in)
@@ -225,7 +229,7 @@ func (p *program) markDrift(report *diff.Report, path string) error {
 func (p *program) printReport(report *diff.Report, output string) error {
 	switch output {
 	case "json":
-		return printData(p.Out, output, report)
+		return printData(printable.NewWriter(p.Out), output, report)
 	case "markdown":
 		return report.PrintMarkdown(p.Out)
 	}

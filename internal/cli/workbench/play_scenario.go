@@ -104,7 +104,7 @@ func (p player) inVain(scenario play.Scenario, world *simulate.World) (problems 
 	for _, action := range world.InVain() {
 		for i, a := range scenario.Actions {
 			if strings.TrimSpace(a.Action) == action.String() {
-				problems = append(problems, play.Problem{Action: &i, Message: "it had no effect: there was nothing of that kind and name", Severity: play.Warning})
+				problems = append(problems, play.Problem{Action: &i, Message: "it had no effect: " + whyInVain(action), Severity: play.Warning})
 				break
 			}
 		}
@@ -118,6 +118,14 @@ func (p player) inVain(scenario play.Scenario, world *simulate.World) (problems 
 		}
 	}
 	return problems
+}
+
+// whyInVain says why an action had no effect.
+func whyInVain(action simulate.Action) string {
+	if action.Do == "sync" && action.Detail != "" {
+		return "the sync wrote too little for that, or there was nothing of that name"
+	}
+	return "there was nothing of that kind and name"
 }
 
 // Golden implements [play.Player].
@@ -142,8 +150,12 @@ func (p player) Story(ctx context.Context, scenario play.Scenario) (string, erro
 	if one == nil {
 		return "", errors.New(problems[0].Message)
 	}
-	if len(one.rounds) > 1 {
+	targets, _, _ := scenario.Happens()
+	switch {
+	case len(one.rounds) > 1:
 		return "", errors.New("explore takes each object once: write the edit as an action")
+	case len(targets.Flap) > 0:
+		return "", errors.New("explore has no flap: write fail and mend instead")
 	}
 	_ = one.end() // its end is not told
 	return explore.Schedule(one.world.Played()).String() + "\n", ctx.Err()

@@ -232,6 +232,10 @@ func TestStoryIsASchedule(t *testing.T) {
 	code, stdout, stderr := operetta(t, "", "explore", path, "--apply", "dynamic-apply", "--schedule", write(t, "story.txt", story))
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "nothing is broken")
+	_, err = samplePlayer(t).Story(t.Context(), scenarioOf(t, []string{path}, play.Action{Action: "flap Pod/cache-0"}))
+	require.EqualError(t, err, "explore has no flap: write fail and mend instead")
+	_, err = samplePlayer(t).Story(t.Context(), scenarioOf(t, []string{path, path}))
+	require.EqualError(t, err, "explore takes each object once: write the edit as an action")
 }
 
 // TestRunsAreSmall: a run is sent at each edit.

@@ -3,14 +3,17 @@
 package workbench
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,10 +46,9 @@ done
 exit $code
 `
 
-// plugin calls kubectl-operetta with a stand-in for kubectl, which has the objects of a dump.
-func plugin(t *testing.T, dump string, args ...string) (calls, stdout, stderr string, err error) {
+// pluginCommand returns the call of kubectl-operetta with a stand-in for kubectl, which has the objects of a dump.
+func pluginCommand(t *testing.T, folder, dump string, args ...string) *exec.Cmd {
 	t.Helper()
-	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o700))
 	text, err := os.ReadFile(dump)
 	require.NoError(t, err)
@@ -73,7 +75,15 @@ func plugin(t *testing.T, dump string, args ...string) (calls, stdout, stderr st
 	self, err := os.Executable()
 	require.NoError(t, err)
 	command := exec.CommandContext(t.Context(), "../../../deploy/kubectl-operetta", args...)
-	command.Env = append(os.Environ(), "OPERETTA="+self, "OPERETTA_TEST_IS_OPERETTA=yes", "KUBECTL_FOLDER="+folder, "PATH="+folder+":"+os.Getenv("PATH"))
+	command.Env = append(os.Environ(), "OPERETTA="+self, "OPERETTA_TEST_IS_OPERETTA=yes", "KUBECTL_FOLDER="+folder, "OPERETTA_INTERVAL=0.1", "PATH="+folder+":"+os.Getenv("PATH"))
+	return command
+}
+
+// plugin calls it.
+func plugin(t *testing.T, dump string, args ...string) (calls, stdout, stderr string, err error) {
+	t.Helper()
+	folder := t.TempDir()
+	command := pluginCommand(t, folder, dump, args...)
 	var out, errOut bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errOut
 	err = command.Run()
@@ -86,7 +96,7 @@ func TestPlugin(t *testing.T) {
 	broken := dumpOf(t, sample, "--fail=Deployment/sentiment")
 	calls, text, stderr, err := plugin(t, broken, "why", "modelbox/sentiment", "-n", "default")
 	require.NoError(t, err, stderr)
-	require.Equal(t, `kubectl operetta: nodes: Error from server (Forbidden): nodes is forbidden: User "jane" cannot list resource "nodes"`+"\n", stderr)
+	require.Equal(t, `kubectl operetta: nodes is not seen: Error from server (Forbidden): nodes is forbidden: User "jane" cannot list resource "nodes"`+"\n", stderr)
 	require.Contains(t, calls, "--namespace=default --output=json")
 	require.NotContains(t, calls, "secrets")
 	code, dumped, _ := operetta(t, "", "why", "modelbox/sentiment", "-f", broken, "--seen=all")
@@ -112,8 +122,38 @@ func TestPlugin(t *testing.T) {
 	calls, text, stderr, err = plugin(t, broken, "diff", "-o", "summary")
 	require.Contains(t, calls, "--show-managed-fields")
 	require.NoError(t, err, text+stderr)
+	edited, err := os.ReadFile(sample)
+	require.NoError(t, err)
+	with := write(t, "edited.yaml", strings.Replace(string(edited), "replicas: 3", "replicas: 5", 1))
+	_, text, stderr, err = plugin(t, broken, "diff", "-o", "summary", "--with", with)
+	exit, _ := errors.AsType[*exec.ExitError](err)
+	require.NotNil(t, exit, text+stderr)
+	require.Equal(t, 3, exit.ExitCode(), text+stderr)
 
 	_, _, stderr, err = plugin(t, broken, "describe")
 	require.Error(t, err)
 	require.Contains(t, stderr, "usage: kubectl operetta why KIND/NAME")
+}
+
+// TestPluginWatches: with --watch it answers again when the cluster has changed.
+func TestPluginWatches(t *testing.T) {
+	folder := t.TempDir()
+	command := pluginCommand(t, folder, dumpOf(t, sample, "--fail=Deployment/sentiment"), "why", "--all", "--watch")
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	lines, isChanged := bufio.NewScanner(out), false
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "1 of 1 custom resources are not Ready") && !isChanged {
+			isChanged = true
+			_ = pluginCommand(t, folder, dumpOf(t, sample)) // writes the objects of a Ready one
+		}
+		if strings.Contains(lines.Text(), "it is Ready") {
+			break
+		}
+	}
+	require.Equal(t, "1 custom resource: it is Ready", lines.Text())
+	require.NoError(t, command.Process.Signal(syscall.SIGTERM))
+	exit, _ := errors.AsType[*exec.ExitError](command.Wait())
+	require.NotNil(t, exit)
 }

@@ -15,8 +15,8 @@ import (
 type program struct{ *cli.Program }
 
 // about is what the program's help says of them.
-const about = `render, simulate, play, explore, replay, diff, why and manifests need no cluster. new adds an operator
-to a project or starts one, and generate writes what deploy/ has of its operators.`
+const about = `render, simulate, play, explore, replay, diff, why and manifests need no cluster. new adds
+an operator to a project or starts one, and generate writes what deploy/ has of its operators.`
 
 // Run is [cli.Run] for a program that has these commands, too.
 func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams cli.Streams) int {
