@@ -182,8 +182,8 @@ func TestLarge(t *testing.T) {
 	text := largeDump(t)
 	options := dump.Options{Controllers: hooks.All(), Call: direct}
 	var d *dump.Dump
-	best := time.Hour // of three tries: others use the machine, too
-	for range 3 {
+	best := time.Hour // of some tries: others use the machine, too
+	for tries := 0; tries < 5 && best > time.Second; tries++ {
 		began := time.Now()
 		var err error
 		d, err = dump.Read(bytes.NewReader(text))
