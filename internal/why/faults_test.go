@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 // failing plays with a lasting fault of the child that runs the first Pod.
 func failing(what simulate.FaultKind) fault {
 	return func(s *scene) (string, []string) {
-		probe := begin(s.T, s.kind)
+		probe := begin(s.TB, s.kind)
 		probe.apply()
 		owner := probe.runningPod()
 		for o := probe.ownerOf(owner); o != nil && simulate.RefOf(o) != simulate.RefOf(probe.parent()); o = probe.ownerOf(o) {
@@ -107,7 +107,7 @@ func evicted(s *scene) (string, []string) {
 
 // firstChild returns the first child that the sample asks for.
 func firstChild(s *scene) simulate.Object {
-	probe := begin(s.T, s.kind)
+	probe := begin(s.TB, s.kind)
 	probe.apply()
 	return probe.until(func() simulate.Object {
 		if owned := probe.Owned(probe.parent()); len(owned) > 0 {

@@ -28,7 +28,7 @@ var kinds = []string{"build", "dataservice", "modelbox", "myjob", "podbuggertool
 
 // scene is a simulated cluster with one sample.
 type scene struct {
-	*testing.T
+	testing.TB
 	*simulate.World
 
 	kind string
@@ -40,9 +40,9 @@ type scene struct {
 }
 
 // begin returns the empty cluster of a kind.
-func begin(t *testing.T, kind string) *scene {
+func begin(t testing.TB, kind string) *scene {
 	t.Helper()
-	s := &scene{T: t, kind: kind}
+	s := &scene{TB: t, kind: kind}
 	s.start()
 	return s
 }

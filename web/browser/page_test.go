@@ -118,7 +118,12 @@ func TestEveryButtonWorks(t *testing.T) {
 				p.click(name)
 				p.until(`document.querySelector(".plan code")`)
 				p.until(played)
-				assert.Empty(t, eval[string](p, `document.querySelector(".problem")?.textContent ?? ""`), "%s: %s", sample, name)
+				told := eval[string](p, `document.querySelector(".problem")?.textContent ?? ""`)
+				if name == "Crash" || name == "Lose status" {
+					assert.Contains(t, told, "the sync wrote too little", "%s: %s, at rest", sample, name)
+				} else {
+					assert.Empty(t, told, "%s: %s", sample, name)
+				}
 				assert.Contains(t, p.status(), "Played", "%s: %s", sample, name)
 				for eval[bool](p, `!!document.querySelector(".plan code")`) {
 					p.click("×")
